@@ -37,7 +37,8 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
 PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2 zlib
-# What only the daemon's command line needs, as a client of the daemon: it loads it by the name that it has here.
+# What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client, and for
+# URLs of others.
 DAEMON_PKGS := libcurl
 CURL_FILE    = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l libcurl 2>/dev/null))))
 CURL_SONAME  = $(shell readelf -d $(CURL_FILE) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
@@ -77,7 +78,7 @@ $(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
 	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(DAEMON_PKGS) && touch $@
 
-$(BUILD)/obj/daemon/curl_functions.o: CFLAGS += $(if $(CURL_SONAME),-DCURL_SONAME='"$(CURL_SONAME)"')
+$(BUILD)/obj/transfer/curl_functions.o: CFLAGS += $(if $(CURL_SONAME),-DCURL_SONAME='"$(CURL_SONAME)"')
 $(BUILD)/obj/%.o: %.c | $(HAVE)
 	@mkdir -p $(@D)
 	$(call say,CC $<)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/curl_functions.h"
+#include "transfer/curl_functions.h"
 #include "daemon/environment.h"
 #include "daemon/table.h"
 #include "lib/arena.h"

@@ -69,6 +69,7 @@ struct config {
     bool strict, http_serve, http_expose;
     bool batch_windows_commands;
     char *batch_windows_programs;
+    int64_t batch_transfer_timeout_s;
     int64_t resizing_s;
     int64_t nodes;
     struct config_list vm_sizes;

@@ -85,6 +85,9 @@ static const struct setting rows[] = {
         NULL,
         "A directory of nodes with executables that take the place of programs of Windows in such "
         "command lines, called as these are, in lower case and without .exe: msiexec."),
+    INT("batch", "transfer_timeout_s", AT(batch_transfer_timeout_s), "60", 1, 3600,
+        "After how many seconds without a byte from the other end a resource file or an output "
+        "file of a task of Azure Batch is given up."),
     BOOL("http", "serve", AT(http_serve), "false",
          "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
          "to send tokens over it, so it is for curl and for keys of storage accounts."),

@@ -13,12 +13,12 @@
 #include "api/aad/codes.h"
 #include "api/access/access.h"
 #include "api/azstorage/devstore.h"
-#include "api/azstorage/storage_url.h"
 #include "api/azstorage/turns.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/shown_jobs.h"
 #include "api/http/http.h"
 #include "api/services.h"
+#include "daemon/batch_blobs.h"
 #include "daemon/hosts.h"
 #include "daemon/listens.h"
 #include "daemon/notify.h"
@@ -36,6 +36,7 @@
 #include "shares/journal.h"
 #include "shares/shares.h"
 #include "storage/storage.h"
+#include "transfer/transfer.h"
 
 /* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
  * descriptors become slow only far above it. */
@@ -66,10 +67,12 @@ struct daemon {
     struct sched *sched;
     struct batchai_front front; /* the scheduler borrows it, as is batch */
     struct batch_front batch;
+    struct azstorage store; /* for batch */
     struct files *files;
     struct shares *shares; /* lives as long as the loop turns, as does the journal */
     struct journal *journal;
     struct packages *packages;
+    struct transfers *transfers;
     struct loop_lane *logins;
     int stopping_rooms;
     struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
@@ -135,12 +138,18 @@ static void logins_closed(void *ctx)
         storage_closed(d);
 }
 
+static void transfers_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+}
+
 /* The scheduler or files has stopped; the two stop together. */
 static void room_stopped(struct daemon *d)
 {
     assert(d->stopping_rooms > 0);
     if (--d->stopping_rooms == 0)
-        loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+        transfers_stop(d->transfers, transfers_stopped, d);
 }
 
 static void sched_stopped(void *ctx)
@@ -219,6 +228,10 @@ static void open_loop(struct daemon *d)
                                                : "storage.sync is false: for tests only"));
     }
     d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
+    const struct transfers_config tc = {.loop = d->tools,
+                                        .silent_s = (int)d->c->config->batch_transfer_timeout_s,
+                                        .ca_file = d->c->state->ca_cert};
+    d->transfers = transfers_create(&tc);
     must(uv_prepare_init(&d->loop, &d->prepare));
     must(uv_check_init(&d->loop, &d->check));
     d->prepare.data = d->check.data = d;
@@ -264,14 +277,6 @@ static void upper_case_free(char **copy)
     free(copy);
 }
 
-static int open_blob(void *ctx, struct arena *a, const char *url, int64_t now_us,
-                     struct file_place *out, struct err *e)
-{
-    const struct daemon *d = ctx;
-    const struct azstorage z = {.storage = d->storage, .storage_dir = d->c->state->storage};
-    return storage_url_open(&z, a, url, now_us, out, e);
-}
-
 static const char *own_address(void *ctx)
 {
     const struct daemon *d = ctx;
@@ -291,7 +296,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
-    d->batch.blobs = (struct batch_blobs){open_blob, d};
+    d->store = (struct azstorage){.storage = d->storage, .storage_dir = c->state->storage};
+    d->batch.blobs = batch_blobs_of(&d->store);
     d->batch.address = (struct batch_address){own_address, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
@@ -299,6 +305,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     const struct sched_config sc = {.loop = d->tools,
                                     .storage = d->storage,
                                     .files = d->files,
+                                    .transfers = d->transfers,
                                     .login_lane = d->logins,
                                     .log = c->log,
                                     .local = d->local,
@@ -520,6 +527,7 @@ static int announce(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const char *url = api_endpoint(d->api);
+    transfers_set_own(d->transfers, api_local_endpoint(d->api));
     const struct endpoint ep = {.url = (char *)(uintptr_t)api_local_endpoint(d->api),
                                 .subscription_id = c->config->subscription_id,
                                 .config = (char *)(uintptr_t)c->config_path,

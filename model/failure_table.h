@@ -63,7 +63,13 @@
     X(FAIL_INPUT_NOT_FOUND, 48, "InputFileNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_DENIED, 49, "InputFileDenied", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_FAILED, 50, "InputFileFailed", FAULT_SITE, false, false) \
-    X(FAIL_NOT_SERVED, 51, "NotServed", FAULT_CLIENT, false, false)
+    X(FAIL_NOT_SERVED, 51, "NotServed", FAULT_CLIENT, false, false) \
+    X(FAIL_INPUT_TIMED_OUT, 52, "InputFileTimedOut", FAULT_SITE, false, false) \
+    X(FAIL_NO_ROOM, 53, "NoRoomOnNode", FAULT_NODE, false, false) \
+    X(FAIL_PACKAGE, 54, "PackageFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_OUTPUT_NO_CONTAINER, 55, "OutputContainerNotFound", FAULT_CLIENT, false, false) \
+    X(FAIL_OUTPUT_DENIED, 56, "OutputDenied", FAULT_CLIENT, false, false) \
+    X(FAIL_OUTPUT_FAILED, 57, "OutputFailed", FAULT_SITE, false, false)
 /* clang-format on */
 
 #endif

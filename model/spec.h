@@ -52,14 +52,40 @@ struct program_spec {
     const char *shown; /* what people are told instead */
 };
 
-/* A file of the daemon's that is put onto a node before the run begins. */
+/* What is put onto a node before the run begins: a file of the daemon's, or of others, or all such
+ * files whose names begin alike. */
 struct input_file {
     const char *share, *path; /* a folder, and the file's path in it */
-    const char *to;           /* below the node's root */
+    const char *url;          /* instead of both: of others; secret */
+    const char *prefix;       /* share or url is of a container, of which those files are meant */
+    const char *to;           /* below the node's root; with a prefix a directory */
     const char *what;         /* what people are told of it */
     int mode;
     const char *link; /* it is an archive, which is unpacked at `to`, once, and this, below the
                        * node's root too, leads there; NULL: it is not */
+    bool package;     /* what fails with it is a package, not a file */
+};
+struct input_list {
+    struct input_file *items;
+    size_t n;
+};
+
+/* What is taken off a node once the run's processes have ended, and put into a container. */
+struct output_file {
+    const char *pattern; /* of paths below "wd" (model/glob.h), with variables; or absolute */
+    const char *url;     /* of the container; secret */
+    bool own;            /* its host is the daemon itself */
+    const char *path;    /* in the container; NULL: none */
+    const char *const *headers; /* "Name: value" */
+    size_t n_headers;
+    bool after_success, after_failure; /* when */
+    const char *what;                  /* what people are told of it */
+    const char *refused;               /* why it cannot be; NULL: it can */
+    int refused_as;                    /* the kind of that error */
+};
+struct output_list {
+    struct output_file *items;
+    size_t n;
 };
 
 /* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
@@ -71,8 +97,10 @@ struct place_spec {
     struct kv *rooted;       /* variables whose values are paths below the node's root */
     size_t n_rooted;
     struct program_spec program;
-    struct input_file *files; /* put onto its first node */
-    size_t n_files;
+    struct input_list files;                /* put onto its first node */
+    struct output_list outputs;             /* taken off it */
+    const char *home;                       /* below the node's root: nothing outside is taken */
+    const char *output_log, *output_errors; /* beside "wd": what was taken, and what could not be */
     enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
     const char *why_refused;
     bool held; /* nothing is done on its nodes until its front lets it begin */
@@ -106,6 +134,9 @@ struct node_setup_spec {
     const char *account;
     struct admin_user_spec *users; /* more accounts for people, as `admin` */
     size_t n_users;
+    struct input_list packages; /* of all that runs there */
+    enum failure_code refused;  /* as of struct place_spec: it cannot be prepared */
+    const char *why_refused;
 };
 
 struct cluster_spec {

@@ -74,6 +74,7 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                     .wakes = s->wakes,
                                     .storage = c->storage,
                                     .files = c->files,
+                                    .transfers = c->transfers,
                                     .login_lane = c->login_lane,
                                     .log = c->log,
                                     .local = c->local,

@@ -37,6 +37,7 @@ struct sched_config {
     struct loop *loop; /* borrowed */
     struct storage *storage;
     struct files *files;          /* must not stop before the scheduler has */
+    struct transfers *transfers;  /* likewise; NULL: URLs of others cannot be had */
     struct loop_lane *login_lane; /* writes what logins on local nodes need */
     const struct log *log;
     struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */

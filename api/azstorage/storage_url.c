@@ -5,7 +5,10 @@
 #include <strings.h>
 
 #include "api/azstorage/devstore.h"
+#include "api/azstorage/shared_key.h"
 #include "api/http/url.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
 #include "model/spec.h"
 #include "storage/storage.h"
 
@@ -91,27 +94,49 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
     return same;
 }
 
+/* What a URL is to be good for: with a signature that grants each of these, or in a container that
+ * is as public. */
+struct need {
+    const char *grants; /* pairs of a type of resource and a permission, as in srt and sp */
+    enum public_access open;
+    const char *what;
+};
+static const struct need one_blob = {"or", PUBLIC_BLOB, "read"},
+                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read"};
+
+static bool is_allowed(const struct sas *s, const struct need *need, const struct storage_url *u,
+                       int64_t now_us, struct err *e)
+{
+    for (const char *g = need->grants; *g; g += 2) {
+        const char permission[] = {g[1], '\0'};
+        const struct sas_use use = {.now_us = now_us,
+                                    .peer = "127.0.0.1",
+                                    .https = u->https,
+                                    .service = u->kind == SHARE_FILES ? 'f' : 'b',
+                                    .resource_type = g[0],
+                                    .permissions = permission};
+        if (sas_check(s, &use, e) != 0)
+            return false;
+    }
+    return true;
+}
+
 static int may_read(const struct azstorage *z, struct arena *a, const struct storage_url *u,
                     const struct storage_account *account, const struct share *share,
-                    int64_t now_us, struct err *e)
+                    const struct need *need, int64_t now_us, struct err *e)
 {
     struct sas s;
-    const struct sas_use use = {.now_us = now_us,
-                                .peer = "127.0.0.1",
-                                .https = u->https,
-                                .service = u->kind == SHARE_FILES ? 'f' : 'b',
-                                .resource_type = 'o',
-                                .permissions = "r"};
     int found = sas_read(u->query, u->n_query, &s, e);
-    if (found == 0 && share->public_access > PUBLIC_NONE)
+    if (found == 0 && share->public_access >= need->open)
         return 0;
     if (found == 1 && s.kind != SAS_DELEGATED && !s.field[SAS_POLICY] &&
         storage_url_is_signed(z->storage, a, u, &s, account, true, e) &&
-        sas_check(&s, &use, e) == 0)
+        is_allowed(&s, need, u, now_us, e))
         return 0;
-    return err_set(e, ERR_FORBIDDEN, NULL, "%s",
+    return err_set(e, ERR_FORBIDDEN, NULL, "%s%s",
                    found == 0 ? "its URL has no signature, and its container is not public"
-                              : "the signature of its URL does not let it be read");
+                              : "the signature of its URL does not let it be ",
+                   found == 0 ? "" : need->what);
 }
 
 /* --- where it is ------------------------------------------------------------------------------ */
@@ -139,27 +164,142 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct s
     return 1;
 }
 
+/* 0: there is no such account here. */
+static int find_share(const struct azstorage *z, struct arena *a, const char *account_name,
+                      enum share_kind kind, const char *name, struct storage_account *account,
+                      struct share *share, struct err *e)
+{
+    int rc = st_account_by_name(z->storage, a, account_name, account, e);
+    if (rc <= 0)
+        return rc;
+    rc = *name ? st_share_by_name(z->storage, a, account->id, kind, name, share, e) : 0;
+    if (rc < 0)
+        return -1;
+    return rc == 0 || share->state != SHARE_THERE ? not_there(e) : 1;
+}
+
+int storage_container_folder(const struct azstorage *z, struct arena *a, const char *account,
+                             const char *container, const char **folder, struct err *e)
+{
+    struct storage_account found;
+    struct share share;
+    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
+    if (rc == 1)
+        *folder = share_folder(a, z->storage_dir, share.account, SHARE_BLOBS, share.name);
+    return rc;
+}
+
+/* The account and the share of a URL. *rest: what is behind them. */
+static int find_share_of(const struct azstorage *z, struct arena *a, const struct storage_url *u,
+                         struct storage_account *account, struct share *share, const char **rest,
+                         struct err *e)
+{
+    const char *name = u->path + 1;
+    size_t n = strcspn(name, "/");
+    *rest = name + n;
+    return find_share(z, a, u->account, u->kind, arena_strndup(a, name, n), account, share, e);
+}
+
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, int64_t now_us,
                      struct file_place *out, struct err *e)
 {
     struct storage_url u;
     struct storage_account account;
     struct share share;
+    const char *rest;
     if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
         return 0;
-    int rc = st_account_by_name(z->storage, a, u.account, &account, e);
+    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
     if (rc <= 0)
         return rc;
-    const char *name = u.path + 1, *slash = strchr(name, '/');
-    if (!slash || !slash[1])
+    if (!*rest || !rest[1])
         return not_there(e);
-    rc = st_share_by_name(z->storage, a, account.id, u.kind,
-                          arena_strndup(a, name, (size_t)(slash - name)), &share, e);
-    if (rc < 0)
+    if (may_read(z, a, &u, &account, &share, &one_blob, now_us, e) < 0)
         return -1;
-    if (rc == 0 || share.state != SHARE_THERE)
-        return not_there(e);
-    if (may_read(z, a, &u, &account, &share, now_us, e) < 0)
+    return find_bytes(z, a, &u, &share, rest + 1, out, e);
+}
+
+int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
+                         int64_t now_us, const char **folder, struct err *e)
+{
+    struct storage_url u;
+    struct storage_account account;
+    struct share share;
+    const char *rest;
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0 || u.kind != SHARE_BLOBS)
+        return 0;
+    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
+    if (rc <= 0)
+        return rc;
+    if (may_read(z, a, &u, &account, &share, &all_blobs, now_us, e) < 0)
         return -1;
-    return find_bytes(z, a, &u, &share, slash + 1, out, e);
+    *folder = share_folder(a, z->storage_dir, share.account, u.kind, share.name);
+    return 1;
+}
+
+/* --- URLs at the daemon itself ---------------------------------------------------------------- */
+
+/* Whatever names the daemon has, it has this one, and a certificate for it. */
+static const char *home_url(struct arena *a, const char *account, const char *container,
+                            const char *query)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "https://%s.blob.core.localhost/", account);
+    url_encode(&b, container, 0);
+    if (*query)
+        strbuf_concat(&b, "?", query);
+    const char *url = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return url;
+}
+
+int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
+                     struct err *e)
+{
+    struct storage_url u;
+    struct storage_account account;
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0 || u.kind != SHARE_BLOBS)
+        return 0;
+    int rc = st_account_by_name(z->storage, a, u.account, &account, e);
+    const char *query = strchr(url, '?'), *name = u.path + 1;
+    size_t n = strcspn(name, "/");
+    if (rc == 1)
+        *out = home_url(a, account.name, arena_strndup(a, name, n),
+                        query ? arena_strndup(a, query + 1, strcspn(query + 1, "#")) : "");
+    return rc;
+}
+
+#define HOME_URL_LIFE_US     INT64_C(24 * 3600 * 1000000)
+#define HOME_URL_SAS_VERSION "2018-03-28"
+
+int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
+                          const char *container, int64_t now_us, const char **out, struct err *e)
+{
+    struct storage_account found;
+    struct share share;
+    struct account_keys keys;
+    struct strbuf text = STRBUF_INIT, query = STRBUF_INIT;
+    char expiry[TIMEFMT_SIZE], made[SIGNATURE_SIZE];
+    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
+    if (rc == 1)
+        rc = st_account_keys(z->storage, found.id, &keys, e);
+    if (rc <= 0)
+        return rc;
+    timefmt_seconds(now_us + HOME_URL_LIFE_US, expiry);
+    struct sas s = {.kind = SAS_OF_SERVICE};
+    s.field[SAS_VERSION] = HOME_URL_SAS_VERSION;
+    s.field[SAS_RESOURCE_KIND] = "c";
+    s.field[SAS_PERMISSIONS] = "cw";
+    s.field[SAS_EXPIRY] = expiry;
+    sas_text(&s, SAS_BLOB, found.name, arena_concat(a, "/", share.name), a, &text);
+    signature_make(keys.key[0], ACCOUNT_KEY_BYTES, text.s, text.len, made);
+    st_account_forget_keys(&keys);
+    strbuf_puts(&query, "sv=" HOME_URL_SAS_VERSION "&sr=c&sp=cw&sig=");
+    url_encode(&query, made, 0);
+    strbuf_puts(&query, "&se=");
+    url_encode(&query, expiry, 0);
+    *out = home_url(a, found.name, share.name, query.s);
+    strbuf_free(&text);
+    strbuf_free(&query);
+    return 1;
 }

@@ -40,5 +40,21 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct sto
  * signatures in them. */
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, int64_t now_us,
                      struct file_place *out, struct err *e) MUST_CHECK;
+/* The same for a container whose blobs are listed and read: *folder is where they are. */
+int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
+                         int64_t now_us, const char **folder, struct err *e) MUST_CHECK;
+
+/* The same URL of a container as one whose host is the daemon itself; what it may do its query
+ * says. */
+int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
+                     struct err *e) MUST_CHECK;
+/* Such a URL of a container of an account, signed so that blobs can be written there for a while.
+ */
+int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
+                          const char *container, int64_t now_us, const char **out,
+                          struct err *e) MUST_CHECK;
+/* The folder of a container of an account, for whoever may do everything there. */
+int storage_container_folder(const struct azstorage *z, struct arena *a, const char *account,
+                             const char *container, const char **folder, struct err *e) MUST_CHECK;
 
 #endif

@@ -55,11 +55,13 @@ static const char *member(struct request *r, const struct batch_pool *p, const c
 
 static json_t *failure_of(const struct node_setup *s)
 {
-    return json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "category", "UserError", "code",
-                     s->has_exit_code ? "FailureExitCode" : "CommandLaunchFailed", "message",
-                     s->has_exit_code ? "The task exited with an exit code representing a failure"
-                                      : "The task could not be run",
-                     "details", "name", "Message", "value", s->why ? s->why : "");
+    enum failure_code code = (enum failure_code)s->failure;
+    if (code == FAIL_NODE_SETUP_FAILED)
+        code = s->has_exit_code ? FAIL_JOB_FAILED : FAIL_JOB_START_FAILED;
+    const struct batch_failure_words w = batch_failure_words(code);
+    return json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "category", "UserError", "code", w.code,
+                     "message", w.message ? w.message : "", "details", "name", "Message", "value",
+                     s->why ? s->why : "");
 }
 
 /* NULL: it has run no start task. */

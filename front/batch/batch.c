@@ -11,7 +11,7 @@ static int load_pool(const struct front *f, struct storage *st, struct arena *a,
         return rc;
     if (secrets && st_batch_pool_secrets(st, a, p.id, &text, e) < 0)
         return -1;
-    return node_setup_of(batch_self(f), a, &p, text, out, e) < 0 ? -1 : 1;
+    return node_setup_of(batch_self(f), a, &p, secrets, text, out, e) < 0 ? -1 : 1;
 }
 
 static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,

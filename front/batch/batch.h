@@ -32,11 +32,24 @@ struct batch_address {
     void *ctx;
 };
 
-/* The blob that a URL names, for those who have the URL: see storage_url_open(). */
+/* Blobs of storage accounts here. Each: 1; 0: it is of no account here; -1: an error whose message
+ * has no signature in it. */
 struct file_place;
 struct batch_blobs {
+    /* The blob that a URL names, for those who have the URL: see storage_url_open(); and the folder
+     * of a container likewise. */
     int (*open)(void *ctx, struct arena *a, const char *url, int64_t now_us, struct file_place *out,
                 struct err *e);
+    int (*open_all)(void *ctx, struct arena *a, const char *url, int64_t now_us,
+                    const char **folder, struct err *e);
+    /* The URL of a container as one at the daemon itself. */
+    int (*home)(void *ctx, struct arena *a, const char *url, const char **out, struct err *e);
+    /* A container of an account, for those who may do everything there: such a URL to write to it,
+     * and its folder. */
+    int (*writable)(void *ctx, struct arena *a, const char *account, const char *container,
+                    int64_t now_us, const char **url, struct err *e);
+    int (*folder)(void *ctx, struct arena *a, const char *account, const char *container,
+                  const char **folder, struct err *e);
     void *ctx;
 };
 

@@ -44,14 +44,31 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
                      const char *line, const char ***argv);
 
 /* --- task_files.c ----------------------------------------------------------------------------- */
-/* The packages of a task, and their variables; place->files and place->rooted have room. One that
- * nodes cannot get refuses the task, as a file does. */
-int task_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                      const struct batch_package_ref *list, size_t n, struct place_spec *place,
-                      struct err *e) MUST_CHECK;
-/* Adds the files that are put onto its node; or says why one of them cannot be had. */
-void task_add_files(const struct batch_front *f, struct arena *a,
-                    const struct batch_resource_file *list, size_t n, struct place_spec *place);
+/* What is to be put onto a node, and variables whose values are paths below its root; both lists
+ * have room. */
+struct batch_inputs {
+    struct input_list *files;
+    struct kv *rooted;
+    size_t n_rooted;
+    enum failure_code refused; /* something cannot be had, and which that is; FAIL_NONE: it can */
+    const char *why_refused;
+};
+enum batch_package_for {
+    BATCH_PACKAGES_OF_TASK,
+    BATCH_PACKAGES_OF_POOL, /* for its nodes */
+    BATCH_PACKAGES_ON_POOL, /* there already: their variables alone */
+};
+/* Adds packages and their variables. */
+int batch_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                       const struct batch_package_ref *list, size_t n, enum batch_package_for whom,
+                       struct batch_inputs *in, struct err *e) MUST_CHECK;
+/* Adds resource files of a Batch account's task, below `dir` of the node's root. */
+void batch_add_files(const struct batch_front *f, struct arena *a, int64_t account_id,
+                     const struct batch_resource_file *list, size_t n, const char *dir,
+                     struct batch_inputs *in);
+/* What is uploaded of what a task leaves. */
+void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
+                       const struct batch_output_file *list, size_t n, struct place_spec *place);
 
 /* --- unserved.c ------------------------------------------------------------------------------ */
 /* Refuses a task that asks for what is not there yet. */
@@ -59,9 +76,11 @@ void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
                           struct place_spec *place);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
-/* What a pool's nodes need; without `secrets` there are none in it. */
+/* What a pool's nodes need; without `secrets` there are none in it. `prepares`: a node is about to
+ * be prepared by it. */
 int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                  const char *secrets, struct node_setup_spec *out, struct err *e) MUST_CHECK;
+                  bool prepares, const char *secrets, struct node_setup_spec *out,
+                  struct err *e) MUST_CHECK;
 int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
                     int64_t now_us, struct node_setup_spec *out, struct err *e);
 /* Where things are on each node, below its root: for variables of start tasks and tasks. */

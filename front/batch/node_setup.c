@@ -147,8 +147,23 @@ static void add_env(const struct batch_front *f, struct arena *a, const struct b
     out->n_env = v.n;
 }
 
+/* Files are looked for when a node is prepared. */
+static void add_start_files(const struct batch_front *f, struct arena *a,
+                            const struct batch_pool *p, const struct batch_start_task *t,
+                            bool prepares, struct place_spec *place)
+{
+    struct batch_inputs in = {.files = &place->files};
+    place->files.items = arena_alloc(a, (t->n_resources + 1) * sizeof *place->files.items);
+    if (prepares)
+        batch_add_files(f, a, p->account_id, t->resources, t->n_resources, BATCH_STARTUP "/wd",
+                        &in);
+    place->refused = in.refused;
+    place->why_refused = in.why_refused;
+}
+
 static void add_start_task(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                           const struct batch_start_task *t, struct node_setup_spec *out)
+                           const struct batch_start_task *t, bool prepares,
+                           const struct batch_inputs *packages, struct node_setup_spec *out)
 {
     struct setup_task_spec *s = arena_alloc(a, sizeof *s);
     struct place_spec *place = arena_alloc(a, sizeof *place);
@@ -158,7 +173,9 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                  .account = BATCH_ACCOUNT,
                                  .account_dir = BATCH_HOME,
                                  .program = {argv, n, t->command_line}};
-    place->n_rooted = batch_node_dirs(a, 2, &place->rooted);
+    place->n_rooted = batch_node_dirs(a, 2 + packages->n_rooted, &place->rooted);
+    for (size_t i = 0; i < packages->n_rooted; i++)
+        place->rooted[place->n_rooted++] = packages->rooted[i];
     place->rooted[place->n_rooted++] =
         (struct kv){.name = "AZ_BATCH_TASK_DIR", .value = BATCH_STARTUP};
     place->rooted[place->n_rooted++] =
@@ -169,11 +186,12 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                   .may_fail = !t->waits,
                                   .admin = t->user.elevation == BATCH_ADMIN};
     add_env(f, a, p, t, s);
+    add_start_files(f, a, p, t, prepares, place);
     out->setup_task = s;
 }
 
 int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                  const char *secrets, struct node_setup_spec *out, struct err *e)
+                  bool prepares, const char *secrets, struct node_setup_spec *out, struct err *e)
 {
     struct batch_pool_spec s;
     *out = (struct node_setup_spec){
@@ -182,7 +200,14 @@ int node_setup_of(const struct batch_front *f, struct arena *a, const struct bat
         return -1;
     add_mounts(a, &s, out);
     add_users(a, &s, out);
+    struct batch_inputs in = {.files = &out->packages,
+                              .rooted = arena_alloc(a, (s.n_packages + 1) * sizeof *in.rooted)};
+    out->packages.items = arena_alloc(a, (s.n_packages + 1) * sizeof *out->packages.items);
+    if (batch_add_packages(f, a, p, s.packages, s.n_packages, BATCH_PACKAGES_OF_POOL, &in, e) < 0)
+        return -1;
+    out->refused = in.refused;
+    out->why_refused = in.why_refused;
     if (s.start_task)
-        add_start_task(f, a, p, s.start_task, out);
+        add_start_task(f, a, p, s.start_task, prepares, &in, out);
     return 0;
 }

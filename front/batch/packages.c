@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scheduler/fleet/put.h"
+#include "front/batch/tasks.h"
 #include "storage/storage.h"
 
 #define VARIABLE "AZ_BATCH_APP_PACKAGE_"
@@ -44,21 +44,17 @@ const char *batch_package_variable(struct arena *a, const struct batch_package_u
     return name;
 }
 
-const char *batch_package_directory(struct arena *a, const struct batch_package_node *node,
-                                    const struct batch_package_use *use)
+const char *batch_package_directory(struct arena *a, const struct batch_package_use *use)
 {
     const struct batch_package *p = &use->package;
-    return arena_concat(a, node->batch_root, "/applications/", p->application, "_", p->name, "_",
+    return arena_concat(a, BATCH_ROOT "/applications/", p->application, "_", p->name, "_",
                         arena_strndup(a, p->hash, HASH_PART));
 }
 
-void batch_package_steps(struct script *sc, struct arena *a, const struct script_label *label,
-                         const struct batch_package_node *node, const struct batch_package_use *use)
+const char *batch_pool_package_directory(struct arena *a, const struct batch_package_use *use)
 {
-    const char *unpacked = arena_concat(a, node->root, "/packages/", use->package.hash);
-    const struct put_file put = {.files = node->files,
-                                 .from = packages_place(node->packages, a, use->package.hash),
-                                 .path = unpacked};
-    script_put_archive(sc, a, label, &put);
-    script_mount_folder(sc, label, unpacked, batch_package_directory(a, node, use), false);
+    const struct batch_package *p = &use->package;
+    return use->by_default
+               ? arena_concat(a, BATCH_ROOT "/applications/pool/default/", p->application)
+               : arena_concat(a, BATCH_ROOT "/applications/pool/", p->application, "/", p->name);
 }

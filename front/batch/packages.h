@@ -6,9 +6,11 @@
 #ifndef FRONT_BATCH_PACKAGES_H
 #define FRONT_BATCH_PACKAGES_H
 
+#include "lib/arena.h"
+#include "lib/err.h"
 #include "model/batch/rows.h"
-#include "packages/packages.h"
-#include "scheduler/fleet/script.h"
+
+struct storage;
 
 /* A reference, and what it means now. */
 struct batch_package_use {
@@ -26,18 +28,10 @@ int batch_package_find(struct storage *st, struct arena *a, int64_t account_id,
 const char *batch_package_variable(struct arena *a, const struct batch_package_use *use,
                                    bool windows);
 
-/* A node as packages come to it. `root`: its own; `batch_root`: AZ_BATCH_NODE_ROOT_DIR. */
-struct batch_package_node {
-    struct files *files;
-    const struct packages *packages;
-    const char *root, *batch_root;
-};
-/* The value of the variable: below `batch_root`, and another one for another archive. */
-const char *batch_package_directory(struct arena *a, const struct batch_package_node *node,
-                                    const struct batch_package_use *use);
-/* Adds the steps that make the directory: the archive is sent and unpacked once for its hash. */
-void batch_package_steps(struct script *sc, struct arena *a, const struct script_label *label,
-                         const struct batch_package_node *node,
-                         const struct batch_package_use *use);
+/* The value of the variable: the directory, below the node's root, to which the unpacked archive is
+ * linked. Another one for another archive; */
+const char *batch_package_directory(struct arena *a, const struct batch_package_use *use);
+/* for what a pool has, always the same: what is behind it changes when a node is prepared anew. */
+const char *batch_pool_package_directory(struct arena *a, const struct batch_package_use *use);
 
 #endif

@@ -29,6 +29,18 @@ static const struct wording {
      BATCH_END_PRE_PROCESSING},
     {FAIL_INPUT_FAILED, "BlobDownloadMiscError", "A resource file of the task could not be had",
      BATCH_END_PRE_PROCESSING},
+    {FAIL_INPUT_TIMED_OUT, "BlobDownloadTimedOut",
+     "A resource file of the task was not sent in time", BATCH_END_PRE_PROCESSING},
+    {FAIL_NO_ROOM, "DiskFull", "There is no room on the disk of the node",
+     BATCH_END_PRE_PROCESSING},
+    {FAIL_PACKAGE, "ApplicationPackageError", "An application package of the task could not be had",
+     BATCH_END_PRE_PROCESSING},
+    {FAIL_OUTPUT_NO_CONTAINER, "FileUploadContainerNotFound",
+     "One of the containers for the files of the task does not exist", BATCH_END_UPLOAD},
+    {FAIL_OUTPUT_DENIED, "FileUploadAccessDenied",
+     "Files of the task may not be written to their container", BATCH_END_UPLOAD},
+    {FAIL_OUTPUT_FAILED, "FileUploadMiscError", "Files of the task could not be uploaded",
+     BATCH_END_UPLOAD},
     {FAIL_NOT_SERVED, "Unknown", "The task asks for what is not served here",
      BATCH_END_PRE_PROCESSING},
     {FAIL_NONE, "Unknown", NULL, BATCH_END_OTHER},
@@ -46,6 +58,13 @@ static const struct wording *wording_of(const struct failure *why)
     while (w->code != FAIL_NONE && w->code != why->code)
         w++;
     return w;
+}
+
+struct batch_failure_words batch_failure_words(enum failure_code code)
+{
+    const struct failure f = {.code = code, .exit_code = code == FAIL_JOB_FAILED ? 1 : -1};
+    const struct wording *w = wording_of(&f);
+    return (struct batch_failure_words){w->name, w->message};
 }
 
 const char *task_failure_info(struct arena *a, const struct failure *why)

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * The resource files of a task: URLs become files of the daemon's that are put onto the node.
+ * Resource files and packages, as what is put onto nodes: blobs and packages here become files of
+ * the daemon's; URLs of others stay what they are.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "files/files.h"
 #include "front/batch/front_priv.h"
 #include "front/batch/packages.h"
 #include "model/batch/images.h"
+#include "model/batch/rm.h"
+#include "packages/packages.h"
+#include "transfer/transfer.h"
 
 /* Execution is for everybody who may read it, as the service had it. */
 #define MODE 0770
 
-/* Without its signature, which is secret. */
-static const char *shown(struct arena *a, const char *url)
+static void refuse(struct arena *a, struct batch_inputs *in, enum failure_code code,
+                   const char *what, const char *why)
 {
-    return arena_strndup(a, url, strcspn(url, "?"));
-}
-
-static void refuse(struct arena *a, struct place_spec *place, enum failure_code code,
-                   const char *url, const char *why)
-{
-    if (place->refused)
+    if (in->refused)
         return;
-    place->refused = code;
-    place->why_refused =
-        arena_concat(a, "The resource file ", shown(a, url), " cannot be had: ", why);
+    in->refused = code;
+    in->why_refused = arena_concat(a, "The ", what, " cannot be had: ", why);
 }
 
 static enum failure_code code_of(const struct err *e)
@@ -36,42 +34,180 @@ static enum failure_code code_of(const struct err *e)
     return e->code == ERR_FORBIDDEN ? FAIL_INPUT_DENIED : FAIL_INPUT_FAILED;
 }
 
-static void add_one(const struct batch_front *f, struct arena *a,
-                    const struct batch_resource_file *in, struct place_spec *place)
+/* --- where files come from: as in struct batch_blobs --------------------------------------------
+ */
+
+static int find_blob(const struct batch_front *f, struct arena *a,
+                     const struct batch_resource_file *r, struct input_file *out, struct err *e)
 {
     struct file_place from;
-    struct err e = {0};
-    if (!in->http_url) {
-        refuse(a, place, FAIL_INPUT_FAILED,
-               in->container_url ? in->container_url : in->auto_container,
-               "containers as sources are not served here; name each blob by its httpUrl");
-        return;
-    }
-    int rc = f->blobs.open(f->blobs.ctx, a, in->http_url, wakes_wall(f->wakes), &from, &e);
-    if (rc < 0)
-        refuse(a, place, code_of(&e), in->http_url, e.msg);
-    else if (rc == 0)
-        refuse(a, place, FAIL_INPUT_FAILED, in->http_url, "it is of no storage account here");
-    else
-        place->files[place->n_files++] =
-            (struct input_file){.share = from.share,
-                                .path = from.path,
-                                .to = arena_concat(a, place->dir, "/wd/", in->path),
-                                .what = arena_concat(a, "resource file ", shown(a, in->http_url)),
-                                .mode = in->mode ? (int)strtol(in->mode, NULL, 8) : MODE};
+    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, wakes_wall(f->wakes), &from, e);
+    out->share = rc == 1 ? from.share : NULL;
+    out->path = rc == 1 ? from.path : NULL;
+    out->url = rc == 0 ? r->http_url : NULL;
+    return rc;
 }
 
-void task_add_files(const struct batch_front *f, struct arena *a,
-                    const struct batch_resource_file *list, size_t n, struct place_spec *place)
+static int find_container(const struct batch_front *f, struct arena *a,
+                          const struct batch_resource_file *r, struct input_file *out,
+                          struct err *e)
 {
-    for (size_t i = 0; i < n; i++)
-        add_one(f, a, &list[i], place);
+    int rc =
+        f->blobs.open_all(f->blobs.ctx, a, r->container_url, wakes_wall(f->wakes), &out->share, e);
+    out->url = rc == 0 ? r->container_url : NULL;
+    return rc;
 }
+
+/* 0: it has none. */
+static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t account_id,
+                           const char **name, struct err *e)
+{
+    struct batch_account account;
+    int rc = st_batch_account_by_id(f->st, a, account_id, &account, e);
+    *name = rc == 1 ? batch_auto_storage(a, account.doc) : NULL;
+    return rc < 0 ? -1 : *name != NULL;
+}
+
+static int find_auto(const struct batch_front *f, struct arena *a, int64_t account_id,
+                     const struct batch_resource_file *r, struct input_file *out, struct err *e)
+{
+    const char *store;
+    int rc = auto_storage_of(f, a, account_id, &store, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0)
+        return err_set(e, ERR_IO, NULL, "the Batch account has no auto-storage account");
+    rc = f->blobs.folder(f->blobs.ctx, a, store, r->auto_container, &out->share, e);
+    return rc != 0 ? rc
+                   : err_set(e, ERR_FILE_NOT_FOUND, NULL,
+                             "there is no auto-storage account %s any more", store);
+}
+
+/* --- files --------------------------------------------------------------------------------------
+ */
+
+static const char *directory_of(struct arena *a, const char *dir, const char *path)
+{
+    return path && *path ? arena_concat(a, dir, "/", path) : dir;
+}
+
+static const char *what_of(struct arena *a, const struct batch_resource_file *r)
+{
+    if (r->auto_container)
+        return arena_concat(a, "container ", r->auto_container, " of the auto-storage account");
+    if (r->container_url)
+        return arena_concat(a, "container ", transfer_shown(a, r->container_url));
+    return arena_concat(a, "resource file ", transfer_shown(a, r->http_url));
+}
+
+void batch_add_files(const struct batch_front *f, struct arena *a, int64_t account_id,
+                     const struct batch_resource_file *list, size_t n, const char *dir,
+                     struct batch_inputs *in)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct batch_resource_file *r = &list[i];
+        struct err e = {0};
+        struct input_file out = {.to = directory_of(a, dir, r->path),
+                                 .what = what_of(a, r),
+                                 .mode = r->mode ? (int)strtol(r->mode, NULL, 8) : MODE,
+                                 .prefix = r->http_url ? NULL
+                                           : r->prefix ? r->prefix
+                                                       : ""};
+        int rc = r->http_url        ? find_blob(f, a, r, &out, &e)
+                 : r->container_url ? find_container(f, a, r, &out, &e)
+                                    : find_auto(f, a, account_id, r, &out, &e);
+        if (rc < 0)
+            refuse(a, in, code_of(&e), out.what, e.msg);
+        else
+            in->files->items[in->files->n++] = out;
+    }
+}
+
+/* --- output files -------------------------------------------------------------------------------
+ */
+
+/* The account and the container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: it is none of that
+ * account. */
+static const char *container_of(struct arena *a, const char *url, const char *account)
+{
+    const char *host = strstr(url, "://");
+    size_t n = strlen(account);
+    if (!host || strncasecmp(host + 3, account, n) != 0 || host[3 + n] != '.')
+        return NULL;
+    const char *path = strchr(host + 3, '/');
+    return path ? arena_strndup(a, path + 1, strcspn(path + 1, "/?#")) : NULL;
+}
+
+/* With an identity: no identity here is known elsewhere, and the one that everybody may name stands
+ * for the Batch account, which has its auto-storage account. */
+static int find_by_identity(const struct batch_front *f, struct arena *a, int64_t account_id,
+                            const struct batch_output_file *o, struct output_file *out,
+                            struct err *e)
+{
+    const char *store;
+    int rc = auto_storage_of(f, a, account_id, &store, e);
+    const char *container = rc == 1 ? container_of(a, o->container_url, store) : NULL;
+    if (rc < 0)
+        return -1;
+    if (!container)
+        return err_set(e, ERR_FORBIDDEN, NULL,
+                       "an identityReference is good for containers of the Batch account's "
+                       "auto-storage account alone; give containerUrl a signature");
+    out->own = true;
+    rc = f->blobs.writable(f->blobs.ctx, a, store, container, wakes_wall(f->wakes), &out->url, e);
+    return rc != 0 ? rc : err_set(e, ERR_FILE_NOT_FOUND, NULL, "there is no account %s", store);
+}
+
+static int find_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
+                            const struct batch_output_file *o, struct output_file *out,
+                            struct err *e)
+{
+    if (o->identity && !strchr(o->container_url, '?'))
+        return find_by_identity(f, a, account_id, o, out, e);
+    int rc = f->blobs.home(f->blobs.ctx, a, o->container_url, &out->url, e);
+    out->own = rc == 1;
+    if (rc == 0)
+        out->url = o->container_url;
+    return rc;
+}
+
+void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
+                       const struct batch_output_file *list, size_t n, struct place_spec *place)
+{
+    place->home = BATCH_ROOT;
+    place->output_log = "fileuploadout.txt";
+    place->output_errors = "fileuploaderr.txt";
+    place->outputs.items = arena_alloc(a, (n + 1) * sizeof *place->outputs.items);
+    for (size_t i = 0; i < n; i++) {
+        const struct batch_output_file *o = &list[i];
+        const char **headers = arena_alloc(a, (o->n_headers + 1) * sizeof *headers);
+        struct err e = {0};
+        for (size_t k = 0; k < o->n_headers; k++)
+            headers[k] = arena_concat(a, o->headers[k].name, ": ",
+                                      o->headers[k].value ? o->headers[k].value : "");
+        struct output_file out = {.pattern = o->pattern,
+                                  .path = o->path,
+                                  .headers = headers,
+                                  .n_headers = o->n_headers,
+                                  .after_success = o->when != BATCH_UPLOAD_ON_FAILURE,
+                                  .after_failure = o->when != BATCH_UPLOAD_ON_SUCCESS,
+                                  .what = arena_concat(a, "upload of ", o->pattern, " to ",
+                                                       transfer_shown(a, o->container_url))};
+        if (find_destination(f, a, account_id, o, &out, &e) < 0) {
+            out.refused = arena_strdup(a, e.msg);
+            out.refused_as = e.code;
+        }
+        place->outputs.items[place->outputs.n++] = out;
+    }
+}
+
+/* --- packages -----------------------------------------------------------------------------------
+ */
 
 static int add_package(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                       const struct batch_package_ref *ref, struct place_spec *place, struct err *e)
+                       const struct batch_package_ref *ref, enum batch_package_for whom,
+                       struct batch_inputs *in, struct err *e)
 {
-    static const struct batch_package_node node = {.root = ".", .batch_root = BATCH_ROOT};
     struct batch_package_use use;
     const char *what = arena_concat(a, "application package ", ref->application, "#",
                                     ref->version ? ref->version : "default");
@@ -79,29 +215,34 @@ static int add_package(const struct batch_front *f, struct arena *a, const struc
         batch_package_find(f->st, a, pool->account_id, ref->application, ref->version, &use, e);
     if (rc < 0)
         return -1;
-    if (rc == 0) {
-        refuse(a, place, FAIL_INPUT_NOT_FOUND, what, "there is no such active package");
+    if (rc == 0 && whom != BATCH_PACKAGES_ON_POOL)
+        refuse(a, in, FAIL_PACKAGE, what, "there is no such active package");
+    if (rc == 0)
         return 0;
+    const char *directory = whom == BATCH_PACKAGES_OF_TASK ? batch_package_directory(a, &use)
+                                                           : batch_pool_package_directory(a, &use);
+    if (whom != BATCH_PACKAGES_ON_POOL) {
+        const struct file_place from = packages_place(f->packages, a, use.package.hash);
+        in->files->items[in->files->n++] =
+            (struct input_file){.share = from.share,
+                                .path = from.path,
+                                .to = arena_concat(a, "packages/", use.package.hash),
+                                .link = directory,
+                                .what = what,
+                                .package = true};
     }
-    const struct file_place from = packages_place(f->packages, a, use.package.hash);
-    const char *directory = batch_package_directory(a, &node, &use);
-    const char *name = batch_package_variable(a, &use, batch_pool_is_windows(pool->doc));
-    place->files[place->n_files++] =
-        (struct input_file){.share = from.share,
-                            .path = from.path,
-                            .to = arena_concat(a, "packages/", use.package.hash),
-                            .link = directory,
-                            .what = what};
-    place->rooted[place->n_rooted++] = (struct kv){.name = name, .value = directory};
+    in->rooted[in->n_rooted++] =
+        (struct kv){.name = batch_package_variable(a, &use, batch_pool_is_windows(pool->doc)),
+                    .value = directory};
     return 0;
 }
 
-int task_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                      const struct batch_package_ref *list, size_t n, struct place_spec *place,
-                      struct err *e)
+int batch_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                       const struct batch_package_ref *list, size_t n, enum batch_package_for whom,
+                       struct batch_inputs *in, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (add_package(f, a, pool, &list[i], place, e) < 0)
+        if (add_package(f, a, pool, &list[i], whom, in, e) < 0)
             return -1;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "front/batch/front_priv.h"
+#include "model/batch/pool_spec.h"
 
 /* So many tries are as good as for ever. */
 #define RETRIES_FOR_EVER 1000000
@@ -127,10 +128,11 @@ static int find_chore(struct storage *st, struct arena *a, const struct run *r, 
 /* --- what it becomes -------------------------------------------------------------------------- */
 
 /* With the directory of the job's preparation, for all but that itself. */
-static void add_places(struct arena *a, const struct command *c, struct place_spec *place)
+static void add_places(struct arena *a, const struct command *c, size_t n_packages,
+                       struct place_spec *place)
 {
     const struct batch_task_spec *prep = c->job.preparation;
-    add_paths(a, place, c->task.n_packages);
+    add_paths(a, place, n_packages);
     if (!prep || strcmp(prep->id, c->id) == 0)
         return;
     const char *dir =
@@ -170,6 +172,38 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct c
     out->n_env = n;
 }
 
+/* What is put onto its node and taken off it, and the variables that name paths there. */
+static int add_files(const struct batch_front *f, struct arena *a, const struct command *c,
+                     bool secrets, struct place_spec *place, struct err *e)
+{
+    const struct batch_task_spec *task = &c->task;
+    const struct batch_pool *p = &c->p;
+    struct batch_pool_spec pool;
+    if (batch_pool_decode(a, p->doc, NULL, &pool, e) < 0)
+        return -1;
+    add_places(a, c, pool.n_packages + task->n_packages, place);
+    place->files.items =
+        arena_alloc(a, (task->n_resources + task->n_packages + 1) * sizeof *place->files.items);
+    struct batch_inputs in = {
+        .files = &place->files, .rooted = place->rooted, .n_rooted = place->n_rooted};
+    if (batch_add_packages(f, a, p, pool.packages, pool.n_packages, BATCH_PACKAGES_ON_POOL, &in,
+                           e) < 0 ||
+        batch_add_packages(f, a, p, task->packages, task->n_packages, BATCH_PACKAGES_OF_TASK, &in,
+                           e) < 0)
+        return -1;
+    if (secrets) {
+        batch_add_files(f, a, p->account_id, task->resources, task->n_resources,
+                        arena_concat(a, place->dir, "/wd"), &in);
+        batch_add_outputs(f, a, p->account_id, task->outputs, task->n_outputs, place);
+    }
+    place->n_rooted = in.n_rooted;
+    if (!place->refused) {
+        place->refused = in.refused;
+        place->why_refused = in.why_refused;
+    }
+    return 0;
+}
+
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
                 const struct run *r, bool secrets, struct job_spec *out, struct err *e)
 {
@@ -193,14 +227,9 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
     if (place->program.n == 0)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
-    add_places(a, &c, place);
-    place->files =
-        arena_alloc(a, (c.task.n_resources + c.task.n_packages + 1) * sizeof *place->files);
     task_refuse_unserved(a, &c.task, place);
-    if (task_add_packages(f, a, &c.p, c.task.packages, c.task.n_packages, place, e) < 0)
+    if (add_files(f, a, &c, secrets, place, e) < 0)
         return -1;
-    if (secrets)
-        task_add_files(f, a, c.task.resources, c.task.n_resources, place);
     add_env(a, f, &c, dedicated, secrets && c.task.has_token ? task_token(f, a, r) : NULL, out);
     add_rules(&c.task.limits, c.retried, out);
     return 0;

@@ -11,6 +11,7 @@
 #define FRONT_BATCH_TASKS_H
 
 #include "model/batch/spec.h"
+#include "model/failure.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
 
@@ -66,6 +67,13 @@ int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int
 /* The task that has this token (AZ_BATCH_AUTHENTICATION_TOKEN), while it runs: a getter. */
 int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
                         struct batch_task *out, struct err *e);
+
+/* What clients read of a failure; the message may be NULL. */
+struct batch_failure_words {
+    const char *code, *message;
+};
+struct batch_failure_words batch_failure_words(enum failure_code code);
+
 /* The node that it ran on last: a getter. */
 int batch_task_node(struct storage *st, struct arena *a, const struct batch_task *t,
                     struct node *out, struct err *e) MUST_CHECK;

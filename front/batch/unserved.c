@@ -14,7 +14,6 @@ void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
     } rows[] = {
         {t->container, "containerSettings", "tasks do not run in containers"},
         {t->multi, "multiInstanceSettings", "tasks do not run on several nodes"},
-        {t->n_outputs > 0, "outputFiles", "files are not uploaded"},
     };
     for (size_t i = 0; !place->refused && i < sizeof rows / sizeof rows[0]; i++) {
         if (!rows[i].wanted)

@@ -12,19 +12,21 @@ static const struct batch_exit_options *find(const struct batch_exit_rule *rules
     return NULL;
 }
 
-/* A code by itself goes before a range with it, and that before the default. */
+/* A code by itself goes before a range with it, that before an upload that failed afterwards, and
+ * the default comes last. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
                                              enum batch_end how, int exit_code)
 {
     const struct batch_exit_options *o = NULL;
+    bool exited = how == BATCH_END_EXIT || how == BATCH_END_UPLOAD;
     if (how == BATCH_END_PRE_PROCESSING)
         o = c->pre_processing;
-    else if (how == BATCH_END_UPLOAD)
-        o = c->upload;
-    if (how == BATCH_END_EXIT || (how == BATCH_END_UPLOAD && !o))
+    if (exited)
         o = find(c->codes, c->n_codes, exit_code);
-    if (!o && (how == BATCH_END_EXIT || how == BATCH_END_UPLOAD))
+    if (exited && !o)
         o = find(c->ranges, c->n_ranges, exit_code);
+    if (how == BATCH_END_UPLOAD && !o)
+        o = c->upload;
     return o ? o : c->fallback;
 }
 

@@ -57,4 +57,8 @@ extern const struct schema schema_rm_certificate, schema_rm_certificate_properti
 extern const struct schema schema_batch_account, schema_batch_account_update,
     schema_batch_account_name, schema_batch_key_name;
 
+/* The name of the storage account that is a Batch account's auto-storage, by its document; NULL: it
+ * has none. Arena-owned. */
+const char *batch_auto_storage(struct arena *a, const char *account_doc);
+
 #endif

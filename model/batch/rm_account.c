@@ -209,3 +209,14 @@ SCHEMA(schema_batch_account_name, "CheckNameAvailabilityParameters", name_rows, 
 
 static const struct field key_name_rows[] = {ENUM_ROW("keyName", FIELD_REQUIRED, key_names, 0)};
 SCHEMA(schema_batch_key_name, "BatchAccountRegenerateKeyParameters", key_name_rows, NULL);
+
+const char *batch_auto_storage(struct arena *a, const char *account_doc)
+{
+    const char *id = NULL;
+    json_t *doc = json_loads(account_doc, 0, NULL);
+    (void)json_unpack(doc, "{s:{s:{s:s}}}", "properties", "autoStorage", "storageAccountId", &id);
+    const char *slash = id ? strrchr(id, '/') : NULL;
+    const char *name = arena_strdup(a, slash ? slash + 1 : id);
+    json_decref(doc);
+    return name;
+}

@@ -39,6 +39,7 @@ struct batch_resource_file {
     const char *http_url, *container_url, *auto_container;
     const char *prefix; /* of the blobs of a container */
     const char *path, *mode;
+    const char *identity; /* who may read it; NULL: whoever has the URL */
 };
 
 struct batch_header {
@@ -47,6 +48,7 @@ struct batch_header {
 
 struct batch_output_file {
     const char *pattern, *container_url, *path;
+    const char *identity; /* who may write there; NULL: whoever has the URL */
     enum batch_upload_when when;
     struct batch_header *headers;
     size_t n_headers;

@@ -82,6 +82,20 @@ SCHEMA(schema_batch_metadata, "MetadataItem", metadata_rows, NULL);
 static const struct field identity_rows[] = {{BATCH_TEXT("resourceId", 0, 0, MAX_ID_BYTES)}};
 SCHEMA(schema_batch_identity, "ComputeNodeIdentityReference", identity_rows, NULL);
 
+/* Of what is decoded, into a member `identity`. */
+#define IDENTITY_INTO_ROW(type)                                                                    \
+    {                                                                                              \
+        .name = "identityReference", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_14_0),    \
+        .sub = &schema_identity_of_##type, INTO_SAME                                               \
+    }
+#define IDENTITY_OF(type)                                                                          \
+    static const struct field identity_of_##type##_rows[] = {                                      \
+        {BATCH_TEXT("resourceId", 0, 0, MAX_ID_BYTES), INTO_TEXT(struct type, identity)}};         \
+    static SCHEMA_INTO(schema_identity_of_##type, "ComputeNodeIdentityReference",                  \
+                       identity_of_##type##_rows, NULL, struct type, NULL)
+IDENTITY_OF(batch_resource_file);
+IDENTITY_OF(batch_output_file);
+
 #define IDENTITY_ROW                                                                               \
     {                                                                                              \
         .name = "identityReference", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_14_0),    \
@@ -122,7 +136,7 @@ static const struct field resource_file_rows[] = {
      INTO_TEXT(struct batch_resource_file, path)},
     {BATCH_TEXT("fileMode", 0, 0, 5), .check = check_mode,
      INTO_TEXT(struct batch_resource_file, mode)},
-    IDENTITY_ROW,
+    IDENTITY_INTO_ROW(batch_resource_file),
 };
 SCHEMA_INTO(schema_batch_resource_file, "ResourceFile", resource_file_rows, check_resource_file,
             struct batch_resource_file, NULL);
@@ -147,7 +161,7 @@ static const struct field to_container_rows[] = {
     {BATCH_TEXT("path", 0, 0, 1024), INTO_TEXT(struct batch_output_file, path)},
     {BATCH_TEXT("containerUrl", FIELD_REQUIRED, 1, BATCH_MAX_URL),
      INTO_TEXT(struct batch_output_file, container_url)},
-    IDENTITY_ROW,
+    IDENTITY_INTO_ROW(batch_output_file),
     {.name = "uploadHeaders",
      .kind = FIELD_ARRAY,
      .versions = BATCH_SINCE(BATCH_15_0),

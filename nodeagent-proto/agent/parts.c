@@ -16,7 +16,8 @@
 
 static int failed(const char *what, const char *path, struct err *e)
 {
-    return err_set(e, ERR_IO, NULL, "%s %s: %s", what, path, strerror(errno));
+    bool full = errno == ENOSPC || errno == EDQUOT;
+    return err_set(e, full ? ERR_QUOTA : ERR_IO, NULL, "%s %s: %s", what, path, strerror(errno));
 }
 
 static int write_at(int fd, const struct file_piece *piece, const char *path, struct err *e)

@@ -20,6 +20,7 @@ static const struct {
     {ERR_NODE_LOST, "NodeLost"},
     {ERR_PROTOCOL, "NodeProtocolError"},
     {ERR_IO, "IoError"},
+    {ERR_QUOTA, "QuotaExceeded"},
     {ERR_BODY_TOO_LARGE, "RequestEntityTooLarge"},
 };
 #define N_CODES (sizeof codes / sizeof codes[0])

@@ -45,6 +45,7 @@ struct fleet_config {
     struct wakes *wakes;
     struct storage *storage;
     struct files *files;          /* borrowed, like everything here except strings */
+    struct transfers *transfers;  /* NULL: URLs of others cannot be had */
     struct loop_lane *login_lane; /* writes what logins on local nodes need */
     const struct log *log;
     struct node_provider *local, *machines; /* machines: NULL without a site */
@@ -81,6 +82,7 @@ const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
 struct files *fleet_files(const struct fleet *fl);
+struct transfers *fleet_transfers(const struct fleet *fl);
 /* The monotonic instant since which a node is idle and holds nothing: computed once from the row,
  * and at most `longest_us` ago. 0: it is not idle. */
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us);

@@ -9,6 +9,11 @@ struct files *fleet_files(const struct fleet *fl)
     return fl->cfg.files;
 }
 
+struct transfers *fleet_transfers(const struct fleet *fl)
+{
+    return fl->cfg.transfers;
+}
+
 const struct site *fleet_site(const struct fleet *fl)
 {
     return fl->cfg.site;

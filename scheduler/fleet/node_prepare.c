@@ -13,6 +13,7 @@
 #include "model/states.h"
 #include "scheduler/fleet/container.h"
 #include "scheduler/fleet/env.h"
+#include "scheduler/fleet/inputs.h"
 #include "scheduler/fleet/mounts.h"
 #include "scheduler/fleet/node_priv.h"
 #include "scheduler/fleet/script.h"
@@ -24,11 +25,12 @@ struct node_prep {
     struct script *script; /* NULL: the preparation failed before it had one */
     struct mount_secret *secrets;
     const char *task_prefix, *setup_id;
-    bool wipe;               /* what its users left goes */
-    bool dedicated;          /* the class of the node */
-    bool made;               /* all but a set-up task that has a place of its own */
-    struct node_setup setup; /* of such a one */
-    bool resumed;            /* the node knows the setup task: nothing is cleaned away under it */
+    bool wipe;                     /* what its users left goes */
+    bool dedicated;                /* the class of the node */
+    bool made;                     /* all but a set-up task that has a place of its own */
+    struct node_setup setup;       /* of such a one */
+    const struct failure *verdict; /* once its script is over; NULL: it went well */
+    bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
     int64_t
         killing_us; /* the instant since which the end of a killed task is awaited; 0: none is */
     bool failed;    /* nothing more is sent; the struct is kept because replies may still come */
@@ -199,6 +201,18 @@ static void write_setup(struct node_rt *rt)
                  LF_STR("why", e.msg));
 }
 
+static void add_inputs(struct node_rt *rt, const struct input_list *list, const char *as)
+{
+    const struct inputs in = {.script = rt->prep->script,
+                              .a = &rt->prep->a,
+                              .files = rt->fleet->cfg.files,
+                              .transfers = rt->fleet->cfg.transfers,
+                              .root = rt->root,
+                              .as = as};
+    inputs_add(&in, list);
+}
+
+/* A task that the node knows has its files already, and may have changed them. */
 static void add_placed(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -233,6 +247,8 @@ static void add_placed(struct node_rt *rt)
         .code = FAIL_NODE_SETUP_FAILED,
         .what = in_words(rt, "The node's {setup_task}"),
         .remedy = in_words(rt, "put the {setup_task} right, then restart the node")};
+    if (prep->setup.retries > 0 || !prep->resumed)
+        add_inputs(rt, &t->place->files, node_rt_job_account(rt, a, t->place->account));
     script_command(prep->script, &named, &spec, true);
 }
 
@@ -247,6 +263,8 @@ static void begin_setup(struct node_rt *rt)
                                       .retries = prep->setup.retries,
                                       .retry_us = prep->setup.retries > 0 ? now : 0};
     write_setup(rt);
+    if (prep->spec.setup_task->place->refused)
+        return;
     prep->script = script_new(&prep->a, rt->fleet->log, rt->name);
     add_placed(rt);
     script_run(prep->script, rt->contact.link, on_changed, rt);
@@ -264,7 +282,7 @@ static bool end_setup(struct node_rt *rt, const struct failure *why)
     s->has_exit_code = !why || why->exit_code >= 0;
     s->exit_code = why ? why->exit_code : 0;
     s->why = why ? why->message : NULL;
-    if (why && (retries < 0 || s->retries < retries)) {
+    if (why && why->code == FAIL_NODE_SETUP_FAILED && (retries < 0 || s->retries < retries)) {
         s->retries++;
         begin_setup(rt);
         return false;
@@ -273,29 +291,49 @@ static bool end_setup(struct node_rt *rt, const struct failure *why)
     return true;
 }
 
+/* Why the task cannot be begun; NULL: it can. */
+static const struct failure *setup_refused(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    const struct place_spec *place = prep->spec.setup_task->place;
+    if (!place->refused)
+        return NULL;
+    struct failure *f = arena_alloc(&prep->a, sizeof *f);
+    *f = (struct failure){.code = place->refused, .message = place->why_refused, .exit_code = -1};
+    return f;
+}
+
+/* Whatever it was, the set-up task has failed. */
+static const struct failure *setup_verdict(struct node_prep *prep, const struct failure *why)
+{
+    if (!why || prep->spec.setup_task->may_fail)
+        return NULL;
+    struct failure *f = arena_alloc(&prep->a, sizeof *f);
+    *f = *why;
+    f->code = FAIL_NODE_SETUP_FAILED;
+    return f;
+}
+
 /* The next step of a preparation whose script has come to its end; true: it is over. */
 static bool setup_over(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     const struct setup_task_spec *t = prep->spec.setup_task;
-    const struct failure *why = script_failure(prep->script);
+    const struct failure *why = prep->verdict = script_failure(prep->script);
     if (!t || !t->place || (!prep->made && why))
         return true;
     if (!prep->made) {
         begin_setup(rt);
-        return false;
+        why = setup_refused(rt);
+        if (!why)
+            return false;
     }
-    if (why && why->code != FAIL_NODE_SETUP_FAILED)
+    if (why && why->code != FAIL_NODE_SETUP_FAILED && !inputs_failed(why))
         return true;
-    return end_setup(rt, why);
-}
-
-/* Whether only a set-up task has failed that may. */
-static bool setup_may_fail(const struct node_prep *prep)
-{
-    const struct setup_task_spec *t = prep->spec.setup_task;
-    return prep->made && t->may_fail &&
-           script_failure(prep->script)->code == FAIL_NODE_SETUP_FAILED;
+    if (!end_setup(rt, why))
+        return false;
+    prep->verdict = setup_verdict(prep, why);
+    return true;
 }
 
 /* --- what comes before it ------------------------------------------------------------------- */
@@ -429,6 +467,7 @@ static void make_script(struct node_rt *rt)
     add_admin(rt);
     add_users(rt);
     add_home(rt);
+    add_inputs(rt, &prep->spec.packages, NULL);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs,
                      node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
@@ -473,6 +512,11 @@ static void begin(struct node_rt *rt, const struct node *row)
         node_prepare_abandon(rt);
         return;
     }
+    if (prep->spec.refused) {
+        prep_fail_text(rt, prep->spec.refused, in_words(rt, "read the {pool}"),
+                       prep->spec.why_refused);
+        return;
+    }
     struct failure why;
     const struct secret_reader reader = {
         .front = rt->front, .st = rt->fleet->st, .a = &prep->a, .pool_id = rt->cluster_id};
@@ -510,8 +554,8 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     check_kill(rt);
     if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt))
         return; /* its set-up task has begun */
-    if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED && !setup_may_fail(prep))
-        prep_fail(prep, script_failure(prep->script));
+    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && prep->verdict)
+        prep_fail(prep, prep->verdict);
     if (prep->failed)
         node_prepare_report(rt);
     else if (script_state(prep->script) != SCRIPT_RUNNING)

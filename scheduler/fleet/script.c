@@ -41,13 +41,20 @@ static void note_failure(struct script *sc, const struct step *st, const struct 
     sc->why.stderr_tail = arena_strdup(sc->a, f->stderr_tail);
 }
 
+static enum failure_code code_of(const struct script_label *label, const struct err *why)
+{
+    const struct script_cause *c = label->causes;
+    while (c && c->kind != why->code && c->kind != 0)
+        c++;
+    return c ? c->code : FAIL_NONE;
+}
+
 static void request_failed(struct script *sc, const struct step *st, const struct err *why)
 {
     /* The link was closed on purpose; the request is sent again over the next one. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
         return;
-    const struct failure f = {.code =
-                                  why->code == ERR_FILE_NOT_FOUND ? st->label.absent : FAIL_NONE,
+    const struct failure f = {.code = code_of(&st->label, why),
                               .message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
                               .exit_code = -1};
     bool fault = st->label.on_node && (why->code == ERR_IO || why->code == ERR_NODE);
@@ -360,6 +367,13 @@ void script_kill_tasks(struct script *sc, const struct script_label *label, cons
     st->as = except;
     st->forget = forget;
     st->found = found;
+}
+
+/* Nothing else begins as its id does. */
+void script_find_task(struct script *sc, const struct script_label *label, const char *task_id,
+                      bool *found)
+{
+    script_kill_tasks(sc, label, task_id, task_id, false, found);
 }
 
 void script_kill_unknown(struct script *sc, const struct script_label *label,

@@ -25,15 +25,21 @@
 
 struct script;
 
+/* What a request's kind of error means. */
+struct script_cause {
+    int kind; /* enum err_code */
+    enum failure_code code;
+};
+
 /* The name of a step, and texts for its failure. Copied; texts are borrowed. */
 struct script_label {
-    enum failure_code code;   /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
-    enum failure_code absent; /* instead, if a file is not there; FAIL_NONE: the same */
-    const char *what;         /* "mount of share acct/data at data" */
-    const char *remedy;       /* NULL: none is known */
-    const char *command;      /* to show instead of a command's text; NULL: the text */
-    bool on_node;             /* touches only the node's own files: a failure is the node's fault */
-    bool may_fail;            /* logged, and the script goes on */
+    enum failure_code code;            /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
+    const struct script_cause *causes; /* it has other codes, up to one of kind 0; NULL: none */
+    const char *what;                  /* "mount of share acct/data at data" */
+    const char *remedy;                /* NULL: none is known */
+    const char *command;               /* to show instead of a command's text; NULL: the text */
+    bool on_node;  /* touches only the node's own files: a failure is the node's fault */
+    bool may_fail; /* logged, and the script goes on */
 };
 
 enum script_state {
@@ -78,6 +84,9 @@ void script_kill_tasks(struct script *, const struct script_label *, const char 
  * ended are forgotten. */
 void script_kill_unknown(struct script *, const struct script_label *, const char *const *known,
                          size_t n);
+/* *`found` is set if the node knows the task. */
+void script_find_task(struct script *, const struct script_label *, const char *task_id,
+                      bool *found);
 /* Leaves out the steps up to the next mark if *`skip` is true when it is their turn; NULL is just
  * a mark. */
 void script_skip_if(struct script *, const bool *skip);

@@ -12,8 +12,9 @@
 static const unsigned phase_steps[] = {
     /* A run that was made only to clean up begins with that. */
     [RUN_ACTIVE] = BIT(RUN_STOPPING) | BIT(RUN_KILLING) | BIT(RUN_CLEANING),
-    [RUN_STOPPING] = BIT(RUN_KILLING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
-    [RUN_KILLING] = BIT(RUN_ENDING) | BIT(RUN_CLEANING),
+    [RUN_STOPPING] = BIT(RUN_KILLING) | BIT(RUN_SAVING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
+    [RUN_KILLING] = BIT(RUN_SAVING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
+    [RUN_SAVING] = BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_ENDING] = BIT(RUN_ENDED),
     [RUN_ENDED] = BIT(RUN_ENDING) /* rolled back */ | BIT(RUN_CLEANING),
     [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was queued again */

@@ -179,6 +179,13 @@ static void begin_stop(struct job_run *run)
         run_signal(run, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
 }
 
+/* Its processes have ended, and nothing is left to be done on its nodes but the cleaning. */
+static void leave(struct job_run *run)
+{
+    bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
+    run_go(run, end ? RUN_ENDING : RUN_CLEANING);
+}
+
 static void advance_stop(struct job_run *run)
 {
     bool late = run->phase == RUN_STOPPING && wakes_mono(run->runs->wakes) >= run->kill_us;
@@ -188,8 +195,10 @@ static void advance_stop(struct job_run *run)
     }
     if (!run_tasks_over(run))
         return;
-    bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
-    run_go(run, end ? RUN_ENDING : RUN_CLEANING);
+    if (run_saves(run))
+        run_go(run, RUN_SAVING);
+    else
+        leave(run);
 }
 
 /* A failed cleaning gives the node up, because something of the job may still run there. */
@@ -246,6 +255,8 @@ static void advance(struct job_run *run)
         begin_stop(run);
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         advance_stop(run);
+    if (run->phase == RUN_SAVING && run_save(run))
+        leave(run);
     if (run->phase == RUN_ENDING)
         run_write_end(run);
     if (run->phase == RUN_CLEANING && advance_cleaning(run)) {

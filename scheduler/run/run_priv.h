@@ -2,17 +2,19 @@
  *
  * A run in memory: one attempt, from its allocation to the release of its nodes.
  *
- *   RUN_ACTIVE -> RUN_STOPPING -> RUN_KILLING -> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
+ *   RUN_ACTIVE -> RUN_STOPPING -> RUN_KILLING -> RUN_SAVING -> RUN_ENDING -> RUN_ENDED
+ *                                                                         -> RUN_CLEANING
  *
  *   ACTIVE    its nodes are prepared, its command runs
  *   STOPPING  SIGTERM is out, so many seconds are left
  *   KILLING   SIGKILL is out, until each node confirms
+ *   SAVING    what it leaves is taken off its node
  *   ENDING    the end is to be written
  *   ENDED     it is written, and not yet on disk
  *   CLEANING  what is left is killed, unmounted and removed; then the nodes are released
  *
  * Phases only go to the right, and skip what does not apply: a run whose command ended by itself
- * goes from ACTIVE to ENDING; a run to be queued again, or deleted, from KILLING to CLEANING. There
+ * goes from ACTIVE to ENDING; a run to be queued again, or deleted, from there to CLEANING. There
  * is one step to the left: a run that was to be queued again is terminated during its cleaning.
  *
  * make.c makes it; run.c takes the next step; report.c hears of its nodes; steps.c asks the nodes
@@ -54,7 +56,15 @@ static inline const struct front *front_of_run(const struct runs *rs, const stru
 void runs_tell_over(struct runs *rs, int64_t pool_id);
 void runs_tell_deletion(struct runs *rs);
 
-enum run_phase { RUN_ACTIVE, RUN_STOPPING, RUN_KILLING, RUN_ENDING, RUN_ENDED, RUN_CLEANING };
+enum run_phase {
+    RUN_ACTIVE,
+    RUN_STOPPING,
+    RUN_KILLING,
+    RUN_SAVING,
+    RUN_ENDING,
+    RUN_ENDED,
+    RUN_CLEANING
+};
 
 /* In rising order of force: a later one replaces an earlier one as long as nothing is written. */
 enum outcome_kind {
@@ -111,6 +121,8 @@ struct job_slot {
     int pending;           /* requests without a reply, except the script's */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in the run's log */
+    bool has_inputs;       /* the node knows its task: they are there */
+    bool saving;           /* `script` takes off what the run leaves */
     int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
     int64_t kill_again_us; /* the node refused: SIGKILL is to be sent again then; 0: it did not */
     int64_t kill_pause_us; /* between the last two */
@@ -189,6 +201,12 @@ void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 const char *slot_task_prefix(const struct job_slot *slot);
 /* What the launcher sees of the run; the arena's. */
 struct launch_input run_launch_input(struct job_run *run);
+/* What its processes and files are owned by; of the slot's arena. */
+const char *slot_account(struct job_slot *slot);
+/* Takes that account on the node, by the slot's script; its environment is made first. False: it
+ * cannot be. */
+bool slot_ready(struct job_slot *slot);
+void slot_run_script(struct job_slot *slot);
 /* There is a new link; all requests over the one before have been answered. */
 void slot_forget_link(struct job_slot *slot);
 void slot_start(struct job_slot *slot);
@@ -218,6 +236,13 @@ bool slot_shares_outside(const struct job_slot *slot);
 void shared_dir_make(struct job_slot *slot, const char *as);
 void shared_dir_mount(struct job_slot *slot, const char *as);
 void shared_dir_remove(struct job_slot *slot);
+
+/* --- save.c ---------------------------------------------------------------------------------- */
+/* Whether such an outcome leaves something to be taken off the node. */
+bool run_saves(const struct job_run *run);
+/* RUN_SAVING: the next step. True: there is nothing more to do, and the outcome says how it went.
+ */
+bool run_save(struct job_run *run);
 
 /* --- stop.c ------------------------------------------------------------------------------- */
 /* Signals every task that may run, on every node that can be reached. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/timefmt.h"
-#include "scheduler/fleet/put.h"
+#include "scheduler/fleet/inputs.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/remote.h"
 #include "scheduler/run/run_priv.h"
@@ -54,7 +54,7 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
     return v;
 }
 
-static const char *job_account(struct job_slot *slot)
+const char *slot_account(struct job_slot *slot)
 {
     const struct job_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
@@ -104,7 +104,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .log_path = slot->env.log_path,
         .step = task->step,
         .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,
-        .user = job_account(slot),
+        .user = slot_account(slot),
         .limits = slot_limits(slot),
     };
     if (slot->container.runtime)
@@ -289,7 +289,7 @@ static bool find_container(struct job_slot *slot)
         .job_dir = known ? slot->env.job_dir : job_dir(slot),
         .shared_dir = known ? slot->env.shared_dir : job_dir(slot),
         .log_path = known ? slot->env.log_path : "/dev/null",
-        .user = job_account(slot),
+        .user = slot_account(slot),
         .gpus = slot_gpus(slot),
         .devices = slot->devices,
         .limits = slot_limits(slot)};
@@ -330,28 +330,27 @@ static bool add_container(struct job_slot *slot)
     return false;
 }
 
-/* The command waits for them. */
+/* The command waits for them. One that may have begun has them already, and may have changed them
+ * since; so its node is asked first. */
 static void add_inputs(struct job_slot *slot, const char *as)
 {
-    const struct place_spec *place = slot->run->spec.place;
-    struct arena *a = &slot->a;
-    for (size_t i = 0; slot->rank == 0 && i < place->n_files; i++) {
-        const struct input_file *in = &place->files[i];
-        const struct script_label label = {
-            .code = FAIL_INPUT_FAILED, .absent = FAIL_INPUT_NOT_FOUND, .what = in->what};
-        const struct put_file put = {.files = fleet_files(slot->run->runs->fleet),
-                                     .from = {in->share, in->path},
-                                     .as = as,
-                                     .path = arena_concat(a, slot->root, "/", in->to),
-                                     .mode = in->mode};
-        if (in->link) {
-            script_put_archive(slot->script, a, &label, &put);
-            script_mount_folder(slot->script, &label, put.path,
-                                arena_concat(a, slot->root, "/", in->link), false);
-        } else {
-            script_put_file(slot->script, a, &label, &put);
-        }
-    }
+    struct job_run *run = slot->run;
+    const struct run_task *main = run->n_tasks > 0 ? &run->tasks[0] : NULL;
+    const struct script_label look = {.code = FAIL_JOB_START_FAILED, .what = "look for the task"};
+    if (slot->rank != 0 || !main || run->spec.place->files.n == 0)
+        return;
+    slot->has_inputs = false;
+    if (main->state != RT_NOT_SENT)
+        script_find_task(slot->script, &look, main->id, &slot->has_inputs);
+    script_skip_if(slot->script, &slot->has_inputs);
+    const struct inputs in = {.script = slot->script,
+                              .a = &slot->a,
+                              .files = fleet_files(run->runs->fleet),
+                              .transfers = fleet_transfers(run->runs->fleet),
+                              .root = slot->root,
+                              .as = as};
+    inputs_add(&in, &run->spec.place->files);
+    script_skip_if(slot->script, NULL);
 }
 
 static bool is_preparation(const struct run_task *t)
@@ -365,7 +364,7 @@ static void on_script_changed(void *ctx)
     wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
 }
 
-static void run_script(struct job_slot *slot)
+void slot_run_script(struct job_slot *slot)
 {
     script_run(slot->script, node_rt_link(slot->tenant.node), on_script_changed, slot);
 }
@@ -383,6 +382,7 @@ void slot_send_prep(struct job_slot *slot)
 void slot_forget_link(struct job_slot *slot)
 {
     slot->script = NULL;
+    slot->saving = false;
     slot->kill_again_us = slot->kill_pause_us = 0;
     slot->kill_refused = NULL;
     slot->container = (struct container){0};
@@ -391,19 +391,26 @@ void slot_forget_link(struct job_slot *slot)
     arena_free(&slot->a);
 }
 
+bool slot_ready(struct job_slot *slot)
+{
+    if (!make_env(slot))
+        return false;
+    slot->script = script_new(&slot->a, slot->run->runs->log, slot->node_name);
+    take_account(slot);
+    return true;
+}
+
 /* A command that ran without its volume mounted would do harm, so jobs with volumes of their own
  * wait for the mounts. In all other jobs, a directory that cannot be made fails the command by
  * itself. */
 void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    const char *as = job_account(slot);
+    const char *as = slot_account(slot);
     if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id) ||
-        !make_env(slot))
+        !slot_ready(slot))
         return;
     slot_go(slot, SLOT_STARTED);
-    slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
-    take_account(slot);
     if (!run->spec.place && !add_directories(slot, as)) {
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
@@ -416,13 +423,13 @@ void slot_start(struct job_slot *slot)
     }
     if (run->spec.container && !add_container(slot))
         return;
-    run_script(slot);
+    slot_run_script(slot);
     if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
         return;
     slot_send_prep(slot);
     /* With one node and no preparation there is nothing else to wait for. */
     if (run->n_slots == 1 && !run->spec.prep_command_line &&
-        !(run->spec.place && run->spec.place->n_files > 0))
+        !(run->spec.place && run->spec.place->files.n > 0))
         run_send_main(run);
 }
 
@@ -485,7 +492,7 @@ static void add_last_line(struct job_slot *slot)
     /* The start may not have got this far. */
     node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
                            true);
-    script_append(slot->script, &label, job_account(slot), slot->env.log_path,
+    script_append(slot->script, &label, slot_account(slot), slot->env.log_path,
                   front_say(w, a, "%s {run} %s %s: %s", now, run->name,
                             run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
                             failure_text(a, w, &run->out.why)));
@@ -547,7 +554,7 @@ void slot_clean(struct job_slot *slot)
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             script_forget(slot->script, &forget, run->tasks[i].id);
-    run_script(slot);
+    slot_run_script(slot);
 }
 
 bool slot_cleaned(const struct job_slot *slot)

@@ -381,6 +381,8 @@ int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
         run_set_outcome(run, &out);
     } else if (row.stop == STOP_RUN) {
         terminated(run);
+    } else if (run->phase == RUN_SAVING && run->slots[0].state == SLOT_GONE) {
+        return check_nodes(run, a, e);
     } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
         if (check_nodes(run, a, e) != 0)
             return -1;

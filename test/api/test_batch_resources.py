@@ -101,8 +101,6 @@ def test_what_cannot_be_had_is_named_without_its_signature(jobs, container, name
     [
         {"containerSettings": {"imageName": "debian"}},
         {"multiInstanceSettings": {"numberOfInstances": 1, "coordinationCommandLine": "/bin/true"}},
-        {"outputFiles": [{"filePattern": "*.txt", "destination": {"container": {"containerUrl": "https://x/y"}},
-                          "uploadOptions": {"uploadCondition": "taskcompletion"}}]},
         {"authenticationTokenSettings": {"access": ["job"]}},
     ],
     ids=lambda wish: next(iter(wish)),
@@ -123,12 +121,3 @@ def test_a_job_that_is_to_be_prepared_runs_nothing_unprepared(jobs):
     job.add("/bin/true", id="t")
     (failed,) = job.wait("t")
     assert "jobPreparationTask is not served here yet" in str(failed["executionInfo"]["failureInfo"])
-
-
-def test_a_url_of_somebody_else_is_refused(jobs):
-    job = jobs()
-    url = "https://example.com/a/b?secret=1"
-    job.add("/bin/true", id="t", resourceFiles=[{"httpUrl": url, "filePath": "x"}])
-    (failed,) = job.wait("t")
-    assert failed["executionInfo"]["failureInfo"]["code"] == "BlobDownloadMiscError"
-    assert "secret" not in str(failed["executionInfo"])

@@ -19,12 +19,12 @@ ONLY_IN = {
     "microhttpd.h": {"api/http"},
     "sqlite3.h": {"storage"},
     "jansson.h": {"lib", "model", "nodeagent-proto", "api", "daemon"},
-    "expat.h": {"api/http"},
+    "expat.h": {"api/http", "transfer"},
     "gnutls/gnutls.h": {"api/http", "certs"},
     "gnutls/x509.h": {"certs"},
     "cyaml/cyaml.h": {"daemon"},
     "yaml.h": {"daemon"},
-    "curl/curl.h": {"daemon"},
+    "curl/curl.h": {"daemon", "transfer"},
 }
 FROZEN = "test/tools/layers_frozen.txt"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

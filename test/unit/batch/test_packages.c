@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "front/batch/packages.h"
+#include "packages/packages.h"
+#include "scheduler/fleet/inputs.h"
 #include "storage/storage.h"
 #include "test/unit/link/fixture.h"
 #include "test/unit/support/words.h"
@@ -43,12 +45,11 @@ static void another_archive_has_another_directory(void **state)
     struct arena a;
     (void)state;
     arena_init(&a);
-    const struct batch_package_node node = {.root = "/n", .batch_root = "/n/batch"};
     struct batch_package_use one = use("app", "1.0", false);
-    const char *first = batch_package_directory(&a, &node, &one);
-    assert_string_equal(first, "/n/batch/applications/app_1.0_0123456789abcdef");
+    const char *first = batch_package_directory(&a, &one);
+    assert_string_equal(first, "batch/applications/app_1.0_0123456789abcdef");
     one.package.hash = "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-    assert_string_not_equal(batch_package_directory(&a, &node, &one), first);
+    assert_string_not_equal(batch_package_directory(&a, &one), first);
     arena_free(&a);
 }
 
@@ -176,12 +177,18 @@ static void on_changed(void *ctx)
     (void)ctx;
 }
 
-static void bring(struct stage *s, const struct batch_package_node *node,
-                  const struct batch_package_use *what)
+static void bring(struct stage *s, const struct batch_package_use *what, const char *link)
 {
-    static const struct script_label label = {.code = FAIL_NODE_SETUP_FAILED, .what = "a package"};
+    const struct file_place from = packages_place(s->packages, &s->a, what->package.hash);
+    struct input_file file = {.share = from.share,
+                              .path = from.path,
+                              .to = arena_concat(&s->a, "packages/", what->package.hash),
+                              .link = link,
+                              .what = "a package",
+                              .package = true};
     struct script *sc = script_new(&s->a, &s->f->log, "node-1");
-    batch_package_steps(sc, &s->a, &label, node, what);
+    const struct inputs in = {.script = sc, .a = &s->a, .files = s->f->files, .root = s->f->root};
+    inputs_add(&in, &(struct input_list){&file, 1});
     script_run(sc, s->f->link, on_changed, s);
     WAIT(s->f, script_state(sc) != SCRIPT_RUNNING && !script_busy(sc));
     if (script_state(sc) != SCRIPT_DONE)
@@ -211,15 +218,12 @@ static void a_package_gets_to_a_node(void **state)
     assert_true(found.by_default);
     assert_string_equal(found.package.application, "App");
 
-    const struct batch_package_node node = {.files = s.f->files,
-                                            .packages = s.packages,
-                                            .root = s.f->root,
-                                            .batch_root = arena_concat(&s.a, s.f->root, "/batch")};
-    for (int i = 0; i < 2; i++) /* each step is safe to repeat */
-        bring(&s, &node, &found);
-    const char *directory = batch_package_directory(&s.a, &node, &found);
-    assert_true(file_has(s.f, arena_concat(&s.a, directory + strlen(s.f->root) + 1, "/bin/run"),
-                         "program"));
+    const char *places[] = {batch_package_directory(&s.a, &found),
+                            batch_pool_package_directory(&s.a, &found)};
+    for (int i = 0; i < 4; i++) { /* each step is safe to repeat */
+        bring(&s, &found, places[i % 2]);
+        assert_true(file_has(s.f, arena_concat(&s.a, places[i % 2], "/bin/run"), "program"));
+    }
     close_stage(&s);
 }
 

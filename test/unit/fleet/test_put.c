@@ -87,9 +87,9 @@ static void store_archive(struct stage *s, const char *name, const char *entry)
     free(path);
 }
 
-static struct put_file put_of(struct stage *s, const char *from, const char *to)
+static struct carry_what put_of(struct stage *s, const char *from, const char *to)
 {
-    return (struct put_file){
+    return (struct carry_what){
         .files = s->f->files, .from = {s->store, from}, .path = below(s, to), .mode = 0640};
 }
 
@@ -115,7 +115,7 @@ static void files_of_any_size_arrive_whole(void **state)
     open_stage(&s, *state);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         store(&s, "from", (char)('a' + i), sizes[i]);
-        const struct put_file put = put_of(&s, "from", "deep/below/to");
+        const struct carry_what put = put_of(&s, "from", "deep/below/to");
         again(&s);
         script_put_file(s.sc, &s.a, &plain, &put);
         run_to_end(&s);
@@ -130,7 +130,7 @@ static void later_steps_wait_for_it(void **state)
     struct stage s;
     open_stage(&s, *state);
     store(&s, "from", 'x', 300000);
-    const struct put_file put = put_of(&s, "from", "to");
+    const struct carry_what put = put_of(&s, "from", "to");
     script_put_file(s.sc, &s.a, &plain, &put);
     script_append(s.sc, &plain, NULL, below(&s, "to"), "y");
     run_to_end(&s);
@@ -153,7 +153,7 @@ static void what_is_not_there_is_said(void **state)
 {
     struct stage s;
     open_stage(&s, *state);
-    const struct put_file put = put_of(&s, "nothing", "to");
+    const struct carry_what put = put_of(&s, "nothing", "to");
     script_put_file(s.sc, &s.a, &plain, &put);
     fails_with(&s, "the put: ");
     assert_int_equal(access(below(&s, "to"), F_OK), -1);
@@ -166,14 +166,14 @@ static void an_archive_is_unpacked_once(void **state)
     struct stat st;
     open_stage(&s, *state);
     store_archive(&s, "a.zip", "bin/run");
-    const struct put_file put = put_of(&s, "a.zip", "packages/h1");
+    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
     script_put_archive(s.sc, &s.a, &plain, &put);
     run_to_end(&s);
     assert_int_equal(script_state(s.sc), SCRIPT_DONE);
     assert_true(file_has(s.f, "packages/h1/bin/run", "program"));
     assert_int_equal(stat(below(&s, "packages/h1/bin/run"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0555);
-    const struct put_file gone = put_of(&s, "nothing.zip", "packages/h1");
+    const struct carry_what gone = put_of(&s, "nothing.zip", "packages/h1");
     again(&s);
     script_put_archive(s.sc, &s.a, &plain, &gone);
     run_to_end(&s);
@@ -192,11 +192,11 @@ static void what_is_no_archive_leaves_nothing(void **state)
     struct stage s;
     open_stage(&s, *state);
     store(&s, "a.zip", 'x', 1000);
-    const struct put_file put = put_of(&s, "a.zip", "packages/h1");
+    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
     script_put_archive(s.sc, &s.a, &plain, &put);
     fails_with(&s, "no zip file");
     store_archive(&s, "b.zip", "../../out");
-    const struct put_file hostile = put_of(&s, "b.zip", "packages/h1");
+    const struct carry_what hostile = put_of(&s, "b.zip", "packages/h1");
     again(&s);
     script_put_archive(s.sc, &s.a, &plain, &hostile);
     fails_with(&s, "leads out");
@@ -209,7 +209,7 @@ static void archives_stay_below_the_root(void **state)
     struct stage s;
     open_stage(&s, *state);
     store_archive(&s, "a.zip", "run");
-    struct put_file put = put_of(&s, "a.zip", "x");
+    struct carry_what put = put_of(&s, "a.zip", "x");
     put.path = arena_printf(&s.a, "%s/elsewhere", s.store);
     script_put_archive(s.sc, &s.a, &plain, &put);
     fails_with(&s, "the put: ");
@@ -224,7 +224,7 @@ static void a_halt_leaves_nothing_behind(void **state)
         struct stage s;
         open_stage(&s, *state);
         store(&s, "from", 'x', 2000000);
-        const struct put_file put = put_of(&s, "from", "to");
+        const struct carry_what put = put_of(&s, "from", "to");
         script_put_file(s.sc, &s.a, &plain, &put);
         script_run(s.sc, s.f->link, on_changed, &s);
         for (int i = 0; i < turns; i++)

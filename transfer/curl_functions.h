@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcurl, loaded when the command line is the daemon's client: it brings in some twenty libraries,
- * of which the daemon itself uses none.
+ * libcurl, loaded when it is needed first: it brings in some twenty libraries, of which a daemon
+ * that fetches nothing from others uses none.
  */
-#ifndef DAEMON_CURL_FUNCTIONS_H
-#define DAEMON_CURL_FUNCTIONS_H
+#ifndef TRANSFER_CURL_FUNCTIONS_H
+#define TRANSFER_CURL_FUNCTIONS_H
 
 #define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
 #include <curl/curl.h>
@@ -24,7 +24,17 @@
     X(curl_easy_escape)                                                                            \
     X(curl_free)                                                                                   \
     X(curl_slist_append)                                                                           \
-    X(curl_slist_free_all)
+    X(curl_slist_free_all)                                                                         \
+    X(curl_easy_pause)                                                                             \
+    X(curl_multi_init)                                                                             \
+    X(curl_multi_cleanup)                                                                          \
+    X(curl_multi_setopt)                                                                           \
+    X(curl_multi_add_handle)                                                                       \
+    X(curl_multi_remove_handle)                                                                    \
+    X(curl_multi_perform)                                                                          \
+    X(curl_multi_poll)                                                                             \
+    X(curl_multi_wakeup)                                                                           \
+    X(curl_multi_info_read)
 
 struct curl_functions {
 #define CURL_MEMBER(name) __typeof__(name) *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/curl_functions.h"
+#include "transfer/curl_functions.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

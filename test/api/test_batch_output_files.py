@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""Output files of Azure Batch's tasks: what is uploaded, when, where to, and what becomes of the task if it cannot be."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from azure.storage.blob import ContainerSasPermissions, generate_container_sas
+from support.accounts import Accounts
+from support.batch import Plane
+from support.batch_jobs import Jobs, add_pool
+from support.batch_rm import BatchAccounts
+from support.daemon import Daemon
+from support.others import Others
+from support.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def others():
+    o = Others()
+    yield o
+    o.stop()
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    with Daemon(config={"batch": {"transfer_timeout_s": 2}}) as d:
+        yield d
+
+
+class Store:
+    """A container of the auto-storage account of a Batch account."""
+
+    def __init__(self, daemon):
+        self.batch = BatchAccounts(daemon).make()
+        self.accounts = Accounts(daemon, self.batch.group)
+        self.account, self.other = self.accounts.account(), self.accounts.account()
+        self.name = self.batch.account(autoStorage={"storageAccountId": f"{self.accounts.path}/{self.account}"})
+        for account in (self.account, self.other):
+            self.accounts.share(account, "out", kind="blobs")
+        self.folder = self.accounts.folder(self.account, "out", "blobs")
+        self.plane = Plane(daemon, self.name, self.batch.keys(self.name)[0])
+
+    def url(self, container="out", account=None, signed=True, hours=1, **may):
+        account = account or self.account
+        until = datetime.now(timezone.utc) + timedelta(hours=hours)
+        may = ContainerSasPermissions(**(may or {"write": True, "create": True}))
+        key = self.accounts.keys(account)[0]
+        sas = generate_container_sas(account, container, account_key=key, permission=may, expiry=until)
+        return f"https://{account}.blob.core.localhost/{container}" + (f"?{sas}" if signed else "")
+
+    def blobs(self, prefix):
+        top = self.folder / prefix
+        return {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def store(daemon):
+    s = Store(daemon)
+    yield s
+    s.batch.remove()
+
+
+@pytest.fixture(scope="module")
+def pool(store):
+    add_pool(store.plane, "pool", targetDedicatedNodes=1)
+    yield "pool"
+    store.plane.call("DELETE", "/pools/pool", expect=202)
+
+
+@pytest.fixture
+def jobs(store, pool):
+    made = Jobs(store.plane, pool)
+    yield made
+    made.remove()
+
+
+def output(pattern, url, path=None, when="taskcompletion", **more):
+    container = {"containerUrl": url, **({"path": path} if path else {}), **more}
+    return {"filePattern": pattern, "destination": {"container": container}, "uploadOptions": {"uploadCondition": when}}
+
+
+def run(jobs, script, *files, **more):
+    job = jobs()
+    job.add(f"/bin/sh -c '{script}'", id="t", outputFiles=list(files), **more)
+    (done,) = job.wait("t")
+    return job, done["executionInfo"]
+
+
+def good(jobs, script, *files, **more):
+    job, info = run(jobs, script, *files, **more)
+    assert info["result"].lower() == "success" and info["exitCode"] == 0, info
+    return job
+
+
+def failed(jobs, code, script, *files):
+    job, info = run(jobs, script, *files)
+    assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == code, info
+    assert "sig=" not in str(info) and "secret" not in str(info)
+    (said,) = (d["value"] for d in info["failureInfo"]["details"] if d["name"] == "Message")
+    assert said in said_by(job, "fileuploaderr.txt")
+    return info, said
+
+
+def said_by(job, name):
+    return job.plane.call("GET", f"{job.url}/tasks/t/files/{name}", expect=200).content.decode()
+
+
+TREE = "mkdir -p d/e; echo a > a.txt; echo b > d/b.txt; echo c > d/e/c.txt; echo h > d/.hidden.txt; echo n > n.bin; echo said"
+
+
+@pytest.mark.parametrize(
+    "pattern, names",
+    [
+        ("a.txt", {"": "a\n"}),
+        ("*.txt", {"a.txt": "a\n"}),
+        ("**/*.txt", {"a.txt": "a\n", "d/b.txt": "b\n", "d/e/c.txt": "c\n"}),
+        ("d/**/*.txt", {"b.txt": "b\n", "e/c.txt": "c\n"}),
+        ("d/.*.txt", {".hidden.txt": "h\n"}),
+        ("[!a-m].bin", {"n.bin": "n\n"}),
+        ("../std*.txt", {"stdout.txt": "said\n", "stderr.txt": ""}),
+        ("$AZ_BATCH_TASK_DIR/stdout.txt", {"": "said\n"}),
+    ],
+)
+def test_what_a_pattern_matches_is_uploaded(jobs, store, pattern, names):
+    path = f"p{abs(hash(pattern))}"
+    job = good(jobs, TREE, output(pattern, store.url(), path))
+    if "" in names:
+        assert (store.folder / path).read_text() == names[""]
+    else:
+        assert store.blobs(path) == names
+    assert said_by(job, "fileuploadout.txt").count("\n") == len(names)
+
+
+def test_without_a_path_names_are_those_of_the_files(jobs, store):
+    good(jobs, TREE, output("d/e/c.txt", store.url()), output("n*.bin", store.url()))
+    assert (store.folder / "c.txt").read_text() == "c\n" and (store.folder / "n.bin").read_text() == "n\n"
+
+
+@pytest.mark.parametrize("exit_code, names", [(0, {"success", "completion"}), (3, {"failure", "completion"})])
+def test_the_condition_says_when(jobs, store, exit_code, names):
+    files = [output("x", store.url(), f"when{exit_code}/{w}", f"task{w}") for w in ("success", "failure", "completion")]
+    _, info = run(jobs, f"echo x > x; exit {exit_code}", *files)
+    assert info["exitCode"] == exit_code
+    assert set(store.blobs(f"when{exit_code}")) == names
+
+
+def test_all_of_it_is_there_when_the_task_is_completed_and_large_files_too(jobs, store):
+    good(jobs, "head -c 3000000 /dev/zero > zeros; : > empty", output("*", store.url(), "sizes"))
+    assert {p.name: p.stat().st_size for p in (store.folder / "sizes").iterdir()} == {"zeros": 3000000, "empty": 0}
+
+
+def test_headers_and_another_time(jobs, store, daemon):
+    files = output("x.html", store.url(), "kind", uploadHeaders=[{"name": "x-ms-blob-content-type", "value": "text/html"}])
+    for text in ("one", "two"):
+        good(jobs, f"echo {text} > x.html", files)
+        assert (store.folder / "kind").read_text() == f"{text}\n"
+
+
+def test_a_container_of_others(jobs, others):
+    good(jobs, "echo x > x; echo y > y", output("[xy]", f"{others.url}/box?secret=1", "to"))
+    assert others.files["/box/to/x"] == b"x\n" and others.files["/box/to/y"] == b"y\n"
+    puts = [(query, headers) for method, path, query, headers in others.seen if path.startswith("/box/")]
+    assert all(query == "secret=1" and h["x-ms-blob-type"] == "BlockBlob" for query, h in puts) and len(puts) == 2
+
+
+def test_a_passing_trouble_is_outlived(jobs, others):
+    others.trouble["/busy/x"] = [503, 500]
+    good(jobs, "echo x > x", output("x", f"{others.url}/busy"))
+    assert others.files["/busy/x"] == b"x\n"
+
+
+def test_the_identity_of_the_account_writes_to_its_auto_storage(jobs, store):
+    identity = {"resourceId": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}
+    good(jobs, "echo x > x", output("x", store.url(signed=False), "by-identity", identityReference=identity))
+    assert (store.folder / "by-identity").read_text() == "x\n"
+    _, said = failed(
+        jobs, "FileUploadAccessDenied", "echo x > x",
+        output("x", store.url(account=store.other, signed=False), "x", identityReference=identity),
+    )  # fmt: skip
+    assert "auto-storage" in said
+
+
+# --- what cannot be -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", ["nothing.txt", "*.nothing", "none/*.txt", "none/x.txt"])
+def test_a_pattern_that_matches_nothing_is_no_failure(jobs, store, pattern):
+    job = good(jobs, "true", output(pattern, store.url(), "nothing"))
+    assert "no" in said_by(job, "fileuploadout.txt")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["/etc/passwd", "../../../../../../../etc/passwd", "/etc/*", "*/../../../../../x", "$AZ_BATCH_NODE_ROOT_DIR/../x"]
+)
+def test_no_pattern_leads_out(jobs, store, pattern):
+    _, said = failed(jobs, "FileUploadMiscError", "true", output(pattern, store.url(), "out"))
+    assert "leads out" in said
+
+
+def test_no_link_leads_out(jobs, store):
+    _, info = run(jobs, "ln -s /etc/passwd p.txt; ln -s /etc d; echo x > x.txt", output("**/*", store.url(), "links"))
+    assert set(store.blobs("links")) == {"x.txt"}
+    failed(jobs, "FileUploadMiscError", "ln -s /etc/passwd p.txt", output("p.txt", store.url(), "link"))
+    assert not (store.folder / "link").exists()
+
+
+def test_a_variable_that_is_not_set(jobs, store):
+    job, info = run(jobs, "true", output("$NO_SUCH/x", store.url()))
+    assert info["failureInfo"]["code"] == "FileUploadMiscError" and "NO_SUCH" in str(info)
+
+
+@pytest.mark.parametrize(
+    "where, code",
+    [
+        ({"container": "none"}, "FileUploadContainerNotFound"),
+        ({"signed": False}, "FileUploadAccessDenied"),
+        ({"read": True}, "FileUploadAccessDenied"),
+        ({"hours": -1}, "FileUploadAccessDenied"),
+    ],
+    ids=str,
+)
+def test_a_container_of_ours_that_cannot_be_written(jobs, store, where, code):
+    info, said = failed(jobs, code, "echo x > x", output("x", store.url(**where), "refused"))
+    assert info["exitCode"] == 0 and info["failureInfo"]["category"] == "UserError"
+    assert ".blob.core.localhost/" in said
+
+
+@pytest.mark.parametrize(
+    "trouble, code, says",
+    [(404, "FileUploadContainerNotFound", "404 (ContainerNotFound)"), (403, "FileUploadAccessDenied", "403"),
+     (409, "FileUploadMiscError", "409"), ("hang", "FileUploadMiscError", "within 2 seconds")],
+)  # fmt: skip
+def test_others_that_refuse(jobs, others, trouble, code, says):
+    others.trouble["/bad/x"] = trouble
+    _, said = failed(jobs, code, "head -c 2000000 /dev/zero > x", output("x", f"{others.url}/bad?secret=1"))
+    assert says in said and f"{others.url}/bad" in said
+
+
+def test_a_host_that_is_not_there(jobs):
+    _, said = failed(jobs, "FileUploadMiscError", "echo x > x", output("x", "http://nowhere.invalid/x?secret=1"))
+    assert "nowhere.invalid" in said
+
+
+def test_what_a_task_that_failed_leaves(jobs, store):
+    """The upload's failure is told, the exit code stays, and an exit condition speaks of it."""
+    info, _ = failed(jobs, "FileUploadContainerNotFound", "echo x > x; exit 4", output("x", store.url("none")))
+    assert info["exitCode"] == 4
+
+
+def test_an_exit_condition_for_uploads(jobs, store):
+    conditions = {"fileUploadError": {"jobAction": "terminate"}}
+    job = jobs(onTaskFailure="performexitoptionsjobaction")
+    job.add("/bin/sh -c 'echo x > x'", id="t", exitConditions=conditions, outputFiles=[output("x", store.url("none"))])
+    job.wait("t")
+    job.wait_state("completed")
+    assert job.get()["executionInfo"]["terminateReason"] == "TaskFailed"
+
+
+def test_an_upload_that_hangs_ends_with_its_task(jobs, others):
+    others.trouble["/slow/x"] = "hang"
+    job = jobs()
+    job.add("/bin/sh -c 'echo x > x'", id="t", outputFiles=[output("x", f"{others.url}/slow")])
+    wait_for(lambda: any(path == "/slow/x" for _, path, _, _ in others.seen), what="the upload has begun")
+    assert job.task("t")["state"] == "running"
+    job.plane.call("POST", f"{job.url}/tasks/t/terminate", expect=204)
+    (done,) = job.wait("t")
+    assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+
+
+def test_each_try_leaves_its_files(jobs, store):
+    script = 'n=$(cat ../../n 2>/dev/null | wc -l); echo x >> ../../n; echo $n > out; exit $((n < 1))'
+    job = jobs()
+    job.add(f"/bin/sh -c '{script}'", id="t", constraints={"maxTaskRetryCount": 2},
+            outputFiles=[output("out", store.url(), "try/failed", "taskfailure"), output("out", store.url(), "try/good", "tasksuccess")])  # fmt: skip
+    (done,) = job.wait("t")
+    assert done["executionInfo"]["retryCount"] == 1 and done["executionInfo"]["exitCode"] == 0
+    assert store.blobs("try") == {"failed": "0\n", "good": "1\n"}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/glob.h"
+
+static void patterns_match_as_the_service_says(void **state)
+{
+    static const struct {
+        const char *pattern, *path;
+        bool matches;
+    } rows[] = {
+        {"a.txt", "a.txt", true},
+        {"a.txt", "b/a.txt", false},
+        {"abc*", "abc", true},
+        {"abc*", "abcdef", true},
+        {"abc*", "abc/d", false},
+        {"*", ".hidden", false},
+        {"*.gif", ".a.gif", false},
+        {".*.gif", ".a.gif", true},
+        {"?.txt", "a.txt", true},
+        {"?.txt", ".txt", false},
+        {"[ab].txt", "b.txt", true},
+        {"[ab].txt", "c.txt", false},
+        {"[a-c]x", "bx", true},
+        {"[!abc]x", "bx", false},
+        {"[!abc]x", "dx", true},
+        {"abc[*]", "abc*", true},
+        {"abc[*]", "abcd", false},
+        {"a[]]b", "a]b", true},
+        {"a[b", "a[b", true},
+        {"**/*.txt", "a.txt", true},
+        {"**/*.txt", "d/e/a.txt", true},
+        {"**/*.txt", ".d/a.txt", false},
+        {"**/*.txt", "d/.a.txt", false},
+        {"d/**/z", "d/z", true},
+        {"d/**/z", "d/x/y/z", true},
+        {"d/**/z", "e/z", false},
+        {"**", "a/b/c", true},
+        {"d/**", "d/a/b", true},
+        {"**/x/**/y", "a/x/b/x/c/y", true},
+        {"**/x/**/y", "a/x/b", false},
+        {"*/*", "a", false},
+        {"*a*b*c*", "xxaxxbxxc", true},
+        {"*a*b*c*", "xxbxxaxxc", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (glob_match(rows[i].pattern, rows[i].path) != rows[i].matches)
+            fail_msg("%s and %s", rows[i].pattern, rows[i].path);
+}
+
+static void only_directories_that_may_hold_something_are_entered(void **state)
+{
+    (void)state;
+    assert_true(glob_may_hold("*.txt", ""));
+    assert_false(glob_may_hold("*.txt", "d"));
+    assert_true(glob_may_hold("d/*/x", "d"));
+    assert_true(glob_may_hold("d/*/x", "d/e"));
+    assert_false(glob_may_hold("d/*/x", "e"));
+    assert_false(glob_may_hold("d/*/x", "d/e/x"));
+    assert_true(glob_may_hold("**/x", "a/b/c"));
+    assert_false(glob_may_hold("**/x", "a/.b"));
+}
+
+/* Each further star of a naive matcher doubles its time. */
+static void a_hostile_pattern_takes_no_long(void **state)
+{
+    char text[200];
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_false(glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*ab", text));
+    assert_false(
+        glob_match("**/**/**/**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y"));
+}
+
+static void places_stay_within_bounds(void **state)
+{
+    static const struct {
+        const char *text, *below, *pattern;
+    } rows[] = {
+        {"out.txt", "w/t/wd", "out.txt"},
+        {"../std*.txt", "w/t", "std*.txt"},
+        {"./a//b/*.c", "w/t/wd/a/b", "*.c"},
+        {"a/**/b", "w/t/wd/a", "**/b"},
+        {"/n/batch/shared/x", "shared", "x"},
+        {"/n/batch/*", "", "*"},
+        {"/n/batch/a/../b", "", "b"},
+        {"/etc/passwd", NULL, NULL},
+        {"/n/batch", NULL, NULL},
+        {"/n/batch/..", NULL, NULL},
+        {"/n/batchx/a", NULL, NULL},
+        {"../../../../x", NULL, NULL},
+        {"*/../../../../../etc/passwd", NULL, NULL},
+        {"/../etc", NULL, NULL},
+    };
+    struct arena a;
+    struct err e;
+    (void)state;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct glob_place got;
+        int rc = glob_place(&a, "/n/batch", "/n/batch/w/t/wd", rows[i].text, &got, &e);
+        if ((rc == 0) != (rows[i].below != NULL))
+            fail_msg("%s", rows[i].text);
+        if (rc < 0)
+            continue;
+        assert_string_equal(got.below, rows[i].below);
+        assert_string_equal(got.pattern, rows[i].pattern);
+        assert_int_equal(got.is_pattern, glob_is_pattern(rows[i].text));
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_match_as_the_service_says),
+        cmocka_unit_test(only_directories_that_may_hold_something_are_entered),
+        cmocka_unit_test(a_hostile_pattern_takes_no_long),
+        cmocka_unit_test(places_stay_within_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "transfer/blobs.h"
+
+#include <expat.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+
+/* --- URLs --------------------------------------------------------------------------------------
+ */
+
+static void add_encoded(struct strbuf *b, const char *text, const char *also)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (; *text; text++) {
+        if (strchr(plain, *text) || strchr(also, *text))
+            strbuf_putc(b, *text);
+        else
+            strbuf_printf(b, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static const char *taken(struct arena *a, struct strbuf *b)
+{
+    const char *text = arena_strdup(a, b->s);
+    strbuf_free(b);
+    return text;
+}
+
+const char *blob_url(struct arena *a, const char *container, const char *blob)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t n = strcspn(container, "?#"), query = strcspn(container, "#");
+    while (n > 0 && container[n - 1] == '/')
+        n--;
+    strbuf_add(&b, container, n);
+    strbuf_putc(&b, '/');
+    add_encoded(&b, blob, "/");
+    n = strcspn(container, "?#");
+    strbuf_add(&b, container + n, query - n);
+    return taken(a, &b);
+}
+
+const char *blob_list_url(struct arena *a, const char *container, const char *prefix,
+                          const char *marker)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t n = strcspn(container, "#");
+    bool has_query = memchr(container, '?', n) != NULL;
+    strbuf_add(&b, container, n);
+    strbuf_printf(&b, "%srestype=container&comp=list&prefix=", has_query ? "&" : "?");
+    add_encoded(&b, prefix, "");
+    if (marker) {
+        strbuf_puts(&b, "&marker=");
+        add_encoded(&b, marker, "");
+    }
+    return taken(a, &b);
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+struct reading {
+    struct arena *a;
+    struct blob_page *page;
+    XML_Parser parser;
+    size_t room;
+    int depth;
+    bool in_blob, collects;
+    struct strbuf text;
+};
+
+/* EnumerationResults/Blobs/Blob/Name and EnumerationResults/NextMarker. */
+static void on_begin(void *ctx, const char *name, const char **attributes)
+{
+    struct reading *r = ctx;
+    (void)attributes;
+    r->depth++;
+    if (r->depth == 3)
+        r->in_blob = strcmp(name, "Blob") == 0;
+    r->collects = (r->depth == 4 && r->in_blob && strcmp(name, "Name") == 0) ||
+                  (r->depth == 2 && strcmp(name, "NextMarker") == 0);
+    strbuf_reset(&r->text);
+}
+
+static void on_text(void *ctx, const char *text, int n)
+{
+    struct reading *r = ctx;
+    if (r->collects)
+        strbuf_add(&r->text, text, (size_t)n);
+}
+
+static void add_name(struct reading *r, const char *name)
+{
+    struct blob_page *p = r->page;
+    if (p->n == r->room) {
+        size_t room = r->room > 0 ? 2 * r->room : 64;
+        const char **names = arena_alloc(r->a, room * sizeof *names);
+        if (p->n > 0)
+            memcpy(names, p->names, p->n * sizeof *names);
+        p->names = names;
+        r->room = room;
+    }
+    p->names[p->n++] = arena_strdup(r->a, name);
+}
+
+static void on_end(void *ctx, const char *name)
+{
+    struct reading *r = ctx;
+    (void)name;
+    if (r->collects && r->text.len > 0) {
+        if (r->depth == 4)
+            add_name(r, r->text.s);
+        else
+            r->page->next = arena_strdup(r->a, r->text.s);
+    }
+    r->collects = false;
+    r->depth--;
+}
+
+/* Lists have none, and what could come with one is not wanted. */
+static void on_doctype(void *ctx, const char *name, const char *system, const char *public,
+                       int internal)
+{
+    struct reading *r = ctx;
+    (void)name;
+    (void)system;
+    (void)public;
+    (void)internal;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+int blob_page_read(struct arena *a, const char *xml, size_t n, struct blob_page *out, struct err *e)
+{
+    struct reading r = {.a = a, .page = out, .text = STRBUF_INIT};
+    *out = (struct blob_page){0};
+    r.parser = XML_ParserCreate(NULL);
+    if (!r.parser)
+        abort();
+    XML_SetUserData(r.parser, &r);
+    XML_SetElementHandler(r.parser, on_begin, on_end);
+    XML_SetCharacterDataHandler(r.parser, on_text);
+    XML_SetStartDoctypeDeclHandler(r.parser, on_doctype);
+    bool good = XML_Parse(r.parser, xml, (int)n, 1) == XML_STATUS_OK;
+    XML_ParserFree(r.parser);
+    strbuf_free(&r.text);
+    return good ? 0 : err_set(e, ERR_PROTOCOL, NULL, "its list of blobs cannot be understood");
+}
