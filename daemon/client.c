@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/curl_functions.h"
 #include "daemon/environment.h"
 #include "daemon/table.h"
 #include "lib/arena.h"
 #include "lib/strbuf.h"
+#include "transfer/curl_functions.h"
 
 #define CONNECT_S   10L
 #define REPLY_S     60L
