@@ -50,10 +50,10 @@ VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=
             "--suppressions=test/valgrind.supp"]
 WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts",
          "machines", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
-         "survival", "task_account", "task_ends", "task_limits", "tasks")
+         "survival", "task_account", "task_ends", "task_limits", "tasks", "transfer")
 ALIKE = ("endings", "large_pool", "silent_machines")
 # They open files by openat2(), which valgrind does not know.
-UNKNOWN = ("change", "files", "journal", "packages", "put", "settle", "transfer", "upload", "walk", "workers")
+UNKNOWN = ("change", "files", "journal", "packages", "put", "settle", "upload", "walk", "workers")
 
 
 def trait(stage, name):
