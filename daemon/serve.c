@@ -255,7 +255,10 @@ static int open_storage(struct daemon *d, struct err *e)
                                  .loop = d->tools,
                                  .log = d->c->log,
                                  .without_sync = d->c->ephemeral};
-    return st_open(&sc, &d->storage, e);
+    if (st_open(&sc, &d->storage, e) < 0)
+        return -1;
+    d->store = (struct azstorage){.storage = d->storage, .storage_dir = s->storage};
+    return 0;
 }
 
 /* NULL-terminated; upper_case_free() it. */
@@ -296,7 +299,6 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
-    d->store = (struct azstorage){.storage = d->storage, .storage_dir = c->state->storage};
     d->batch.blobs = batch_blobs_of(&d->store);
     d->batch.address = (struct batch_address){own_address, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};

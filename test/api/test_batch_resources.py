@@ -101,7 +101,6 @@ def test_what_cannot_be_had_is_named_without_its_signature(jobs, container, name
     [
         {"containerSettings": {"imageName": "debian"}},
         {"multiInstanceSettings": {"numberOfInstances": 1, "coordinationCommandLine": "/bin/true"}},
-        {"authenticationTokenSettings": {"access": ["job"]}},
     ],
     ids=lambda wish: next(iter(wish)),
 )  # fmt: skip
@@ -114,10 +113,3 @@ def test_what_is_not_served_yet_fails_the_task_and_is_named(jobs, wish):
     (name,) = wish
     assert info["code"] == "Unknown" and f"{name} is not served here yet" in str(info["details"])
     assert "exitCode" not in failed["executionInfo"]
-
-
-def test_a_job_that_is_to_be_prepared_runs_nothing_unprepared(jobs):
-    job = jobs(jobPreparationTask={"commandLine": "/bin/true"})
-    job.add("/bin/true", id="t")
-    (failed,) = job.wait("t")
-    assert "jobPreparationTask is not served here yet" in str(failed["executionInfo"]["failureInfo"])
