@@ -8,7 +8,7 @@
 #include "daemon/cmd_jobs.h"
 #include "daemon/table.h"
 
-/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from its end. */
+/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from its end; or of GROUP/ACCOUNT/JOB/TASK. */
 enum { JOB, EXPERIMENT, WORKSPACE, GROUP, N_PARTS };
 static const char *const filters[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
 
@@ -67,6 +67,11 @@ static int find(struct client *c, const char *name, json_t **found, struct err *
         before = json_integer_value(json_object_get(reply, "next"));
         json_decref(reply);
     } while (rc == 0 && before);
+    if (rc == 0 && json_array_size(*found) == 0 && parts[GROUP]) /* a task is in no list of jobs */
+        json_array_append_new(*found,
+                              json_pack("{s:s, s:s, s:s, s:s}", filters[JOB], parts[JOB],
+                                        filters[EXPERIMENT], parts[EXPERIMENT], filters[WORKSPACE],
+                                        parts[WORKSPACE], filters[GROUP], parts[GROUP]));
     if (rc == 0 && json_array_size(*found) == 0)
         rc = err_set(e, ERR_CONFIG, NULL, "there is no job '%.200s'; `batchaid jobs` lists them",
                      name);

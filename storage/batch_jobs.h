@@ -169,6 +169,13 @@ int st_batch_wait_add(struct storage *, const struct batch_task *t, const char *
 /* For all whose names are the numbers from low to high. */
 int st_batch_wait_add_range(struct storage *, const struct batch_task *t, int64_t low, int64_t high,
                             struct err *) MUST_CHECK;
+/* What a task waits for: `name`, or `left` more of the numbers from low to high (name NULL). */
+struct batch_wait {
+    const char *name;
+    int64_t low, high, left;
+};
+int st_batch_wait_of(struct storage *, struct arena *, int64_t task_id, int limit,
+                     struct batch_wait **rows, size_t *n, struct err *);
 /* Counts what the task waits for, after all of it was added. */
 int st_batch_wait_count(struct storage *, int64_t task_id, struct err *) MUST_CHECK;
 /* The task is completed as those who depend on it want. `number`: its name, if that is one; else

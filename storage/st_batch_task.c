@@ -275,6 +275,26 @@ int st_batch_wait_add_range(struct storage *st, const struct batch_task *t, int6
     return q_run(&q, e);
 }
 
+int st_batch_wait_of(struct storage *st, struct arena *a, int64_t task_id, int limit,
+                     struct batch_wait **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    int rc;
+    *rows = arena_alloc(a, (size_t)limit * sizeof **rows);
+    *n = 0;
+    q_read(&q, st, ST_BATCH_WAIT_OF);
+    q_int(&q, task_id);
+    q_int(&q, limit);
+    while ((rc = q_step(&q, e)) == 1) {
+        struct batch_wait *w = &(*rows)[(*n)++];
+        w->name = c_text(&q, a);
+        w->low = c_int(&q);
+        w->high = c_int(&q);
+        w->left = c_int(&q);
+    }
+    return rc;
+}
+
 int st_batch_wait_count(struct storage *st, int64_t task_id, struct err *e)
 {
     return q_change_of(st, ST_BATCH_WAIT_COUNT, task_id, "task", e);

@@ -103,6 +103,8 @@
     X(ST_BATCH_WAIT_ADD_RANGE, \
       "INSERT INTO batch_wait (job_id, task_id, low, high, left) SELECT ?1, ?2, ?3, ?4, ?4 - ?3 + 1 - " BATCH_DONE_IN_RANGE \
       " WHERE " BATCH_DONE_IN_RANGE " <= ?4 - ?3") \
+    X(ST_BATCH_WAIT_OF, \
+      "SELECT name, low, high, left FROM batch_wait WHERE task_id = ?1 ORDER BY id LIMIT ?2") \
     X(ST_BATCH_WAIT_COUNT, \
       "UPDATE batch_task SET waits = (SELECT count(*) FROM batch_wait w WHERE w.task_id = ?1) WHERE id = ?1") \
     X(ST_BATCH_WAIT_MET, \

@@ -11,6 +11,7 @@
 #include "api/admin/handlers.h"
 #include "api/admin/seen_jobs.h"
 #include "api/admin/story.h"
+#include "api/admin/task_story.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
 #include "storage/overview.h"
@@ -79,7 +80,7 @@ struct replied *all_jobs_list(struct request *r)
     return reply_json(r, 200, out);
 }
 
-/* The path's scope: GROUP/WORKSPACE/EXPERIMENT/JOB. */
+/* The path's scope: GROUP/WORKSPACE/EXPERIMENT/JOB, or GROUP/ACCOUNT/JOB/TASK. */
 struct replied *all_jobs_explain(struct request *r)
 {
     struct job j;
@@ -94,6 +95,12 @@ struct replied *all_jobs_explain(struct request *r)
     int rc = st_job_find(admin_of(r)->storage, &r->arena, &s, name, &j, &e);
     if (rc < 0)
         return reply_err(r, &e);
+    if (rc == 0) {
+        json_t *task = NULL;
+        rc = task_story(r, s.subscription, &task, &e);
+        if (rc != 0)
+            return rc < 0 ? reply_err(r, &e) : reply_json(r, 200, task);
+    }
     if (rc == 0 || !seen_job(r, &j)) {
         err_set(&e, ERR_JOB_NOT_FOUND, NULL, "There is no job %.100s in %.100s/%.100s/%.100s.",
                 name, s.group, s.workspace, s.experiment);

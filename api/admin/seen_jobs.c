@@ -117,6 +117,20 @@ static enum exec_state state_of(const struct run *run)
     return run->failure == 0 ? EXEC_SUCCEEDED : EXEC_FAILED;
 }
 
+bool seen_account(const struct request *r, const struct batch_account *b)
+{
+    struct arena a;
+    if (!r->grant)
+        return true;
+    arena_init(&a);
+    const char *id =
+        arena_concat(&a, "/subscriptions/", b->scope.subscription, "/resourceGroups/",
+                     b->scope.group, "/providers/Microsoft.Batch/batchAccounts/", b->name);
+    bool may = access_verdict(r->grant, READ_ACCOUNT, id) == ACCESS_YES;
+    arena_free(&a);
+    return may;
+}
+
 /* A task of Azure Batch as it stands in lists beside jobs of Batch AI: its account is in the place
  * of a workspace, its job in that of an experiment. */
 static int seen_task(struct request *r, const struct run *run, struct job *out, struct err *e)
@@ -143,12 +157,30 @@ static int seen_task(struct request *r, const struct run *run, struct job *out, 
                         .end_us = run->end_us};
     out->scope.workspace = b.name;
     out->scope.experiment = t.job_name;
-    if (!r->grant)
-        return 1;
-    const char *id =
-        arena_concat(&r->arena, "/subscriptions/", b.scope.subscription, "/resourceGroups/",
-                     b.scope.group, "/providers/Microsoft.Batch/batchAccounts/", b.name);
-    return access_verdict(r->grant, READ_ACCOUNT, id) == ACCESS_YES;
+    return seen_account(r, &b);
+}
+
+json_t *seen_task_render(struct request *r, const struct batch_account *b,
+                         const struct batch_job *j, const struct batch_task *t)
+{
+    static const enum exec_state states[] = {[BATCH_TASK_ACTIVE] = EXEC_QUEUED,
+                                             [BATCH_TASK_PREPARING] = EXEC_RUNNING,
+                                             [BATCH_TASK_RUNNING] = EXEC_RUNNING,
+                                             [BATCH_TASK_COMPLETED] = EXEC_SUCCEEDED};
+    struct job shown = {.scope = b->scope,
+                        .name = t->name,
+                        .cluster_ref = j->pool_name,
+                        .priority = j->priority,
+                        .node_count = t->instances,
+                        .exec_state = t->result == BATCH_FAILURE ? EXEC_FAILED : states[t->state],
+                        .created_us = t->created_us,
+                        .start_us = t->start_us,
+                        .end_us = t->end_us,
+                        .has_exit_code = t->has_exit_code,
+                        .exit_code = t->exit_code};
+    shown.scope.workspace = b->name;
+    shown.scope.experiment = j->name;
+    return seen_job_render(r, &shown);
 }
 
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,

@@ -17,6 +17,14 @@ json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
 /* The same of one of its runs: of an array, with its index. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
+/* A task of Azure Batch beside them: its account is in the place of a workspace, its job in that of
+ * an experiment. */
+struct batch_account;
+struct batch_job;
+struct batch_task;
+bool seen_account(const struct request *r, const struct batch_account *b);
+json_t *seen_task_render(struct request *r, const struct batch_account *b,
+                         const struct batch_job *j, const struct batch_task *t);
 /* A run and its job, where it may be seen: 1, 0 or -1. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e);

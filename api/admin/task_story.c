@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Told from the task's row, which has the instants of its last start, retry, requeue and end.
+ */
+#include "api/admin/task_story.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/admin/seen_jobs.h"
+#include "api/admin/waits.h"
+#include "lib/jsontext.h"
+#include "model/batch/spec.h"
+#include "storage/batch.h"
+#include "storage/batch_jobs.h"
+#include "storage/runs.h"
+
+#define LINES_MAX 8
+#define AWAITED   5 /* of what it waits for so many are named */
+
+struct line {
+    int64_t at_us; /* 0: now */
+    const char *text;
+};
+
+struct teller {
+    struct request *r;
+    struct arena *a;
+    struct storage *st;
+    struct batch_account account;
+    struct batch_job job;
+    struct batch_task task;
+    struct batch_pool pool; /* id 0: there is none */
+    struct line lines[LINES_MAX];
+    size_t n;
+};
+
+static void tell(struct teller *t, int64_t at_us, const char *text)
+{
+    if (t->n < LINES_MAX)
+        t->lines[t->n++] = (struct line){at_us, text};
+}
+
+/* --- what became of it ------------------------------------------------------------------------ */
+
+static const char *failure_of(const struct teller *t)
+{
+    json_t *info = t->task.failure ? json_loads(t->task.failure, 0, NULL) : NULL;
+    const char *code = json_string_value(json_object_get(info, "code")),
+               *message = json_string_value(json_object_get(info, "message"));
+    const char *text = code ? arena_printf(t->a, ": %s: %s", code, message ? message : "") : "";
+    json_decref(info);
+    return text;
+}
+
+static void tell_end(struct teller *t)
+{
+    const struct batch_task *k = &t->task;
+    const char *code = k->has_exit_code ? arena_printf(t->a, ", exit code %d", k->exit_code) : "";
+    bool good = k->result == BATCH_SUCCESS;
+    tell(t, k->end_us,
+         arena_printf(t->a, "%s%s%s", good ? "succeeded" : "failed", code, failure_of(t)));
+    if (!good && t->job.depends && !k->satisfies)
+        tell(t, 0, "tasks that depend on it do not begin");
+}
+
+static void tell_past(struct teller *t)
+{
+    const struct batch_task *k = &t->task;
+    tell(t, k->created_us,
+         arena_printf(t->a, "added to job %s of pool %s: it wants %d slot%s", t->job.name,
+                      *t->job.pool_name ? t->job.pool_name : "(none)", k->slots,
+                      k->slots == 1 ? "" : "s"));
+    if (k->retry_us > 0)
+        tell(t, k->retry_us, arena_printf(t->a, "tried again: %d in all", k->retries));
+    if (k->requeue_us > 0)
+        tell(t, k->requeue_us,
+             arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
+    if (k->start_us > 0)
+        tell(t, k->start_us, arena_printf(t->a, "began on %s", k->node_name));
+    if (k->state == BATCH_TASK_COMPLETED)
+        tell_end(t);
+}
+
+/* --- what it waits for ------------------------------------------------------------------------ */
+
+static const char *awaited(struct teller *t, struct err *e)
+{
+    struct batch_wait *waits;
+    const char *text = "it waits for";
+    size_t n;
+    if (st_batch_wait_of(t->st, t->a, t->task.id, AWAITED, &waits, &n, e) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *comma = i ? "," : "";
+        if (waits[i].name)
+            text = arena_printf(t->a, "%s%s task %s", text, comma, waits[i].name);
+        else
+            text = arena_printf(t->a, "%s%s %lld of the tasks %lld to %lld", text, comma,
+                                (long long)waits[i].left, (long long)waits[i].low,
+                                (long long)waits[i].high);
+    }
+    int more = t->task.waits - (int)n;
+    return more > 0 ? arena_printf(t->a, "%s, and %d more", text, more) : text;
+}
+
+/* Its place among the runs of its pool; NULL: err. */
+static const char *place(struct teller *t, struct err *e)
+{
+    struct queue_view v = {.n_waiting = 0};
+    struct run run = {.id = 0};
+    if (st_run_of(t->st, t->a, RES_BATCH_TASK, t->task.id, 0, &run, e) < 0 ||
+        queue_view(admin_of(t->r)->sched, t->a, t->pool.id, QUEUE_FORESEEN, &v, e) < 0)
+        return NULL;
+    for (size_t i = 0; i < v.n_waiting; i++) {
+        if (v.waiting[i].run.id != run.id)
+            continue;
+        const char *what = waits_for(t->r, &v, i, e);
+        return what ? arena_printf(t->a, "it waits in place %zu for %s", i + 1, what) : NULL;
+    }
+    return "it waits, behind the first that are looked at";
+}
+
+static const char *turn(struct teller *t, struct err *e)
+{
+    int64_t fed;
+    if (t->task.fed)
+        return place(t, e);
+    if (st_batch_task_count_fed(t->st, t->job.id, &fed, e) < 0)
+        return NULL;
+    if (t->job.max_parallel != BATCH_UNLIMITED && fed >= t->job.max_parallel)
+        return arena_printf(t->a, "its job may have %d tasks at once, and has them",
+                            t->job.max_parallel);
+    return "it waits for its turn: jobs of higher priority and older tasks go first";
+}
+
+/* NULL: err. */
+static const char *reason(struct teller *t, struct err *e)
+{
+    if (t->job.state != BATCH_JOB_ACTIVE)
+        return arena_printf(t->a, "its job is %s: no task begins",
+                            enum_to_name(batch_job_state_names, (int)t->job.state));
+    if (t->task.waits > 0)
+        return awaited(t, e);
+    if (t->pool.id == 0)
+        return arena_printf(t->a, "there is no pool %s", t->job.pool_name);
+    if (t->pool.state != BATCH_POOL_ACTIVE)
+        return arena_printf(t->a, "pool %s is being deleted", t->pool.name);
+    if (t->task.slots > t->pool.slots)
+        return arena_printf(t->a, "it wants %d slots, and nodes of pool %s have %d", t->task.slots,
+                            t->pool.name, t->pool.slots);
+    if (t->pool.has_dedicated + t->pool.has_low == 0)
+        return arena_printf(t->a, "pool %s has no nodes", t->pool.name);
+    return turn(t, e);
+}
+
+static int tell_now(struct teller *t, struct err *e)
+{
+    const char *text;
+    switch (t->task.state) {
+    case BATCH_TASK_ACTIVE:
+        text = reason(t, e);
+        if (text)
+            tell(t, 0, text);
+        return text ? 0 : -1;
+    case BATCH_TASK_PREPARING:
+        tell(t, 0, arena_printf(t->a, "node %s is prepared for its job", t->task.node_name));
+        break;
+    case BATCH_TASK_RUNNING:
+        tell(t, 0, arena_printf(t->a, "it runs on %s", t->task.node_name));
+        break;
+    case BATCH_TASK_COMPLETED:
+        break;
+    }
+    return 0;
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+/* 1, 0 or -1. */
+static int find(struct teller *t, const char *subscription, struct err *e)
+{
+    struct request *r = t->r;
+    const struct scope *s = &t->account.scope;
+    int rc = st_batch_account_by_name(t->st, t->a, request_param(r, "workspace"), &t->account, e);
+    if (rc == 1 &&
+        (strcasecmp(s->group, request_param(r, "group")) != 0 ||
+         strcasecmp(s->subscription, subscription) != 0 || !seen_account(r, &t->account)))
+        return 0;
+    if (rc == 1)
+        rc = st_batch_job_get(t->st, t->a, t->account.id, request_param(r, "experiment"), &t->job,
+                              e);
+    if (rc == 1)
+        rc = st_batch_task_get(t->st, t->a, t->job.id, request_param(r, "job"), &t->task, e);
+    if (rc == 1 && st_batch_pool_get(t->st, t->a, t->account.id, t->job.pool_name, &t->pool, e) < 0)
+        return -1;
+    return rc;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    int64_t a = ((const struct line *)left)->at_us, b = ((const struct line *)right)->at_us;
+    a = a ? a : INT64_MAX;
+    b = b ? b : INT64_MAX;
+    return a < b ? -1 : a > b;
+}
+
+int task_story(struct request *r, const char *subscription, json_t **out, struct err *e)
+{
+    struct teller t = {.r = r, .a = &r->arena, .st = admin_of(r)->storage};
+    int rc = find(&t, subscription, e);
+    if (rc <= 0)
+        return rc;
+    tell_past(&t);
+    if (tell_now(&t, e) < 0)
+        return -1;
+    qsort(t.lines, t.n, sizeof t.lines[0], by_time);
+    json_t *story = json_array();
+    for (size_t i = 0; i < t.n; i++)
+        json_array_append_new(story, json_pack("{s:o*, s:o}", "time", seen_time(t.lines[i].at_us),
+                                               "text", jsontext_string(t.lines[i].text)));
+    *out = json_pack("{s:o, s:o}", "job", seen_task_render(r, &t.account, &t.job, &t.task), "story",
+                     story);
+    return 1;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""`batchaid explain GROUP/ACCOUNT/JOB/TASK`: what became of a task, and what it waits for."""
+
+import json
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def pool(ground):
+    """One node of two slots."""
+    add_pool(ground.plane, "pool", targetDedicatedNodes=1, taskSlotsPerNode=2)
+    yield "pool"
+    ground.plane.call("DELETE", "/pools/pool", expect=202)
+
+
+@pytest.fixture
+def jobs(ground, pool):
+    made = Jobs(ground.plane, pool)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def explain(daemon, ground):
+    def of(job, task):
+        name = f"{ground.accounts.group}/{ground.name}/{job.id}/{task}"
+        told = json.loads(daemon.tool("explain", "--json", name).stdout)
+        lines = daemon.tool("explain", name).stdout.splitlines()
+        assert lines[0].startswith(f"job {task} in {ground.accounts.group}/{ground.name}/{job.id}, ")
+        return told["job"]["state"], [line["text"] for line in told["story"]]
+
+    return of
+
+
+def test_how_it_ended(jobs, explain):
+    job = jobs(constraints={"maxTaskRetryCount": 1}, usesTaskDependencies=True)
+    job.wait(job.add("/bin/true", id="good"), job.add("/bin/sh -c 'exit 7'", id="bad"))
+    state, story = explain(job, "good")
+    assert state == "succeeded"
+    assert story[0] == f"added to job {job.id} of pool pool: it wants 1 slot"
+    assert story[1].startswith("began on tvm-") and story[2] == "succeeded, exit code 0" and len(story) == 3
+    state, story = explain(job, "bad")
+    assert state == "failed" and "tried again: 1 in all" in story
+    assert story[-2].startswith("failed, exit code 7: FailureExitCode: ")
+    assert story[-1] == "tasks that depend on it do not begin"
+
+
+def test_what_it_waits_for(jobs, explain, ground):
+    job = jobs(usesTaskDependencies=True, maxParallelTasks=1)
+    job.add("sleep 1000", id="1")
+    wait_for(lambda: job.task("1")["state"] == "running", what="running")
+    job.add("/bin/true", id="turn")
+    job.add("/bin/true", id="after", dependsOn={"taskIds": ["1", "x"], "taskIdRanges": [{"start": 1, "end": 3}]})
+    assert explain(job, "1")[1][-1].startswith("it runs on tvm-")
+    assert explain(job, "turn") == ("queued", [f"added to job {job.id} of pool pool: it wants 1 slot",
+                                               "its job may have 1 tasks at once, and has them"])  # fmt: skip
+    assert explain(job, "after")[1][-1] == "it waits for task 1, task x, 3 of the tasks 1 to 3"
+    ground.plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
+    assert explain(job, "turn")[1][-1] == "its job is disabling: no task begins"
+    ground.plane.call("POST", f"{job.url}/tasks/1/terminate", expect=204)
+
+
+def test_what_its_pool_lacks(jobs, explain):
+    nowhere, large, busy = jobs(pool="nowhere"), jobs(), jobs()
+    nowhere.add("/bin/true", id="t")
+    large.add("/bin/true", id="t", requiredSlots=4)
+    assert explain(nowhere, "t")[1][-1] == "there is no pool nowhere"
+    assert explain(large, "t")[1][-1] == "it wants 4 slots, and nodes of pool pool have 2"
+    busy.add("sleep 1000", id="first", requiredSlots=2)
+    wait_for(lambda: busy.task("first")["state"] == "running", what="running")
+    busy.add("/bin/true", id="t")
+    wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")
+
+
+def test_what_is_not_there(daemon, ground):
+    done = daemon.tool("explain", f"{ground.accounts.group}/{ground.name}/job/task", check=False)
+    assert done.returncode == 1 and "There is no job task" in done.stderr
