@@ -2,11 +2,10 @@
 """The disk is full: writes are refused with a clear error, what was acknowledged stays, and once there
 is room again everything goes on."""
 
-import os
 import resource
 import time
 
-from support.small_disk import small_disk  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
 
@@ -44,27 +43,8 @@ def test_writes_are_refused_and_nothing_acknowledged_is_lost(own_daemon):
     assert d.call("PUT", refusal.url, {"location": "eastus"}).status == 200
 
 
-# The limit for files that let_write() sets is none for a pipe.
-LOG_THROUGH_PIPE = ["bash", "-c", "trap '' XFSZ; exec \"$@\" 2> >(exec cat >&2)", "bash"]
 # What the log may say while the disk is full: each try tells of itself, and tries are a second apart.
 LINES, LINES_PER_S = 40, 20
-
-
-def fill(path):
-    """Takes all the room that is left."""
-    with open(path, "ab", buffering=0) as f:
-        for size in (1 << 16, 1):
-            try:
-                while True:
-                    os.write(f.fileno(), b"x" * size)
-            except OSError:
-                pass
-
-
-def let_write(d, limit):
-    """Whether the daemon itself may write to files: room that comes free is also to be had by others."""
-    _, hard = resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (limit, hard))
 
 
 def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):  # noqa: F811

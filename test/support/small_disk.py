@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A disk that is soon full."""
 
+import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 
 SIZE = "12m"
+# The limit for files that let_write() sets is none for a pipe.
+LOG_THROUGH_PIPE = ["bash", "-c", "trap '' XFSZ; exec \"$@\" 2> >(exec cat >&2)", "bash"]
 
 
 @pytest.fixture
@@ -28,3 +32,20 @@ def small_disk():
     finally:
         subprocess.run(["umount", "--lazy", state], check=True)
         shutil.rmtree(where, ignore_errors=True)
+
+
+def fill(path):
+    """Takes all the room that is left."""
+    with open(path, "ab", buffering=0) as f:
+        for size in (1 << 16, 1):
+            try:
+                while True:
+                    os.write(f.fileno(), b"x" * size)
+            except OSError:
+                pass
+
+
+def let_write(d, limit):
+    """Whether the daemon itself may write to files: room that comes free is also to be had by others."""
+    _, hard = resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (limit, hard))

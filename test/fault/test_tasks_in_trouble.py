@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A task of Azure Batch runs while something goes wrong: it runs once, and its end is known."""
+
+import os
+import resource
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Job, add_pool
+from support.daemon import children
+from support.failing import clock  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
+from support.waiting import wait_for
+from support.world import wait_flag
+
+DAY = 86400
+SHARED = "$AZ_BATCH_NODE_SHARED_DIR"
+COMMAND = f"/bin/sh -c 'echo ran >> {SHARED}/runs; {wait_flag(f'{SHARED}/go')}; exit 7'"
+
+
+class Scene:
+    """A daemon with a pool of one node, where a task runs until it is let go."""
+
+    def __init__(self, d):
+        self.d = d
+        self.plane = BatchGround(d).plane
+        add_pool(self.plane, "pool", targetDedicatedNodes=1)
+        self.job = Job(self.plane, "pool")
+        self.job.add(COMMAND, id="task", constraints={"maxWallClockTime": "PT1H"})
+        wait_for(lambda: list(self.files("runs")), what="the task to run")
+        wait_for(lambda: self.job.task("task")["state"] == "running", what="running")
+
+    def files(self, name):
+        return self.d.state_dir.glob(f"nodes/*/batch/shared/{name}")
+
+    def let_go(self):
+        (runs,) = self.files("runs")
+        (runs.parent / "go").touch()
+
+    def ends_once(self):
+        (done,) = self.job.wait("task")
+        assert done["executionInfo"]["exitCode"] == 7 and done["executionInfo"]["requeueCount"] == 0
+        (runs,) = self.files("runs")
+        assert runs.read_text() == "ran\n"
+        self.job.wait(self.job.add("/bin/true"))
+
+
+def test_it_ends_on_a_full_disk(small_disk, own_daemon):  # noqa: F811
+    d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
+    d.expect_log(r"db\.|storage|request|task\.|node\.|batch")
+    scene, before = Scene(d), len(d.log())
+    filler = d.state_dir / "filler"
+    fill(filler)
+    let_write(d, 0)
+    scene.let_go()  # an empty file needs no room; from here on nobody asks the daemon for anything
+    wait_for(lambda: sum("db.turn_lost" in line for line in d.log()[before:]) >= 3, 20, d.log_tail)
+    assert not any("task.failed" in line for line in d.log()), "told, but not yet on disk"
+    filler.unlink()
+    let_write(d, resource.RLIM_INFINITY)
+    scene.ends_once()
+
+
+def test_a_backup_is_put_back(own_daemon, tmp_path):
+    d = own_daemon()
+    scene, copy = Scene(d), tmp_path / "copy.db"
+    d.tool("backup", str(copy))
+    scene.job.add("/bin/true", id="later")
+    d.kill9()
+    d.tool("restore", str(copy))
+    d.start()
+    assert scene.plane.call("GET", f"{scene.job.url}/tasks/later").status == 404
+    assert scene.job.task("task")["state"] == "running"
+    scene.let_go()
+    scene.ends_once()
+
+
+@pytest.mark.parametrize("by", (DAY, -DAY))
+def test_the_clock_is_set(own_daemon, clock, by):  # noqa: F811
+    d = own_daemon(environment=clock.environment)
+    scene = Scene(d)
+    clock.set(by)
+    for _ in range(3):  # its loop turns
+        d.call("GET", "/batchaid/ca.pem", token=False, validate=False)
+    clock.set(-by)
+    assert scene.job.task("task")["state"] == "running"
+    scene.let_go()
+    scene.ends_once()
+
+
+def test_the_agent_hangs(own_daemon):
+    d = own_daemon()
+    d.expect_log("node")
+    scene = Scene(d)
+    agents = [pid for pid in children(d.process.pid) if b"batchai-node" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert agents
+    try:
+        for pid in agents:
+            os.kill(pid, signal.SIGSTOP)
+        scene.let_go()
+        began = time.monotonic()
+        scene.plane.call("POST", f"{scene.job.url}/disable", {"disableTasks": "wait"}, expect=202)
+        assert scene.job.get()["state"] == "disabling" and time.monotonic() - began < 10
+    finally:
+        for pid in agents:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+    scene.job.wait_state("disabled")
+    scene.plane.call("POST", f"{scene.job.url}/enable", expect=202)
+    scene.ends_once()
