@@ -3,21 +3,52 @@
 
 #include <string.h>
 
-#define NAME(bit, name) name,
-static const char *const names[BATCH_VERSION_COUNT] = {BATCH_VERSIONS(NAME)};
+#include "model/batch/rm.h"
 
-unsigned batch_version_from_name(const char *name)
+struct names {
+    const char *const *name; /* by the number of the bit */
+    unsigned n;
+};
+
+static unsigned bit_of(const struct names *list, const char *name)
 {
-    for (size_t i = 0; i < BATCH_VERSION_COUNT; i++)
-        if (strcmp(names[i], name) == 0)
+    for (unsigned i = 0; i < list->n; i++)
+        if (strcmp(list->name[i], name) == 0)
             return 1U << i;
     return 0;
 }
 
+static const char *name_of(const struct names *list, unsigned bit)
+{
+    for (unsigned i = 0; i < list->n; i++)
+        if (bit == 1U << i)
+            return list->name[i];
+    return NULL;
+}
+
+#define NAME(bit, name) name,
+static const char *const plane_names[] = {BATCH_VERSIONS(NAME)};
+static const char *const rm_names[] = {RM_VERSIONS(NAME)};
+static const struct names plane = {plane_names, BATCH_VERSION_COUNT},
+                          rm = {rm_names, RM_VERSION_COUNT};
+
+unsigned batch_version_from_name(const char *name)
+{
+    return bit_of(&plane, name);
+}
+
 const char *batch_version_name(unsigned version)
 {
-    for (size_t i = 0; i < BATCH_VERSION_COUNT; i++)
-        if (version == 1U << i)
-            return names[i];
-    return "?";
+    const char *name = name_of(&plane, version);
+    return name ? name : "?";
+}
+
+unsigned rm_version_from_name(const char *name)
+{
+    return bit_of(&rm, name);
+}
+
+const char *rm_version_name(unsigned version)
+{
+    return name_of(&rm, version);
 }
