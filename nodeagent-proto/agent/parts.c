@@ -57,6 +57,8 @@ int file_write_piece(const char *path, const struct file_piece *piece, struct er
         rc = failed("cannot make", path, e);
     if (fd >= 0)
         close(fd);
+    if (rc < 0 && e && e->code == ERR_QUOTA) /* what is there of it would keep the disk full */
+        unlink(part.s);
     strbuf_free(&part);
     return rc;
 }

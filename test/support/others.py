@@ -54,7 +54,10 @@ class Others:
         for name, value in headers.items():
             handler.send_header(name, value)
         handler.end_headers()
-        handler.wfile.write(body)
+        try:
+            handler.wfile.write(body)
+        except ConnectionError:  # whoever asked wants no more
+            handler.close_connection = True
 
     def refuse(self, handler, trouble):
         """True: this one has trouble."""
