@@ -59,6 +59,7 @@ struct duty {
     char pool[24];        /* of a job */
     int at_once;          /* of a job: so many of its tasks may run; BATCH_UNLIMITED */
     bool depends;         /* its tasks may wait for each other */
+    bool prepares;        /* nodes, before its tasks run there */
     int slots, retries;   /* of a task: retries: how often it may be tried again */
     struct thing *needs;  /* it waits for this one; NULL: for none */
     int again;            /* how often it was reactivated, as far as is known */

@@ -19,8 +19,12 @@
 /* --- nodes
  * ------------------------------------------------------------------------------------------- */
 
+/* Or what a job of Azure Batch does on a node before and after its tasks. */
 static bool of_task(const struct view *v, int64_t run_id)
 {
+    for (size_t i = 0; i < v->n_chores; i++)
+        if (v->chores[i] == run_id)
+            return true;
     for (size_t i = 0; i < v->n_tasks; i++)
         if (v->task_runs[i].id == run_id)
             return true;

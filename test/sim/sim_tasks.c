@@ -35,13 +35,34 @@ static bool read_task(struct sim *m, const struct thing *t, struct batch_task *o
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-static const char *work_doc(struct sim *m, const struct thing *t, int priority, bool ends)
+/* What it does on each node before its first task there, and after its last one. */
+static const char *chores_doc(struct sim *m, struct thing *t)
+{
+    static const char form[] =
+        "\"%s\":{\"id\":\"%s\",\"commandLine\":\"fake run=%d%s\",%s"
+        "\"userIdentity\":{\"autoUser\":{\"scope\":\"pool\"}},\"constraints\":"
+        "{\"maxTaskRetryCount\":0,\"maxWallClockTime\":\"PT60S\"}},";
+    t->duty.prepares = chance(m, 30);
+    if (!t->duty.prepares)
+        return "";
+    /* One that fails bars its node to the tasks that wait for it: nothing would run in the end. */
+    bool awaited = chance(m, 70);
+    const char *before = arena_printf(
+        &m->a, form, "jobPreparationTask", "prep", any(m, 3) * 100, awaited ? "" : " exit=1",
+        awaited ? "\"waitForSuccess\":true,\"rerunOnNodeRebootAfterSuccess\":true," : "");
+    if (chance(m, 50))
+        return before;
+    return arena_concat(
+        &m->a, before, arena_printf(&m->a, form, "jobReleaseTask", "rel", any(m, 3) * 100, "", ""));
+}
+
+static const char *work_doc(struct sim *m, struct thing *t, int priority, bool ends)
 {
     return arena_printf(&m->a,
-                        "{\"id\":\"%s\",\"poolInfo\":{\"poolId\":\"%s\"},\"priority\":%d,"
+                        "{%s\"id\":\"%s\",\"poolInfo\":{\"poolId\":\"%s\"},\"priority\":%d,"
                         "\"maxParallelTasks\":%d,\"usesTaskDependencies\":%s,"
                         "\"onAllTasksComplete\":\"%s\"}",
-                        t->name, t->duty.pool, priority, t->duty.at_once,
+                        chores_doc(m, t), t->name, t->duty.pool, priority, t->duty.at_once,
                         t->duty.depends ? "true" : "false", ends ? "terminatejob" : "noaction");
 }
 
@@ -69,9 +90,9 @@ void sim_add_work(struct sim *m)
                           .updated_us = now,
                           .start_us = now,
                           .number = 1};
-    bool ok = sim_ok(m, batch_job_columns(&m->a, &j, &e), &e, "document") &&
-              sim_ok(m, st_batch_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
+    bool ok = sim_ok(m, batch_job_add(m->life->st, &m->a, &j, NULL, &e), &e, "job");
     t->gone = !ok;
+    t->id = j.id;
     if (ok)
         batch_job_changed(&m->life->batch, t->id);
     sim_when_acknowledged(m, t);

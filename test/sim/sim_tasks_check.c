@@ -28,7 +28,7 @@ static void check_run(struct view *v, const struct batch_task *t, const struct r
     bool ended = r->state == RUN_RELEASING || r->state == RUN_OVER, agree = true;
     switch (t->state) {
     case BATCH_TASK_ACTIVE:
-        agree = r->id == 0 || r->state == RUN_WAITING || (ended && t->fate != BATCH_FATE_OWN);
+        agree = r->id == 0 || r->state == RUN_WAITING || ended; /* before its next one */
         break;
     case BATCH_TASK_PREPARING:
     case BATCH_TASK_RUNNING:
@@ -73,7 +73,8 @@ static void check_move(struct view *v, const struct batch_job *j, bool free_to_g
 {
     struct sim *m = v->m;
     struct thing *t = sim_thing_by_name(m, j->name);
-    bool waits = t && free_to_go && moves(j) && !m->disk_full && m->t.now_us > m->writes_fail_until;
+    bool waits = t && !t->duty.prepares && free_to_go && moves(j) && !m->disk_full &&
+                 m->t.now_us > m->writes_fail_until;
     if (!t)
         return;
     m->looked.waits = m->looked.waits || waits;

@@ -151,6 +151,12 @@ static void take_task(struct view *v, sqlite3_stmt *s)
                                        .attempt = sqlite3_column_int(s, 16)};
 }
 
+static void take_chore(struct view *v, sqlite3_stmt *s)
+{
+    v->chores = one_more(v, v->chores, &v->n_chores, sizeof *v->chores);
+    v->chores[v->n_chores - 1] = sqlite3_column_int64(s, 0);
+}
+
 static void take_server(struct view *v, sqlite3_stmt *s)
 {
     v->servers = one_more(v, v->servers, &v->n_servers, sizeof *v->servers);
@@ -259,6 +265,7 @@ bool sim_view_read(struct sim *m, struct view *v)
                       "u.stop, u.attempt FROM batch_task t LEFT JOIN run u ON u.owner_kind = 12 "
                       "AND u.owner_id = t.id",
                       take_task) &&
+        sim_view_rows(v, "SELECT id FROM run WHERE owner_kind = 13", take_chore) &&
         sim_view_rows(v, "SELECT id, name, prov_state FROM file_server", take_server);
     count(v);
     return ok;

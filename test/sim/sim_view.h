@@ -26,6 +26,8 @@ struct view {
     struct batch_task *tasks; /* name, job_id, states and counts */
     struct run *task_runs;    /* of each; id 0: it has none */
     size_t n_tasks;
+    int64_t *chores; /* runs of what jobs do on nodes before and after their tasks */
+    size_t n_chores;
     struct allocation *held; /* the live ones */
     size_t n_held;
     unsigned drained;           /* machines, by their number in the inventory */
