@@ -60,6 +60,8 @@ SAMPLES = {
     "provision": "batchmanaged",
     "dynamicVNetAssignmentScope": "none",
     "protocol": "tcp",
+    "targetDedicatedNodes": 0,  # what their start tasks ask for cannot be had
+    "targetLowPriorityNodes": 0,
     "resourceTags": {"a": "b"},
     "thumbprint": "ab12",
     "thumbprintAlgorithm": "sha1",
