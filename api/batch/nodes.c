@@ -286,7 +286,8 @@ struct replied *compute_nodes_desktop(struct request *r)
 /* Extensions of virtual machines are not installed anywhere, so no node has one. */
 struct replied *compute_nodes_extensions(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "nodeextensions"};
+    static const struct batch_list_kind kind = {.fragment = "nodeextensions",
+                                                .schema = &schema_batch_node_extension};
     struct batch_list l;
     struct batch_pool p;
     struct shown_node n;

@@ -181,3 +181,11 @@ static const struct field upload_rows[] = {
      .sub = &schema_batch_identity},
 };
 SCHEMA(schema_batch_upload_logs, "UploadBatchServiceLogsConfiguration", upload_rows, NULL);
+
+/* No node has one: what could be selected. */
+static const struct field node_extension_rows[] = {
+    BATCH_READ_ONLY("provisioningState", FIELD_STRING),
+    BATCH_READ_ONLY("vmExtension", FIELD_FREE),
+    BATCH_READ_ONLY("instanceView", FIELD_FREE),
+};
+SCHEMA(schema_batch_node_extension, "NodeVMExtension", node_extension_rows, NULL);

@@ -36,7 +36,7 @@ extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties
 /* A node, and what can be asked of it. */
 extern const struct schema schema_batch_node, schema_batch_node_user, schema_batch_node_user_update,
     schema_batch_reboot, schema_batch_reimage, schema_batch_deallocate,
-    schema_batch_disable_scheduling, schema_batch_upload_logs;
+    schema_batch_disable_scheduling, schema_batch_upload_logs, schema_batch_node_extension;
 
 extern const struct schema schema_batch_certificate;
 
