@@ -80,10 +80,22 @@ static void put_ids(char **env, size_t *n, const struct account *a)
     env_put(env, n, make_pair("BATCHAI_FILES_AS", text));
 }
 
+/* In front of the PATH that is there by now. */
+static void put_path(char **env, size_t *n, const char *directories)
+{
+    const char *path = DEFAULT_PATH;
+    for (size_t i = 0; i < *n; i++)
+        if (strncmp(env[i], "PATH=", 5) == 0)
+            path = env[i] + 5;
+    struct strbuf b = STRBUF_INIT;
+    strbuf_concat(&b, "PATH=", directories, ":", path);
+    env_put(env, n, strbuf_take(&b));
+}
+
 char **command_environment(const struct task_spec *spec, const struct account *account,
                            const struct account *files_as, const char *marker)
 {
-    char **env = xcalloc(N_INHERITED + spec->n_env + 3, sizeof *env);
+    char **env = xcalloc(N_INHERITED + spec->n_env + 4, sizeof *env);
     size_t n = 0;
     if (account)
         put_account(env, &n, account);
@@ -93,6 +105,8 @@ char **command_environment(const struct task_spec *spec, const struct account *a
         put_ids(env, &n, files_as);
     for (size_t i = 0; i < spec->n_env; i++)
         env_put(env, &n, make_pair(spec->env[i].name, spec->env[i].value));
+    if (spec->path)
+        put_path(env, &n, spec->path);
     env_put(env, &n, xstrdup(marker));
     return env;
 }

@@ -252,11 +252,11 @@ static json_t *read_json(const char *dir, const char *id, const char *suffix)
 
 int record_write_start(const char *dir, const char *id, const struct start_record *r, struct err *e)
 {
-    json_t *j =
-        json_pack("{s:i, s:i, s:I, s:I, s:I, s:s, s:s*}", "supervisor", (int)r->supervisor,
-                  "command", (int)r->command, "command_start", (json_int_t)r->command_start,
-                  "started_us", (json_int_t)r->started_us, "stderr_from",
-                  (json_int_t)r->stderr_from, "stderr_path", r->stderr_path, "cgroup", r->cgroup);
+    json_t *j = json_pack(
+        "{s:i, s:i, s:I, s:I, s:I, s:I, s:s, s:s*}", "supervisor", (int)r->supervisor, "command",
+        (int)r->command, "command_start", (json_int_t)r->command_start, "supervisor_start",
+        (json_int_t)r->supervisor_start, "started_us", (json_int_t)r->started_us, "stderr_from",
+        (json_int_t)r->stderr_from, "stderr_path", r->stderr_path, "cgroup", r->cgroup);
     if (j && r->has_account) {
         json_object_set_new(j, "uid", json_integer((json_int_t)r->uid));
         json_object_set_new(j, "gid", json_integer((json_int_t)r->gid));
@@ -271,19 +271,21 @@ json_t *record_read_start(const char *dir, const char *id, struct start_record *
     memset(out, 0, sizeof *out);
     json_t *j = read_json(dir, id, ".start");
     int supervisor, command;
-    json_int_t command_start, started, from, uid = -1, gid = -1;
+    json_int_t command_start, own_start = 0, started, from, uid = -1, gid = -1;
     if (!j)
         return NULL;
-    if (json_unpack(j, "{s:i, s:i, s:I, s:I, s:I, s:s, s?s, s?I, s?I}", "supervisor", &supervisor,
-                    "command", &command, "command_start", &command_start, "started_us", &started,
-                    "stderr_from", &from, "stderr_path", &out->stderr_path, "cgroup", &out->cgroup,
-                    "uid", &uid, "gid", &gid) < 0) {
+    if (json_unpack(j, "{s:i, s:i, s:I, s?I, s:I, s:I, s:s, s?s, s?I, s?I}", "supervisor",
+                    &supervisor, "command", &command, "command_start", &command_start,
+                    "supervisor_start", &own_start, "started_us", &started, "stderr_from", &from,
+                    "stderr_path", &out->stderr_path, "cgroup", &out->cgroup, "uid", &uid, "gid",
+                    &gid) < 0) {
         json_decref(j);
         return NULL;
     }
     out->supervisor = supervisor;
     out->command = command;
     out->command_start = (uint64_t)command_start;
+    out->supervisor_start = (uint64_t)own_start;
     out->started_us = started;
     out->stderr_from = from;
     out->has_account = uid >= 0 && gid >= 0;

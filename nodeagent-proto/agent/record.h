@@ -29,6 +29,7 @@
 struct start_record {
     pid_t supervisor, command;
     uint64_t command_start; /* clock ticks since boot; see procs_start_time() */
+    uint64_t supervisor_start;
     int64_t started_us;
     int64_t stderr_from; /* size of the file at stderr_path before the task */
     const char *stderr_path;

@@ -289,6 +289,7 @@ static int write_start(const struct supervisor *s, struct err *e)
 {
     struct start_record r = {
         .supervisor = getpid(),
+        .supervisor_start = procs_start_time(getpid()),
         .command = s->command,
         .command_start = procs_start_time(s->command),
         .started_us = s->started_us,
@@ -344,10 +345,12 @@ static _Noreturn void stay_with_children(struct supervisor *s)
     prctl(PR_SET_NAME, "batchai-keeper");
     command_environment_free(s->env);
     s->env = NULL;
-    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-        ;
-    if (s->cgroup.path)
-        cgroup_remove(s->cgroup.path);
+    s->relay.command = NULL;
+    bool none_left;
+    s->signalled = false;
+    for (reap(s, &none_left); !none_left && !s->signalled; reap(s, &none_left))
+        (void)wait_for_news(s, -1, -1);
+    sweep(s);
     _exit(0);
 }
 

@@ -21,6 +21,7 @@
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/cgroup.h"
+#include "nodeagent-proto/agent/keeper.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
@@ -404,12 +405,24 @@ static int signal_early(struct task *k, int signo, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, "id", "task %s is still being started; try again", k->id);
 }
 
+/* What the task left behind. */
+static void end_kept(const struct tasks *t, const char *id)
+{
+    struct start_record r;
+    json_t *start = record_read_start(t->dir, id, &r);
+    if (start)
+        keeper_end(&r);
+    json_decref(start);
+}
+
 int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e)
 {
     struct task *k = find(t, id);
     if (signo < 1 || signo > SIGRTMAX)
         return err_set(e, ERR_INVALID_PROPERTY, "signal", "%d is not a signal; 1 to %d are", signo,
                        SIGRTMAX);
+    if (k && k->phase == PHASE_ENDED && signo == SIGKILL)
+        end_kept(t, id);
     if (!k || k->phase == PHASE_ENDED)
         return 0;
     if (k->phase == PHASE_STARTING)

@@ -201,7 +201,8 @@ void node_read_file(struct node_link *, const char *as, const char *base, const 
  * right after ready. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 /* Signals the task's whole process group/session; with SIGKILL everything the task left behind
- * too. A task that is not running: success. */
+ * too, also if it has ended and they were to go on (task_spec.keep_children). A task that is not
+ * running: success. */
 void node_signal(struct node_link *, const char *task_id, int signo, node_done_cb cb, void *ctx);
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Forgets a task that is not running. */

@@ -119,6 +119,7 @@ struct task_spec {
     const char *cwd;      /* made if missing */
     const struct kv *env; /* added to a small clean environment; secrets included */
     size_t n_env;
+    const char *path; /* directories that are put in front of its PATH; NULL: none */
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
     const char *log_path; /* the run's log, for lines about start and exit; or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */

@@ -147,6 +147,23 @@ static void test_children_go_on(void **state)
     WAIT(f, gone(daemon) && gone(keeper)); /* nothing to keep */
 }
 
+/* By the agent of then and by the next one: what matters is the task's record. */
+static void test_children_that_went_on_are_killed(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    long daemon = leave_daemon(f, true, "0"), keeper = parent_of(daemon);
+    kill_agent(f);
+    open_ready(f);
+    ASK(f, node_signal(f->link, "mount", SIGTERM, on_done, f));
+    assert_false(gone(daemon));
+    ASK(f, node_signal(f->link, "mount", SIGKILL, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_true(gone(daemon) && gone(keeper)); /* before the answer */
+    ASK(f, node_signal(f->link, "mount", SIGKILL, on_done, f));
+    assert_string_equal(f->why.msg, "");
+}
+
 static void test_children_of_a_failure_die(void **state)
 {
     struct fixture *f = *state;
@@ -278,6 +295,7 @@ int main(void)
         TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends),
         TEST(test_time_limit_while_opening_files),
         TEST(test_children_go_on),
+        TEST(test_children_that_went_on_are_killed),
         TEST(test_children_of_a_failure_die),
         TEST(test_children_die_unless_kept),
         TEST(test_signal_is_carried_on),
