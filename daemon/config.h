@@ -68,6 +68,7 @@ struct config {
     int64_t retry_after_s;
     bool strict, http_serve, http_expose;
     bool batch_windows_commands;
+    bool batch_admin_is_root;
     char *batch_windows_programs;
     int64_t batch_transfer_timeout_s;
     int64_t resizing_s;

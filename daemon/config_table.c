@@ -81,6 +81,11 @@ static const struct setting rows[] = {
         "Run command lines of Windows (cmd /c ..., programs by their names with .exe) on the Linux "
         "nodes of Batch pools that have an image of Windows, as far as walkthroughs use them: "
         "docs/windows-commands.md. Otherwise a task there fails and says why."),
+    BOOL("batch", "admin_is_root", AT(batch_admin_is_root), "false",
+         "Run tasks of Batch pools that ask for elevationLevel admin as root, where the node's "
+         "agent is root, and take all of their containerRunOptions. Otherwise they run as other "
+         "tasks do; their sudo runs what it is given, with the rights that they have. Start tasks "
+         "are the administrator's of the node in any case."),
     ROW(SETTING_STR, "batch", "windows_programs", AT(batch_windows_programs), "", config_check_path,
         NULL,
         "A directory of nodes with executables that take the place of programs of Windows in such "

@@ -388,6 +388,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     t->reclaim = c->reclaim;
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
+    t->admin_is_root = c->batch_admin_is_root;
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;

@@ -88,12 +88,25 @@ struct output_list {
     size_t n;
 };
 
+/* How the nodes of a run work together whose front has directories of its own. The first node's is
+ * that of the place, another's is in it and called by the node's rank. */
+struct team_spec {
+    struct program_spec coordination; /* runs on every node; the program of the place begins when
+                                         all have ended with 0. What it leaves behind goes on until
+                                         the run ends */
+    struct input_list files;          /* put onto every node */
+};
+
 /* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
  * the directory, beside which their standard output and error are. */
 struct place_spec {
     const char *dir;         /* below each node's root; it outlives the run */
     const char *account;     /* that several runs share; NULL: one of the run's own */
     const char *account_dir; /* where all of these are, below the node's root */
+    const char *user;        /* that account has this name where people can log in by it, as one of
+                                its pool's users (struct node_setup_spec); NULL: it has none */
+    bool admin;              /* may do what the agent may, where the site allows that; its `sudo`
+                                runs what it is given with the rights that it has anyway */
     struct kv *rooted;       /* variables whose values are paths below the node's root */
     size_t n_rooted;
     struct program_spec program;
@@ -101,6 +114,7 @@ struct place_spec {
     struct output_list outputs;             /* taken off it */
     const char *home;                       /* below the node's root: nothing outside is taken */
     const char *output_log, *output_errors; /* beside "wd": what was taken, and what could not be */
+    const struct team_spec *team;           /* NULL: the program is all that runs */
     enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
     const char *why_refused;
     bool held; /* nothing is done on its nodes until its front lets it begin */
@@ -125,6 +139,18 @@ struct admin_user_spec {
     const char *password;       /* secret; or NULL */
 };
 
+struct container_spec {
+    const char *image;          /* as given */
+    const char *server;         /* registry, without a scheme; NULL: the runtime's default */
+    const char *user;           /* of the registry; NULL: no credentials */
+    const char *password;       /* secret; NULL with a reference */
+    const char *secret_ref;     /* Key Vault URL instead of the password, or NULL */
+    const char *shm_size;       /* as docker has it; NULL: its default */
+    const char *const *options; /* more arguments for its start; NULL: none */
+    size_t n_options;
+    bool in_image; /* processes begin in the image's working directory */
+};
+
 struct node_setup_spec {
     struct admin_user_spec admin;
     struct mount_list mounts;
@@ -137,6 +163,8 @@ struct node_setup_spec {
     struct input_list packages; /* of all that runs there */
     enum failure_code refused;  /* as of struct place_spec: it cannot be prepared */
     const char *why_refused;
+    struct container_spec *images; /* to be had before they are asked for, if that can be */
+    size_t n_images;
 };
 
 struct cluster_spec {
@@ -161,15 +189,6 @@ struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
     bool as_is; /* an output with createNew false: it is path/suffix itself, not below the job's
                    segment */
-};
-
-struct container_spec {
-    const char *image;      /* as given */
-    const char *server;     /* registry, without a scheme; NULL: the runtime's default */
-    const char *user;       /* of the registry; NULL: no credentials */
-    const char *password;   /* secret; NULL with a reference */
-    const char *secret_ref; /* Key Vault URL instead of the password, or NULL */
-    const char *shm_size;   /* as docker has it; NULL: its default */
 };
 
 /* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of

@@ -89,4 +89,6 @@ void node_setup_wipe(struct node_setup_spec *s)
     spec_wipe_string(s->admin.password);
     for (size_t i = 0; i < s->n_users; i++)
         spec_wipe_string(s->users[i].password);
+    for (size_t i = 0; i < s->n_images; i++)
+        spec_wipe_string(s->images[i].password);
 }

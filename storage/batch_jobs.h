@@ -47,10 +47,10 @@ int st_batch_job_list_schedule(struct storage *, struct arena *, int64_t schedul
                                struct batch_job **rows, size_t *n, struct err *);
 /* How many jobs of an account are not completed. */
 int st_batch_job_unfinished(struct storage *, int64_t account_id, int64_t *n, struct err *);
-/* Active jobs of a pool that have a task which may run and has no run: highest priority first, then
- * oldest. */
+/* Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than
+ * these: highest priority first, then oldest. */
 int st_batch_job_turn(struct storage *, struct arena *, int64_t account_id, const char *pool_name,
-                      int limit, struct batch_job **rows, size_t *n, struct err *);
+                      int nodes, int limit, struct batch_job **rows, size_t *n, struct err *);
 /* Those that are on their way to another state. */
 int st_batch_job_moving(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 /* Those with a time limit that have not ended. */
@@ -136,8 +136,9 @@ struct st_batch_task_move {
 };
 int st_batch_task_move(struct storage *, const struct st_batch_task_move *m,
                        struct err *) MUST_CHECK;
-/* Tasks of a job that may run and have no run; and those that have one: oldest first. */
-int st_batch_task_ready(struct storage *, struct arena *, int64_t job_id, int limit,
+/* Tasks of a job that may run and have no run, and want no more nodes than these; and those that
+ * have one: oldest first. */
+int st_batch_task_ready(struct storage *, struct arena *, int64_t job_id, int nodes, int limit,
                         struct batch_task **rows, size_t *n, struct err *);
 int st_batch_task_fed(struct storage *, struct arena *, int64_t job_id, int limit,
                       struct batch_task **rows, size_t *n, struct err *);
@@ -160,6 +161,18 @@ int st_batch_task_remove_some(struct storage *, int64_t job_id, int limit, bool 
 int st_batch_task_files_due(struct storage *, struct arena *, int64_t now_us, int limit,
                             struct batch_task **rows, size_t *n, struct err *);
 int st_batch_task_files_next(struct storage *, int64_t *at_us, struct err *);
+
+/* --- their parts on several nodes ------------------------------------------------------------ */
+
+int st_batch_subtask_begin(struct storage *, const struct batch_subtask *s,
+                           struct err *) MUST_CHECK;
+/* One that has not ended ends (task_id, number, and what is known of its end); 0: all of the task.
+ */
+int st_batch_subtask_end(struct storage *, const struct batch_subtask *s, struct err *) MUST_CHECK;
+int st_batch_subtask_clear(struct storage *, int64_t task_id, struct err *) MUST_CHECK;
+/* By number, behind `after`. */
+int st_batch_subtask_list(struct storage *, struct arena *, int64_t task_id, int after, int limit,
+                          struct batch_subtask **rows, size_t *n, struct err *);
 
 /* --- what tasks wait for --------------------------------------------------------------------- */
 

@@ -494,7 +494,8 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_schedule_row,
                                                 &batch_certificate_row,
                                                 &node_setup_row,
-                                                &batch_node_user_row};
+                                                &batch_node_user_row,
+                                                &batch_subtask_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

@@ -93,6 +93,25 @@ static const struct st_column batch_task_columns[] = {
 #undef ROW
 ROW_OF(batch_task_row, struct batch_task, batch_task, "batch_task", "bt");
 
+#define ROW struct batch_subtask
+static const struct st_column batch_subtask_columns[] = {
+    OWN_ID("id", id),
+    INT64("task_id", task_id, id),
+    INT("number", number, wish),
+    TEXT("node_name", node_name),
+    INT("state", state, task_state),
+    INT("was", was, task_was),
+    INT64("state_us", state_us, instant),
+    INT64("was_us", was_us, instant),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    INT("result", result, result),
+    TEXT("failure", failure),
+};
+#undef ROW
+ROW_OF(batch_subtask_row, struct batch_subtask, batch_subtask, "batch_subtask", "bu");
+
 #define ROW struct batch_counts
 static const struct st_column batch_count_columns[] = {
     FROM_INT64("bc.active", active, tally),

@@ -85,14 +85,15 @@ int st_batch_job_unfinished(struct storage *st, int64_t account_id, int64_t *n, 
 }
 
 int st_batch_job_turn(struct storage *st, struct arena *a, int64_t account_id,
-                      const char *pool_name, int limit, struct batch_job **rows, size_t *n,
-                      struct err *e)
+                      const char *pool_name, int nodes, int limit, struct batch_job **rows,
+                      size_t *n, struct err *e)
 {
     struct q q;
     q_read(&q, st, ST_BATCH_JOB_TURN);
     q_int(&q, account_id);
     q_text(&q, pool_name);
     q_int(&q, limit);
+    q_int(&q, nodes);
     return jobs(&q, a, rows, n, e);
 }
 

@@ -151,10 +151,15 @@ static int some(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t 
     return tasks(&q, a, rows, n, e);
 }
 
-int st_batch_task_ready(struct storage *st, struct arena *a, int64_t job_id, int limit,
+int st_batch_task_ready(struct storage *st, struct arena *a, int64_t job_id, int nodes, int limit,
                         struct batch_task **rows, size_t *n, struct err *e)
 {
-    return some(st, ST_BATCH_TASK_READY, a, job_id, limit, rows, n, e);
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_READY);
+    q_int(&q, job_id);
+    q_int(&q, limit);
+    q_int(&q, nodes);
+    return tasks(&q, a, rows, n, e);
 }
 
 int st_batch_task_fed(struct storage *st, struct arena *a, int64_t job_id, int limit,

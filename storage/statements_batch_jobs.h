@@ -10,10 +10,10 @@
 /* CROSS JOIN: SQLite keeps this order. */
 #define BATCH_TASK_SELECT                                                                          \
     "SELECT {batch_task} FROM batch_task bt CROSS JOIN batch_job bj ON bj.id = bt.job_id "
-/* Has a task that is active, waits for nothing and has no run. */
-#define BATCH_IS_READY                                                                             \
+/* Has a task that is active, waits for nothing, has no run, and wants at most ?4 nodes. */
+#define BATCH_HAS_READY                                                                            \
     "EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = 1 AND t.waits = 0 "   \
-    "AND t.fed = 0) "
+    "AND t.fed = 0 AND t.instances <= ?4) "
 #define BATCH_DONE_IN_RANGE                                                                        \
     "(SELECT count(*) FROM batch_number WHERE job_id = ?1 AND number BETWEEN ?3 AND ?4)"
 #define BATCH_IN_RANGE "job_id = ?1 AND low <= ?2 AND high >= ?2"
@@ -32,7 +32,7 @@
     X(ST_BATCH_JOB_UNFINISHED, "SELECT count(*) FROM batch_job WHERE account_id = ?1 AND state <> 6") \
     X(ST_BATCH_JOB_TURN, \
       BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.pool_name = ?2 AND bj.state = 1 AND " \
-      BATCH_IS_READY "ORDER BY bj.priority DESC, bj.id LIMIT ?3") \
+      BATCH_HAS_READY "ORDER BY bj.priority DESC, bj.id LIMIT ?3") \
     X(ST_BATCH_JOB_MOVING, "SELECT id FROM batch_job WHERE state IN (2, 4, 5, 7) ORDER BY id") \
     X(ST_BATCH_JOB_LIMITED, "SELECT id FROM batch_job WHERE limit_us > 0 AND state < 5") \
     X(ST_BATCH_JOB_UPDATE, \
@@ -81,7 +81,7 @@
     X(ST_BATCH_TASK_STATE, "SELECT state FROM batch_task WHERE id = ?1") \
     X(ST_BATCH_TASK_READY, \
       BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.state = 1 AND bt.waits = 0 AND bt.fed = 0 " \
-      "ORDER BY bt.id LIMIT ?2") \
+      "AND bt.instances <= ?3 ORDER BY bt.id LIMIT ?2") \
     X(ST_BATCH_TASK_FED, \
       BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.fed = 1 ORDER BY bt.id LIMIT ?2") \
     X(ST_BATCH_TASK_COUNT_FED, "SELECT count(*) FROM batch_task WHERE job_id = ?1 AND fed = 1") \
@@ -97,6 +97,14 @@
     X(ST_BATCH_TASK_FILES_NEXT, \
       "SELECT files_until_us FROM batch_task WHERE files = 1 AND files_until_us > 0 " \
       "ORDER BY files_until_us LIMIT 1") \
+    X(ST_BATCH_SUBTASK_INSERT, "INSERT INTO {+batch_subtask}") \
+    X(ST_BATCH_SUBTASK_END, \
+      "UPDATE batch_subtask SET was = state, was_us = state_us, state = 4, state_us = ?3, end_us = ?3, " \
+      "exit_code = ?4, result = ?5, failure = ?6 WHERE task_id = ?1 AND state <> 4 AND (?2 = 0 OR number = ?2)") \
+    X(ST_BATCH_SUBTASK_CLEAR, "DELETE FROM batch_subtask WHERE task_id = ?1") \
+    X(ST_BATCH_SUBTASK_LIST, \
+      "SELECT {batch_subtask} FROM batch_subtask bu WHERE bu.task_id = ?1 AND bu.number > ?2 " \
+      "ORDER BY bu.number LIMIT ?3") \
     X(ST_BATCH_WAIT_ADD, \
       "INSERT OR IGNORE INTO batch_wait (job_id, task_id, name) SELECT ?1, ?2, ?3 WHERE NOT EXISTS " \
       "(SELECT 1 FROM batch_task WHERE job_id = ?1 AND name = ?3 AND satisfies = 1)") \

@@ -23,20 +23,20 @@ const char *batch_task_path(struct request *r, const char *job, const char *task
     return arena_concat(&r->arena, batch_job_path(r, job), "/tasks/", batch_segment(r, task));
 }
 
-/* Where it runs, or ran last. Returns how many members there are. */
-static size_t add_node(struct request *r, const struct batch_task *t, struct over out[6])
+/* Where it runs, or ran last, or one of its subtasks. Returns how many members there are. */
+static size_t add_node(struct request *r, const struct batch_task *t, const char *node,
+                       const char *dir, struct over out[6])
 {
-    if (!t->node_name)
+    if (!node || !t->pool_name)
         return 0;
-    const char *dir = batch_task_dir(&r->arena, t);
     const char *path = arena_concat(&r->arena, "/pools/", batch_segment(r, t->pool_name), "/nodes/",
-                                    batch_segment(r, t->node_name));
+                                    batch_segment(r, node));
     const char *url = batch_url(r, path);
     const struct over all[6] = {
-        TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, t->node_name)),
+        TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, node)),
         TEXT("nodeUrl", url),
         TEXT("poolId", t->pool_name),
-        TEXT("nodeId", t->node_name),
+        TEXT("nodeId", node),
         TEXT("taskRootDirectory", dir),
         TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, url, "/files/", dir)),
     };
@@ -68,7 +68,8 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
                        struct strbuf *out)
 {
     struct over node[6], run[9];
-    size_t n_node = add_node(r, t, node), n_run = add_execution(r, t, run);
+    size_t n_node = add_node(r, t, t->node_name, batch_task_dir(&r->arena, t), node),
+           n_run = add_execution(r, t, run);
     bool ended_early = n_node == 0 && t->state == BATCH_TASK_COMPLETED;
     const struct over over[] = {
         TEXT("url", batch_url(r, batch_task_path(r, t->job_name, t->name))),
@@ -84,4 +85,28 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
     };
     schema_render_set(out, &schema_batch_task, (enum api_version)r->version, t->doc, over,
                       COUNT(over) - (n_node == 0 && !ended_early), set);
+}
+
+/* The exit code stands last, as it may be missing. */
+void batch_subtask_render(struct request *r, const struct batch_task *t,
+                          const struct batch_subtask *s, schema_set set, struct strbuf *out)
+{
+    const char *dir = arena_printf(&r->arena, "%s/%d", batch_task_dir(&r->arena, t), s->number);
+    struct over node[6];
+    size_t n_node = add_node(r, t, s->node_name, dir, node);
+    const struct over over[] = {
+        NUMBER("id", s->number),
+        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
+        TEXT("startTime", batch_time_text(r, s->start_us)),
+        TEXT("endTime", batch_time_text(r, s->end_us)),
+        {.name = "failureInfo", .kind = OVER_JSON, .text = s->failure},
+        TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
+        TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),
+        TEXT("previousState", s->was ? enum_to_name(batch_task_state_names, (int)s->was) : NULL),
+        TEXT("previousStateTransitionTime", s->was ? batch_time_text(r, s->was_us) : NULL),
+        TEXT("result", s->result ? enum_to_name(batch_result_names, (int)s->result) : NULL),
+        NUMBER("exitCode", s->exit_code),
+    };
+    schema_render_set(out, &schema_batch_subtask, (enum api_version)r->version, "{}", over,
+                      COUNT(over) - !s->has_exit_code, set);
 }

@@ -4,6 +4,7 @@
  */
 #include "api/batch/tasks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/batch/errors.h"
@@ -105,12 +106,22 @@ struct replied *batch_tasks_list(struct request *r)
 /* A task of one node has none. */
 struct replied *batch_tasks_list_subtasks(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "subtaskinfo"};
+    static const struct batch_list_kind kind = {.fragment = "subtaskinfo",
+                                                .schema = &schema_batch_subtask};
+    struct batch_subtask *rows;
     struct batch_task t;
     struct batch_list l;
     struct err e;
-    if (find_batch_task(r, &t, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0)
+    size_t n;
+    if (find_batch_task(r, &t, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
+        st_batch_subtask_list(storage_of(r), &r->arena, t.id, (int)strtol(l.after, NULL, 10),
+                              batch_list_limit(&l), &rows, &n, &e) < 0)
         return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, arena_printf(&r->arena, "%d", rows[i].number));
+        if (out)
+            batch_subtask_render(r, &t, &rows[i], l.set, out);
+    }
     return batch_list_reply(r, &l);
 }
 

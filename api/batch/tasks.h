@@ -51,6 +51,9 @@ struct replied *batch_tasks_list_subtasks(struct request *r);
 int find_batch_task(struct request *r, struct batch_task *out, struct err *e) MUST_CHECK;
 /* "/jobs/ID/tasks/ID", encoded; arena. */
 const char *batch_task_path(struct request *r, const char *job, const char *task);
+/* The JSON of one of its subtasks. */
+void batch_subtask_render(struct request *r, const struct batch_task *t,
+                          const struct batch_subtask *s, schema_set set, struct strbuf *out);
 /* The JSON of a task. */
 void batch_task_render(struct request *r, const struct batch_task *t, schema_set set,
                        struct strbuf *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/batch/front_priv.h"
+#include "front/batch/team.h"
 
 static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e)
@@ -126,6 +127,7 @@ static const struct front_ops ops = {
     .is_held = task_run_is_held,
     .started = task_run_started,
     .prepared = task_run_prepared,
+    .part_prepared = team_part_prepared,
     .stopping = task_run_stopping,
     .ended = task_run_ended,
     .requeued = task_run_requeued,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "front/batch/front_priv.h"
+#include "front/batch/team.h"
 #include "lib/guid.h"
 
 /* Runs of one pool that wait in the core's queue, of a priority and all above. A pass of the core
@@ -19,7 +20,8 @@ struct feeding {
     struct batch_front *f;
     struct arena *a;
     struct batch_pool pool;
-    int fed; /* in this pass */
+    int nodes; /* that one of its tasks may have */
+    int fed;   /* in this pass */
 };
 
 /* The node of the pool that an affinityId names; 0: it names none. */
@@ -90,7 +92,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
         return -1;
     if (room == 0)
         return 0;
-    if (st_batch_task_ready(k->f->st, k->a, j->id, room, &tasks, &n, e) < 0)
+    if (st_batch_task_ready(k->f->st, k->a, j->id, k->nodes, room, &tasks, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (feed_task(k, j, &tasks[i], e) < 0)
@@ -103,8 +105,9 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     struct feeding *k = ctx;
     struct batch_job *jobs;
     size_t n;
-    if (st_batch_job_turn(st, k->a, k->pool.account_id, k->pool.name, JOBS_AT_ONCE, &jobs, &n, e) <
-        0)
+    if (team_nodes_max(k->a, &k->pool, &k->nodes, e) < 0 ||
+        st_batch_job_turn(st, k->a, k->pool.account_id, k->pool.name, k->nodes, JOBS_AT_ONCE, &jobs,
+                          &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (feed_job(k, &jobs[i], e) < 0)

@@ -16,6 +16,10 @@
 #include "scheduler/wake/wake.h"
 #include "storage/batch_chores.h"
 
+struct batch_pool_containers;
+struct batch_pool_spec;
+struct batch_user;
+
 static inline const struct batch_front *batch_self(const struct front *f)
 {
     return (const struct batch_front *)f;
@@ -70,10 +74,22 @@ void batch_add_files(const struct batch_front *f, struct arena *a, int64_t accou
 void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
                        const struct batch_output_file *list, size_t n, struct place_spec *place);
 
-/* --- unserved.c ------------------------------------------------------------------------------ */
-/* Refuses a task that asks for what is not there yet. */
-void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
-                          struct place_spec *place);
+/* --- task_container.c ------------------------------------------------------------------------- */
+/* An image with the registry that it comes from and the login there: the task's own, or one that
+ * the pool has for it. */
+void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
+                        const char *image, const struct batch_container *own,
+                        struct container_spec *out);
+/* Adds the container of a task that has one; `any_option`: it may say what it likes. */
+void task_add_container(struct arena *a, const struct batch_pool *p,
+                        const struct batch_pool_spec *pool, const struct batch_task_spec *t,
+                        bool any_option, struct job_spec *out);
+
+/* --- task_user.c ------------------------------------------------------------------------------ */
+bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);
+/* Whom it runs as; one whom the pool does not have refuses the task. */
+void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
+                    struct place_spec *place);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
 /* What a pool's nodes need; without `secrets` there are none in it. `prepares`: a node is about to

@@ -14,13 +14,35 @@
 /* How long until a node that does not answer, or a removal that failed, is tried again. */
 #define AGAIN_US 10000000
 
+static int litter_of_subtasks(struct storage *st, struct arena *a, const struct batch_task *t,
+                              struct err *e)
+{
+    struct batch_subtask *parts;
+    struct batch_task on = *t;
+    struct node nd;
+    size_t n;
+    if (t->instances == 1)
+        return 0;
+    if (st_batch_subtask_list(st, a, t->id, 0, t->instances, &parts, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        on.node_name = parts[i].node_name;
+        int rc = batch_task_node(st, a, &on, &nd, e);
+        if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e) < 0))
+            return -1;
+    }
+    return 0;
+}
+
 int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t, struct err *e)
 {
     struct node nd;
     if (t->files != BATCH_FILES_THERE)
         return 0;
     int rc = batch_task_node(st, a, t, &nd, e);
-    return rc <= 0 ? rc : st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e);
+    if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e) < 0))
+        return -1;
+    return litter_of_subtasks(st, a, t, e);
 }
 
 void litter_wake(struct batch_front *f)

@@ -89,6 +89,16 @@ static void add_mounts(struct arena *a, const struct batch_pool_spec *s,
         out->mounts.items[out->mounts.n++] = volume_of(a, &s->mounts[i]);
 }
 
+/* --- images of containers --------------------------------------------------------------------- */
+
+static void add_images(struct arena *a, const struct batch_pool_containers *c,
+                       struct node_setup_spec *out)
+{
+    out->images = arena_alloc(a, (c->n_images + 1) * sizeof *out->images);
+    for (size_t i = 0; i < c->n_images; i++)
+        container_of_image(a, c, c->images[i], NULL, &out->images[out->n_images++]);
+}
+
 /* --- accounts of people ----------------------------------------------------------------------- */
 
 static void add_users(struct arena *a, const struct batch_pool_spec *s, struct node_setup_spec *out)
@@ -161,10 +171,12 @@ static void add_start_files(const struct batch_front *f, struct arena *a,
     place->why_refused = in.why_refused;
 }
 
+/* One that is no administrator's runs as other tasks do. */
 static void add_start_task(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                           const struct batch_start_task *t, bool prepares,
+                           const struct batch_pool_spec *pool, bool prepares,
                            const struct batch_inputs *packages, struct node_setup_spec *out)
 {
+    const struct batch_start_task *t = pool->start_task;
     struct setup_task_spec *s = arena_alloc(a, sizeof *s);
     struct place_spec *place = arena_alloc(a, sizeof *place);
     const char **argv;
@@ -173,6 +185,7 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                  .account = BATCH_ACCOUNT,
                                  .account_dir = BATCH_HOME,
                                  .program = {argv, n, t->command_line}};
+    place->admin = batch_user_is_admin(&t->user, pool);
     place->n_rooted = batch_node_dirs(a, 2 + packages->n_rooted, &place->rooted);
     for (size_t i = 0; i < packages->n_rooted; i++)
         place->rooted[place->n_rooted++] = packages->rooted[i];
@@ -184,7 +197,7 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                   .place = place,
                                   .retries = t->retries,
                                   .may_fail = !t->waits,
-                                  .admin = t->user.elevation == BATCH_ADMIN};
+                                  .admin = place->admin};
     add_env(f, a, p, t, s);
     add_start_files(f, a, p, t, prepares, place);
     out->setup_task = s;
@@ -207,7 +220,9 @@ int node_setup_of(const struct batch_front *f, struct arena *a, const struct bat
         return -1;
     out->refused = in.refused;
     out->why_refused = in.why_refused;
+    if (s.containers)
+        add_images(a, s.containers, out);
     if (s.start_task)
-        add_start_task(f, a, p, s.start_task, prepares, &in, out);
+        add_start_task(f, a, p, &s, prepares, &in, out);
     return 0;
 }

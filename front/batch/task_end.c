@@ -4,6 +4,7 @@
  * those who wait for it.
  */
 #include "front/batch/front_priv.h"
+#include "front/batch/team.h"
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
 
@@ -14,6 +15,9 @@ static const struct wording {
     enum batch_end how;
 } wordings[] = {
     {FAIL_JOB_FAILED, "FailureExitCode", "The task exited with an exit code representing a failure",
+     BATCH_END_EXIT},
+    {FAIL_JOB_PREPARATION_FAILED, "FailureExitCode",
+     "The coordination command of the task exited with an exit code representing a failure",
      BATCH_END_EXIT},
     {FAIL_NO_PROGRAM, "CommandProgramNotFound", "The specified command program is not found",
      BATCH_END_PRE_PROCESSING},
@@ -41,6 +45,12 @@ static const struct wording {
      "Files of the task may not be written to their container", BATCH_END_UPLOAD},
     {FAIL_OUTPUT_FAILED, "FileUploadMiscError", "Files of the task could not be uploaded",
      BATCH_END_UPLOAD},
+    {FAIL_CONTAINER_RUNTIME_NOT_FOUND, "ContainerPoolNotSupported",
+     "The nodes of the pool do not run containers", BATCH_END_PRE_PROCESSING},
+    {FAIL_FAILED_PULLING_CONTAINER_IMAGE, "ContainerInvalidImage",
+     "The container image of the task could not be had", BATCH_END_PRE_PROCESSING},
+    {FAIL_FAILED_STARTING_CONTAINER, "ContainerLaunchFailed",
+     "The container of the task could not be started", BATCH_END_PRE_PROCESSING},
     {FAIL_NOT_SERVED, "Unknown", "The task asks for what is not served here",
      BATCH_END_PRE_PROCESSING},
     {FAIL_NONE, "Unknown", NULL, BATCH_END_OTHER},
@@ -53,7 +63,8 @@ static const struct wording *wording_of(const struct failure *why)
                                                 BATCH_END_PRE_PROCESSING};
     const struct wording *w = wordings;
     if (why->code == FAIL_JOB_START_FAILED ||
-        (why->code == FAIL_JOB_FAILED && why->exit_code < 0 && why->signal == 0))
+        ((why->code == FAIL_JOB_FAILED || why->code == FAIL_JOB_PREPARATION_FAILED) &&
+         why->exit_code < 0 && why->signal == 0))
         return &not_launched;
     while (w->code != FAIL_NONE && w->code != why->code)
         w++;

@@ -4,6 +4,7 @@
  * that writes what it is about.
  */
 #include "front/batch/front_priv.h"
+#include "front/batch/team.h"
 #include "model/batch/job_states.h"
 
 /* The task of a run, and its job. */
@@ -74,6 +75,8 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
                                          .pool_name = o.j.pool_name,
                                          .node_name = n > 0 ? parts[0].node_name : NULL};
     wake(f->wakes, WAKE_BATCH_FEED, r->pool_id); /* one waits less */
+    if (o.t.instances > 1 && team_begin(st, &o.t, parts, n, now_us, e) < 0)
+        return -1;
     return move(st, r, &o.t, held ? BATCH_TASK_EV_PREPARE : BATCH_TASK_EV_START, m, e);
 }
 
@@ -124,6 +127,8 @@ static int again(struct storage *st, const struct run *r, const struct batch_tas
 {
     const struct st_batch_task_move m = {
         .now_us = now_us, .retried = retried, .requeued = !retried};
+    if (t->instances > 1 && st_batch_subtask_clear(st, t->id, e) < 0)
+        return -1;
     return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
 }
 
@@ -139,7 +144,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
         return 0; /* it goes as soon as its run does */
     if (o.t.fate == BATCH_FATE_REQUEUE && end->stopped + end->was_queued > 0)
         return again(st, r, &o.t, false, end->now_us, e);
-    return task_complete(f, st, &o.t, end, e);
+    return task_complete(f, st, &o.t, end, e) < 0 ? -1 : team_end(st, &o.t, end, e);
 }
 
 int task_run_ended(const struct front *f, struct storage *st, const struct run *r,

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "front/batch/front_priv.h"
+#include "front/batch/team.h"
 #include "model/batch/pool_spec.h"
+#include "scheduler/fleet/site.h"
 
 /* So many tries are as good as for ever. */
 #define RETRIES_FOR_EVER 1000000
@@ -174,19 +176,17 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct c
 
 /* What is put onto its node and taken off it, and the variables that name paths there. */
 static int add_files(const struct batch_front *f, struct arena *a, const struct command *c,
-                     bool secrets, struct place_spec *place, struct err *e)
+                     const struct batch_pool_spec *pool, bool secrets, struct place_spec *place,
+                     struct err *e)
 {
     const struct batch_task_spec *task = &c->task;
     const struct batch_pool *p = &c->p;
-    struct batch_pool_spec pool;
-    if (batch_pool_decode(a, p->doc, NULL, &pool, e) < 0)
-        return -1;
-    add_places(a, c, pool.n_packages + task->n_packages, place);
+    add_places(a, c, pool->n_packages + task->n_packages, place);
     place->files.items =
         arena_alloc(a, (task->n_resources + task->n_packages + 1) * sizeof *place->files.items);
     struct batch_inputs in = {
         .files = &place->files, .rooted = place->rooted, .n_rooted = place->n_rooted};
-    if (batch_add_packages(f, a, p, pool.packages, pool.n_packages, BATCH_PACKAGES_ON_POOL, &in,
+    if (batch_add_packages(f, a, p, pool->packages, pool->n_packages, BATCH_PACKAGES_ON_POOL, &in,
                            e) < 0 ||
         batch_add_packages(f, a, p, task->packages, task->n_packages, BATCH_PACKAGES_OF_TASK, &in,
                            e) < 0)
@@ -204,32 +204,44 @@ static int add_files(const struct batch_front *f, struct arena *a, const struct 
     return 0;
 }
 
+static bool admins_are_root(const struct batch_front *f)
+{
+    const struct site *site = fleet_site(sched_fleet(f->sched));
+    return site && site->admin_is_root;
+}
+
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
                 const struct run *r, bool secrets, struct job_spec *out, struct err *e)
 {
     struct command c = {.held = false};
+    struct batch_pool_spec pool;
+    const char *pool_text = NULL;
     bool dedicated = true;
     int rc = (is_chore(r) ? find_chore : find_task)(st, a, r, secrets, &c, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
-    if (rc < 0 || is_dedicated(st, a, r, &dedicated, e) < 0)
+    if (rc < 0 || (secrets && st_batch_pool_secrets(st, a, c.p.id, &pool_text, e) < 0) ||
+        batch_pool_decode(a, c.p.doc, pool_text, &pool, e) < 0 ||
+        is_dedicated(st, a, r, &dedicated, e) < 0)
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
     *place = (struct place_spec){
         .dir = arena_concat(a, BATCH_ROOT "/", batch_job_dir(a, c.j.name, c.j.number), "/", c.id),
-        .account_dir = BATCH_ROOT,
-        .account = c.task.user.scope == BATCH_SCOPE_TASK ? NULL : "batch",
         .held = c.held};
+    place_set_user(a, &c.task.user, &pool, place);
     const char **argv;
     place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);
     place->program.argv = argv;
     place->program.shown = c.task.command_line;
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
-    if (place->program.n == 0)
+    if (c.task.container)
+        task_add_container(a, &c.p, &pool, &c.task, place->admin && admins_are_root(f), out);
+    if (place->program.n == 0 && !c.task.container)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
-    task_refuse_unserved(a, &c.task, place);
-    if (add_files(f, a, &c, secrets, place, e) < 0)
+    if (add_files(f, a, &c, &pool, secrets, place, e) < 0)
         return -1;
+    if (c.task.multi && secrets)
+        team_add(f, a, &c.p, c.task.multi, place);
     add_env(a, f, &c, dedicated, secrets && c.task.has_token ? task_token(f, a, r) : NULL, out);
     add_rules(&c.task.limits, c.retried, out);
     return 0;

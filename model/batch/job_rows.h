@@ -151,4 +151,17 @@ struct batch_chore {
     int job_number;
 };
 
+/* What a task on several nodes is on one of them, except the first, which is the task itself. */
+struct batch_subtask {
+    int64_t id, task_id;
+    int number; /* of its node, from 1 */
+    const char *node_name;
+    enum batch_task_state state, was;
+    int64_t state_us, was_us, start_us, end_us;
+    bool has_exit_code;
+    int exit_code;
+    enum batch_result result;
+    const char *failure; /* as a task's */
+};
+
 #endif

@@ -26,6 +26,14 @@ struct batch_user_account {
     enum batch_elevation elevation;
 };
 
+/* What tasks in containers need. */
+struct batch_pool_containers {
+    const char *const *images; /* that nodes have before their first task */
+    size_t n_images;
+    struct batch_container *registries; /* of which only registry and login are meant */
+    size_t n_registries;
+};
+
 /* One of four kinds: `container`, `url`, `nfs` or `cifs` is given, and what belongs to it. */
 struct batch_mount {
     const char *account, *container, *url;
@@ -36,8 +44,10 @@ struct batch_mount {
 
 struct batch_pool_spec {
     int slots;
-    int fill;                            /* enum batch_fill */
-    struct batch_start_task *start_task; /* NULL: none */
+    int fill;                                 /* enum batch_fill */
+    bool communicates;                        /* nodes may speak with each other */
+    struct batch_pool_containers *containers; /* NULL: no task runs in one */
+    struct batch_start_task *start_task;      /* NULL: none */
     struct batch_user_account *users;
     struct batch_mount *mounts;
     struct batch_package_ref *packages;

@@ -29,6 +29,8 @@ enum {
 extern const struct schema schema_batch_job, schema_batch_task;
 /* What a job did on one node before and after its tasks. */
 extern const struct schema schema_batch_chores;
+/* What replies tell of a part of a task that runs on several nodes. */
+extern const struct schema schema_batch_subtask;
 /* What the jobs of a schedule are made of (jobSpecification). */
 extern const struct schema schema_batch_job_spec;
 /* The bodies of changes and actions. */

@@ -270,7 +270,10 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
          .kind = FIELD_OBJECT,                                                                     \
          .flags = FIELD_READONLY,                                                                  \
          .sub = &schema_batch_auto_scale_run},                                                     \
-        {.name = "enableInterNodeCommunication", .kind = FIELD_BOOL, .fallback = "false"},         \
+        {.name = "enableInterNodeCommunication",                                                   \
+         .kind = FIELD_BOOL,                                                                       \
+         .fallback = "false",                                                                      \
+         INTO_BOOL(struct batch_pool_spec, communicates)},                                         \
         START_TASK_ROW, USERS_ROW, CERTIFICATES_ROW(0), PACKAGES_ROW(0), METADATA_ROW(0),          \
         SLOTS_ROWS("1", BATCH_SINCE(BATCH_12_0)),                                                  \
         {.name = "taskSchedulingPolicy",                                                           \
@@ -278,7 +281,10 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
          .sub = &schema_policy,                                                                    \
          .fallback = POLICY_DEFAULT,                                                               \
          INTO_SAME},                                                                               \
-        VERSIONED("virtualMachineConfiguration", FIELD_OBJECT, schema_batch_vm, 0),                \
+        {.name = "virtualMachineConfiguration",                                                    \
+         .kind = FIELD_OBJECT,                                                                     \
+         .sub = &schema_batch_vm,                                                                  \
+         INTO_SAME},                                                                               \
         {.name = "applicationLicenses",                                                            \
          .kind = FIELD_STRINGS,                                                                    \
          .versions = BATCH_UNTIL(BATCH_19_0),                                                      \

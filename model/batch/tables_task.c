@@ -160,6 +160,28 @@ static const struct field node_rows[] = {
 };
 static SCHEMA(schema_node_info, "ComputeNodeInformation", node_rows, NULL);
 
+static const struct field subtask_rows[] = {
+    BATCH_READ_ONLY("id", FIELD_INT),
+    {.name = "nodeInfo", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_node_info},
+    BATCH_READ_ONLY("startTime", FIELD_TIME),
+    BATCH_READ_ONLY("endTime", FIELD_TIME),
+    BATCH_READ_ONLY("exitCode", FIELD_INT),
+    {.name = "containerInfo",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_READONLY,
+     .sub = &schema_batch_container_info},
+    {.name = "failureInfo",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_READONLY,
+     .sub = &schema_batch_failure},
+    BATCH_READ_ONLY("state", FIELD_STRING),
+    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
+    BATCH_READ_ONLY("previousState", FIELD_STRING),
+    BATCH_READ_ONLY("previousStateTransitionTime", FIELD_TIME),
+    BATCH_READ_ONLY("result", FIELD_STRING),
+};
+SCHEMA(schema_batch_subtask, "SubtaskInformation", subtask_rows, NULL);
+
 static void finish_task(struct arena *a, const json_t *obj, void *into)
 {
     struct batch_task_spec *t = into;

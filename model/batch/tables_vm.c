@@ -135,12 +135,25 @@ static SCHEMA(schema_data_disk, "DataDisk", data_disk_rows, NULL);
     ENUM_REQUIRED("type", names), TEXTS_ROW("containerImageNames", 0, MAX_ITEMS),                  \
     {                                                                                              \
         .name = "containerRegistries", .kind = FIELD_ARRAY, .sub = &schema_batch_registry,         \
-        .max = 100                                                                                 \
+        .max = 100, INTO_LIST(struct batch_pool_containers, registries, n_registries)              \
     }
+
+static void finish_containers(struct arena *a, const json_t *obj, void *into)
+{
+    struct batch_pool_containers *c = into;
+    const json_t *list = json_object_get(obj, "containerImageNames");
+    const char **images = arena_alloc(a, (json_array_size(list) + 1) * sizeof *images);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        images[c->n_images++] = arena_strdup(a, json_string_value(json_array_get(list, i)));
+    c->images = images;
+}
+
 static const struct field containers_rows[] = {CONTAINER_ROWS(batch_container_type_names)};
-static SCHEMA(schema_containers, "ContainerConfiguration", containers_rows, NULL);
+static SCHEMA_INTO(schema_containers, "ContainerConfiguration", containers_rows, NULL,
+                   struct batch_pool_containers, finish_containers);
 static const struct field old_containers_rows[] = {CONTAINER_ROWS(old_container_type_names)};
-static SCHEMA(schema_old_containers, "ContainerConfiguration", old_containers_rows, NULL);
+static SCHEMA_INTO(schema_old_containers, "ContainerConfiguration", old_containers_rows, NULL,
+                   struct batch_pool_containers, finish_containers);
 
 static const struct field encryption_rows[] = {
     {.name = "targets", .kind = FIELD_STRINGS, .values = target_names, .max = 2}};
@@ -206,6 +219,11 @@ static SCHEMA(schema_security, "SecurityProfile", security_rows, NULL);
 static const struct field artifact_rows[] = {{BATCH_TEXT("id", FIELD_REQUIRED, 1, MAX_ID_BYTES)}};
 static SCHEMA(schema_artifact, "ServiceArtifactReference", artifact_rows, NULL);
 
+#define CONTAINERS_ROW(table, known)                                                               \
+    {                                                                                              \
+        .name = "containerConfiguration", .kind = FIELD_OBJECT, .flags = FIELD_POINTER,            \
+        .versions = (known), .sub = &(table), INTO_POINTER(struct batch_pool_spec, containers)     \
+    }
 static const struct field vm_rows[] = {
     {.name = "imageReference",
      .kind = FIELD_OBJECT,
@@ -215,8 +233,8 @@ static const struct field vm_rows[] = {
     OBJECT_ROW("windowsConfiguration", schema_windows, 0),
     {.name = "dataDisks", .kind = FIELD_ARRAY, .sub = &schema_data_disk, .max = MAX_DISKS},
     {BATCH_TEXT("licenseType", 0, 0, 64)},
-    OBJECT_ROW("containerConfiguration", schema_old_containers, BATCH_UNTIL(BATCH_6_1)),
-    OBJECT_ROW("containerConfiguration", schema_containers, BATCH_SINCE(BATCH_7_0)),
+    CONTAINERS_ROW(schema_old_containers, BATCH_UNTIL(BATCH_6_1)),
+    CONTAINERS_ROW(schema_containers, BATCH_SINCE(BATCH_7_0)),
     OBJECT_ROW("diskEncryptionConfiguration", schema_encryption, BATCH_SINCE(BATCH_11_0)),
     OBJECT_ROW("nodePlacementConfiguration", schema_placement, BATCH_SINCE(BATCH_14_0)),
     {.name = "extensions",
@@ -250,7 +268,8 @@ static int check_vm(json_t *obj, const char *path, struct err *e)
                    agent, image->publisher, image->offer, image->sku, image->agent);
 }
 
-SCHEMA(schema_batch_vm, "VirtualMachineConfiguration", vm_rows, check_vm);
+SCHEMA_INTO(schema_batch_vm, "VirtualMachineConfiguration", vm_rows, check_vm,
+            struct batch_pool_spec, NULL);
 
 static const struct field cloud_rows[] = {
     {BATCH_TEXT("osFamily", FIELD_REQUIRED, 1, 8)},

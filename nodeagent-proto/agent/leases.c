@@ -218,12 +218,15 @@ static bool is_empty(int dir)
 static int give_dir(int fd, const struct lease *l, struct err *e)
 {
     struct stat st, later;
+    memset(&st, 0, sizeof st);
     /* Whoever made it may give it to the account, and begin to fill it, between two looks. */
     if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd) && fstat(fd, &later) == 0 &&
         later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s is there already, and not that of the job's account", l->dir);
-    return fchmod(fd, 0700) == 0 && fchown(fd, l->uid, l->group) == 0
+    /* Another account's directory may be below it by now, see open_way(). */
+    mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
+    return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->group) == 0
                ? 0
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
 }

@@ -87,10 +87,21 @@ static void set_registry(struct env *v, const struct container *c)
     env_add(v, &password, 1);
 }
 
+/* As the shell reads them. */
+static const char *quoted_words(struct arena *a, const char *const *words, size_t n)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_concat(a, text, i > 0 ? " " : "", shell_quoted(a, words[i]));
+    return text;
+}
+
 static void set_start(struct env *v, const struct container *c)
 {
     env_set(v, "BATCHAI_SHARED_DIR", c->shared_dir ? c->shared_dir : "");
     env_set(v, "BATCHAI_SHM_SIZE", c->spec->shm_size ? c->spec->shm_size : "");
+    env_set(v, "BATCHAI_MOUNTS", c->mounts_dir ? c->mounts_dir : "");
+    env_set(v, "BATCHAI_OPTIONS", quoted_words(v->a, c->spec->options, c->spec->n_options));
     set_number(v, "BATCHAI_MEMORY", c->limits.memory_bytes);
     set_number(v, "BATCHAI_CPUS", c->limits.cpus);
     set_number(v, "BATCHAI_PROCESSES", c->limits.processes);
@@ -162,6 +173,19 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
                 START_TIMEOUT_S);
 }
 
+void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
+                        const char *id)
+{
+    const struct script_label pull = {
+        .code = PULL_CODE,
+        .what = arena_printf(a, "pull of container image %s", image_name(a, c)),
+        .may_fail = true};
+    struct env v;
+    set_common(&v, a, c);
+    set_registry(&v, c);
+    add_program(sc, a, c, &pull, id, pull_program, &v, 0);
+}
+
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
                            const char *prefix)
 {
@@ -205,16 +229,27 @@ void container_add_sweep(struct script *sc, struct arena *a, const struct front_
 
 /* The container's environment is in a file that was written at its start. Variables that one task
  * has besides are set in front of its command. */
-static const char *with_variables(struct arena *a, const struct kv *own, size_t n,
+static const char *with_variables(struct arena *a, const struct kv *own, size_t n, const char *path,
                                   const char *command)
 {
     struct strbuf b = STRBUF_INIT;
     for (size_t i = 0; i < n; i++)
         shell_export(&b, own[i].name, own[i].value);
+    if (path)
+        strbuf_concat(&b, "PATH=", shell_quoted(a, path), ":\"$PATH\"; export PATH\n");
     strbuf_puts(&b, command);
     const char *text = arena_strdup(a, b.s);
     strbuf_free(&b);
     return text;
+}
+
+/* What the container's shell runs; "": what the image starts by itself. */
+static const char *command_of(struct arena *a, const struct task_spec *task)
+{
+    if (!task->argv)
+        return task->command_line;
+    return task->n_argv > 0 ? arena_concat(a, "exec ", quoted_words(a, task->argv, task->n_argv))
+                            : "";
 }
 
 void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
@@ -223,12 +258,16 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     struct env v;
     set_common(&v, a, c);
     env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
-    env_set(&v, "BATCHAI_COMMAND", with_variables(a, own, n_own, task->command_line));
+    env_set(&v, "BATCHAI_WORK_DIR", c->work_dir ? c->work_dir : "");
+    env_set(&v, "BATCHAI_COMMAND", with_variables(a, own, n_own, task->path, command_of(a, task)));
     task->title = arena_printf(a, "in container %s: %s", c->name,
                                task->title ? task->title : task->command_line);
     task->env = v.items;
     task->n_env = v.n;
     task->command_line = exec_program;
+    task->argv = NULL;
+    task->n_argv = 0;
+    task->path = NULL;
     task->signal_command = signal_program;
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */

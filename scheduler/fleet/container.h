@@ -22,7 +22,9 @@ struct container {
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
-    const char *root, *job_dir; /* on the node */
+    const char *root, *job_dir; /* on the node; job_dir: of what belongs to the container */
+    const char *work_dir;       /* of its processes; NULL: the image's */
+    const char *mounts_dir;     /* with the pool's volumes */
     const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */
     const char *log_path;       /* the run's log: progress goes there */
     const char *user; /* processes have the ids of this account; NULL: the runtime chooses */
@@ -34,6 +36,10 @@ struct container {
 /* The first of the site's runtimes (NULL: docker, podman) that the node has; NULL: none. */
 const char *container_runtime(const struct site *site, const char *node_runtimes);
 
+/* Pulls the image of `c` unless it is there; no more is done with it, and a failure is only logged.
+ */
+void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
+                        const char *id);
 /* Pulls the image unless it is there, and starts the container unless it runs. `prefix` begins the
  * ids of the commands. `env` is what the job's processes get: it is written to a file. */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
@@ -46,8 +52,8 @@ void container_add_removal(struct script *sc, struct arena *a, const struct cont
 void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
                          const char *root, const char *id);
 /* Turns a task of the job (command line, cwd, output paths) into one that executes it in the
- * container and passes signals on. `own`: variables of this task, on top of the container's; no
- * secrets. */
+ * container and passes signals on. Without a command line it is what the image starts by itself.
+ * `own`: variables of this task, on top of the container's; no secrets. */
 void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
                     struct task_spec *task);
 

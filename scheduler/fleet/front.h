@@ -38,6 +38,15 @@ struct run_end {
     int64_t now_us;
 };
 
+/* How a preparation ended on one of a run's nodes. */
+struct run_prep {
+    int rank; /* of the node */
+    bool has_exit_code;
+    int exit_code;
+    const struct failure *why; /* NULL: well */
+    int64_t now_us;
+};
+
 /* How many of the nodes that a pool is scaled to it has. */
 struct pool_nodes {
     int usable;  /* run jobs, or will when they are prepared */
@@ -102,6 +111,10 @@ struct front_ops {
      * that needs no preparation, nor of one that was under way when the daemon started. */
     int (*prepared)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
+    /* A preparation has ended on one of its nodes; may be called again for the same one. NULL: not
+     * wanted. */
+    int (*part_prepared)(const struct front *f, struct storage *st, const struct run *r,
+                         const struct run_prep *part, struct err *e);
     /* It runs, and is to be ended. */
     int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);

@@ -7,6 +7,7 @@
 #define SCHEDULER_FLEET_NODE_H
 
 #include "model/failure.h"
+#include "model/spec.h"
 #include "nodeagent-proto/link/node.h"
 #include "scheduler/fleet/fleet.h"
 
@@ -54,6 +55,7 @@ const char *node_rt_root(const struct node_rt *rt);
 bool node_rt_is_local(const struct node_rt *rt);
 /* From the node's last hello. */
 int node_rt_gpus(const struct node_rt *rt);
+int node_rt_cores(const struct node_rt *rt);
 /* Whether they are AMD's, which are chosen by other variables. */
 bool node_rt_gpus_are_amd(const struct node_rt *rt);
 const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be NULL */
@@ -69,6 +71,13 @@ bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
  * name it: its own, or the one that the site names. NULL: the agent's own. */
 const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir);
+/* Those of a run in a place of its front's, which has the directory `dir`. */
+const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
+                                  const struct place_spec *place, const char *dir);
+void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                                  const struct place_spec *place, const char *dir);
+/* Writes `sudo` for administrators, and says in which directory it is. */
+const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
 /* Add steps to `sc` that take this account, for a job whose first node has the root `first_root`
  * (which may be on the same machine), and that give it back (`dir` NULL: give all back). They add
  * nothing where there are no such accounts. */

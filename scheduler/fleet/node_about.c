@@ -37,6 +37,11 @@ int node_rt_gpus(const struct node_rt *rt)
     return rt->seen.has.gpus;
 }
 
+int node_rt_cores(const struct node_rt *rt)
+{
+    return rt->seen.has.cores;
+}
+
 bool node_rt_gpus_are_amd(const struct node_rt *rt)
 {
     return node_gpus_are_amd(rt->seen.devices);

@@ -8,6 +8,8 @@
 #include "scheduler/fleet/node_priv.h"
 #include "scheduler/fleet/script.h"
 
+#include "programs.inc"
+
 static const struct site_group *group_of(const struct node_rt *rt)
 {
     return rt->machine && rt->machine->site ? rt->machine->site->group : NULL;
@@ -68,6 +70,38 @@ void node_account_take_at(const struct node_rt *rt, struct arena *a, struct scri
 {
     const struct node_account account = {.name = name, .dir = arena_concat(a, rt->root, "/", dir)};
     add_taking(rt, a, sc, account, false);
+}
+
+/* --- runs in places of their fronts ----------------------------------------------------------- */
+
+const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
+                                  const struct place_spec *place, const char *dir)
+{
+    const struct site *site = rt->fleet->cfg.site;
+    if (place->admin && rt->seen.is_root && site && site->admin_is_root)
+        return NULL;
+    if (place->user && rt->machine && rt->seen.is_root)
+        return place->user; /* made with the node */
+    return node_rt_job_account(rt, a, place->account ? place->account : dir);
+}
+
+void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                                  const struct place_spec *place, const char *dir)
+{
+    if (place->account)
+        node_account_take_at(rt, a, sc, place->account, place->account_dir);
+    else
+        node_account_take_at(rt, a, sc, dir, place->dir);
+}
+
+const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc)
+{
+    const struct script_label label = {
+        .code = FAIL_JOB_DIRECTORY_FAILED, .what = "write sudo", .on_node = true};
+    const char *dir = arena_concat(a, rt->root, "/sudo");
+    script_write_file(sc, &label, NULL, arena_concat(a, dir, "/sudo"),
+                      arena_concat(a, "#!/bin/sh\n", sudo_program), 0755);
+    return dir;
 }
 
 /* Added even if accounts are not used any more: an agent that is root may have some from before. */

@@ -241,6 +241,7 @@ static void add_placed(struct node_rt *rt)
         .stdout_path = arena_concat(a, dir, "/stdout.txt"),
         .stderr_path = arena_concat(a, dir, "/stderr.txt"),
         .step = w->setup_task,
+        .path = t->admin ? node_sudo_step(rt, a, prep->script) : NULL,
         .user = t->admin ? NULL : node_rt_job_account(rt, a, t->place->account),
     };
     const struct script_label named = {
@@ -473,6 +474,7 @@ static void make_script(struct node_rt *rt)
                      node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
     if (!add_mounts(rt))
         return;
+    node_images_step(rt, &prep->a, prep->script, &prep->spec, prep->task_prefix);
     const struct setup_task_spec *t = prep->spec.setup_task;
     if (t && !t->place && add_setup(rt, &e) != 0)
         prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_node(rt)->setup_task, e.msg);

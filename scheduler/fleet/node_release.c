@@ -66,7 +66,7 @@ void node_release_task_ended(struct node_rt *rt, const struct task_status *st)
 
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
 {
-    static const char *const made[] = {"jobs", "setup", "health"};
+    static const char *const made[] = {"jobs", "setup", "health", "images", "sudo"};
     const struct script_label accounts = {
         .code = FAIL_NODE_RELEASE_FAILED, .what = "remove accounts", .may_fail = true};
     const struct script_label ways = {.code = FAIL_NODE_RELEASE_FAILED,

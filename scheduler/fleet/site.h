@@ -97,6 +97,7 @@ struct site {
     const char *shared_dir;    /* that all machines see, for directories of jobs; NULL: none */
     int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
+    bool admin_is_root;        /* what runs as an administrator has the agent's rights */
     struct site_capacity local_capacity; /* of each local node */
 
     bool reclaim; /* machines for dedicated pools are lent to low-priority ones, and taken back */

@@ -28,6 +28,11 @@ static const char *program_dir(const struct job_slot *slot, struct arena *a)
     return arena_concat(a, slot->root, "/", REMOTE_BIN);
 }
 
+const char *remote_path(const struct job_slot *slot, struct arena *a)
+{
+    return remote_is_offered(slot->run) ? program_dir(slot, a) : NULL;
+}
+
 const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command)
 {
     if (!remote_is_offered(slot->run))
@@ -197,7 +202,6 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 static void run_far_end(struct job_slot *slot, const struct job_slot *near, const char *session,
                         bool files, struct arena *a)
 {
-    const struct job_run *run = slot->run;
     const char *program = arena_concat(a, program_dir(slot, a), "/", REMOTE_NODE);
     const struct kv own = {.name = REMOTE_SESSION_VARIABLE,
                            .value = arena_printf(a, "%d-%s", near->rank, session)},
@@ -220,7 +224,7 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
         .stdout_path = "/dev/null",
         .stderr_path = arena_concat(a, slot->env.job_dir, "/.ssh-stderr.txt"),
         .step = "remote command",
-        .user = node_rt_job_account(slot->tenant.node, a, run->dir),
+        .user = slot_account(slot),
         .limits = slot_limits(slot),
     };
     if (slot->container.runtime && !files)

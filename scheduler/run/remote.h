@@ -19,6 +19,8 @@ const char *remote_task_prefix(const struct job_slot *slot, struct arena *a);
  * ends and forgets what still runs. */
 void remote_add_start(struct job_slot *slot, const char *as);
 void remote_add_end(struct job_slot *slot);
+/* The directory of `ssh` and `batchai-node` for its PATH; NULL: no other node is reached. */
+const char *remote_path(const struct job_slot *slot, struct arena *a);
 /* The command with `ssh` and `batchai-node` in its PATH, or as it is. Arena-owned. */
 const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command);
 

@@ -151,6 +151,20 @@ static bool may_begin(struct job_run *run)
     return !run->held;
 }
 
+/* A front that could not write it learns the rest with the run's end. */
+static void tell_parts(struct job_run *run)
+{
+    const struct front *f = run->front;
+    struct err e;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        const struct run_prep *p = run->tasks[i].part;
+        run->tasks[i].part = NULL;
+        if (p && f->ops->part_prepared(f, run->runs->st, &run->row, p, &e) < 0)
+            LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name),
+                     LF_STR("why", e.msg));
+    }
+}
+
 static void advance_active(struct job_run *run)
 {
     if (!may_begin(run))
@@ -249,6 +263,7 @@ static void set_deadline(struct job_run *run)
 static void advance(struct job_run *run)
 {
     run_check(run);
+    tell_parts(run);
     if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
         advance_active(run);
     if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE)

@@ -95,8 +95,9 @@ struct run_task {
     const struct launch_process *process; /* of the plan */
     const char *id, *step;
     enum run_task_state state;
-    bool good;  /* RT_OVER only: it exited with 0 */
-    bool asked; /* RT_SENT only: the request went over the present link */
+    bool good;             /* RT_OVER only: it exited with 0 */
+    bool asked;            /* RT_SENT only: the request went over the present link */
+    struct run_prep *part; /* a preparation's end that the front was not told yet; or NULL */
 };
 
 enum slot_state {
@@ -134,6 +135,7 @@ struct job_slot {
     struct launch_env env; /* the run's arena */
     struct arena a;        /* of what is asked for over one link: the script, requests */
     struct mount_secret *secrets;
+    const char *sudo_dir;       /* with the administrator's `sudo`; the run's arena; NULL: none */
     struct container container; /* runtime NULL: none, or none yet */
 };
 
@@ -262,7 +264,7 @@ void run_release(struct job_run *run);
 
 /* --- verdict.c: what an event means for the job ------------------------------------------ */
 void run_set_outcome(struct job_run *run, const struct outcome *out);
-/* Judges a finished task. */
+/* Judges a finished task; the front hears of preparations in the run's next turn. */
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct job_run *run, struct job_slot *slot);

@@ -108,6 +108,8 @@ void shared_dir_remove(struct job_slot *slot)
     const struct script_label remove = {.what = "remove the directory that all nodes share",
                                         .may_fail = true};
     struct arena *a = &slot->a;
+    if (run->spec.place)
+        return; /* its nodes share none */
     if (is_from_first(slot))
         unmount(slot);
     if (!slot_shares_outside(slot))

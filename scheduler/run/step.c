@@ -53,3 +53,26 @@ struct task_limits slot_limits(const struct job_slot *slot)
     l.gpus = slot->devices;
     return l;
 }
+
+const char *slot_account(struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    const struct place_spec *place = run->spec.place;
+    return place ? node_rt_place_account(slot->tenant.node, &slot->a, place, run->dir)
+                 : node_rt_job_account(slot->tenant.node, &slot->a, run->dir);
+}
+
+const struct run_task *slot_first_task(const struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            return &run->tasks[i];
+    return NULL;
+}
+
+bool run_waits_for_files(const struct job_run *run)
+{
+    const struct place_spec *place = run->spec.place;
+    return place && (place->files.n > 0 || (place->team && place->team->files.n > 0));
+}

@@ -54,14 +54,6 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
     return v;
 }
 
-const char *slot_account(struct job_slot *slot)
-{
-    const struct job_run *run = slot->run;
-    const struct place_spec *place = run->spec.place;
-    return node_rt_job_account(slot->tenant.node, &slot->a,
-                               place && place->account ? place->account : run->dir);
-}
-
 static void take_account(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -69,10 +61,10 @@ static void take_account(struct job_slot *slot)
     struct node_rt *rt = slot->tenant.node;
     if (!place)
         node_account_take_step(rt, &slot->a, slot->script, run->dir, run->slots[0].root, false);
-    else if (place->account)
-        node_account_take_at(rt, &slot->a, slot->script, place->account, place->account_dir);
     else
-        node_account_take_at(rt, &slot->a, slot->script, run->dir, place->dir);
+        node_place_account_take_step(rt, &slot->a, slot->script, place, run->dir);
+    if (place && place->admin)
+        slot->sudo_dir = arena_strdup(&run->a, node_sudo_step(rt, &slot->a, slot->script));
 }
 
 /* The std file of a process: all runs of an array see the same directory. */
@@ -82,6 +74,15 @@ static const char *std_path(struct job_slot *slot, const char *name)
     size_t n = suffix && end ? (size_t)(end - name) : strlen(name);
     return arena_printf(&slot->a, "%s/%.*s%s%s", slot->env.std_dir, (int)n, name,
                         suffix ? suffix : "", name + n);
+}
+
+/* Directories of ours with programs for a program of the front's; NULL: none. */
+static const char *path_of(struct job_slot *slot)
+{
+    const char *remote = remote_path(slot, &slot->a);
+    if (!slot->sudo_dir || !remote)
+        return slot->sudo_dir ? slot->sudo_dir : remote;
+    return arena_concat(&slot->a, slot->sudo_dir, ":", remote);
 }
 
 static void send_task(struct job_slot *slot, struct run_task *task)
@@ -99,12 +100,14 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .cwd = slot->env.job_dir,
         .env = env.items,
         .n_env = env.n,
+        .path = p->program ? path_of(slot) : NULL,
         .stdout_path = std_path(slot, p->stdout_name),
         .stderr_path = std_path(slot, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
         .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,
         .user = slot_account(slot),
+        .keep_children = p->leaves,
         .limits = slot_limits(slot),
     };
     if (slot->container.runtime)
@@ -144,6 +147,9 @@ struct launch_input run_launch_input(struct job_run *run)
             .address = local && run->n_slots == 1 ? "127.0.0.1" : node_rt_address(rt),
             .is_local = local,
             .gpus = slot_gpus(slot),
+            .cores = slot->takes.cores > 0 ? slot->takes.cores
+                     : rt                  ? node_rt_cores(rt)
+                                           : 0,
             .amd = slot->tenant.node && node_rt_gpus_are_amd(slot->tenant.node),
             .devices = slot->devices};
     }
@@ -179,14 +185,21 @@ static bool make_env(struct job_slot *slot)
     return false;
 }
 
+/* The directory of this attempt, where no other is the run's. */
+static const char *own_job_dir(struct job_slot *slot)
+{
+    const struct run *r = &slot->run->row;
+    return launch_job_dir(&slot->a, slot->root, r->guid, r->attempt);
+}
+
 /* A run that was made only to clean up (after a crash) has no environment: the paths that do not
  * depend on it are enough. */
 static const char *job_dir(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     if (run->spec.place)
-        return launch_place_dir(&slot->a, slot->root, run->spec.place);
-    return launch_job_dir(&slot->a, slot->root, run->row.guid, run->row.attempt);
+        return launch_place_dir(&slot->a, slot->root, run->spec.place, 0);
+    return own_job_dir(slot);
 }
 
 static struct mounts mounts_of(struct job_slot *slot)
@@ -279,16 +292,23 @@ static bool find_container(struct job_slot *slot)
     struct job_run *run = slot->run;
     struct runs *rs = run->runs;
     struct arena *a = &slot->a;
-    bool known = slot->env.job_dir != NULL;
+    bool known = slot->env.job_dir != NULL, placed = run->spec.place != NULL;
+    const char *own = placed ? own_job_dir(slot) : known ? slot->env.job_dir : job_dir(slot);
     slot->container = (struct container){
         .words = words_of(run),
         .spec = run->spec.container,
         .runtime = container_runtime(fleet_site(rs->fleet), node_rt_runtimes(slot->tenant.node)),
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
-        .job_dir = known ? slot->env.job_dir : job_dir(slot),
-        .shared_dir = known ? slot->env.shared_dir : job_dir(slot),
-        .log_path = known ? slot->env.log_path : "/dev/null",
+        .job_dir = own,
+        .work_dir = run->spec.container->in_image ? NULL
+                    : known                       ? slot->env.job_dir
+                                                  : own,
+        .mounts_dir = node_mount_root(a, words_of(run), slot->root),
+        .shared_dir = known ? slot->env.shared_dir : own,
+        .log_path = placed  ? arena_concat(a, own, "/container.log")
+                    : known ? slot->env.log_path
+                            : "/dev/null",
         .user = slot_account(slot),
         .gpus = slot_gpus(slot),
         .devices = slot->devices,
@@ -330,18 +350,19 @@ static bool add_container(struct job_slot *slot)
     return false;
 }
 
-/* The command waits for them. One that may have begun has them already, and may have changed them
+/* The commands wait for them. One that may have begun has them already, and may have changed them
  * since; so its node is asked first. */
 static void add_inputs(struct job_slot *slot, const char *as)
 {
     struct job_run *run = slot->run;
-    const struct run_task *main = run->n_tasks > 0 ? &run->tasks[0] : NULL;
+    const struct place_spec *place = run->spec.place;
+    const struct run_task *first = slot_first_task(slot);
     const struct script_label look = {.code = FAIL_JOB_START_FAILED, .what = "look for the task"};
-    if (slot->rank != 0 || !main || run->spec.place->files.n == 0)
+    if (!first || !run_waits_for_files(run))
         return;
     slot->has_inputs = false;
-    if (main->state != RT_NOT_SENT)
-        script_find_task(slot->script, &look, main->id, &slot->has_inputs);
+    if (first->state != RT_NOT_SENT)
+        script_find_task(slot->script, &look, first->id, &slot->has_inputs);
     script_skip_if(slot->script, &slot->has_inputs);
     const struct inputs in = {.script = slot->script,
                               .a = &slot->a,
@@ -349,7 +370,10 @@ static void add_inputs(struct job_slot *slot, const char *as)
                               .transfers = fleet_transfers(run->runs->fleet),
                               .root = slot->root,
                               .as = as};
-    inputs_add(&in, &run->spec.place->files);
+    if (slot->rank == 0)
+        inputs_add(&in, &place->files);
+    if (place->team)
+        inputs_add(&in, &place->team->files);
     script_skip_if(slot->script, NULL);
 }
 
@@ -418,18 +442,19 @@ void slot_start(struct job_slot *slot)
     if (run->spec.place) {
         slot->begun = true;
         add_inputs(slot, as);
+        remote_add_start(slot, as);
     } else if (!slot->begun) {
         add_first_line(slot, as);
     }
     if (run->spec.container && !add_container(slot))
         return;
     slot_run_script(slot);
-    if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
+    if (run->spec.mounts.n > 0 || run_waits_for_files(run) || !script_all_sent(slot->script))
         return;
     slot_send_prep(slot);
     /* With one node and no preparation there is nothing else to wait for. */
     if (run->n_slots == 1 && !run->spec.prep_command_line &&
-        !(run->spec.place && run->spec.place->files.n > 0))
+        !(run->spec.place && run->spec.place->team))
         run_send_main(run);
 }
 
@@ -498,8 +523,8 @@ static void add_last_line(struct job_slot *slot)
                             failure_text(a, w, &run->out.why)));
 }
 
-/* Of a process that is over nothing is left. Also kills commands of a start that did not finish,
- * which are not among the run's tasks. */
+/* Of a process that is over nothing is left, unless it was to leave some. Also kills commands of a
+ * start that did not finish, which are not among the run's tasks. */
 static void add_kills(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -507,7 +532,8 @@ static void add_kills(struct job_slot *slot)
     if (run->spec.mounts.n > 0 || run->spec.container)
         script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
     for (size_t i = 0; i < run->n_tasks; i++)
-        if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state != RT_OVER)
+        if (run->tasks[i].process->rank == slot->rank &&
+            (run->tasks[i].state != RT_OVER || run->tasks[i].process->leaves))
             script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
 }
 
@@ -541,6 +567,8 @@ void slot_clean(struct job_slot *slot)
     remote_add_end(slot);
     if (run->spec.container && find_container(slot))
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
+    if (run->spec.container && run->spec.place)
+        script_remove_tree(slot->script, &remove, own_job_dir(slot));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     shared_dir_remove(slot);

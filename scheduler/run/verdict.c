@@ -63,10 +63,24 @@ static const char *command_of(const struct run_task *task)
     return task->process->shown ? task->process->shown : task->process->command_line;
 }
 
+/* Of a front that has a name of its own for the process. */
+static const struct wording *wording_of(struct arena *a, const struct launch_process *p)
+{
+    const struct wording *usual = &wordings[p->role == LAUNCH_PREPARATION];
+    if (p->role != LAUNCH_PREPARATION || !p->title)
+        return usual;
+    struct wording *w = arena_alloc(a, sizeof *w);
+    *w = (struct wording){usual->code,
+                          arena_concat(a, "The ", p->title, " failed with non-zero exit code"),
+                          arena_concat(a, "The ", p->title, " was killed by signal"),
+                          arena_concat(a, "The ", p->title, " could not be started")};
+    return w;
+}
+
 static struct failure task_failure(struct job_run *run, const struct run_task *task,
                                    const struct task_status *st)
 {
-    const struct wording *w = &wordings[task->process->role == LAUNCH_PREPARATION];
+    const struct wording *w = wording_of(&run->a, task->process);
     const char *not_started = front_text(words_of(run), &run->a, w->not_started),
                *killed = front_text(words_of(run), &run->a, w->killed);
     struct failure f = {.code = w->code,
@@ -96,12 +110,17 @@ static bool retries(const struct job_run *run, bool nodes_fault, int exit_code)
     return run->row.retried < rule->times && wish_retries(rule, nodes_fault, exit_code);
 }
 
+static int exit_code_of(const struct task_status *st)
+{
+    return st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
+}
+
 static void task_failed(struct job_run *run, const struct run_task *task,
                         const struct task_status *st)
 {
     struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
     out.has_exit_code = st->state == TASK_EXITED;
-    out.exit_code = st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
+    out.exit_code = exit_code_of(st);
     if (out.has_exit_code && retries(run, false, out.exit_code)) {
         out.kind = OUT_REQUEUE;
         out.retry = true;
@@ -163,16 +182,35 @@ static bool start_failed(const struct job_run *run, const struct run_task *task)
            (script_state(slot->script) == SCRIPT_FAILED && !script_nodes_fault(slot->script));
 }
 
+/* For the front, whatever it means for the run. */
+static void note_part(struct job_run *run, struct run_task *task, const struct task_status *st,
+                      bool good)
+{
+    struct run_prep *p = arena_alloc(&run->a, sizeof *p);
+    struct failure *why = arena_alloc(&run->a, sizeof *why);
+    if (task->process->role != LAUNCH_PREPARATION || !run->front->ops->part_prepared)
+        return;
+    *why = task_failure(run, task, st);
+    keep_texts(run, why);
+    *p = (struct run_prep){.rank = task->process->rank,
+                           .has_exit_code = st->state == TASK_EXITED,
+                           .exit_code = exit_code_of(st),
+                           .why = good ? NULL : why,
+                           .now_us = wakes_wall(run->runs->wakes)};
+    task->part = p;
+}
+
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
 {
     if (st->state == TASK_RUNNING || task->state == RT_OVER)
         return;
+    bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
     task->state = RT_OVER;
+    note_part(run, task, st, good);
     wake(run->runs->wakes, WAKE_RUN, run->row.id);
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
-    bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
     if (good) {
         task->good = true;
         check_success(run);

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Resource files of Azure Batch's tasks: blobs of accounts of this daemon, put onto the node before a task begins."""
 
-from datetime import datetime, timedelta, timezone
-
 import pytest
-from azure.storage.blob import BlobSasPermissions, generate_blob_sas
-from support.accounts import Accounts
 from support.batch import BatchGround
+from support.batch_blobs import Container
 from support.batch_jobs import Jobs, add_pool
 
 
@@ -34,22 +31,6 @@ def jobs(plane, pool):
     made = Jobs(plane, pool)
     yield made
     made.remove()
-
-
-class Container:
-    def __init__(self, daemon):
-        self.accounts = Accounts(daemon).make()
-        self.account = self.accounts.account()
-        self.accounts.share(self.account, "inputs", kind="blobs")
-        self.key = self.accounts.keys(self.account)[0]
-        self.folder = self.accounts.folder(self.account, "inputs", "blobs")
-
-    def url(self, name, signed=True, **may):
-        url = f"https://{self.account}.blob.core.localhost/inputs/{name}"
-        until = datetime.now(timezone.utc) + timedelta(hours=1)
-        may = BlobSasPermissions(**(may or {"read": True}))
-        sas = generate_blob_sas(self.account, "inputs", name, account_key=self.key, permission=may, expiry=until)
-        return f"{url}?{sas}" if signed else url
 
 
 @pytest.fixture(scope="module")
@@ -94,22 +75,3 @@ def test_what_cannot_be_had_is_named_without_its_signature(jobs, container, name
     assert info["code"] == code and info["category"] == "UserError"
     said = " ".join(d["value"] for d in info["details"])
     assert url.split("?")[0] in said and "sig=" not in said
-
-
-@pytest.mark.parametrize(
-    "wish",
-    [
-        {"containerSettings": {"imageName": "debian"}},
-        {"multiInstanceSettings": {"numberOfInstances": 1, "coordinationCommandLine": "/bin/true"}},
-    ],
-    ids=lambda wish: next(iter(wish)),
-)  # fmt: skip
-def test_what_is_not_served_yet_fails_the_task_and_is_named(jobs, wish):
-    """Its command would do harm without."""
-    job = jobs()
-    job.add("/bin/true", id="t", **wish)
-    (failed,) = job.wait("t")
-    info = failed["executionInfo"]["failureInfo"]
-    (name,) = wish
-    assert info["code"] == "Unknown" and f"{name} is not served here yet" in str(info["details"])
-    assert "exitCode" not in failed["executionInfo"]

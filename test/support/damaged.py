@@ -30,6 +30,7 @@ BATCH_TABLES = (
     "batch_pool",
     "batch_sample",
     "batch_schedule",
+    "batch_subtask",
     "batch_task",
     "batch_wait",
     "node_setup",

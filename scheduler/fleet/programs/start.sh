@@ -3,7 +3,12 @@
 R=$BATCHAI_RUNTIME N=$BATCHAI_CONTAINER
 [ "$($R inspect -f '{{.State.Running}}' "$N" 2>/dev/null)" = true ] && exit 0
 $R rm -f "$N" >/dev/null 2>&1
-set -- --name "$N" --label batchaid.root="$BATCHAI_ROOT" --network host
+eval "set -- $BATCHAI_OPTIONS"
+case " $* " in
+*" --network"* | *" --net"*) ;;
+*) set -- --network host "$@" ;;
+esac
+set -- "$@" --name "$N" --label batchaid.root="$BATCHAI_ROOT"
 set -- "$@" --mount type=bind,source="$BATCHAI_ROOT",target="$BATCHAI_ROOT"
 
 # Symbolic links in the mount roots lead to folders that have to be there too. Links inside of what is
@@ -28,7 +33,7 @@ links() {
     done
 }
 T=$(mktemp) || exit 1
-links "$BATCHAI_ROOT/mounts" >"$T"
+links "${BATCHAI_MOUNTS:-$BATCHAI_ROOT/mounts}" >"$T"
 links "$BATCHAI_JOB_DIR/mounts" >>"$T"
 seen=:
 while IFS= read -r link; do

@@ -23,11 +23,12 @@ static const char *job_dir(struct arena *a, const struct launch_input *in, int r
     return launch_job_dir(a, in->nodes[rank].root, in->job_guid, in->attempt);
 }
 
-static const char *host_list(struct arena *a, const struct launch_input *in)
+/* With this character between them. */
+static const char *host_list(struct arena *a, const struct launch_input *in, char between)
 {
     struct strbuf b = STRBUF_INIT;
     for (size_t i = 0; i < in->n_nodes; i++)
-        strbuf_printf(&b, "%s%s", i ? "," : "", in->nodes[i].address);
+        strbuf_printf(&b, "%.*s%s", i > 0, &between, in->nodes[i].address);
     const char *text = arena_strdup(a, b.s);
     strbuf_free(&b);
     return text;
@@ -93,7 +94,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
         {VAR_GPU_COUNT, arena_printf(a, "%d", self->gpus)},
         {VAR_RANK, arena_printf(a, "%d", rank)},
         {VAR_HOST_FILE, out->hostfile_path},
-        {VAR_HOSTS, host_list(a, in)},
+        {VAR_HOSTS, host_list(a, in, ',')},
     };
     for (size_t i = 0; i < sizeof basics / sizeof basics[0]; i++)
         env_set_var(&out->env, in->words, basics[i].var, NULL, basics[i].value);
@@ -190,9 +191,55 @@ static void set_shared_dir(struct arena *a, const struct launch_input *in, int r
             arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/" LAUNCH_SHARED);
 }
 
-const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place)
+const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place,
+                             int rank)
 {
-    return arena_concat(a, root, "/", place->dir);
+    return arena_printf(a, rank > 0 ? "%s/%s/%d" : "%s/%s", root, place->dir, rank);
+}
+
+/* A path below a node's root, as the node of this rank has it: what is in the place's directory is
+ * in its own. */
+static const char *rooted(struct arena *a, const struct launch_input *in, int rank,
+                          const char *path)
+{
+    const struct place_spec *place = in->spec->place;
+    const char *root = in->nodes[rank].root;
+    size_t n = strlen(place->dir);
+    if (strncmp(path, place->dir, n) == 0 && (path[n] == '/' || path[n] == '\0'))
+        return arena_concat(a, launch_place_dir(a, root, place, rank), path + n);
+    return arena_concat(a, root, "/", path);
+}
+
+static const char *host_cores(struct arena *a, const struct launch_input *in)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%zu", in->n_nodes);
+    for (size_t i = 0; i < in->n_nodes; i++)
+        strbuf_printf(&b, " %s %d", in->nodes[i].address, in->nodes[i].cores);
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+/* What those who work together know of each other. */
+static void set_team(struct arena *a, const struct launch_input *in, int rank,
+                     struct launch_env *out)
+{
+    const struct launch_node *self = &in->nodes[rank];
+    const struct {
+        enum front_var var;
+        const char *value;
+    } vars[] = {
+        {VAR_SHARED_DIR, launch_place_dir(a, self->root, in->spec->place, 0)},
+        {VAR_HOSTS, host_list(a, in, ',')},
+        {VAR_HOST_LIST, host_list(a, in, ';')},
+        {VAR_HOST_CORES, host_cores(a, in)},
+        {VAR_FIRST, launch_endpoint(a, in, 0, 0)},
+        {VAR_IS_FIRST, rank == 0 ? "true" : "false"},
+    };
+    for (size_t i = 0; i < sizeof vars / sizeof vars[0]; i++)
+        env_set_var(&out->env, in->words, vars[i].var, NULL, vars[i].value);
+    launchers_set(a, in, rank, &out->env);
 }
 
 /* What the front says of paths goes last, so that no user's variable hides it. */
@@ -201,15 +248,16 @@ static void set_place(struct arena *a, const struct launch_input *in, int rank,
 {
     const struct place_spec *place = in->spec->place;
     const struct launch_node *self = &in->nodes[rank];
-    out->std_dir = launch_place_dir(a, self->root, place);
+    out->std_dir = launch_place_dir(a, self->root, place, rank);
     out->job_dir = arena_concat(a, out->std_dir, "/wd");
     env_add(&out->env, in->spec->env, in->spec->n_env);
     for (size_t i = 0; i < place->n_rooted; i++)
-        env_set(&out->env, place->rooted[i].name,
-                arena_concat(a, self->root, "/", place->rooted[i].value));
+        env_set(&out->env, place->rooted[i].name, rooted(a, in, rank, place->rooted[i].value));
     env_set_var(&out->env, in->words, VAR_NODE, NULL, self->name);
     env_set_var(&out->env, in->words, VAR_STD_DIR, NULL, out->std_dir);
     env_set_var(&out->env, in->words, VAR_RUN_DIR, NULL, out->job_dir);
+    if (place->team)
+        set_team(a, in, rank, out);
     set_devices(self, out);
 }
 

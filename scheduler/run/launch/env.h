@@ -33,8 +33,9 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
-/* That of a run in a place of its front's. */
-const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place);
+/* That of a run in a place of its front's, on the node of this rank. */
+const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place,
+                             int rank);
 /* The run's directory below `root`, a directory that all machines see. */
 const char *launch_shared_dir(struct arena *a, const char *root, const char *guid, int attempt);
 /* The path of the host file on the node with this rank. */

@@ -26,6 +26,7 @@ struct launch_node {
     bool is_local;       /* shares its machine with the daemon, and with other local nodes */
     const char *devices; /* the numbers of these GPUs on the node: "0,2"; NULL: all of it */
     bool amd;            /* these GPUs are AMD's */
+    int cores;           /* that the run has there */
 };
 
 struct launch_input {
@@ -63,6 +64,7 @@ struct launch_process {
     size_t n_env;
     const int *devices; /* which of its node's GPUs it sees; NULL: all that the run has */
     size_t n_devices;
+    bool leaves; /* processes that it has begun and left go on until the run ends */
     const char *stdout_name, *stderr_name; /* in the job's std directory */
 };
 

@@ -4,6 +4,25 @@
  */
 #include "scheduler/run/launch/toolkit.h"
 
+/* On every node, the first one included. */
+static void add_coordination(struct arena *a, const struct launch_input *in,
+                             struct launch_plan *out)
+{
+    const struct program_spec *p = &in->spec->place->team->coordination;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        const struct launch_process process = {.role = LAUNCH_PREPARATION,
+                                               .rank = (int)i,
+                                               .name = "coordination",
+                                               .title = "coordination command",
+                                               .command_line = p->shown,
+                                               .program = p,
+                                               .leaves = true,
+                                               .stdout_name = "stdout.txt",
+                                               .stderr_name = "stderr.txt"};
+        launch_add(a, out, &process);
+    }
+}
+
 bool plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why)
 {
@@ -22,6 +41,8 @@ bool plan_program(struct arena *a, const struct launch_input *in, struct launch_
                                 .exit_code = -1};
         return false;
     }
+    if (place->team)
+        add_coordination(a, in, out);
     launch_add(a, out, &process);
     out->end = LAUNCH_ENDS_WITH_FIRST;
     return true;

@@ -239,6 +239,44 @@ static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is
     assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
 }
 
+static void test_options_of_the_job_come_first(void **state)
+{
+    (void)state;
+    setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "run -d --network host --env A=it's $HOME --name "));
+    unlink(path("said"));
+    setenv("BATCHAI_OPTIONS", "'--network' 'none'", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "run -d --network none --name "));
+    assert_null(strstr(said(), "--network host"));
+    unsetenv("BATCHAI_OPTIONS");
+}
+
+/* Each line of the answer is a word. */
+static void test_without_a_command_the_image_decides(void **state)
+{
+    (void)state;
+    put("bin/docker",
+        arena_printf(&a,
+                     "#!/bin/sh\ncase $1 in image) printf 'prog\\ntwo words\\n\\n' ;; "
+                     "*) printf '<%%s>' \"$@\" >%s/said ;; esac\n",
+                     dir),
+        0755);
+    setenv("BATCHAI_ENV_FILE", "/e", 1);
+    assert_int_equal(run("exec"), 0);
+    assert_string_equal(said(), "<exec><batchai-g-1-r0></bin/sh><-c><. \"$0\"; exec \"$@\"></e>"
+                                "<prog><two words>");
+    setenv("BATCHAI_COMMAND", "echo $A", 1);
+    setenv("BATCHAI_WORK_DIR", "/w", 1);
+    assert_int_equal(run("exec"), 0);
+    assert_non_null(strstr(said(), "<exec><-w></w><batchai-g-1-r0></bin/sh><-c>"));
+    assert_non_null(strstr(said(), "</e><echo $A>"));
+    unsetenv("BATCHAI_COMMAND");
+    unsetenv("BATCHAI_WORK_DIR");
+    unsetenv("BATCHAI_ENV_FILE");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -249,6 +287,8 @@ int main(void)
         TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
         TEST(test_credentials_are_kept_nowhere_but_with_the_job),
         TEST(test_names_are_no_options),
+        TEST(test_options_of_the_job_come_first),
+        TEST(test_without_a_command_the_image_decides),
         TEST(test_a_folder_with_a_comma_is_refused),
         TEST(test_a_container_has_the_gpus_of_its_job_alone),
         TEST(test_a_container_that_cannot_be_removed_is_told),

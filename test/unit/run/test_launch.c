@@ -75,7 +75,7 @@ static void test_one_node(void **state)
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3", false};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3", false, 8};
     struct launch_input input = {.words = &batchai_front_words,
                                  .spec = &spec,
                                  .job_guid = "G",
@@ -115,8 +115,8 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct arena a;
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -153,8 +153,9 @@ static void test_the_shared_directory(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool local = cases[i].local;
-        const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL, false},
-                                            {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL, false}};
+        const struct launch_node nodes[] = {
+            {"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL, false, 8},
+            {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL, false, 8}};
         struct job_spec spec = spec_of(NULL, NULL, NULL);
         const struct launch_input input = {.words = &batchai_front_words,
                                            .spec = &spec,
@@ -180,7 +181,7 @@ static void test_a_job_may_choose_where_its_processes_meet(void **state)
     arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
     struct job_spec spec = spec_of(NULL, NULL, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -203,8 +204,8 @@ static void test_another_front_has_other_words(void **state)
     struct job_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
     spec.prep_command_line = "make ready";
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
     struct launch_input input = {.words = &pools_and_tasks,
                                  .spec = &spec,
                                  .job_guid = "G",
@@ -238,7 +239,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -259,7 +260,7 @@ static void test_unset_variables_name_their_property(void **state)
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -275,8 +276,8 @@ static void test_unset_variables_name_their_property(void **state)
 }
 
 static const struct launch_node two_nodes[] = {
-    {"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL, false},
-    {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL, false}};
+    {"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL, false, 8},
+    {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL, false, 8}};
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {

@@ -20,9 +20,10 @@
 
 #define ANY_PYTHON "$(command -v python || echo python3)"
 
-static const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 4, "10.0.0.4", false, NULL, false},
-                                           {"tvm-2", "/n/tvm-2", 4, "10.0.0.5", false, NULL, false},
-                                           {"tvm-3", "/n/tvm-3", 4, "fd00::6", false, NULL, false}};
+static const struct launch_node nodes[] = {
+    {"tvm-1", "/n/tvm-1", 4, "10.0.0.4", false, NULL, false, 8},
+    {"tvm-2", "/n/tvm-2", 4, "10.0.0.5", false, NULL, false, 8},
+    {"tvm-3", "/n/tvm-3", 4, "fd00::6", false, NULL, false, 8}};
 
 /* A plan for these settings, on so many nodes. */
 struct planned {

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks in containers: what their documents say becomes what the core knows of containers. Options
+ * of `docker create` that lead out of the container are an administrator's.
+ */
+#include <string.h>
+
+#include "front/batch/front_priv.h"
+#include "model/batch/argv.h"
+#include "model/batch/images.h"
+#include "model/batch/pool_spec.h"
+
+/* What everybody may say, and whether a value follows. */
+static const struct option {
+    const char *name;
+    bool has_value;
+} options[] = {
+    {"--add-host", true},
+    {"--cap-drop", true},
+    {"--cpu-shares", true},
+    {"--cpus", true},
+    {"--dns", true},
+    {"--env", true},
+    {"-e", true},
+    {"--hostname", true},
+    {"-h", true},
+    {"--init", false},
+    {"--label", true},
+    {"-l", true},
+    {"--memory", true},
+    {"-m", true},
+    {"--memory-swap", true},
+    {"--net", true},
+    {"--network", true},
+    {"--pids-limit", true},
+    {"--read-only", false},
+    {"--shm-size", true},
+    {"--tmpfs", true},
+    {"--stop-timeout", true},
+    {"--ulimit", true},
+};
+/* What is so in any case, or means nothing here. */
+static const struct option left_out[] = {
+    {"--rm", false},  {"-d", false},    {"--detach", false}, {"-i", false},
+    {"-t", false},    {"-it", false},   {"--tty", false},    {"--interactive", false},
+    {"--name", true}, {"--pull", true}, {"--gpus", true},
+};
+
+static bool is_called(const char *word, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(word, name, n) == 0 && (word[n] == '\0' || (word[n] == '=' && name[1] == '-'));
+}
+
+static const struct option *find(const struct option *list, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_called(word, list[i].name))
+            return &list[i];
+    return NULL;
+}
+
+static void refuse(struct arena *a, struct place_spec *place, enum failure_code code,
+                   const char *why)
+{
+    if (place->refused)
+        return;
+    place->refused = code;
+    place->why_refused = arena_strdup(a, why);
+}
+
+/* The options of a task that is no administrator's. */
+static void set_options(struct arena *a, const char *text, bool any, struct place_spec *place,
+                        struct container_spec *out)
+{
+    const char **words;
+    size_t n = text ? batch_argv(a, text, &words) : 0, kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct option *dropped =
+            find(left_out, sizeof left_out / sizeof left_out[0], words[i]);
+        const struct option *known = find(options, sizeof options / sizeof options[0], words[i]);
+        const struct option *o = dropped ? dropped : known;
+        bool two = o && o->has_value && !strchr(words[i], '=');
+        if (dropped) {
+            i += two;
+            continue;
+        }
+        if (two && i + 1 == n)
+            known = NULL;
+        if (!known && !any) {
+            refuse(a, place, FAIL_NOT_SERVED,
+                   arena_concat(a, "containerSettings.containerRunOptions has ", words[i],
+                                ", which this site does not take: it leads out of the container "
+                                "(batch.admin_is_root, and a task with elevationLevel admin)"));
+            return;
+        }
+        words[kept++] = words[i];
+        if (two && i + 1 < n)
+            words[kept++] = words[++i];
+    }
+    out->options = n > 0 ? words : NULL;
+    out->n_options = kept;
+}
+
+/* Without a scheme and what follows the host. */
+static const char *host_of(struct arena *a, const char *server)
+{
+    const char *scheme = server ? strstr(server, "://") : NULL;
+    const char *host = scheme ? scheme + 3 : server;
+    return host ? arena_strndup(a, host, strcspn(host, "/")) : NULL;
+}
+
+/* The registry whose image it is, of those that the pool logs in on; or NULL. */
+static const struct batch_container *
+registry_of(struct arena *a, const struct batch_pool_containers *pool, const char *image)
+{
+    for (size_t i = 0; pool && i < pool->n_registries; i++) {
+        const char *host = host_of(a, pool->registries[i].server);
+        size_t n = host ? strlen(host) : 0;
+        if (n > 0 && strncmp(image, host, n) == 0 && image[n] == '/')
+            return &pool->registries[i];
+    }
+    return NULL;
+}
+
+void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
+                        const char *image, const struct batch_container *own,
+                        struct container_spec *out)
+{
+    const struct batch_container *login = own && own->user ? own : registry_of(a, pool, image);
+    *out = (struct container_spec){.image = image};
+    if (login) {
+        out->server = host_of(a, login->server);
+        out->user = login->user;
+        out->password = login->password;
+    }
+}
+
+void task_add_container(struct arena *a, const struct batch_pool *p,
+                        const struct batch_pool_spec *pool, const struct batch_task_spec *t,
+                        bool any_option, struct job_spec *out)
+{
+    struct container_spec *c = arena_alloc(a, sizeof *c);
+    const struct batch_container *asked = t->container;
+    container_of_image(a, pool->containers, asked->image, asked, c);
+    c->in_image = asked->work_dir == BATCH_DIR_OF_IMAGE;
+    set_options(a, asked->options, any_option, out->place, c);
+    out->container = c;
+    if (!pool->containers)
+        refuse(a, out->place, FAIL_CONTAINER_RUNTIME_NOT_FOUND,
+               "the task has containerSettings, and its pool has no containerConfiguration");
+    else if (batch_pool_is_windows(p->doc))
+        refuse(a, out->place, FAIL_NOT_SERVED, "pools with an image of Windows run no containers");
+}

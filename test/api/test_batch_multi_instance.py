@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""Tasks of Azure Batch on several local nodes: coordination commands, subtasks, what they know of each other."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.batch import BatchGround
+from support.batch_blobs import Container
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
+
+NODES = 3
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def plane(ground):
+    return ground.plane
+
+
+@pytest.fixture(scope="module")
+def pool(plane):
+    add_pool(plane, "team", targetDedicatedNodes=NODES, enableInterNodeCommunication=True)
+    yield "team"
+    plane.call("DELETE", "/pools/team", expect=202)
+
+
+@pytest.fixture
+def jobs(plane, pool):
+    made = Jobs(plane, pool)
+    yield made
+    made.remove()
+
+
+def multi(coordination="/bin/true", nodes=NODES, **more):
+    return {"numberOfInstances": nodes, "coordinationCommandLine": coordination, **more}
+
+
+def subtasks(job, task, **params):
+    return job.plane.all(f"{job.url}/tasks/{task}/subtasksinfo", **params)
+
+
+def url_of(info, path):
+    path = f"{info['taskRootDirectory']}/{path}".replace("/", "%2F")
+    return f"/pools/team/nodes/{info['nodeId']}/files/{path}"
+
+
+def file_of(plane, info, path):
+    """Of a task's or subtask's own directory, by its node."""
+    return plane.call("GET", url_of(info, path), expect=200).content.decode()
+
+
+def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
+    job = jobs()
+    note = "echo $AZ_BATCH_NODE_ID > $AZ_BATCH_TASK_SHARED_DIR/here"
+    say = f"/bin/sh -c 'echo coordinated $AZ_BATCH_IS_CURRENT_NODE_MASTER $PWD; {note}'"
+    main = '/bin/sh -c \'echo main; cat "$AZ_BATCH_TASK_SHARED_DIR/here"\''
+    task = job.add(main, multiInstanceSettings=multi(say))
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    assert done["multiInstanceSettings"]["numberOfInstances"] == NODES
+    first, root = done["nodeInfo"]["nodeId"], done["nodeInfo"]["taskRootDirectory"]
+    out = plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200).content.decode().split("\n")
+    assert out[0].startswith("coordinated true /") and out[0].endswith(f"/{root}/wd")
+    assert out[1:3] == ["main", first]
+    parts = subtasks(job, task)
+    assert [p["id"] for p in parts] == [1, 2]
+    assert len({first, *(p["nodeInfo"]["nodeId"] for p in parts)}) == NODES
+    for p in parts:
+        assert p["state"] == "completed" and p["previousState"] == "running" and p["exitCode"] == 0
+        assert p["result"] == "success" and "failureInfo" not in p
+        assert p["nodeInfo"]["taskRootDirectory"] == f"{root}/{p['id']}"
+        said = file_of(plane, p["nodeInfo"], "stdout.txt")
+        assert said.startswith("coordinated false /") and said.endswith(f"/{root}/{p['id']}/wd\n")
+
+
+def test_pages_and_versions_of_subtasks(jobs, plane):
+    job = jobs()
+    task = job.add("/bin/true", multiInstanceSettings=multi())
+    job.wait(task)
+    assert [p["id"] for p in subtasks(job, task, **{"$select": "id,state"})] == [1, 2]
+    for version in ("2017-09-01.6.0", "2024-07-01.20.0"):
+        plane.at(version).get(f"{job.url}/tasks/{task}/subtasksinfo")
+    alone = job.add("/bin/true")
+    job.wait(alone)
+    assert subtasks(job, alone) == []
+    plane.refused(404, "TaskNotFound", "GET", f"{job.url}/tasks/none/subtasksinfo")
+
+
+def test_what_they_know_of_each_other(jobs):
+    job = jobs()
+    checks = [
+        'test "$(echo $AZ_BATCH_NODE_LIST | tr ";" ,)" = "$AZ_BATCH_HOST_LIST"',
+        f'test $(echo $AZ_BATCH_HOST_LIST | tr , "\\n" | sort -u | wc -l) = {NODES}',
+        'test "${AZ_BATCH_MASTER_NODE%:*}" = "${AZ_BATCH_HOST_LIST%%,*}"',
+        "test ${AZ_BATCH_MASTER_NODE##*:} -gt 1024",
+        'test "$AZ_BATCH_TASK_SHARED_DIR" = "$AZ_BATCH_NODE_ROOT_DIR/workitems/$AZ_BATCH_JOB_ID/job-1/$AZ_BATCH_TASK_ID"',
+        f'test "${{CCP_NODES%% *}}" = {NODES}',
+        'test "$PWD" = "$AZ_BATCH_TASK_WORKING_DIR"',
+        'test "$AZ_BATCH_TASK_WORKING_DIR" = "$AZ_BATCH_TASK_DIR/wd"',
+    ]
+    both = f"/bin/sh -ec '{'; '.join(checks)}'"
+    task = job.add(both, multiInstanceSettings=multi(both))
+    (done,) = job.wait(task)
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    assert {p["exitCode"] for p in subtasks(job, task)} == {0}
+
+
+def runs(pid):
+    try:
+        return "sleep" in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return False
+
+
+def test_what_coordination_leaves_goes_on_until_the_task_ends(jobs, tmp_path):
+    job = jobs()
+    tmp_path.chmod(0o777)
+    begin = f"/bin/sh -c 'setsid sleep 1000 & echo $! > {tmp_path}/$AZ_BATCH_NODE_ID'"
+    main = f"/bin/sh -c 'until [ -e {tmp_path}/go ]; do sleep 0.05; done'"
+    task = job.add(main, multiInstanceSettings=multi(begin))
+    notes = lambda: [f.read_text() for f in tmp_path.iterdir() if f.name != "go"]
+    pids = lambda: [int(text) for text in notes() if text]
+    wait_for(lambda: len(pids()) == NODES, what="all have coordinated")
+    wait_for(lambda: {p["state"] for p in subtasks(job, task)} == {"completed"}, what="they are told")
+    assert job.task(task)["state"] == "running"
+    assert all(runs(p) for p in pids())
+    (tmp_path / "go").touch()
+    job.wait(task)
+    wait_for(lambda: not any(runs(p) for p in pids()), what="what was left is ended")
+
+
+def test_coordination_that_fails_fails_the_task(jobs, tmp_path):
+    job = jobs()
+    tmp_path.chmod(0o777)
+    one = "/bin/sh -c 'test $AZ_BATCH_IS_CURRENT_NODE_MASTER = true || exit 7'"
+    task = job.add(f"touch {tmp_path}/ran", multiInstanceSettings=multi(one, nodes=2))
+    (done,) = job.wait(task)
+    info = done["executionInfo"]
+    assert info["result"] == "failure" and info["failureInfo"]["code"] == "FailureExitCode", info
+    assert "coordination command" in info["failureInfo"]["message"]
+    assert not (tmp_path / "ran").exists()
+    (part,) = subtasks(job, task)
+    assert part["exitCode"] == 7 and part["result"] == "failure"
+    assert part["failureInfo"]["code"] == "FailureExitCode"
+    none = job.add("/bin/true", multiInstanceSettings=multi("no-such-program-here", nodes=2))
+    (done,) = job.wait(none)
+    assert done["executionInfo"]["failureInfo"]["code"] == "CommandProgramNotFound"
+
+
+def test_it_is_tried_again_as_a_whole(jobs, tmp_path):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    tmp_path.chmod(0o777)
+    second = f"echo x >> {tmp_path}/tries; test $(wc -l < {tmp_path}/tries) = 2"
+    once = f"/bin/sh -c 'test $AZ_BATCH_IS_CURRENT_NODE_MASTER = true || {{ {second}; }}'"
+    task = job.add("/bin/true", multiInstanceSettings=multi(once, nodes=2))
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    assert done["executionInfo"]["retryCount"] == 1
+    assert [p["result"] for p in subtasks(job, task)] == ["success"]
+
+
+def test_terminated_while_it_coordinates(jobs, plane):
+    job = jobs()
+    task = job.add("/bin/true", multiInstanceSettings=multi("sleep 1000"))
+    wait_for(lambda: [p["state"] for p in subtasks(job, task)] == ["running"] * (NODES - 1), what="it coordinates")
+    assert "endTime" not in subtasks(job, task)[0]
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    assert {(p["state"], p["result"]) for p in subtasks(job, task)} == {("completed", "failure")}
+
+
+def test_requeued_it_has_no_subtasks(jobs, plane):
+    job = jobs()
+    task = job.add("sleep 1000", multiInstanceSettings=multi())
+    wait_for(lambda: [p["state"] for p in subtasks(job, task)] == ["completed"] * (NODES - 1), what="it runs")
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
+    job.wait_state("disabled")
+    assert job.task(task)["state"] == "active" and subtasks(job, task) == []
+
+
+@pytest.fixture
+def container(daemon):
+    c = Container(daemon)
+    yield c
+    c.accounts.remove()
+
+
+def test_common_files_are_on_every_node(container, jobs):
+    (container.folder / "data.txt").write_text("for all")
+    url = container.url("data.txt")
+    job = jobs()
+    check = "/bin/sh -ec 'test \"$(cat $AZ_BATCH_TASK_SHARED_DIR/in/data.txt)\" = \"for all\"'"
+    files = [{"httpUrl": url, "filePath": "in/data.txt"}]
+    task = job.add(check, multiInstanceSettings=multi(check, commonResourceFiles=files))
+    (done,) = job.wait(task)
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    assert {p["exitCode"] for p in subtasks(job, task)} == {0}
+    missing = [{"httpUrl": container.url("none.txt"), "filePath": "x"}]
+    task = job.add(check, multiInstanceSettings=multi(check, commonResourceFiles=missing))
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["failureInfo"]["code"] == "BlobNotFound"
+
+
+def test_files_of_all_parts_go_with_the_task(jobs, plane):
+    job = jobs()
+    task = job.add("/bin/true", multiInstanceSettings=multi())
+    (done,) = job.wait(task)
+    places = [done["nodeInfo"], *(p["nodeInfo"] for p in subtasks(job, task))]
+    there = lambda i: plane.call("GET", url_of(i, "stdout.txt"))
+    assert {there(i).status for i in places} == {200}
+    plane.call("DELETE", f"{job.url}/tasks/{task}", expect=200)
+    wait_for(lambda: {there(i).status for i in places} == {404}, what="all of it is removed")
+
+
+def test_a_pool_whose_nodes_do_not_communicate_lets_it_wait(jobs, plane):
+    add_pool(plane, "alone", targetDedicatedNodes=1, taskSlotsPerNode=1)
+    job = jobs(pool="alone")
+    waits = job.add("/bin/true", multiInstanceSettings=multi(nodes=2))
+    one = job.add("/bin/true", multiInstanceSettings=multi(nodes=1))
+    after = job.add("/bin/true")
+    job.wait(one, after)
+    assert job.task(waits)["state"] == "active"
+    plane.call("DELETE", "/pools/alone", expect=202)
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="mpirun is not installed")
+def test_mpirun_reaches_the_other_nodes(jobs, plane):
+    job = jobs()
+    script = f'mpirun --host $AZ_BATCH_HOST_LIST -n {NODES} /bin/sh -c "echo rank on \\$AZ_BATCH_NODE_ID"'
+    task = job.add(f"/bin/sh -c '{script}'", multiInstanceSettings=multi())
+    (done,) = job.wait(task)
+    out = plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200).content.decode()
+    assert done["executionInfo"]["result"] == "success", (done["executionInfo"], out)
+    assert out.count("rank on ") == NODES

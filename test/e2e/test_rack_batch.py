@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Tasks of Azure Batch on machines whose agents are root: real accounts, and several machines to a task."""
+
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.racked import VM_SIZE
+from support.waiting import wait_for
+
+ACCOUNTS = [
+    {"name": "worker", "password": "pa55word-1", "elevationLevel": "nonadmin"},
+    {"name": "chief", "password": "pa55word-2", "elevationLevel": "admin"},
+]
+
+
+class Work:
+    """A pool of some machines, with one job."""
+
+    def __init__(self, site, nodes, **more):
+        self.ground = BatchGround(site.daemon)
+        self.plane = self.ground.plane
+        wanted = {"vmSize": VM_SIZE.lower(), "targetDedicatedNodes": nodes, "userAccounts": ACCOUNTS}
+        add_pool(self.plane, "machines", **wanted, **more)
+        self.jobs = Jobs(self.plane, "machines")
+        self.job = self.jobs()
+
+    def said(self, command, **more):
+        task = self.job.add(command, **more)
+        done = lambda: self.job.task(task)["state"] == "completed"
+        wait_for(done, 60, f"{command} completed")
+        info = self.job.task(task)["executionInfo"]
+        assert info["result"] == "success", info
+        out = f"{self.job.url}/tasks/{task}/files/stdout.txt"
+        return self.plane.call("GET", out, expect=200).content.decode().split()
+
+    def end(self):
+        self.jobs.remove()
+        self.plane.call("DELETE", "/pools/machines", expect=202)
+        wait_for(lambda: self.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
+        self.ground.remove()
+
+
+def named(name):
+    return {"userIdentity": {"username": name}}
+
+
+def auto(scope, elevation):
+    return {"userIdentity": {"autoUser": {"scope": scope, "elevationLevel": elevation}}}
+
+
+def test_user_accounts_of_a_pool_are_the_machines(racked):
+    site = racked()
+    work = Work(site, 1)
+    writes = "/bin/sh -ec 'id -un; touch $AZ_BATCH_TASK_WORKING_DIR/file'"
+    assert work.said(writes, **named("worker")) == ["worker"]
+    assert work.said("/bin/sh -c 'sudo id -un'", **named("chief")) == ["chief"]
+    own, pool = work.said("id -u", **auto("task", "nonadmin")), work.said("id -u", **auto("pool", "nonadmin"))
+    assert own != pool and int(own[0]) > 65535 and int(pool[0]) > 65535
+    work.end()
+
+
+def test_administrators_are_root_where_the_site_says_so(racked):
+    site = racked(batch={"admin_is_root": True})
+    work = Work(site, 1)
+    assert work.said("/bin/sh -c 'sudo id -un'", **named("chief")) == ["root"]
+    assert work.said("id -un", **named("worker")) == ["worker"]
+    assert work.said("/bin/sh -c 'sudo -H id -un'", **auto("pool", "admin")) == ["root"]
+    assert work.said("id -un", **auto("pool", "nonadmin")) != ["root"]
+    work.end()
+
+
+def test_a_task_on_several_machines(racked, rack):
+    site = racked()
+    work = Work(site, 3, enableInterNodeCommunication=True)
+    settings = {
+        "numberOfInstances": 3,
+        "coordinationCommandLine": "/bin/sh -c 'hostname > $AZ_BATCH_TASK_SHARED_DIR/name; sleep 1000 &'",
+    }
+    each = "ssh $h cat $AZ_BATCH_TASK_SHARED_DIR/name"
+    main = f'for h in $(echo $AZ_BATCH_HOST_LIST | tr , " "); do {each}; done'
+    names = work.said(f"/bin/sh -c '{main}'", multiInstanceSettings=settings)
+    assert len(set(names)) == 3 and set(names) <= {m.name for m in rack}
+    left = lambda: [m.name for m in rack if "sleep 1000" in m.run("ps -eo args").stdout]
+    wait_for(lambda: left() == [], 30, "what coordination left is ended")
+    work.end()
