@@ -270,6 +270,7 @@ def measure_large():
         size = sum(p.stat().st_size for p in daemon.state_dir.glob("*.db*")) / 1e6
         stopped = timed(daemon.stop)
         restarts = [timed(daemon.start)]
+        tasks.add(tasks.job("last"), COLLECTION, connections=1)  # or it is as whole as when it was closed in order
         daemon.kill9()
         killed = timed(daemon.start)
     figures = [
