@@ -175,7 +175,10 @@ static int find_share(const struct azstorage *z, struct arena *a, const char *ac
     rc = *name ? st_share_by_name(z->storage, a, account->id, kind, name, share, e) : 0;
     if (rc < 0)
         return -1;
-    return rc == 0 || share->state != SHARE_THERE ? not_there(e) : 1;
+    if (rc == 1 && share->state == SHARE_THERE)
+        return 1;
+    (void)not_there(e);
+    return -1;
 }
 
 int storage_container_folder(const struct azstorage *z, struct arena *a, const char *account,
@@ -269,7 +272,7 @@ int storage_url_home(const struct azstorage *z, struct arena *a, const char *url
     return rc;
 }
 
-#define HOME_URL_LIFE_US     INT64_C(24 * 3600 * 1000000)
+#define HOME_URL_LIFE_US     (INT64_C(24) * 3600 * 1000000)
 #define HOME_URL_SAS_VERSION "2018-03-28"
 
 int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,

@@ -47,7 +47,7 @@ const char *batch_package_variable(struct arena *a, const struct batch_package_u
 const char *batch_package_directory(struct arena *a, const struct batch_package_use *use)
 {
     const struct batch_package *p = &use->package;
-    return arena_concat(a, BATCH_ROOT "/applications/", p->application, "_", p->name, "_",
+    return arena_concat(a, BATCH_ROOT, "/applications/", p->application, "_", p->name, "_",
                         arena_strndup(a, p->hash, HASH_PART));
 }
 
@@ -55,6 +55,6 @@ const char *batch_pool_package_directory(struct arena *a, const struct batch_pac
 {
     const struct batch_package *p = &use->package;
     return use->by_default
-               ? arena_concat(a, BATCH_ROOT "/applications/pool/default/", p->application)
-               : arena_concat(a, BATCH_ROOT "/applications/pool/", p->application, "/", p->name);
+               ? arena_concat(a, BATCH_ROOT, "/applications/pool/default/", p->application)
+               : arena_concat(a, BATCH_ROOT, "/applications/pool/", p->application, "/", p->name);
 }

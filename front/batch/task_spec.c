@@ -138,7 +138,7 @@ static void add_places(struct arena *a, const struct command *c, size_t n_packag
     if (!prep || strcmp(prep->id, c->id) == 0)
         return;
     const char *dir =
-        arena_concat(a, BATCH_ROOT "/", batch_job_dir(a, c->j.name, c->j.number), "/", prep->id);
+        arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", prep->id);
     set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_DIR", dir);
     set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_WORKING_DIR",
         arena_concat(a, dir, "/wd"));
@@ -226,7 +226,7 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
     *place = (struct place_spec){
-        .dir = arena_concat(a, BATCH_ROOT "/", batch_job_dir(a, c.j.name, c.j.number), "/", c.id),
+        .dir = arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c.j.name, c.j.number), "/", c.id),
         .held = c.held};
     place_set_user(a, &c.task.user, &pool, place);
     const char **argv;
