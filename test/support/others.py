@@ -111,7 +111,7 @@ class Others:
             handler.close_connection = True
             self.refuse(handler, trouble)
             return
-        if self.refuse(handler, trouble):
+        if trouble == "hang" and self.refuse(handler, trouble):
             return
         left, body = int(handler.headers["Content-Length"]), b""
         while len(body) < left:
@@ -119,5 +119,7 @@ class Others:
             if not piece:
                 return
             body += piece
+        if self.refuse(handler, trouble):
+            return
         self.files[path] = body
         self.answer(handler, 201)
