@@ -113,6 +113,9 @@ int st_batch_task_nth(struct storage *, struct arena *, int64_t job_id, const ch
 /* The tasks that ran last on a node, the latest first. */
 int st_batch_task_of_node(struct storage *, struct arena *, const char *node_name, int limit,
                           struct batch_task **rows, size_t *n, struct err *);
+/* How many have ended on it; a getter. */
+int st_batch_node_total(struct storage *, struct arena *, const char *node_name,
+                        struct batch_node_total *out, struct err *);
 /* A user has changed its constraints. */
 int st_batch_task_update(struct storage *, int64_t id, const char *doc, int64_t now_us,
                          struct err *) MUST_CHECK;

@@ -53,6 +53,9 @@ int st_batch_schedule_update(struct storage *, const struct batch_schedule *s, c
 /* It has made its job `number`, or none, and makes the next one then. */
 int st_batch_schedule_set_next(struct storage *, int64_t id, int number, int64_t next_us,
                                struct err *) MUST_CHECK;
+/* A pool was made for its jobs; NULL: it is not theirs any more. */
+int st_batch_schedule_set_pool(struct storage *, int64_t id, const char *name,
+                               struct err *) MUST_CHECK;
 /* A guarded move; the only writer of the state. `by_user`: changes its ETag; `ends`: its endTime.
  */
 struct st_schedule_move {

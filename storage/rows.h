@@ -63,6 +63,9 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     batch_certificate_row, node_setup_row, batch_node_user_row, batch_subtask_row;
 extern const struct st_row batch_application_row, batch_package_row, subscription_row;
 
+/* Of the tasks of nodes. */
+extern const struct st_row batch_node_total_row;
+
 /* The table that a column is of, and its name there. */
 struct st_column_name {
     const char *table, *column;

@@ -17,6 +17,7 @@ DOMAIN(fate, BATCH_FATE_OWN, BATCH_FATE_DELETE, 0);
 DOMAIN(task_files, BATCH_FILES_NONE, BATCH_FILES_CLEANED, 0);
 DOMAIN(chore_kind, BATCH_PREPARATION, BATCH_RELEASE, 0);
 DOMAIN(chore_state, BATCH_CHORE_RUNNING, BATCH_CHORE_COMPLETED, 0);
+DOMAIN(auto_life, 0, BATCH_AUTO_OF_SCHEDULE, 0);
 DOMAIN(manager, 0, BATCH_MANAGER_ALL, 0);
 DOMAIN(tally, 0, INT64_C(1) << 50, 0);
 
@@ -48,6 +49,7 @@ static const struct st_column batch_job_columns[] = {
     INT64("schedule_id", schedule_id, id),
     INT("number", number, wish),
     BOOL("prepares", prepares),
+    INT("auto_life", auto_life, auto_life),
     SECRET("secrets"),
 };
 #undef ROW
@@ -122,6 +124,9 @@ static const struct st_column batch_count_columns[] = {
     FROM_INT64("bc.running_slots", running_slots, tally),
     FROM_INT64("bc.succeeded_slots", succeeded_slots, tally),
     FROM_INT64("bc.failed_slots", failed_slots, tally),
+    FROM_INT64("bc.wall_us", wall_us, bits),
+    FROM_INT64("bc.wait_us", wait_us, bits),
+    FROM_INT64("bc.retries", retries, tally),
 };
 #undef ROW
 ROW_OF(batch_count_row, struct batch_counts, batch_count, NULL, "bc");
@@ -157,3 +162,11 @@ static const struct st_column batch_chore_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_chore_row, struct batch_chore, batch_chore, "batch_chore", "bh");
+
+#define ROW struct batch_node_total
+static const struct st_column batch_node_total_columns[] = {
+    FROM_INT64("bn.ended", ended, tally),
+    FROM_INT64("bn.succeeded", succeeded, tally),
+};
+#undef ROW
+ROW_OF(batch_node_total_row, struct batch_node_total, batch_node_total, NULL, "bn");

@@ -28,6 +28,7 @@ static const struct st_column batch_schedule_columns[] = {
     INT64("until_us", until_us, instant),
     INT64("after_us", after_us, instant),
     INT("number", number, wish),
+    TEXT("auto_pool", auto_pool),
     SECRET("secrets"),
 };
 #undef ROW

@@ -99,6 +99,16 @@ int st_batch_schedule_set_next(struct storage *st, int64_t id, int number, int64
     return q_change(&q, "job schedule", id, e);
 }
 
+int st_batch_schedule_set_pool(struct storage *st, int64_t id, const char *name, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_SCHEDULE_SET_POOL, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, name);
+    return q_change(&q, "job schedule", id, e);
+}
+
 int st_batch_schedule_move(struct storage *st, const struct st_schedule_move *m, struct err *e)
 {
     struct q q;

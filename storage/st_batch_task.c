@@ -94,6 +94,15 @@ int st_batch_task_of_node(struct storage *st, struct arena *a, const char *node_
     return tasks(&q, a, rows, n, e);
 }
 
+int st_batch_node_total(struct storage *st, struct arena *a, const char *node_name,
+                        struct batch_node_total *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_NODE_TOTAL);
+    q_text(&q, node_name);
+    return q_one(&q, a, &batch_node_total_row, out, e);
+}
+
 int st_batch_task_update(struct storage *st, int64_t id, const char *doc, int64_t now_us,
                          struct err *e)
 {

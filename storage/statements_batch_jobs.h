@@ -53,8 +53,10 @@
     X(ST_BATCH_ACCOUNT_COUNTS, \
       "SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0), " \
       "ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), 0), " \
-      "ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0) " \
+      "ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), " \
+      "ifnull(sum(bc.wall_us), 0), ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0) " \
       "FROM batch_job bj JOIN batch_count bc ON bc.job_id = bj.id WHERE bj.account_id = ?1") \
+    X(ST_BATCH_NODE_TOTAL, "SELECT {batch_node_total} FROM batch_node_total bn WHERE bn.node_name = ?1") \
     X(ST_BATCH_TASK_INSERT, "INSERT INTO {+batch_task}") \
     X(ST_BATCH_TASK_GET, BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name = ?2") \
     X(ST_BATCH_TASK_BY_ID, BATCH_TASK_SELECT "WHERE bt.id = ?1") \

@@ -27,6 +27,7 @@
       "UPDATE batch_schedule SET was = state, was_us = state_us, state = ?3, state_us = ?4, " \
       "updated_us = CASE ?5 WHEN 1 THEN ?4 ELSE updated_us END, end_us = CASE ?6 WHEN 1 THEN ?4 ELSE end_us END " \
       "WHERE id = ?1 AND state = ?2") \
+    X(ST_BATCH_SCHEDULE_SET_POOL, "UPDATE batch_schedule SET auto_pool = ?2 WHERE id = ?1") \
     X(ST_BATCH_SCHEDULE_STATE, "SELECT state FROM batch_schedule WHERE id = ?1") \
     X(ST_BATCH_SCHEDULE_REMOVE, "DELETE FROM batch_schedule WHERE id = ?1") \
     X(ST_BATCH_CERTIFICATE_INSERT, "INSERT INTO {+batch_certificate}") \

@@ -13,7 +13,10 @@
     {                                                                                              \
         .name = (label), .kind = OVER_TEXT, .text = (value)                                        \
     }
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+#define OBJECT(label, members, count)                                                              \
+    {                                                                                              \
+        .name = (label), .kind = OVER_OBJECT, .member = (members), .n = (count)                    \
+    }
 
 /* One node; what did not run there is NULL. */
 struct done {
@@ -128,6 +131,12 @@ struct showing {
     struct batch_job_spec spec;
 };
 
+static void add(struct over *list, size_t *n, struct over what)
+{
+    list[*n] = what;
+    ++*n;
+}
+
 static void show(struct showing *s, const struct done *d)
 {
     struct request *r = s->r;
@@ -140,20 +149,17 @@ static void show(struct showing *s, const struct done *d)
     const char *url =
         batch_url(r, arena_concat(&r->arena, "/pools/", batch_segment(r, any->pool_name), "/nodes/",
                                   batch_segment(r, any->node_name)));
-    over[n++] = (struct over)TEXT("poolId", any->pool_name);
-    over[n++] = (struct over)TEXT("nodeId", any->node_name);
-    over[n++] = (struct over)TEXT("nodeUrl", url);
-    if (d->preparation && s->spec.preparation)
-        over[n++] =
-            (struct over){.name = "jobPreparationTaskExecutionInfo",
-                          .kind = OVER_OBJECT,
-                          .member = before,
-                          .n = add_info(r, d->preparation, s->spec.preparation->id, url, before)};
-    if (d->release && s->spec.release)
-        over[n++] = (struct over){.name = "jobReleaseTaskExecutionInfo",
-                                  .kind = OVER_OBJECT,
-                                  .member = after,
-                                  .n = add_info(r, d->release, s->spec.release->id, url, after)};
+    add(over, &n, (struct over)TEXT("poolId", any->pool_name));
+    add(over, &n, (struct over)TEXT("nodeId", any->node_name));
+    add(over, &n, (struct over)TEXT("nodeUrl", url));
+    if (d->preparation && s->spec.preparation) {
+        size_t k = add_info(r, d->preparation, s->spec.preparation->id, url, before);
+        add(over, &n, (struct over)OBJECT("jobPreparationTaskExecutionInfo", before, k));
+    }
+    if (d->release && s->spec.release) {
+        size_t k = add_info(r, d->release, s->spec.release->id, url, after);
+        add(over, &n, (struct over)OBJECT("jobReleaseTaskExecutionInfo", after, k));
+    }
     schema_render_set(out, &schema_batch_chores, (enum api_version)r->version, NULL, over, n,
                       s->l.set);
 }

@@ -11,12 +11,16 @@
 #include "api/batch/list.h"
 #include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
+#include "api/batch/stats.h"
 #include "front/batch/batch.h"
 #include "front/batch/tasks.h"
 #include "lib/jsontext.h"
 #include "model/batch/job_states.h"
+#include "model/batch/parts.h"
 #include "model/batch/tables.h"
 #include "storage/batch_schedules.h"
+
+#define AUTO_POOL "poolInfo.autoPoolSpecification"
 
 static struct storage *storage_of(const struct request *r)
 {
@@ -51,20 +55,6 @@ int batch_job_goes_on(const struct batch_job *j, struct err *e)
 const char *batch_job_path(struct request *r, const char *name)
 {
     return arena_concat(&r->arena, "/jobs/", batch_segment(r, name));
-}
-
-const char *batch_etag_text(struct request *r, int64_t modified_us)
-{
-    return arena_printf(&r->arena, "0x%llX", (unsigned long long)time_to_ticks(modified_us));
-}
-
-const char *batch_time_text(struct request *r, int64_t us)
-{
-    char when[TIMEFMT_SIZE];
-    if (us == 0)
-        return NULL;
-    timefmt_exact(us, when);
-    return arena_strdup(&r->arena, when);
 }
 
 const char *batch_stored_text(struct request *r, const json_t *doc)
@@ -107,6 +97,9 @@ static void render(struct request *r, const struct batch_job *j, schema_set set,
          .kind = OVER_OBJECT,
          .member = run,
          .n = sizeof run / sizeof run[0]},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = batch_job_stats(r, j, batch_job_path(r, j->name))},
     };
     schema_render_set(out, &schema_batch_job, (enum api_version)r->version, j->doc, over,
                       sizeof over / sizeof over[0], set);
@@ -230,6 +223,18 @@ static int check_new(struct request *r, const struct batch_job *j, struct err *e
     return rc < 0 ? -1 : batch_check_job_quota(r, e);
 }
 
+static int check_life(struct request *r, const char *doc, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (batch_job_decode(&r->arena, doc, NULL, &spec, e) < 0)
+        return -1;
+    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "poolLifetimeOption",
+                   "A pool with the lifetime of a job schedule can be made only for the jobs of "
+                   "one.");
+}
+
 struct replied *batch_jobs_add(struct request *r)
 {
     struct err e;
@@ -253,8 +258,8 @@ struct replied *batch_jobs_add(struct request *r)
     const char *sealed = batch_stored_text(r, secrets);
     json_decref(doc);
     json_decref(secrets);
-    if (rc < 0 || check_new(r, &j, &e) < 0 ||
-        batch_job_add(storage_of(r), &r->arena, &j, sealed, &e) < 0)
+    if (rc < 0 || check_life(r, j.doc, &e) < 0 || check_new(r, &j, &e) < 0 ||
+        batch_job_add(front_of_request(r), &r->arena, &j, sealed, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     /* Whatever its id: as the service has it. */
@@ -285,6 +290,22 @@ static int check_move(const struct batch_job *was, const struct batch_job *now, 
         was->name, enum_to_name(batch_job_state_names, (int)was->state));
 }
 
+/* Of a pool that was made for the job, only whether it is kept can change. */
+static int keep_auto_pool(const struct batch_job *j, json_t *stored, const json_t *doc,
+                          struct err *e)
+{
+    json_t *was = batch_part(stored, AUTO_POOL);
+    const json_t *now = batch_part(doc, AUTO_POOL);
+    if (!json_object_get(doc, "poolInfo") || (!was && !now))
+        return 0;
+    if (!was || !now || j->auto_life != BATCH_AUTO_OF_JOB)
+        return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
+                       "Only keepAlive of autoPoolSpecification can be changed, of a pool that has "
+                       "the job's lifetime.");
+    json_object_set(was, "keepAlive", json_object_get(now, "keepAlive"));
+    return 0;
+}
+
 /* Replaces what the body has; `whole`: also what it could have and has not. */
 static struct replied *change(struct request *r, const struct schema *s, bool whole)
 {
@@ -301,6 +322,9 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     json_t *stored = json_loads(j.doc, 0, NULL);
     if (whole)
         json_object_del(stored, "metadata");
+    int rc = keep_auto_pool(&j, stored, doc, &e);
+    if (batch_part(doc, AUTO_POOL))
+        json_object_del(doc, "poolInfo");
     json_object_update(stored, doc);
     now = j;
     now.doc = batch_stored_text(r, stored);
@@ -309,7 +333,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     json_decref(doc);
     json_decref(secrets);
     struct change k = {&now, sealed};
-    if (batch_job_columns(&r->arena, &now, &e) < 0 || check_move(&j, &now, &e) < 0 ||
+    if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(&j, &now, &e) < 0 ||
         st_whole(storage_of(r), write_change, &k, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);

@@ -45,9 +45,6 @@ int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST
 int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
 /* "/jobs/ID", encoded; arena. */
 const char *batch_job_path(struct request *r, const char *name);
-/* "0x8D5..." of such an instant, and the instant itself as replies have it; arena. */
-const char *batch_etag_text(struct request *r, int64_t modified_us);
-const char *batch_time_text(struct request *r, int64_t us); /* NULL: not yet */
 /* A document as it is stored; arena. NULL for NULL. */
 const char *batch_stored_text(struct request *r, const json_t *doc);
 

@@ -88,7 +88,7 @@ static int read_filter(struct request *r, const struct batch_list_kind *kind,
 
 /* --- $select and $expand -------------------------------------------------------------------- */
 
-/* There are no statistics: nothing is added. */
+/* What has no statistics shows none. */
 static int check_expand(struct request *r, struct err *e)
 {
     const char *text = request_query(r, "$expand");

@@ -107,7 +107,7 @@ static json_t *agent_of(struct request *r, const struct node *nd)
 
 /* What is made of trees is freed by the caller. */
 struct trees {
-    json_t *start_info, *errors, *endpoints, *agent, *none;
+    json_t *start_info, *errors, *endpoints, *agent, *none, *recent;
 };
 
 void node_render(struct request *r, const struct batch_pool *p, const struct shown_node *n,
@@ -120,7 +120,7 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
     const char *address = node_rt_address(rt);
     bool booted = nd->incarnation != NULL;
     struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(p, address),
-                      agent_of(r, nd), json_array()};
+                      agent_of(r, nd),          json_array(),  node_recent_tasks(r, n)};
     const struct over machine[] = {
         {.name = "imageReference", .kind = OVER_JSON, .text = member(r, p, image)}};
     const struct over over[] = {
@@ -144,10 +144,11 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
          .kind = OVER_TEXT,
          .text = arena_concat(&r->arena, BATCH_AFFINITY, nd->name)},
         {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->vm_size)},
-        {.name = "totalTasksRun", .kind = OVER_INT, .number = nd->live},
-        {.name = "runningTasksCount", .kind = OVER_INT, .number = nd->live},
-        {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = nd->live},
-        {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = 0},
+        {.name = "totalTasksRun", .kind = OVER_INT, .number = n->total.ended},
+        {.name = "runningTasksCount", .kind = OVER_INT, .number = n->running},
+        {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = n->running_slots},
+        {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = n->total.succeeded},
+        {.name = "recentTasks", .kind = OVER_TREE, .tree = t.recent},
         {.name = "startTask", .kind = OVER_JSON, .text = member(r, p, start_task)},
         {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
         {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
@@ -164,4 +165,5 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
     json_decref(t.endpoints);
     json_decref(t.agent);
     json_decref(t.none);
+    json_decref(t.recent);
 }

@@ -100,6 +100,10 @@ struct replied *compute_nodes_list(struct request *r)
         if (l.filter && !filter_holds(l.filter, is_wanted, &shown))
             continue;
         struct strbuf *out = batch_list_row(r, &l, nodes[i].name);
+        if (out && node_look_at_tasks(r, &shown, &e) < 0) {
+            batch_list_drop(&l);
+            return reply_err(r, &e);
+        }
         if (out)
             node_render(r, &p, &shown, l.set, out);
     }
@@ -113,7 +117,8 @@ struct replied *compute_nodes_get(struct request *r)
     struct err e;
     schema_set set;
     struct strbuf out = STRBUF_INIT;
-    if (node_of(r, &p, &n, &e) < 0 || batch_select(r, &schema_batch_node, &set, &e) < 0)
+    if (node_of(r, &p, &n, &e) < 0 || batch_select(r, &schema_batch_node, &set, &e) < 0 ||
+        node_look_at_tasks(r, &n, &e) < 0)
         return reply_err(r, &e);
     node_render(r, &p, &n, set, &out);
     return batch_reply_element(r, "nodes/@Element", &out);

@@ -7,15 +7,24 @@
 
 #include "api/batch/pools.h"
 #include "model/batch/node_states.h"
+#include "storage/batch_jobs.h"
 
 /* A node with what is shown of it; arena. */
 struct shown_node {
     struct node nd;
     struct node_setup setup; /* node_id 0: it has run no start task */
     enum batch_node_state state;
+    /* Of its tasks: node_look_at_tasks(). */
+    int running, running_slots;
+    struct batch_node_total total;
+    struct batch_task *recent;
+    size_t n_recent;
 };
 int node_look(struct request *r, const struct node *nd, struct shown_node *out,
               struct err *e) MUST_CHECK;
+/* node_tasks.c: adds its tasks; and shows the last ones: a list, or NULL. */
+int node_look_at_tasks(struct request *r, struct shown_node *n, struct err *e) MUST_CHECK;
+json_t *node_recent_tasks(struct request *r, const struct shown_node *n);
 /* The pool and the node that the request's path names. */
 int node_of(struct request *r, struct batch_pool *p, struct shown_node *out,
             struct err *e) MUST_CHECK;

@@ -10,8 +10,6 @@
 #include "model/span.h"
 #include "scheduler/scheduler.h"
 
-#define USUAL_TIMEOUT_US (INT64_C(15) * 60 * 1000000)
-
 void pool_body_free(struct pool_body *b)
 {
     json_decref(b->doc);
@@ -53,40 +51,10 @@ int64_t pool_body_us(const struct pool_body *b, const char *name)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-static int int_of(const json_t *doc, const char *name)
-{
-    return (int)json_integer_value(json_object_get(doc, name));
-}
-
-static const char *upper(struct arena *a, const char *text)
-{
-    char *copy = arena_strdup(a, text);
-    for (char *p = copy; *p; p++)
-        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
-    return copy;
-}
-
 void pool_from(struct arena *a, const struct pool_body *b, int64_t now_us, struct batch_pool *p)
 {
-    struct batch_pool_spec spec;
-    bool scaled = json_is_true(json_object_get(b->doc, "enableAutoScale"));
-    batch_pool_asks(a, b->doc, &spec);
-    *p = (struct batch_pool){
-        .name = json_string_value(json_object_get(b->doc, "id")),
-        .created_us = now_us,
-        .updated_us = now_us,
-        .size = {.dedicated = int_of(b->doc, "targetDedicatedNodes"),
-                 .low = int_of(b->doc, "targetLowPriorityNodes"),
-                 .timeout_us = pool_body_us(b, "resizeTimeout")},
-        .scaling = {.enabled = scaled,
-                    .formula = json_string_value(json_object_get(b->doc, "autoScaleFormula")),
-                    .interval_us = pool_body_us(b, "autoScaleEvaluationInterval")},
-        .vm_size = upper(a, json_string_value(json_object_get(b->doc, "vmSize"))),
-        .dealloc = DEALLOC_REQUEUE,
-        .slots = spec.slots,
-        .spread = spec.fill != BATCH_FILL_PACK};
-    if (p->size.timeout_us == 0)
-        p->size.timeout_us = USUAL_TIMEOUT_US;
+    batch_pool_of_doc(a, b->doc, p);
+    p->created_us = p->updated_us = now_us;
 }
 
 int pool_make(struct batch_front *f, struct batch_pool *p, const struct pool_body *b, struct err *e)

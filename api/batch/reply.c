@@ -94,3 +94,17 @@ struct replied *batch_reply_written(struct request *r, int status, const char *p
         reply_header_text(r, "Location", url);
     return reply_empty(r, status);
 }
+
+const char *batch_etag_text(struct request *r, int64_t modified_us)
+{
+    return arena_printf(&r->arena, "0x%llX", (unsigned long long)time_to_ticks(modified_us));
+}
+
+const char *batch_time_text(struct request *r, int64_t us)
+{
+    char when[TIMEFMT_SIZE];
+    if (us == 0)
+        return NULL;
+    timefmt_exact(us, when);
+    return arena_strdup(&r->arena, when);
+}

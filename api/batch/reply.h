@@ -20,6 +20,9 @@ const char *batch_url(struct request *r, const char *path);
 /* A segment of such a path, percent-encoded; arena. */
 const char *batch_segment(struct request *r, const char *name);
 
+/* "0x8D5..." of such an instant, and the instant itself as replies have it; arena. */
+const char *batch_etag_text(struct request *r, int64_t modified_us);
+const char *batch_time_text(struct request *r, int64_t us); /* NULL: not yet */
 /* Adds ETag and Last-Modified. */
 void batch_etag(struct request *r, int64_t modified_us);
 /* The instant of a change now of what was last changed then (0: it is new). */

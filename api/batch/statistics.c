@@ -43,15 +43,18 @@ struct replied *statistics_of_jobs(struct request *r)
     const struct batch_account *b = batch_account_of(r);
     if (st_batch_account_counts(storage_of(r), &r->arena, b->id, &n, &e) < 0)
         return reply_err(r, &e);
+    char wall[SPAN_SIZE], wait[SPAN_SIZE];
+    span_text(n.wall_us, wall);
+    span_text(n.wait_us, wait);
     return reply(r, "jobstats/@Element",
-                 json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:s, s:s}",
+                 json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:s}",
                            "url", batch_url(r, "/lifetimejobstats"), "startTime",
                            batch_time_text(r, b->created_us), "lastUpdateTime",
                            batch_time_text(r, r->now_us), "userCPUTime", NOTHING, "kernelCPUTime",
-                           NOTHING, "wallClockTime", NOTHING, "readIOps", "0", "writeIOps", "0",
+                           NOTHING, "wallClockTime", wall, "readIOps", "0", "writeIOps", "0",
                            "readIOGiB", 0.0, "writeIOGiB", 0.0, "numSucceededTasks",
                            count_text(n.succeeded), "numFailedTasks", count_text(n.failed),
-                           "numTaskRetries", "0", "waitTime", NOTHING));
+                           "numTaskRetries", count_text(n.retries), "waitTime", wait));
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */

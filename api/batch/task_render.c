@@ -4,6 +4,7 @@
  */
 #include "api/batch/jobs.h"
 #include "api/batch/reply.h"
+#include "api/batch/stats.h"
 #include "api/batch/tasks.h"
 #include "front/batch/tasks.h"
 #include "model/batch/tables.h"
@@ -81,6 +82,9 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
         TEXT("previousState", t->was ? enum_to_name(batch_task_state_names, (int)t->was) : NULL),
         TEXT("previousStateTransitionTime", t->was ? batch_time_text(r, t->was_us) : NULL),
         {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = n_run},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = batch_task_stats(r, t, batch_task_path(r, t->job_name, t->name))},
         {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
     };
     schema_render_set(out, &schema_batch_task, (enum api_version)r->version, t->doc, over,

@@ -75,7 +75,7 @@ static bool still_counts(const struct batch_chore *c, const struct node *nd,
 static int prepare(struct chores *k, int64_t node_id, bool *held, struct err *e)
 {
     struct batch_chore c;
-    struct node nd;
+    struct node nd = {.id = 0};
     int rc = load(k, e);
     if (rc == 1)
         rc = st_node_by_id(k->f->st, k->a, node_id, &nd, e);

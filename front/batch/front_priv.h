@@ -148,6 +148,23 @@ const char *task_failure_info(struct arena *a, const struct failure *why);
 /* For the operations of the run's job, as long as the run is under way. Arena. */
 const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r);
 
+/* --- auto_pool.c: pools that are made for jobs ---------------------------------------------------
+ */
+/* One is made: `name`; or not, and why: `failure`, a schedulingError. Arena. */
+struct auto_pool_made {
+    const char *name, *failure;
+};
+/* For a new job, whose row is filled in. */
+int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                   const struct batch_job_spec *spec, const char *secrets,
+                   struct auto_pool_made *out, struct err *e) MUST_CHECK;
+/* Deletes it, if it is there. */
+int auto_pool_end(struct batch_front *f, int64_t account_id, const char *name,
+                  struct err *e) MUST_CHECK;
+/* The job has come to its end: its pool goes, if it has the job's life and is not kept. */
+int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
+                         struct err *e) MUST_CHECK;
+
 /* --- chores.c: what a job does on a node before its first task there and after its last ---------
  */
 void chores_begin(struct batch_front *f);
@@ -182,10 +199,12 @@ int task_remove(struct storage *st, const struct batch_task *t, struct err *e) M
 int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
              struct st_batch_job_move m, struct err *e) MUST_CHECK;
 
+/* Wakes those that are on their way to another state; and those that have a time limit. */
+void jobs_go_on(struct batch_front *f);
+void jobs_wake_limited(struct batch_front *f);
+
 /* --- jobs.c ----------------------------------------------------------------------------------- */
 void jobs_begin(struct batch_front *f);
-/* Wakes those that are on their way to another state. */
-void jobs_go_on(struct batch_front *f);
 
 /* --- schedules.c: the jobs that schedules make ------------------------------------------------ */
 void schedules_begin(struct batch_front *f);

@@ -12,7 +12,9 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     struct batch_job_spec spec;
     if (batch_job_decode(a, j->doc, NULL, &spec, e) < 0)
         return -1;
-    j->pool_name = spec.pool_id ? spec.pool_id : "";
+    j->auto_life = (enum batch_auto_life)spec.auto_life;
+    if (j->auto_life == 0 || !j->pool_name) /* the name of one that is made comes by itself */
+        j->pool_name = spec.pool_id ? spec.pool_id : "";
     j->priority = spec.priority;
     j->max_parallel = spec.max_parallel;
     j->depends = spec.depends;
@@ -78,4 +80,32 @@ int batch_job_delete(struct batch_front *f, const struct batch_job *j, int64_t n
         return -1;
     batch_job_changed(f, j->id);
     return 0;
+}
+
+/* --- waking them ------------------------------------------------------------------------------ */
+
+static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct arena *,
+                                                        int64_t **, size_t *, struct err *))
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    if (list(f->st, &a, &ids, &n, &e) == 0)
+        for (size_t i = 0; i < n; i++)
+            wake(f->wakes, WAKE_BATCH_JOB, ids[i]);
+    else
+        LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
+    arena_free(&a);
+}
+
+void jobs_go_on(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_moving);
+}
+
+void jobs_wake_limited(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_limited);
 }

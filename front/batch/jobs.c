@@ -63,6 +63,8 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (rc == 1)
         rc = st_batch_litter_add_all(f->st, p.id, batch_job_dir(&a, j->name, j->number), e);
     if (rc >= 0)
+        rc = auto_pool_end_of_job(f, j, e);
+    if (rc == 0)
         rc = st_batch_job_remove(f->st, j->id, e);
     arena_free(&a);
     if (rc == 0) {
@@ -109,6 +111,8 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     if (m.ends && j->prepares && left)
         return 0;
     batch_schedule_look(f, j->schedule_id);
+    if (m.ends && auto_pool_end_of_job(f, j, e) < 0)
+        return -1;
     return job_move(f->st, j, ev, m, e);
 }
 
@@ -190,33 +194,11 @@ static void job_reconcile(void *ctx, int64_t id)
     wake_at(f->wakes, WAKE_BATCH_JOB, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
-/* After a start: what was under way goes on, and time limits are looked at again. */
-static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct arena *,
-                                                        int64_t **, size_t *, struct err *))
-{
-    struct arena a;
-    struct err e;
-    int64_t *ids;
-    size_t n;
-    arena_init(&a);
-    if (list(f->st, &a, &ids, &n, &e) == 0)
-        for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_BATCH_JOB, ids[i]);
-    else
-        LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
-    arena_free(&a);
-}
-
-void jobs_go_on(struct batch_front *f)
-{
-    wake_all(f, st_batch_job_moving);
-}
-
 void jobs_begin(struct batch_front *f)
 {
     wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
     jobs_go_on(f);
-    wake_all(f, st_batch_job_limited);
+    jobs_wake_limited(f);
     schedules_begin(f);
     feeder_begin(f);
     litter_begin(f);

@@ -10,6 +10,7 @@
 #define MANAGER "jobManagerTask"
 
 struct making {
+    struct batch_front *f;
     struct arena *a;
     struct batch_job *j;
     struct batch_job_spec spec;
@@ -49,20 +50,34 @@ static int add_manager(struct storage *st, struct making *k, const char *doc, st
     return batch_task_add(st, &t, batch_part_secrets(k->a, k->secrets, MANAGER), &nothing, e);
 }
 
+static int end_at_once(struct storage *st, const struct batch_job *j, const char *failure,
+                       struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = j->created_us, .failure = failure};
+    return job_move(st, j, BATCH_JOB_EV_TERMINATE, m, e);
+}
+
 static int add(struct storage *st, void *ctx, struct err *e)
 {
     struct making *k = ctx;
     const char *manager = k->spec.manager ? manager_doc(k) : NULL;
-    if (st_batch_job_insert(st, k->j, k->secrets, &k->j->id, e) < 0)
+    struct auto_pool_made made = {.name = NULL};
+    if (k->j->auto_life != 0 && !*k->j->pool_name &&
+        auto_pool_make(k->f, k->a, k->j, &k->spec, k->secrets, &made, e) < 0)
         return -1;
-    return manager ? add_manager(st, k, manager, e) : 0;
+    if (made.name)
+        k->j->pool_name = made.name;
+    if (st_batch_job_insert(st, k->j, k->secrets, &k->j->id, e) < 0 ||
+        (manager && add_manager(st, k, manager, e) < 0))
+        return -1;
+    return made.failure ? end_at_once(st, k->j, made.failure, e) : 0;
 }
 
-int batch_job_add(struct storage *st, struct arena *a, struct batch_job *j, const char *secrets,
+int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e)
 {
-    struct making k = {.a = a, .j = j, .secrets = secrets};
+    struct making k = {.f = f, .a = a, .j = j, .secrets = secrets};
     if (batch_job_columns(a, j, e) < 0 || batch_job_decode(a, j->doc, NULL, &k.spec, e) < 0)
         return -1;
-    return st_whole(st, add, &k, e);
+    return st_whole(f->st, add, &k, e);
 }

@@ -37,6 +37,12 @@ static int load_last(struct pass *p, struct err *e)
     return 0;
 }
 
+/* The one that was made for the jobs before. */
+static const char *pool_of_jobs(const struct pass *p)
+{
+    return p->s->auto_pool ? p->s->auto_pool : "";
+}
+
 static int make_job(struct pass *p, struct err *e)
 {
     const struct batch_schedule *s = p->s;
@@ -53,13 +59,28 @@ static int make_job(struct pass *p, struct err *e)
                           .updated_us = p->now_us,
                           .start_us = p->now_us,
                           .schedule_id = s->id,
-                          .number = number};
+                          .number = number,
+                          .pool_name = pool_of_jobs(p)};
     if (st_batch_schedule_secrets(p->f->st, p->a, s->id, &secrets, e) < 0 ||
-        batch_job_add(p->f->st, p->a, &j, batch_schedule_job_secrets(p->a, secrets), e) < 0)
+        batch_job_add(p->f, p->a, &j, batch_schedule_job_secrets(p->a, secrets), e) < 0)
         return -1;
     batch_job_changed(p->f, j.id);
     p->busy = true;
-    return 0;
+    if (j.auto_life != BATCH_AUTO_OF_SCHEDULE || !*j.pool_name)
+        return 0;
+    return st_batch_schedule_set_pool(p->f->st, s->id, j.pool_name, e);
+}
+
+/* The pool that was made for its jobs goes with it, unless it is to be kept. */
+static int end_pool(struct pass *p, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (!p->s->auto_pool)
+        return 0;
+    if (batch_job_decode(p->a, batch_schedule_job_doc(p->a, p->s->doc, p->s->name), NULL, &spec,
+                         e) < 0)
+        return -1;
+    return spec.auto_keep ? 0 : auto_pool_end(p->f, p->s->account_id, p->s->auto_pool, e);
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -99,17 +120,19 @@ static int advance(struct pass *p, int64_t *next, int *number, struct err *e)
 static void wake_then(const struct pass *p, int64_t next_us)
 {
     int64_t in = next_us - p->now_us;
-    in = in < 0 || in > LOOK_US ? LOOK_US : in;
+    in = in <= 0 || in > LOOK_US ? LOOK_US : in;
     wake_at(p->f->wakes, WAKE_BATCH_SCHEDULE, p->s->id, wakes_mono(p->f->wakes) + in);
 }
 
-static int move(const struct pass *p, enum batch_schedule_state to, struct err *e)
+static int move(struct pass *p, enum batch_schedule_state to, struct err *e)
 {
     const struct st_schedule_move m = {.id = p->s->id,
                                        .from = p->s->state,
                                        .to = to,
                                        .now_us = p->now_us,
                                        .ends = to == BATCH_SCHEDULE_COMPLETED};
+    if (m.ends && end_pool(p, e) < 0)
+        return -1;
     return st_batch_schedule_move(p->f->st, &m, e);
 }
 
@@ -146,7 +169,7 @@ static int deleting(struct pass *p, struct err *e)
         0)
         return -1;
     if (n == 0)
-        return st_batch_schedule_remove(p->f->st, p->s->id, e);
+        return end_pool(p, e) < 0 ? -1 : st_batch_schedule_remove(p->f->st, p->s->id, e);
     for (size_t i = 0; i < n; i++)
         if (rows[i].state != BATCH_JOB_DELETING &&
             batch_job_delete(p->f, &rows[i], p->now_us, e) < 0)

@@ -3,12 +3,10 @@
  * Tokens of tasks, for their job's operations: sealed texts, which the daemon alone can make. One
  * is good as long as the run is under way that it was made for.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "front/batch/front_priv.h"
-#include "lib/guid.h"
 
 #define KIND "batch task"
 
@@ -20,17 +18,26 @@ const char *task_token(const struct batch_front *f, struct arena *a, const struc
     return copy;
 }
 
+/* Takes apart what task_token() has made; false: it is something else. */
+static bool take_apart(const char *text, int64_t *id, const char **guid)
+{
+    const size_t n = strlen(KIND " ");
+    char *end;
+    if (!text || strncmp(text, KIND " ", n) != 0)
+        return false;
+    *id = strtoll(text + n, &end, 10);
+    *guid = end + 1;
+    return *end == ' ';
+}
+
 int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
                         struct batch_task *out, struct err *e)
 {
-    const char *text;
-    long long id;
-    char guid[GUID_SIZE];
+    const char *text = NULL, *guid;
+    int64_t id;
     struct run r;
     struct err wrong = {0};
-    int used = 0;
-    if (st_unwrap(st, a, token, &text, &wrong) < 0 || !text ||
-        sscanf(text, KIND " %lld %36s%n", &id, guid, &used) != 2 || text[used] != '\0')
+    if (st_unwrap(st, a, token, &text, &wrong) < 0 || !take_apart(text, &id, &guid))
         return 0;
     int rc = st_run_of(st, a, RES_BATCH_TASK, id, 0, &r, e);
     if (rc <= 0 || strcmp(r.guid, guid) != 0 || r.state != RUN_ALLOCATED)

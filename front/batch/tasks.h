@@ -19,9 +19,10 @@ struct batch_front;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
-/* Writes a new job, whose doc and instants are filled in, with its manager task; j->id becomes its
- * id. batch_job_changed() follows. */
-int batch_job_add(struct storage *st, struct arena *a, struct batch_job *j, const char *secrets,
+/* Writes a new job, whose doc and instants are filled in, with its manager task and, unless its
+ * pool_name says which it is to have, the pool that it wants made for it; j->id becomes its id.
+ * batch_job_changed() follows. */
+int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e) MUST_CHECK;
 /* Fills in what a job's row has of its document (j->doc). */
 int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_CHECK;

@@ -61,6 +61,9 @@ enum batch_chore_state { BATCH_CHORE_RUNNING = 1, BATCH_CHORE_COMPLETED = 2 };
 #define BATCH_UNLIMITED (-1)
 #define BATCH_ID_MAX    64
 
+/* Whose life the pool of a job has that is made for it; 0: none is. */
+enum batch_auto_life { BATCH_AUTO_OF_JOB = 1, BATCH_AUTO_OF_SCHEDULE = 2 };
+
 /* Of the task that manages its job, as bits. */
 enum batch_manager {
     BATCH_MANAGES = 1,
@@ -85,6 +88,7 @@ struct batch_job {
     int max_parallel;      /* how many of its tasks may run at once; BATCH_UNLIMITED */
     bool depends;          /* its tasks may depend on each other */
     bool prepares;         /* its nodes are prepared */
+    enum batch_auto_life auto_life;
     enum batch_on_all on_all;
     enum batch_on_failure on_failure;
     enum batch_disable disable; /* while it is being disabled; 0: it is not */
@@ -98,6 +102,14 @@ struct batch_job {
 struct batch_counts {
     int64_t active, running, succeeded, failed;
     int64_t active_slots, running_slots, succeeded_slots, failed_slots;
+    /* Of those that ended: how long they ran and had waited, and how often they were tried again.
+     */
+    int64_t wall_us, wait_us, retries;
+};
+
+/* How many tasks have ended on a node. */
+struct batch_node_total {
+    int64_t ended, succeeded;
 };
 
 struct batch_task {

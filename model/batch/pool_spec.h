@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "model/batch/rows.h"
 #include "model/batch/spec.h"
 
 struct batch_start_task {
@@ -59,5 +60,9 @@ int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_pool_spec *out, struct err *e) MUST_CHECK;
 /* Of a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
+
+/* The row of a pool with this document, which has an id; without its account, maker, instants and
+ * `doc`. Texts are the arena's. */
+void batch_pool_of_doc(struct arena *a, const json_t *doc, struct batch_pool *p);
 
 #endif

@@ -39,6 +39,7 @@ struct batch_schedule {
     int64_t next_us;            /* when it makes its next job; 0: never */
     int64_t until_us, after_us; /* doNotRunUntil and doNotRunAfter, for filters; 0: not given */
     int number;                 /* of the last job that it made; 0: none yet */
+    const char *auto_pool;      /* that was made for all its jobs; NULL: none */
 };
 
 struct batch_certificate {

@@ -122,7 +122,10 @@ struct batch_task_spec {
 };
 
 struct batch_job_spec {
-    const char *pool_id; /* NULL: a pool is made for it */
+    const char *pool_id; /* NULL: a pool is made for it: */
+    int auto_life;       /* enum batch_auto_life */
+    bool auto_keep;      /* it stays when that is over */
+    const char *auto_prefix;
     int priority, max_parallel;
     bool depends, preemptible;
     struct batch_constraints limits;

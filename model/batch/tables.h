@@ -38,11 +38,11 @@ extern const struct schema schema_batch_job_patch, schema_batch_job_update,
     schema_batch_job_disable, schema_batch_job_terminate, schema_batch_task_update;
 
 /* Parts: environment variables (decoded into struct kv), files, users, constraints of tasks,
- * containers, packages, metadata, pairs of names and values, failures. */
+ * containers, packages, metadata, pairs of names and values, failures, statistics. */
 extern const struct schema schema_batch_env, schema_batch_resource_file, schema_batch_output_file,
     schema_batch_user, schema_batch_task_limits, schema_batch_container, schema_batch_registry,
     schema_batch_package, schema_batch_token, schema_batch_metadata, schema_batch_pair,
-    schema_batch_failure, schema_batch_container_info, schema_batch_identity;
+    schema_batch_failure, schema_batch_stats, schema_batch_container_info, schema_batch_identity;
 
 /* "A-Za-z0-9_-": ids that users give. Jobs of schedules have a colon too. */
 int batch_check_id(const json_t *value, const char *path, struct err *e);

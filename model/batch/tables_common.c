@@ -341,3 +341,22 @@ static const struct field container_info_rows[] = {
     {BATCH_TEXT("error", 0, 0, 0)},
 };
 SCHEMA(schema_batch_container_info, "TaskContainerExecutionInformation", container_info_rows, NULL);
+
+/* Of tasks; those of jobs have the counts, too. */
+static const struct field stats_rows[] = {
+    BATCH_READ_ONLY("url", FIELD_STRING),
+    BATCH_READ_ONLY("startTime", FIELD_TIME),
+    BATCH_READ_ONLY("lastUpdateTime", FIELD_TIME),
+    BATCH_READ_ONLY("userCPUTime", FIELD_STRING),
+    BATCH_READ_ONLY("kernelCPUTime", FIELD_STRING),
+    BATCH_READ_ONLY("wallClockTime", FIELD_STRING),
+    BATCH_READ_ONLY("readIOps", FIELD_STRING),
+    BATCH_READ_ONLY("writeIOps", FIELD_STRING),
+    BATCH_READ_ONLY("readIOGiB", FIELD_STRING),
+    BATCH_READ_ONLY("writeIOGiB", FIELD_STRING),
+    BATCH_READ_ONLY("numSucceededTasks", FIELD_STRING),
+    BATCH_READ_ONLY("numFailedTasks", FIELD_STRING),
+    BATCH_READ_ONLY("numTaskRetries", FIELD_STRING),
+    BATCH_READ_ONLY("waitTime", FIELD_STRING),
+};
+SCHEMA(schema_batch_stats, "JobStatistics", stats_rows, NULL);

@@ -4,6 +4,9 @@
  */
 #include "model/batch/job_rows.h"
 #include "model/batch/tables.h"
+#include "model/batch/tables_pool.h"
+
+#define MAX_PREFIX 20
 
 #define LIST(label, table, member, count)                                                          \
     {                                                                                              \
@@ -152,8 +155,29 @@ static const struct field limit_rows[] = {
 static SCHEMA_INTO(schema_limits, "JobConstraints", limit_rows, NULL, struct batch_constraints,
                    NULL);
 
+static const struct enum_name life_names[] = {
+    {BATCH_AUTO_OF_JOB, "job"}, {BATCH_AUTO_OF_SCHEDULE, "jobschedule"}, {0, NULL}};
+
+static const struct field auto_rows[] = {
+    {BATCH_TEXT("autoPoolIdPrefix", 0, 0, MAX_PREFIX),
+     INTO_TEXT(struct batch_job_spec, auto_prefix)},
+    {.name = "poolLifetimeOption",
+     .kind = FIELD_ENUM,
+     .flags = FIELD_REQUIRED,
+     .values = life_names,
+     INTO_INT(struct batch_job_spec, auto_life)},
+    {.name = "keepAlive",
+     .kind = FIELD_BOOL,
+     .fallback = "false",
+     INTO_BOOL(struct batch_job_spec, auto_keep)},
+    {.name = "pool", .kind = FIELD_OBJECT, .sub = &schema_batch_pool_spec},
+};
+static SCHEMA_INTO(schema_auto_pool, "AutoPoolSpecification", auto_rows, NULL,
+                   struct batch_job_spec, NULL);
+
 static const struct field pool_rows[] = {
     {BATCH_TEXT("poolId", 0, 0, BATCH_MAX_ID), INTO_TEXT(struct batch_job_spec, pool_id)},
+    {.name = "autoPoolSpecification", .kind = FIELD_OBJECT, .sub = &schema_auto_pool, INTO_SAME},
 };
 static SCHEMA_INTO(schema_pool_info, "PoolInformation", pool_rows, NULL, struct batch_job_spec,
                    NULL);
@@ -233,7 +257,11 @@ static SCHEMA(schema_job_execution, "JobExecutionInformation", execution_rows, N
 static int check_job(json_t *obj, const char *path, struct err *e)
 {
     (void)path;
-    if (has(json_object_get(obj, "poolInfo"), "poolId") == false)
+    const json_t *pool = json_object_get(obj, "poolInfo");
+    if (has(pool, "poolId") && has(pool, "autoPoolSpecification"))
+        return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
+                       "poolInfo says either poolId or autoPoolSpecification");
+    if (!has(pool, "poolId") && !has(pool, "autoPoolSpecification"))
         return err_set(e, ERR_MISSING_PROPERTY, "poolInfo",
                        "poolInfo must say poolId or autoPoolSpecification");
     if (json_object_get(obj, "jobReleaseTask") && !json_object_get(obj, "jobPreparationTask"))
@@ -276,6 +304,7 @@ static const struct field job_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_READONLY,
      .sub = &schema_job_execution},
+    {.name = "stats", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_batch_stats},
     ON_ALL("\"noaction\""),
     {.name = "onTaskFailure",
      .kind = FIELD_ENUM,

@@ -256,6 +256,7 @@ static const struct field task_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_READONLY | FIELD_KEEP_EMPTY,
      .sub = &schema_node_info},
+    {.name = "stats", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_batch_stats},
 };
 SCHEMA_INTO(schema_batch_task, "CloudTask", task_rows, NULL, struct batch_task_spec, finish_task);
 

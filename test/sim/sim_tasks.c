@@ -90,7 +90,7 @@ void sim_add_work(struct sim *m)
                           .updated_us = now,
                           .start_us = now,
                           .number = 1};
-    bool ok = sim_ok(m, batch_job_add(m->life->st, &m->a, &j, NULL, &e), &e, "job");
+    bool ok = sim_ok(m, batch_job_add(&m->life->batch, &m->a, &j, NULL, &e), &e, "job");
     t->gone = !ok;
     t->id = j.id;
     if (ok)

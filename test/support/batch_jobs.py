@@ -28,6 +28,13 @@ class Job:
         self.url = f"/jobs/{self.id}"
         plane.call("POST", "/jobs", {"id": self.id, "poolInfo": {"poolId": pool}, **more}, expect=201)
 
+    @classmethod
+    def of(cls, plane, id):
+        """One that is there."""
+        job = cls.__new__(cls)
+        job.plane, job.id, job.url = plane, id, f"/jobs/{id}"
+        return job
+
     def add(self, command, id=None, **more):
         id = id or f"task{next(numbers)}"
         self.plane.call("POST", f"{self.url}/tasks", {"id": id, "commandLine": command, **more}, expect=201)

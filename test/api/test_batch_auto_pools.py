@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Pools that Azure Batch makes for a job, or for the jobs of a schedule."""
+
+import re
+
+import pytest
+from support.batch import V, BatchGround
+from support.batch_jobs import POOL, Job
+from support.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def plane(daemon):
+    g = BatchGround(daemon)
+    yield g.plane
+    g.remove()
+
+
+def auto(life="job", keep=False, **more):
+    pool = {**POOL, "targetDedicatedNodes": 1, **more}
+    return {"autoPoolSpecification": {"autoPoolIdPrefix": "auto", "poolLifetimeOption": life, "keepAlive": keep, "pool": pool}}
+
+
+def add_job(plane, **more):
+    info = more.pop("poolInfo", None) or auto()
+    return Job(plane, None, poolInfo=info, **more)
+
+
+def gone(plane, pool):
+    wait_for(lambda: plane.call("GET", f"/pools/{pool}").status == 404, what=f"{pool} gone")
+
+
+def test_a_pool_is_made_for_a_job_and_goes_with_it(plane):
+    job = add_job(plane)
+    name = job.get()["executionInfo"]["poolId"]
+    assert re.fullmatch(r"auto_[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", name)
+    shown = job.get()["poolInfo"]["autoPoolSpecification"]
+    assert (shown["poolLifetimeOption"], shown["keepAlive"], shown["pool"]["taskSlotsPerNode"]) == ("job", False, 1)
+    assert plane.get(f"/pools/{name}")["vmSize"] == POOL["vmSize"]
+    (task,) = job.wait(job.add("/bin/true"))
+    assert task["nodeInfo"]["poolId"] == name
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    job.wait_state("completed")
+    gone(plane, name)
+    job.delete()
+
+
+def test_a_deleted_job_takes_its_pool_along(plane):
+    job = add_job(plane)
+    name = job.get()["executionInfo"]["poolId"]
+    job.delete()
+    gone(plane, name)
+
+
+def test_a_pool_that_is_kept_stays(plane):
+    job = add_job(plane)
+    name = job.get()["executionInfo"]["poolId"]
+    plane.call("PATCH", job.url, {"poolInfo": auto(keep=True)}, expect=200)
+    assert job.get()["poolInfo"]["autoPoolSpecification"]["keepAlive"] is True
+    assert job.get()["executionInfo"]["poolId"] == name
+    values = plane.refused(400, "InvalidPropertyValue", "PATCH", job.url, {"poolInfo": {"poolId": "other"}})
+    assert values["PropertyName"] == "poolInfo"
+    job.delete()
+    assert plane.get(f"/pools/{name}")["state"] == "active"
+    plane.call("DELETE", f"/pools/{name}", expect=202)
+    gone(plane, name)
+
+
+def test_secrets_and_release_tasks_of_a_pool_of_its_own(plane):
+    """The account of the pool is made of the job's secrets, and is not shown; the release runs before the pool goes."""
+    users = [{"name": "ada", "password": "s3cret-Pass", "elevationLevel": "admin"}]
+    job = add_job(
+        plane, poolInfo=auto(userAccounts=users), jobPreparationTask={"commandLine": "/bin/true"},
+        jobReleaseTask={"commandLine": "/bin/true"},
+    )  # fmt: skip
+    name = job.get()["executionInfo"]["poolId"]
+    assert b"s3cret" not in plane.call("GET", job.url).content
+    assert [u["name"] for u in plane.get(f"/pools/{name}")["userAccounts"]] == ["ada"]
+    job.wait(job.add("/bin/true"))
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    job.wait_state("completed")
+    (row,) = plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")
+    assert row["jobReleaseTaskExecutionInfo"]["result"] == "success"
+    gone(plane, name)
+    job.delete()
+
+
+def test_a_job_whose_pool_cannot_be_made_is_completed(plane):
+    for more, code in (
+        ({"enableAutoScale": True, "autoScaleFormula": "$TargetDedicatedNodes=;"}, "InvalidAutoScaleFormulaInAutoPool"),
+    ):
+        more.setdefault("targetDedicatedNodes", None)
+        info = auto(**more)
+        pool = info["autoPoolSpecification"]["pool"]
+        info["autoPoolSpecification"]["pool"] = {k: v for k, v in pool.items() if v is not None}
+        job = add_job(plane, poolInfo=info)
+        ended = job.wait_state("completed")
+        assert ended["executionInfo"]["schedulingError"]["code"] == code
+        assert "poolId" not in ended["executionInfo"]
+        job.delete()
+
+
+@pytest.mark.parametrize("info,code,name", [
+    (auto("jobschedule"), "InvalidPropertyValue", "poolLifetimeOption"),
+    ({}, "MissingRequiredProperty", "poolInfo"),
+    ({"poolId": "p", **auto()}, "InvalidPropertyValue", "poolInfo"),
+])  # fmt: skip
+def test_what_is_wrong_is_named(plane, info, code, name):
+    values = plane.refused(400, code, "POST", "/jobs", {"id": "wrong", "poolInfo": info})
+    assert values["PropertyName"] == name
+
+
+def test_an_old_version_makes_one_too(plane):
+    old = plane.at(V["6.0"])
+    job = Job(old, None, poolInfo=auto())
+    assert old.get(job.url)["poolInfo"]["autoPoolSpecification"]["pool"]["maxTasksPerNode"] == 1
+    job.plane = plane
+    job.delete()
+
+
+def add_schedule(plane, id, info):
+    plane.call("POST", "/jobschedules", {
+        "id": id, "schedule": {"recurrenceInterval": "PT1M"},
+        "jobSpecification": {"poolInfo": info, "jobManagerTask": {"id": "boss", "commandLine": "/bin/true"}},
+    }, expect=201)  # fmt: skip
+
+
+def wait_job(plane, id):
+    wait_for(lambda: plane.all(f"/jobschedules/{id}/jobs"), what="a job")
+    return Job.of(plane, plane.all(f"/jobschedules/{id}/jobs")[0]["id"])
+
+
+def test_a_pool_lives_as_long_as_its_schedule(plane):
+    add_schedule(plane, "living", auto("jobschedule"))
+    job = wait_job(plane, "living")
+    name = job.wait_state("completed")["executionInfo"]["poolId"]
+    assert plane.get(f"/pools/{name}")["state"] == "active"
+    plane.call("POST", "/jobschedules/living/terminate", expect=202)
+    gone(plane, name)
+    plane.call("DELETE", "/jobschedules/living", expect=202)
+
+
+def test_a_deleted_schedule_takes_its_pool_along(plane):
+    add_schedule(plane, "deleted", auto("jobschedule"))
+    name = wait_job(plane, "deleted").wait_state("completed")["executionInfo"]["poolId"]
+    plane.call("DELETE", "/jobschedules/deleted", expect=202)
+    gone(plane, name)
+
+
+def test_each_job_of_a_schedule_may_have_a_pool_of_its_own(plane):
+    add_schedule(plane, "each", auto("job"))
+    name = wait_job(plane, "each").wait_state("completed")["executionInfo"]["poolId"]
+    gone(plane, name)
+    plane.call("DELETE", "/jobschedules/each", expect=202)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""What becomes of tasks of Azure Batch that run, when their job, their node or their time ends."""
+
+import os
+import signal
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.daemon import processes_of
+from support.waiting import wait_for
+from support.world import instant
+
+
+@pytest.fixture(scope="module")
+def plane(daemon):
+    g = BatchGround(daemon)
+    yield g.plane
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def pool(plane):
+    """A node of four slots."""
+    add_pool(plane, "running", targetDedicatedNodes=1, taskSlotsPerNode=4)
+    yield "running"
+    plane.call("DELETE", "/pools/running", expect=202)
+
+
+@pytest.fixture
+def jobs(plane, pool):
+    made = Jobs(plane, pool)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def go(tmp_path):
+    """A file; tasks that wait() for it end once it is there."""
+    tmp_path.chmod(0o755)
+    return tmp_path / "go"
+
+
+def wait(go):
+    return f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'"
+
+
+def running(job, *ids):
+    wait_for(lambda: all(job.task(i)["state"] == "running" for i in ids), what=f"{ids} running")
+
+
+def node(plane):
+    (n,) = plane.all("/pools/running/nodes")
+    return n
+
+
+# --- jobs ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_is_disabled_and_its_tasks_end(jobs, plane):
+    job = jobs()
+    task = job.add("sleep 1000")
+    running(job, task)
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "terminate"}, expect=202)
+    job.wait_state("disabled")
+    ended = job.task(task)
+    assert ended["state"] == "completed" and ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    late = job.add("/bin/true")
+    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.wait(late)
+
+
+def test_a_job_is_disabled_once_its_tasks_have_ended(jobs, plane, go):
+    job = jobs(maxParallelTasks=1)
+    first, next = job.add(wait(go)), job.add("/bin/true")
+    running(job, first)
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
+    wait_for(lambda: job.get()["state"] == "disabling", what="disabling")
+    assert job.task(first)["state"] == "running"
+    go.touch()
+    job.wait_state("disabled")
+    assert job.task(first)["executionInfo"]["result"] == "success"
+    assert job.task(next)["state"] == "active"
+    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.wait(next)
+
+
+def test_a_job_whose_time_is_up_ends_with_its_tasks(jobs, plane):
+    job = jobs(constraints={"maxWallClockTime": "PT2S"})
+    task = job.add("sleep 1000")
+    ended = job.wait_state("completed")
+    assert ended["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
+    info = ended["executionInfo"]
+    assert (instant(info["endTime"]) - instant(info["startTime"])).total_seconds() >= 2
+    assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+
+
+def test_the_time_of_a_job_can_be_cut_short(jobs, plane):
+    job = jobs()
+    running(job, job.add("sleep 1000"))
+    plane.call("PATCH", job.url, {"constraints": {"maxWallClockTime": "PT1S"}}, expect=200)
+    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
+
+
+def test_the_time_of_a_task_is_of_each_try(jobs):
+    """A task that runs out of time is not tried again."""
+    job = jobs()
+    (ended,) = job.wait(job.add("sleep 1000", constraints={"maxWallClockTime": "PT1S", "maxTaskRetryCount": 3}))
+    info = ended["executionInfo"]
+    assert info["failureInfo"]["code"] == "TaskEnded" and info["retryCount"] == 0 and "exitCode" not in info
+
+
+# --- slots ---------------------------------------------------------------------------------------------------------
+
+
+def test_tasks_take_as_many_slots_as_they_require(jobs, plane, go):
+    job = jobs()
+    three, two = job.add(wait(go), requiredSlots=3), job.add(wait(go), requiredSlots=2)
+    running(job, three)
+    assert job.task(two)["state"] == "active"
+    slots = plane.get(f"{job.url}/taskcounts")["taskSlotCounts"]
+    assert (slots["running"], slots["active"]) == (3, 2)
+    go.touch()
+    job.wait(three, two)
+    assert plane.get(f"{job.url}/taskcounts")["taskSlotCounts"]["succeeded"] == 5
+
+
+def test_a_task_that_requires_more_than_a_node_has_lets_others_pass(jobs):
+    job = jobs()
+    large, small = job.add("/bin/true", requiredSlots=5), job.add("/bin/true")
+    job.wait(small)
+    assert job.task(large)["state"] == "active"
+
+
+# --- nodes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_node_that_is_restarted_gives_its_tasks_back(jobs, plane, go):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    task = job.add(wait(go))
+    running(job, task)
+    began = job.task(task)["executionInfo"]["startTime"]
+    plane.call("POST", f"/pools/running/nodes/{node(plane)['id']}/reboot", {"nodeRebootOption": "requeue"}, expect=202)
+    wait_for(lambda: job.task(task)["executionInfo"].get("startTime", began) != began, what="another start")
+    running(job, task)
+    info = job.task(task)["executionInfo"]
+    assert (info["requeueCount"], info["retryCount"]) == (1, 0) and "lastRequeueTime" in info
+    go.touch()
+    assert job.wait(task)[0]["executionInfo"]["result"] == "success"
+
+
+def test_a_node_that_is_restarted_ends_its_tasks_if_that_is_wanted(jobs, plane):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    task = job.add("sleep 1000")
+    running(job, task)
+    plane.call("POST", f"/pools/running/nodes/{node(plane)['id']}/reboot", {"nodeRebootOption": "terminate"}, expect=202)
+    (ended,) = job.wait(task)
+    assert ended["executionInfo"]["requeueCount"] == 0 and ended["executionInfo"]["result"] == "failure"
+    wait_for(lambda: node(plane)["state"] == "idle", what="idle")
+
+
+@pytest.mark.parametrize("how,requeued", [("requeue", 1), ("terminate", 0), ("taskcompletion", 0)])
+def test_a_node_that_gets_no_more_tasks(jobs, plane, go, how, requeued):
+    job = jobs()
+    task, url = job.add(wait(go)), f"/pools/running/nodes/{node(plane)['id']}"
+    running(job, task)
+    plane.call("POST", f"{url}/disablescheduling", {"nodeDisableSchedulingOption": how}, expect=200)
+    if how == "taskcompletion":
+        go.touch()
+    wait_for(lambda: node(plane)["state"] == "offline", what="offline")
+    wait_for(lambda: job.task(task)["state"] != "running", what="not running")
+    assert job.task(task)["state"] == ("active" if how == "requeue" else "completed")
+    assert job.task(task)["executionInfo"]["requeueCount"] == requeued
+    plane.call("POST", f"{url}/enablescheduling", expect=200)
+    go.touch()
+    job.wait(task)
+    assert job.task(task)["executionInfo"]["result"] == ("failure" if how == "terminate" else "success")
+
+
+def processes_with(daemon, go):
+    return [p for p, command in processes_of(daemon.state_dir / "nodes").items() if str(go) in command]
+
+
+def test_a_task_that_vanishes_from_its_node_is_queued_again(jobs, plane, daemon, go):
+    """Its supervisor is killed: nobody knows how it ended. That is no failure of the task."""
+    job = jobs()
+    task = job.add(wait(go), constraints={"maxTaskRetryCount": 0})
+    running(job, task)
+    mine = wait_for(lambda: processes_with(daemon, go), what="its process")
+    supervisors = {int(open(f"/proc/{p}/stat").read().rsplit(")", 1)[1].split()[1]) for p in mine}
+    for p in [s for s in supervisors if s > 1 and s != daemon.process.pid] + mine:
+        try:
+            os.kill(p, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    wait_for(lambda: job.task(task)["executionInfo"]["requeueCount"] == 1, what="queued again")
+    running(job, task)
+    assert job.task(task)["executionInfo"]["retryCount"] == 0
+    go.touch()
+    job.wait(task)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What is counted of the tasks of a node and of a job."""
+
+import pytest
+from support.batch import V, BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
+from support.world import instant
+
+
+@pytest.fixture(scope="module")
+def plane(daemon):
+    g = BatchGround(daemon)
+    yield g.plane
+    g.remove()
+
+
+@pytest.fixture
+def jobs(plane):
+    add_pool(plane, "counted", targetDedicatedNodes=1, taskSlotsPerNode=4)
+    made = Jobs(plane, "counted")
+    yield made
+    made.remove()
+    plane.call("DELETE", "/pools/counted", expect=202)
+    wait_for(lambda: plane.call("GET", "/pools/counted").status == 404, what="the pool gone")
+
+
+def node(plane):
+    (n,) = plane.all("/pools/counted/nodes")
+    assert plane.get(f"/pools/counted/nodes/{n['id']}").get("recentTasks") == n.get("recentTasks")
+    return n
+
+
+def counts(n):
+    return [n[k] for k in ("totalTasksRun", "totalTasksSucceeded", "runningTasksCount", "runningTaskSlotsCount")]
+
+
+def test_tasks_of_a_node(jobs, plane):
+    job = jobs(jobPreparationTask={"commandLine": "/bin/true"})
+    assert counts(node(plane)) == [0, 0, 0, 0] and "recentTasks" not in node(plane)
+    good, bad = job.add("/bin/true"), job.add("/bin/false")
+    job.wait(good, bad)
+    runs = job.add("sleep 1000", requiredSlots=3)
+    wait_for(lambda: job.task(runs)["state"] == "running", what="running")
+    wait_for(lambda: counts(node(plane)) == [2, 1, 1, 3], what="what ended is cleaned up")
+    recent = {t["taskId"]: t for t in node(plane)["recentTasks"]}
+    assert set(recent) == {good, bad, runs}
+    assert recent[runs]["taskState"] == "running" and recent[runs]["jobId"] == job.id
+    assert recent[runs]["taskUrl"] == f"{plane.url}{job.url}/tasks/{runs}"
+    assert recent[bad]["executionInfo"]["failureInfo"]["code"] == "FailureExitCode"
+    assert recent[bad]["executionInfo"]["exitCode"] == 1 and recent[good]["executionInfo"]["result"] == "success"
+    assert "runningTaskSlotsCount" not in node(plane.at(V["11.0"]))
+    job.delete()
+    assert counts(node(plane))[:2] == [2, 1]  # they stay, as they are the node's
+
+
+def seconds(span):
+    assert span.startswith("PT") and span.endswith("S"), span
+    return float(span[2:-1])
+
+
+def test_statistics_are_shown_if_they_are_asked_for(jobs, plane):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    good, bad = job.add("/bin/sleep 0.3"), job.add("/bin/false")
+    ended = job.wait(good, bad)
+    assert "stats" not in job.get() and "stats" not in ended[0]
+    of_job = plane.get(job.url, **{"$expand": "stats"})["stats"]
+    assert (of_job["numSucceededTasks"], of_job["numFailedTasks"], of_job["numTaskRetries"]) == ("1", "1", "1")
+    assert of_job["url"] == f"{plane.url}{job.url}"
+    listed = {t["id"]: t["stats"] for t in plane.all(f"{job.url}/tasks", **{"$expand": "stats"})}
+    assert listed[good] == plane.get(f"{job.url}/tasks/{good}", **{"$expand": "stats"})["stats"]
+    assert seconds(listed[good]["wallClockTime"]) >= 0.3
+    info = ended[0]["executionInfo"]
+    ran = (instant(info["endTime"]) - instant(info["startTime"])).total_seconds()
+    assert abs(seconds(listed[good]["wallClockTime"]) - ran) < 0.001
+    both = sum(seconds(listed[t]["wallClockTime"]) for t in (good, bad))
+    assert abs(seconds(of_job["wallClockTime"]) - both) < 0.001
+    (shown,) = [j for j in plane.all("/jobs", **{"$expand": "stats"}) if j["id"] == job.id]
+    assert shown["stats"]["wallClockTime"] == of_job["wallClockTime"]
+    for version in ("6.0", "11.0", "20.0"):
+        assert plane.at(V[version]).get(job.url, **{"$expand": "stats"})["stats"]["numFailedTasks"] == "1"

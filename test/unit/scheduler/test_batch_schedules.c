@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Job schedules of Azure Batch over hours and days of virtual time: recurrence, windows, ends.
+ */
+#include "front/batch/schedules.h"
+#include "front/batch/tasks.h"
+#include "test/unit/scheduler/batch_pools.h"
+
+#define HOUR (60 * MINUTE)
+
+static int64_t wall(struct world *w)
+{
+    return wakes_wall(sched_wakes(w->s));
+}
+
+/* `times`: of its document, JSON. Its jobs have no tasks and end at once, or stay if `stays`. */
+static int64_t add_schedule(struct world *w, const char *times, bool stays)
+{
+    struct err e = {0};
+    int64_t id, now = wall(w);
+    const struct batch_schedule s = {
+        .account_id = add_account(w),
+        .name = "s",
+        .doc = arena_printf(&w->a,
+                            "{\"id\":\"s\",\"schedule\":{%s},\"jobSpecification\":{\"priority\":0,"
+                            "\"onAllTasksComplete\":\"%s\",\"poolInfo\":{\"poolId\":\"none\"}}}",
+                            times, stays ? "noaction" : "terminatejob"),
+        .state = BATCH_SCHEDULE_ACTIVE,
+        .state_us = now,
+        .created_us = now,
+        .updated_us = now,
+        .next_us = now};
+    ok(st_batch_schedule_insert(w->st, &s, NULL, &id, &e), &e);
+    batch_schedule_changed(&w->batch, id);
+    return id;
+}
+
+static struct batch_schedule row_of(struct world *w, int64_t id)
+{
+    struct err e = {0};
+    struct batch_schedule s;
+    if (st_batch_schedule_by_id(w->st, &w->a, id, &s, &e) != 1)
+        fail_msg("the schedule is not there: %s", e.msg);
+    return s;
+}
+
+static struct batch_job *jobs_of(struct world *w, int64_t id, size_t *n)
+{
+    struct err e = {0};
+    struct batch_job *rows;
+    ok(st_batch_job_list_schedule(w->st, &w->a, id, NULL, 0, 1000, &rows, n, &e), &e);
+    return rows;
+}
+
+static void test_a_job_each_interval(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t began = wall(w), id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\"", false);
+    size_t n;
+    pass(w, MINUTE);
+    assert_int_equal(row_of(w, id).number, 1);
+    pass(w, 58 * MINUTE);
+    assert_int_equal(row_of(w, id).number, 1);
+    pass(w, 24 * HOUR);
+    struct batch_job *jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 25);
+    for (size_t i = 0; i < n; i++) {
+        int64_t late = jobs[i].created_us - began - (int64_t)i * HOUR;
+        assert_true(late >= 0 && late <= 2 * MINUTE);
+        assert_int_equal(jobs[i].state, BATCH_JOB_COMPLETED);
+        assert_string_equal(jobs[i].name, arena_printf(&w->a, "s:job-%zu", i + 1));
+    }
+    assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_ACTIVE);
+    world_free(w);
+}
+
+/* One at a time: those whose turn passes meanwhile are left out, but for one that is not too late.
+ */
+static void test_the_next_waits_for_the_one_before(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(1);
+    int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\",\"startWindow\":\"PT10M\"", true);
+    size_t n;
+    pass(w, 3 * HOUR + 30 * MINUTE);
+    struct batch_job *jobs = jobs_of(w, id, &n);
+    assert_int_equal(n, 1);
+    ok(batch_job_terminate(&w->batch, &jobs[0], NULL, true, wall(w), &e), &e);
+    pass(w, 20 * MINUTE);
+    (void)jobs_of(w, id, &n);
+    assert_int_equal(n, 1); /* half an hour late is too late */
+    pass(w, 15 * MINUTE);
+    (void)jobs_of(w, id, &n);
+    assert_int_equal(n, 2);
+    world_free(w);
+}
+
+static void test_none_after_its_end(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    char until[TIMEFMT_SIZE];
+    timefmt_exact(wall(w) + 150 * MINUTE, until);
+    int64_t id = add_schedule(
+        w, arena_printf(&w->a, "\"recurrenceInterval\":\"PT1H\",\"doNotRunAfter\":\"%s\"", until),
+        false);
+    pass(w, 10 * HOUR);
+    assert_int_equal(row_of(w, id).number, 3);
+    assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_COMPLETED);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_job_each_interval),
+        cmocka_unit_test(test_the_next_waits_for_the_one_before),
+        cmocka_unit_test(test_none_after_its_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
