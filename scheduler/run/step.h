@@ -22,8 +22,6 @@ struct step {
 struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what);
 /* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
 bool step_answered(struct job_slot *slot);
-/* The account that the run has there, as requests name it; NULL: the agent's own. */
-const char *slot_account(struct job_slot *slot);
 /* The first of the run's tasks on this node; NULL: none. */
 const struct run_task *slot_first_task(const struct job_slot *slot);
 /* Whether files are put onto its nodes before its processes begin. */
