@@ -68,7 +68,7 @@ struct told told_seen(const struct seen *s)
 json_t *seen_render(const struct seen *s)
 {
     char time[TIMEFMT_SIZE];
-    timefmt_exact(s->time_us, time);
+    timefmt_wire(s->time_us, time);
     json_t *o =
         json_pack("{s:I, s:s, s:f, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:i, s:o*, s:o*}", "number",
                   (json_int_t)s->number, "time", time, "milliseconds", (double)s->took_us / 1000,

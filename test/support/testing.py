@@ -14,7 +14,7 @@ class Testing:
     def call(self, method, path, body=None, key=None, **more):
         headers = {KEY: self.key if key is None else key} if key != "" else {}
         return self.daemon.call(
-            method, f"/batchaid/testing{path}", body, headers=headers, validate=False, token=None, **more
+            method, f"/batchaid/testing{path}", body, headers=headers, token=None, **more
         )
 
     def get(self, path):
