@@ -14,13 +14,14 @@
 
 /* Rows: from; columns: to; in the order of the enums. */
 static const char *const runs_go[] = {
-    /*             A  S  K  E  W  C */
-    /* active   */ ".ss..s",
-    /* stopping */ "..ss.s",
-    /* killing  */ "...s.s",
-    /* ending   */ "....s.",
-    /* ended    */ "...s.s",
-    /* cleaning */ "...s..",
+    /*             A  S  K  V  E  W  C; V: saving */
+    /* active   */ ".ss...s",
+    /* stopping */ "..sss.s",
+    /* killing  */ "...ss.s",
+    /* saving   */ "....s.s",
+    /* ending   */ ".....s.",
+    /* ended    */ "....s.s",
+    /* cleaning */ "....s..",
 };
 static const char *const slots_go[] = {
     /* waiting  */ ".ss.s",
