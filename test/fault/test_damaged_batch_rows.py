@@ -22,12 +22,15 @@ INSERT INTO batch_litter SELECT 1, min(id), 'batch/workitems/x' FROM node;
 INSERT INTO batch_node_user SELECT 1, min(id), 'ada', 0, 1 << 52, 'ssh-ed25519 AAAA', NULL FROM node;
 INSERT OR IGNORE INTO node_setup SELECT min(id), 1, 1, 1, 0, 0, 0, 0, NULL FROM node;
 INSERT INTO batch_chore SELECT 1, min(j.id), 1, 'pool', n.name, n.id, 1, 2, 1, 1, 0, 1, 0, 0, NULL FROM batch_job j, node n;
+INSERT INTO batch_subtask SELECT 1, min(id), 1, 'node', 2, 0, 1, 0, 1, 0, NULL, 0, NULL FROM batch_task;
+INSERT OR IGNORE INTO batch_node_total SELECT name, 2, 1 FROM node;
+INSERT INTO node_bar SELECT min(j.id), min(n.id) FROM batch_job j, node n;
 INSERT OR IGNORE INTO batch_number SELECT min(id), 7 FROM batch_job;
 INSERT OR IGNORE INTO batch_sample SELECT min(id), 1, '[]' FROM batch_pool;
 """
 PATHS = (
     "/pools", "/pools/pool", "/pools/pool/nodes", "/nodecounts", "/jobs", "/jobs/job1", "/jobs/job1/tasks",
-    "/jobs/job1/tasks/runs", "/jobs/job1/jobpreparationandreleasetaskstatus", "/jobs/job1/tasks/waits", "/jobs/job1/taskcounts", "/jobschedules", "/jobschedules/s",
+    "/jobs/job1/tasks/runs", "/jobs/job1/tasks/runs/subtasksinfo", "/jobs/job1/jobpreparationandreleasetaskstatus", "/jobs/job1/tasks/waits", "/jobs/job1/taskcounts", "/jobschedules", "/jobschedules/s",
     "/applications", "/certificates",
 )  # fmt: skip
 

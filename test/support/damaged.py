@@ -24,6 +24,7 @@ BATCH_TABLES = (
     "batch_count",
     "batch_job",
     "batch_litter",
+    "batch_node_total",
     "batch_node_user",
     "batch_number",
     "batch_package",
@@ -33,6 +34,7 @@ BATCH_TABLES = (
     "batch_subtask",
     "batch_task",
     "batch_wait",
+    "node_bar",
     "node_setup",
 )
 
