@@ -87,6 +87,14 @@ def test_secrets_are_not_in_it(place, t):
     assert put["request"]["properties"]["userAccountSettings"]["adminUserName"] == "demo"
 
 
+def test_it_can_be_forgotten(place, t):
+    assert t.requests()
+    t.call("DELETE", "/requests", expect=204)
+    assert t.requests() == []
+    place.daemon.get(place.path)
+    assert [s["operation"] for s in t.requests()] == ["Workspaces_Get"]
+
+
 def test_what_is_not_served_is_counted(tested, t):
     path = f"/subscriptions/{tested.subscription}/providers/Microsoft.Nothing/things"
     for _ in range(3):
