@@ -204,18 +204,21 @@ static void dispatch(struct request *r)
     request_again(r, dispatch_on, NULL);
 }
 
-/* With what a watcher has delayed. */
+/* With what a watcher has delayed. A stream's sink, or who answers later, finishes it. */
 static void go_on(struct request *r)
 {
     bool streams = !r->early.code && (r->route->flags & ROUTE_STREAM);
-    if (r->early.code)
+    if (r->early.code) {
         refusal(r);
-    else if (!streams)
+    } else if (!streams) {
         dispatch_on(r, NULL);
-    else if (!r->answered && !r->response && r->sink)
-        r->sink->end(r->sink->ctx);
-    if (r->early.code || (streams && (r->answered || r->response) && !r->finished))
-        finish(r);
+        return;
+    } else if (!r->answered && !r->response) {
+        if (r->sink)
+            r->sink->end(r->sink->ctx);
+        return;
+    }
+    finish(r);
 }
 
 static enum MHD_Result wait_for(struct request *r)
