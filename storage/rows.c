@@ -11,16 +11,15 @@
 #include "lib/strbuf.h"
 #include "storage/columns.h"
 
-#define NODE_LIVE_SQL "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state = 1)"
-#define NODE_TAKEN_SQL(what)                                                                       \
-    "(SELECT coalesce(sum(a." what "), 0) FROM allocation a WHERE a.node_id = n.id AND a.state = " \
-    "1)"
+#define LIVE_ON_NODE         "allocation a INDEXED BY allocation_live"
+#define OF_NODE              " WHERE a.node_id = n.id AND a.state = 1"
+#define NODE_LIVE_SQL        "(SELECT count(*) FROM " LIVE_ON_NODE OF_NODE ")"
+#define NODE_TAKEN_SQL(what) "(SELECT coalesce(sum(a." what "), 0) FROM " LIVE_ON_NODE OF_NODE ")"
 /* The names of the jobs on a node. */
 #define NODE_JOBS_SQL                                                                              \
-    "(SELECT group_concat(coalesce(j.name, bt.name), ', ') FROM allocation a "                     \
-    "JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "     \
-    "LEFT JOIN batch_task bt ON u.owner_kind = 12 AND bt.id = u.owner_id "                         \
-    "WHERE a.node_id = n.id AND a.state = 1)"
+    "(SELECT group_concat(coalesce(j.name, bt.name), ', ') FROM " LIVE_ON_NODE                     \
+    " JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "    \
+    "LEFT JOIN batch_task bt ON u.owner_kind = 12 AND bt.id = u.owner_id" OF_NODE ")"
 
 #define ROW struct resource_group
 static const struct st_column group_columns[] = {

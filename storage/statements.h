@@ -40,11 +40,12 @@
 #define ITEM_SELECT     "SELECT {item} FROM share_item i "
 #define SNAPSHOT_SELECT "SELECT {snapshot} FROM blob_snapshot bs "
 
-/* The allocation is live: 1 is held. */
-#define IS_LIVE "a.state = 1"
-#define BUSY_MACHINE                                                                               \
-    "n.machine_id IS NOT NULL AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id "      \
-    "AND " IS_LIVE ")"
+/* The allocation is live: 1 is held. Of a node's allocations the ended ones are as many as the jobs
+ * that it ever ran, and SQLite would go over them: it does not know how few are live. */
+#define IS_LIVE           "a.state = 1"
+#define LIVE_ALLOCATION   "allocation a INDEXED BY allocation_live "
+#define LIVE_OF_NODE      "FROM " LIVE_ALLOCATION "WHERE " IS_LIVE " AND a.node_id = "
+#define BUSY_MACHINE      "n.machine_id IS NOT NULL AND EXISTS (SELECT 1 " LIVE_OF_NODE "n.id)"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
 #define NODE_POOL   "CROSS JOIN pool np ON np.id = n.pool_id "
@@ -161,8 +162,7 @@
     X(ST_CLUSTER_NAMES, \
       "SELECT r.name, w.name FROM cluster r JOIN workspace w ON w.id = r.workspace_id WHERE r.id = ?1") \
     X(ST_CLUSTER_NODE_COUNTS, \
-      "SELECT n.state, n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id " \
-      "AND " IS_LIVE "), count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1, 2") \
+      "SELECT n.state, n.state = 2 AND EXISTS (SELECT 1 " LIVE_OF_NODE "n.id), count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1, 2") \
     X(ST_CLUSTER_SECRETS, "SELECT secrets FROM cluster WHERE id = ?1")                             \
     X(ST_POOL_MOVE, "UPDATE pool SET alloc_state = ?3, alloc_us = ?4, is_new = 0 WHERE id = ?1 AND alloc_state = ?2") \
     X(ST_POOL_ALLOC, "SELECT alloc_state FROM pool WHERE id = ?1") \
@@ -270,7 +270,7 @@
     X(ST_RUN_PARTS, \
       QUEUE_OF_POOL "AND u.need_whole = 0 AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_POOL_HELD, \
-      "SELECT {held_part} FROM node n CROSS JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
+      "SELECT {held_part} FROM node n CROSS JOIN " LIVE_ALLOCATION "ON a.node_id = n.id AND " IS_LIVE \
       " CROSS JOIN run u ON u.id = a.run_id WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
     X(ST_RUN_LIVE_IDS, "SELECT id FROM run WHERE phase IN (2, 3) ORDER BY id") \
     X(ST_RUN_DOOMED_IDS, "SELECT id FROM run WHERE phase IN (2, 3) AND stop = 2 ORDER BY id") \
@@ -287,20 +287,20 @@
     X(ST_ALLOCATION_BEFORE, \
       ALLOCATION_SELECT "WHERE a.node_id = ?1 AND a.run_id <> ?2 AND a.released_us > ?3 AND " \
       "a.released_us <= ?4 ORDER BY a.released_us DESC LIMIT 1") \
-    X(ST_ALLOCATION_OF_NODE, ALLOCATION_SELECT "WHERE a.node_id = ?1 AND " IS_LIVE) \
+    X(ST_ALLOCATION_OF_NODE, "SELECT {allocation} " LIVE_OF_NODE "?1") \
     X(ST_ALLOCATION_MOVE, \
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \
     X(ST_ALLOCATION_TAKE, \
       "UPDATE node SET idle_us = 0, aside = aside + (?2 = 0) WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
-      "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 FROM allocation a " \
-      "WHERE a.node_id = ?1 AND " IS_LIVE " AND (?6 OR a.devices IS NULL)) " \
-      "AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE " GROUP BY a.node_id HAVING " \
+      "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 " \
+      LIVE_OF_NODE "?1 AND (?6 OR a.devices IS NULL)) " \
+      "AND NOT EXISTS (SELECT 1 " LIVE_OF_NODE "?1 GROUP BY a.node_id HAVING " \
       "sum(a.slots) + ?2 > node.slots OR sum(a.gpus) + ?3 > node.gpus OR " \
       "sum(a.cores) + ?4 > node.cores OR sum(a.memory) + ?5 > node.memory)") \
     X(ST_ALLOCATION_FREE, \
       "UPDATE node SET idle_us = ?2 WHERE id = ?1 AND state = 2 AND NOT EXISTS " \
-      "(SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE ")") \
+      "(SELECT 1 " LIVE_OF_NODE "?1)") \
     X(ST_ALLOCATION_FREE_ASIDE, "UPDATE node SET aside = aside - 1 WHERE id = ?1") \
     X(ST_RUN_BEGINS, "UPDATE run SET start_us = ?2 WHERE id = ?1") \
     X(ST_NODE_BAR, "INSERT OR IGNORE INTO node_bar (group_id, node_id) VALUES (?1, ?2)") \
