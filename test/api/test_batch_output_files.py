@@ -88,7 +88,7 @@ def run(jobs, script, *files, **more):
 
 def good(jobs, script, *files, **more):
     job, info = run(jobs, script, *files, **more)
-    assert info["result"].lower() == "success" and info["exitCode"] == 0, info
+    assert info["result"].lower() == "success" and info["exitCode"] == 0, str(info)
     return job
 
 
@@ -129,6 +129,14 @@ def test_what_a_pattern_matches_is_uploaded(jobs, store, pattern, names):
     else:
         assert store.blobs(path) == names
     assert said_by(job, "fileuploadout.txt").count("\n") == len(names)
+
+
+@pytest.mark.parametrize("level", ["nonadmin", "admin"])
+@pytest.mark.parametrize("scope", ["pool", "task"])
+def test_whoever_the_task_runs_as(jobs, store, scope, level):
+    identity = {"autoUser": {"scope": scope, "elevationLevel": level}}
+    good(jobs, "echo said", output("../std*.txt", store.url(), f"{scope}-{level}"), userIdentity=identity)
+    assert store.blobs(f"{scope}-{level}") == {"stdout.txt": "said\n", "stderr.txt": ""}
 
 
 def test_without_a_path_names_are_those_of_the_files(jobs, store):

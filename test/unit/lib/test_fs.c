@@ -274,6 +274,32 @@ static void opening_beneath(void **state)
     assert_int_equal(fs_open_beneath("/nowhere/at/all", "x", O_RDONLY), -1);
 }
 
+/* What is below a directory that may be passed but not listed, as directories of other accounts on
+ * nodes are. Root may do both, so a child of no rights looks. */
+static void opening_beneath_what_cannot_be_listed(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    skip_without_openat2();
+    assert_int_equal(fs_mkdirs(at(d, "root/in"), 0755, &e), 0);
+    put(d, "root/in/file", "x");
+    assert_int_equal(chmod(d->path, 0711), 0);
+    assert_int_equal(chmod(at(d, "root/in/file"), 0644), 0);
+    assert_int_equal(chmod(at(d, "root"), 0311), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool may = geteuid() != 0 || setresuid(65534, 65534, 65534) == 0;
+        _exit(may && try_open(d, "in/file") == 0 && try_open(d, "in") == 0 &&
+                      try_open(d, "") == -EACCES && try_open(d, "in/../../root") == -EXDEV
+                  ? 0
+                  : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(at(d, "root"), 0755), 0);
+    assert_int_equal(status, 0);
+}
+
 static void joining(void **state)
 {
     (void)state;
@@ -341,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nor_is_it_on_an_old_kernel, make_dir, drop_dir),
         cmocka_unit_test(safe_paths),
         cmocka_unit_test_setup_teardown(opening_beneath, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(opening_beneath_what_cannot_be_listed, make_dir, drop_dir),
         cmocka_unit_test(joining),
         cmocka_unit_test(test_the_folder_of_a_path),
     };
