@@ -21,6 +21,7 @@ enum {
     BATCH_PATHS,
     UNSERVED,
     TESTING,
+    HEALTH,
     SERVICES
 };
 static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
@@ -41,7 +42,8 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [BATCH] = &batch_service,
                                                           [BATCH_PATHS] = &batch_paths_service,
                                                           [UNSERVED] = &unserved_service,
-                                                          [TESTING] = &testing_service};
+                                                          [TESTING] = &testing_service,
+                                                          [HEALTH] = &health_service};
 
 /* Whose hosts a service has. */
 static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
@@ -62,7 +64,7 @@ void api_serve_all(const struct api_deps *deps, const char *const *const hosts[A
         [BATCHRM] = &deps->batchrm,     [AUTHORIZATION] = &deps->authorization,
         [GRAPH] = &deps->graph,         [BATCH] = &deps->batch,
         [BATCH_PATHS] = &deps->batch,   [UNSERVED] = &deps->azstorage,
-        [TESTING] = &deps->testing};
+        [TESTING] = &deps->testing,     [HEALTH] = &deps->health};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

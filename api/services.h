@@ -16,11 +16,12 @@
 #include "api/batchai/batchai.h"
 #include "api/batchrm/batchrm.h"
 #include "api/graph/graph.h"
+#include "api/health/health.h"
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 17
+#define API_SERVICES 18
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -48,6 +49,7 @@ struct api_deps {
     struct authorization authorization;
     struct graph graph;
     struct testing testing;
+    struct health health;
 };
 
 /* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */

@@ -179,6 +179,25 @@ static const struct command commands[] = {
          "remove NAME  Removes a user with its roles; its logins end at once. What it made stays.\n"
          "reset NAME   Gives a user a new password and prints it.\n\n"
          "NAME is user@domain; without a domain the user is in the domain batchaid.\n"},
+    {.name = "subscription",
+     .arguments = "[list|add|delete] [NAME]",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .max_args = ANY_NUMBER,
+     .run = cmd_subscription,
+     .help = "list, add and delete subscriptions besides the configuration's",
+     .details = "[list]               Those that were added, the oldest first.\n"
+                "add [NAME]           Adds one, and prints its id.\n"
+                "delete SUBSCRIPTION  Deletes one; refused while it has resource groups.\n"},
+    {.name = "wait",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_TIMEOUT,
+     .run = cmd_wait,
+     .help = "wait until a daemon is ready",
+     .details =
+         "Until a daemon serves the state directory, and serves requests to the end. On a "
+         "terminal\n"
+         "it shows what it waits for. Exit codes: 0 ready, 1 not ready in time, and it says what\n"
+         "was missing; 2 wrong command line.\n"},
     {.name = "backup",
      .arguments = "FILE",
      .options = OPT_STATE_DIR,
@@ -244,6 +263,8 @@ static const struct cli_option {
      "keep nothing: the state goes with the daemon"},
     {"testing", "", OPT_EPHEMERAL, AT(testing), NULL, NULL,
      "take requests of tests: faults, a log, reset (docs/testing.md)"},
+    {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
+     "how long to wait at most (default: 60; 0: look once)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
     {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},

@@ -31,11 +31,12 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512,      /* and --scope */
-    OPT_REMOTE = 1024,   /* --endpoint and --user */
-    OPT_QUEUE = 2048,    /* --cluster and --user of somebody's jobs */
-    OPT_JOBS = 4096,     /* the same, --state, --experiment and --since */
-    OPT_EPHEMERAL = 8192 /* and --testing */
+    OPT_ROLE = 512,       /* and --scope */
+    OPT_REMOTE = 1024,    /* --endpoint and --user */
+    OPT_QUEUE = 2048,     /* --cluster and --user of somebody's jobs */
+    OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
+    OPT_EPHEMERAL = 8192, /* and --testing */
+    OPT_TIMEOUT = 16384
 };
 
 struct options {
@@ -43,7 +44,7 @@ struct options {
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
-    const char *cluster, *experiment, *job_state, *since;
+    const char *cluster, *experiment, *job_state, *since, *timeout;
     bool container, json, dry_run, ephemeral, testing;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
@@ -68,11 +69,16 @@ int cmd_queue(const struct options *o);
 int cmd_jobs(const struct options *o);
 int cmd_explain(const struct options *o);
 int cmd_user(const struct options *o);
+int cmd_subscription(const struct options *o);
+int cmd_wait(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
 int cmd_backup(const struct options *o);
 int cmd_restore(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
+
+/* Checks the value of --timeout. */
+int wait_check_timeout(const char *value, struct err *e);
 
 #endif

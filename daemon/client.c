@@ -12,8 +12,8 @@
 #include "lib/strbuf.h"
 #include "transfer/curl_functions.h"
 
-#define CONNECT_S   10L
-#define REPLY_S     60L
+#define CONNECT_MS  10000L
+#define REPLY_MS    60000L
 #define REPLY_MAX   (64U << 20) /* bytes; thousands of machines take a few MiB */
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
@@ -23,6 +23,7 @@ struct client {
     CURL *curl;
     struct environment env;
     char *authorization; /* the header's line; secret */
+    long limit_ms;       /* of a request */
 };
 
 static void wipe(char *secret)
@@ -78,8 +79,8 @@ static void set_request(struct client *c, const char *url, const char *method, c
     c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
     c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
     c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    c->lib.curl_easy_setopt(h, CURLOPT_TIMEOUT, REPLY_S);
+    c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    c->lib.curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, c->limit_ms);
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
     c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
@@ -89,13 +90,12 @@ static void set_request(struct client *c, const char *url, const char *method, c
     c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* `type`: of the body. */
-static int request(struct client *c, const char *method, const char *path, const char *type,
-                   const char *body, json_t **out, struct err *e)
+/* `type`: of the body. An answer of any status is one; *out: NULL if it has no JSON. */
+static int exchange(struct client *c, const char *method, const char *path, const char *type,
+                    const char *body, long *status, json_t **out, struct err *e)
 {
     struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
     char trouble[CURL_ERROR_SIZE] = "";
-    long status = 0;
     strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), path);
     strbuf_printf(&content, "Content-Type: %s", type);
     struct curl_slist *headers = c->lib.curl_slist_append(NULL, content.s);
@@ -104,26 +104,35 @@ static int request(struct client *c, const char *method, const char *path, const
     set_request(c, url.s, method, body, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);
-    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-    json_t *parsed = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
+    *out = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
     int result = 0;
     if (rc != CURLE_OK)
         result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
                          *trouble ? trouble : c->lib.curl_easy_strerror(rc));
-    else if (status >= HTTP_REFUSE)
-        result = refused(parsed, status, e);
-    else if (reply.len && !parsed)
+    else if (*status < HTTP_REFUSE && reply.len && !*out)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
     wipe(reply.s); /* the reply may be a token */
     c->lib.curl_slist_free_all(headers);
     strbuf_free(&url);
     strbuf_free(&reply);
     strbuf_free(&content);
-    if (result == 0)
+    return result;
+}
+
+static int request(struct client *c, const char *method, const char *path, const char *type,
+                   const char *body, json_t **out, struct err *e)
+{
+    long status = 0;
+    json_t *parsed = NULL;
+    int rc = exchange(c, method, path, type, body, &status, &parsed, e);
+    if (rc == 0 && status >= HTTP_REFUSE)
+        rc = refused(parsed, status, e);
+    if (rc == 0)
         *out = parsed;
     else
         json_decref(parsed);
-    return result;
+    return rc;
 }
 
 static void add_field(struct client *c, struct strbuf *form, const char *name, const char *value)
@@ -157,9 +166,10 @@ static int log_in(struct client *c, struct err *e)
     return rc;
 }
 
-int client_open(const struct state *s, struct client **out, struct err *e)
+int client_reach(const struct state *s, struct client **out, struct err *e)
 {
     struct client *c = xcalloc(1, sizeof *c);
+    c->limit_ms = REPLY_MS;
     if (curl_functions_load(&c->lib, e) < 0) {
         free(c);
         return -1;
@@ -169,12 +179,35 @@ int client_open(const struct state *s, struct client **out, struct err *e)
         free(c);
         return err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
     }
-    if (environment_build(s, &c->env, e) < 0 || log_in(c, e) < 0) {
+    if (environment_build(s, &c->env, e) < 0) {
         client_close(c);
         return -1;
     }
     *out = c;
     return 0;
+}
+
+int client_open(const struct state *s, struct client **out, struct err *e)
+{
+    struct client *c = NULL;
+    if (client_reach(s, &c, e) < 0)
+        return -1;
+    if (log_in(c, e) < 0) {
+        client_close(c);
+        return -1;
+    }
+    *out = c;
+    return 0;
+}
+
+void client_limit(struct client *c, long milliseconds)
+{
+    c->limit_ms = milliseconds;
+}
+
+int client_look(struct client *c, const char *path, long *status, json_t **out, struct err *e)
+{
+    return exchange(c, "GET", path, "application/json", NULL, status, out, e);
 }
 
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,

@@ -15,11 +15,19 @@ struct client;
 
 /* Finds the daemon and logs in. If there is none, the error says how to start one. */
 int client_open(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+/* The same without logging in, for what is open to all. */
+int client_reach(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+/* How long one request may take at most; a minute if this is not called. */
+void client_limit(struct client *c, long milliseconds);
 
 /* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). If the
  * daemon refuses, the error has its code and words. */
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
+
+/* GET, whatever the status of the answer is. The caller frees *out (NULL: no JSON). */
+int client_look(struct client *c, const char *path, long *status, json_t **out,
+                struct err *e) MUST_CHECK;
 
 /* Whether a client that reaches the daemon by this URL, and trusts the daemon's authority alone, is
  * shown a certificate that it takes. Connects to the daemon here, wherever the URL leads. */

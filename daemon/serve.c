@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <uv.h>
 
 #include "api/aad/codes.h"
@@ -20,6 +19,7 @@
 #include "api/services.h"
 #include "daemon/batch_blobs.h"
 #include "daemon/hosts.h"
+#include "daemon/limits.h"
 #include "daemon/listens.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
@@ -38,18 +38,11 @@
 #include "storage/storage.h"
 #include "transfer/transfer.h"
 
-/* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
- * descriptors become slow only far above it. */
-#define MAX_DESCRIPTORS 65536
-
 /* The first login on a local node makes a key and hashes a password, some 100 ms. */
 #define LOGIN_THREADS 2
 #define LOGINS_MAX    1024
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
-
-/* Threads of libuv's pool if there is an inventory. */
-#define MACHINE_THREADS "32"
 
 static const int stop_signals[] = {SIGTERM, SIGINT};
 enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
@@ -85,6 +78,7 @@ struct daemon {
     struct access access;
     struct directory directory;
     struct api_watch watch;
+    struct readiness readiness;
 };
 
 /* --- a loop turn ---------------------------------------------------------------------------- */
@@ -203,6 +197,7 @@ static void on_signal(uv_signal_t *h, int signo)
         uv_signal_stop(&d->signals[i]);
     notify_manager("STOPPING=1");
     endpoint_withdraw(d->c->state);
+    d->readiness.stopping = true;
     stop(d);
 }
 
@@ -449,7 +444,13 @@ static struct api_deps api_deps(struct daemon *d)
                 .client_secret = c->credentials->client_secret,
                 .access = &d->access,
                 .codes = codes_create()},
-        .testing = testing_deps(d, &arm)};
+        .testing = testing_deps(d, &arm),
+        .health = {.storage = d->storage,
+                   .fleet = sched_fleet(d->sched),
+                   .state_dir = c->state->dir,
+                   .readiness = &d->readiness,
+                   .begun_us = loop_mono_us(d->tools),
+                   .loop = d->tools}};
 }
 
 static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
@@ -505,26 +506,6 @@ static int open_api(struct daemon *d, struct err *e)
     return api_create(&ac, &d->api, e);
 }
 
-static void raise_descriptor_limit(void)
-{
-    struct rlimit r;
-    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
-        return;
-    rlim_t want = r.rlim_max < MAX_DESCRIPTORS ? r.rlim_max : MAX_DESCRIPTORS;
-    if (r.rlim_cur >= want)
-        return;
-    r.rlim_cur = want;
-    setrlimit(RLIMIT_NOFILE, &r);
-}
-
-/* Names are looked up and logins computed on libuv's pool, where at most half of the threads look
- * up names. With its four threads by default, a dead name server would delay whole racks. */
-static void size_thread_pool(const struct serve_config *c)
-{
-    if (c->site && c->site->n_machines > 0)
-        setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
-}
-
 static int announce(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
@@ -556,8 +537,8 @@ int serve_run(const struct serve_config *c, struct err *e)
     struct daemon d = {.c = c};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
-    raise_descriptor_limit();
-    size_thread_pool(c);
+    limits_raise_descriptors();
+    limits_size_thread_pool(c->site);
     open_loop(&d);
     int rc = open_storage(&d, e);
     if (rc == 0)

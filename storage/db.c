@@ -117,6 +117,13 @@ const struct st_counters *st_counters(const struct storage *st)
     return &st->counters;
 }
 
+/* SQLite leaves a page alone that would be as before, so the statement flips a bit. */
+int st_touch(struct storage *st, struct err *e)
+{
+    struct q q;
+    return q_write(&q, st, ST_EPOCH_TOUCH, e) < 0 ? -1 : q_run(&q, e);
+}
+
 const struct epoch *st_epoch(const struct storage *st)
 {
     return &st->epoch;

@@ -79,6 +79,10 @@ int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHE
 typedef void (*st_durable_cb)(void *ctx, const struct err *why);
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx);
 
+/* Writes something that nobody reads, to see whether writes reach the disk: st_when_durable().
+ */
+int st_touch(struct storage *st, struct err *e) MUST_CHECK;
+
 /* True while something written is not yet on disk. */
 bool st_has_pending(const struct storage *st);
 

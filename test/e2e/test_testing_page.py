@@ -17,7 +17,7 @@ def blocks():
 
 
 def test_the_page_runs(own_daemon, tmp_path):
-    serve, setup, subscription, reset, fault, faults, requests, expect, unknown = blocks()
+    serve, wait, setup, subscription, reset, fault, faults, requests, expect, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
     d = own_daemon(arguments=["--ephemeral", "--testing"])
     d.expect_log("testing.on")
@@ -35,6 +35,7 @@ def test_the_page_runs(own_daemon, tmp_path):
             replies.append(reply)
         return replies
 
+    assert shell(wait) == []
     assert "subscriptionId" in shell(subscription)[0]
     place = Place(d, "lab", "ws").make()
     assert shell(fault)[0]["times"] == 2

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "nodes", "queue", "jobs", "explain", "user", "backup", "restore", "version", "help"]
+            "nodes", "queue", "jobs", "explain", "user", "subscription", "wait", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -86,6 +86,13 @@ def test_version(run):
     (["storage", "restore"], ["storage restore: name the numbers"]),
     (["storage", "--json", "restore", "1"], ["storage restore: it does not take --json"]),
     (["env", "--container"], ["env: unknown option '--container'"]),
+    (["wait", "--timeout", "-1"], ["wait: --timeout is '-1'", "0 to 86400 seconds"]),
+    (["wait", "--timeout", "soon"], ["wait: --timeout is 'soon'"]),
+    (["wait", "now"], ["wait: unexpected argument 'now'"]),
+    (["subscription", "remove"], ["no command 'subscription remove'", "list|add|delete"]),
+    (["subscription", "delete"], ["subscription delete SUBSCRIPTION"]),
+    (["subscription", "add", "a", "b"], ["subscription add [NAME]"]),
+    (["subscription", "--json", "delete", "a"], ["subscription delete: it does not take --json"]),
 ])
 def test_wrong_command_lines(run, tmp_path, arguments, words):
     done = run(*arguments)
