@@ -166,31 +166,38 @@ static int log_in(struct client *c, struct err *e)
     return rc;
 }
 
-int client_reach(const struct state *s, struct client **out, struct err *e)
+/* NULL: `e` says why. */
+static struct client *reach(const struct state *s, struct err *e)
 {
     struct client *c = xcalloc(1, sizeof *c);
     c->limit_ms = REPLY_MS;
     if (curl_functions_load(&c->lib, e) < 0) {
         free(c);
-        return -1;
+        return NULL;
     }
     if (c->lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
         !(c->curl = c->lib.curl_easy_init())) {
         free(c);
-        return err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
+        err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
+        return NULL;
     }
     if (environment_build(s, &c->env, e) < 0) {
         client_close(c);
-        return -1;
+        return NULL;
     }
-    *out = c;
-    return 0;
+    return c;
+}
+
+int client_reach(const struct state *s, struct client **out, struct err *e)
+{
+    *out = reach(s, e);
+    return *out ? 0 : -1;
 }
 
 int client_open(const struct state *s, struct client **out, struct err *e)
 {
-    struct client *c = NULL;
-    if (client_reach(s, &c, e) < 0)
+    struct client *c = reach(s, e);
+    if (!c)
         return -1;
     if (log_in(c, e) < 0) {
         client_close(c);

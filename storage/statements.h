@@ -311,7 +311,7 @@
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
     X(ST_NODE_SET_CAPACITY, \
       "UPDATE node SET slots = ?2, gpus = ?3, cores = ?4, memory = ?5, devices = ?6 WHERE id = ?1") \
-    X(ST_EPOCH_TOUCH, "UPDATE epoch SET started_us = started_us + 1 - 2 * (started_us % 2)") \
+    X(ST_EPOCH_TOUCH, "UPDATE epoch SET started_us = started_us + 1 - 2 * (started_us % 2) WHERE id = 1") \
     X(ST_EPOCH_GET, "SELECT {epoch} FROM epoch h WHERE h.id = 1") \
     X(ST_EVENT_INSERT, "INSERT INTO {+event}") \
     X(ST_EVENT_TRIM, \
