@@ -97,7 +97,13 @@ MIGRATIONS := $(sort $(wildcard migrations/*.sql))
 $(BUILD)/gen/migrations.inc: $(MIGRATIONS) test/tools/embed_sql.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_sql.py $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
-$(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc
+$(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc $(BUILD)/gen/image.inc
+
+# And what they make of a new file, which the first start writes as it is.
+$(BUILD)/gen/image.inc: $(MIGRATIONS) test/tools/embed_image.py storage/storage_priv.h
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_image.py \
+	    $$(sed -n 's/^\#define ST_APPLICATION_ID *\(0x[0-9a-f]*\).*/\1/p' storage/storage_priv.h) $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
 
 # What runs on nodes around docker and podman: short shell programs, embedded as text.
 PROGRAMS := $(sort $(wildcard scheduler/fleet/programs/*.sh))

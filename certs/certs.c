@@ -80,7 +80,7 @@ static int make_ca(const struct certs_files *s, time_t now, struct pair *p, stru
     if (pair_make_authority("batchaid local authority", from, now + (time_t)CA_DAYS * DAY_S, p, e) <
         0)
         return -1;
-    return pair_save(p, s->ca_cert, s->ca_key, e);
+    return pair_save(p, s->ca_cert, s->ca_key, !s->without_sync, e);
 }
 
 /* `key`: NULL has one made. */
@@ -139,7 +139,7 @@ static int get_server(const struct certs *c, time_t now, struct pair *p, struct 
     }
     if (make_server(&c->ca, &c->wanted, now, NULL, p, e) < 0)
         return -1;
-    return pair_save(p, s->server_cert, s->server_key, e);
+    return pair_save(p, s->server_cert, s->server_key, !s->without_sync, e);
 }
 
 /* --- what is shown -------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #ifndef CERTS_CERTS_H
 #define CERTS_CERTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct gnutls_privkey_st;
 /* Paths of PEM files. */
 struct certs_files {
     const char *ca_cert, *ca_key, *server_cert, *server_key;
+    bool without_sync; /* they need not last: what is written to them is not synced */
 };
 
 struct certs_config { /* its texts are borrowed as long as the certificates are open; its lists

@@ -177,7 +177,8 @@ out:
     return rc;
 }
 
-int pair_save(const struct pair *p, const char *cert_path, const char *key_path, struct err *e)
+int pair_save(const struct pair *p, const char *cert_path, const char *key_path, bool sync,
+              struct err *e)
 {
     gnutls_datum_t cert = {NULL, 0}, key = {NULL, 0};
     int rc = gnutls_x509_privkey_export2_pkcs8(p->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
@@ -186,10 +187,10 @@ int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
         rc = gnutls_x509_crt_export2(p->crt, GNUTLS_X509_FMT_PEM, &cert);
     if (rc < 0)
         rc = failed(rc, cert_path, e);
-    else if (unlink(cert_path), fs_write_atomic(key_path, key.data, key.size, 0600, e) < 0)
+    else if (unlink(cert_path), fs_write_whole(key_path, key.data, key.size, 0600, sync, e) < 0)
         rc = -1;
     else
-        rc = fs_write_atomic(cert_path, cert.data, cert.size, 0644, e);
+        rc = fs_write_whole(cert_path, cert.data, cert.size, 0644, sync, e);
     if (key.data)
         sodium_memzero(key.data, key.size);
     gnutls_free(key.data);

@@ -37,7 +37,7 @@ void pair_free(struct pair *p);
 int pair_load(const char *cert_path, const char *key_path, struct pair *p,
               struct err *e) MUST_CHECK;
 /* The key is saved first, so that a certificate never exists without its key. */
-int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
+int pair_save(const struct pair *p, const char *cert_path, const char *key_path, bool sync,
               struct err *e) MUST_CHECK;
 bool pair_fits(const struct pair *p); /* the key is the certificate's */
 

@@ -70,13 +70,14 @@ static int open_certs(const struct config *c, const struct state *s,
                       struct err *e)
 {
     const struct config_list names = hosts_certified(c);
-    const struct certs_config cc = {.files = {s->ca_cert, s->ca_key, s->server_cert, s->server_key},
-                                    .addresses = addresses->items,
-                                    .n_addresses = addresses->n,
-                                    .names = names.items,
-                                    .n_names = names.n,
-                                    .site_cert = c->tls_certificate,
-                                    .site_key = c->tls_key};
+    const struct certs_config cc = {
+        .files = {s->ca_cert, s->ca_key, s->server_cert, s->server_key, s->without_sync},
+        .addresses = addresses->items,
+        .n_addresses = addresses->n,
+        .names = names.items,
+        .n_names = names.n,
+        .site_cert = c->tls_certificate,
+        .site_key = c->tls_key};
     int rc = certs_open(&cc, now_us, out, e);
     free(names.items);
     return rc;
@@ -165,6 +166,7 @@ int cmd_serve(const struct options *o)
     if (rc == 0)
         rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,
                           &e);
+    state.without_sync = o->ephemeral;
     bool wrong_site = rc == 0 && site_load(&config, &state, &site, &e) < 0;
     if (wrong_site)
         rc = -1;

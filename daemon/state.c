@@ -38,7 +38,8 @@ static const struct {
     {offsetof(struct state, packages), "packages"},
 };
 enum { N_FILES = sizeof files / sizeof files[0] };
-static_assert(sizeof(struct state) == (N_FILES + 1) * sizeof(char *), "a name for each path");
+static_assert(offsetof(struct state, without_sync) == (N_FILES + 1) * sizeof(char *),
+              "a name for each path");
 
 static char **path_at(struct state *s, size_t i)
 {

@@ -31,6 +31,7 @@ struct state {
     char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
     char *ca_cert, *ca_key, *server_cert, *server_key;
     char *azure, *storage, *nodes, *packages;
+    bool without_sync; /* it need not last: files that are written are not synced */
 };
 
 /* Finds the state directory: `given` (--state-dir; NULL or "" if not given), otherwise `configured`

@@ -21,14 +21,14 @@
 
 enum { MAX_FILE = 64 * 1024, SECRET_BYTES = 32 };
 
-static int write_json(const char *path, json_t *o, struct err *e)
+static int write_json(const char *path, json_t *o, bool sync, struct err *e)
 {
     char *text = o ? json_dumps(o, JSON_INDENT(2)) : NULL;
     if (!text)
         abort();
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%s\n", text);
-    int rc = fs_write_atomic(path, b.s, b.len, 0600, e);
+    int rc = fs_write_whole(path, b.s, b.len, 0600, sync, e);
     sodium_memzero(b.s, b.len);
     sodium_memzero(text, strlen(text));
     strbuf_free(&b);
@@ -53,7 +53,7 @@ static json_t *read_json(const char *path, struct err *e)
 
 /* Hexadecimal, so that it never begins with a dash, which `az login -p` would take for an option.
  */
-static int make_credentials(const char *path, struct err *e)
+static int make_credentials(const char *path, bool sync, struct err *e)
 {
     char id[GUID_SIZE], secret[2 * SECRET_BYTES + 1];
     uint8_t bytes[SECRET_BYTES];
@@ -61,7 +61,7 @@ static int make_credentials(const char *path, struct err *e)
     randombytes_buf(bytes, sizeof bytes);
     sodium_bin2hex(secret, sizeof secret, bytes, sizeof bytes);
     json_t *o = json_pack("{s:s, s:s}", "client_id", id, "client_secret", secret);
-    int rc = write_json(path, o, e);
+    int rc = write_json(path, o, sync, e);
     json_decref(o);
     sodium_memzero(bytes, sizeof bytes);
     sodium_memzero(secret, sizeof secret);
@@ -107,11 +107,11 @@ static int read_token_key(const char *path, uint8_t key[TOKEN_KEY_SIZE], struct 
     return rc;
 }
 
-static int make_token_key(const char *path, struct err *e)
+static int make_token_key(const char *path, bool sync, struct err *e)
 {
     uint8_t key[TOKEN_KEY_SIZE];
     randombytes_buf(key, sizeof key);
-    int rc = fs_write_atomic(path, key, sizeof key, 0600, e);
+    int rc = fs_write_whole(path, key, sizeof key, 0600, sync, e);
     sodium_memzero(key, sizeof key);
     return rc;
 }
@@ -121,9 +121,10 @@ int credentials_load(const struct state *s, struct credentials *out, struct err 
     memset(out, 0, sizeof *out);
     if (sodium_init() < 0)
         return err_set(e, ERR_INTERNAL, NULL, "libsodium cannot be initialised");
-    if (access(s->credentials, F_OK) < 0 && make_credentials(s->credentials, e) < 0)
+    if (access(s->credentials, F_OK) < 0 &&
+        make_credentials(s->credentials, !s->without_sync, e) < 0)
         return -1;
-    if (access(s->token_key, F_OK) < 0 && make_token_key(s->token_key, e) < 0)
+    if (access(s->token_key, F_OK) < 0 && make_token_key(s->token_key, !s->without_sync, e) < 0)
         return -1;
     if (read_credentials(s->credentials, out, e) < 0 ||
         read_token_key(s->token_key, out->token_key, e) < 0) {
@@ -147,7 +148,7 @@ int endpoint_publish(const struct state *s, const struct endpoint *ep, struct er
     json_t *o = json_pack("{s:s, s:I, s:s, s:s*, s:s*}", "endpoint", ep->url, "pid",
                           (json_int_t)getpid(), "subscription_id", ep->subscription_id, "config",
                           ep->config, "testing_key", ep->testing_key);
-    int rc = write_json(s->endpoint, o, e);
+    int rc = write_json(s->endpoint, o, !s->without_sync, e);
     json_decref(o);
     return rc;
 }

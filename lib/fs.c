@@ -115,7 +115,8 @@ static void sync_parent(const char *path)
     free(dir);
 }
 
-int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
+int fs_write_whole(const char *path, const void *data, size_t len, mode_t mode, bool sync,
+                   struct err *e)
 {
     struct strbuf tmp = STRBUF_INIT;
     strbuf_printf(&tmp, "%s" FS_UNFINISHED "XXXXXX", path);
@@ -123,7 +124,7 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     int rc = -1;
     if (fd < 0)
         err_errno(e, ERR_IO, "cannot create %s", tmp.s);
-    else if (fchmod(fd, mode) < 0 || fs_write_all(fd, data, len) < 0 || fsync(fd) < 0 ||
+    else if (fchmod(fd, mode) < 0 || fs_write_all(fd, data, len) < 0 || (sync && fsync(fd) < 0) ||
              rename(tmp.s, path) < 0)
         err_errno(e, ERR_IO, "cannot write %s", path);
     else
@@ -132,11 +133,16 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
         close(fd);
         if (rc < 0)
             unlink(tmp.s);
-        else
+        else if (sync)
             sync_parent(path);
     }
     strbuf_free(&tmp);
     return rc;
+}
+
+int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
+{
+    return fs_write_whole(path, data, len, mode, true, e);
 }
 
 static bool is_leftover(const char *name, const char *of)

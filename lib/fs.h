@@ -29,6 +29,10 @@ int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
                     struct err *e) MUST_CHECK;
 
+/* The same, which syncs nothing unless `sync`. */
+int fs_write_whole(const char *path, const void *data, size_t len, mode_t mode, bool sync,
+                   struct err *e) MUST_CHECK;
+
 /* Removes what fs_write_atomic() left beside `path` when it was killed. Only while nobody else
  * writes it. */
 void fs_remove_leftovers(const char *path);

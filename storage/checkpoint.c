@@ -31,7 +31,7 @@ static int open_checkpointer(struct storage *st)
 {
     if (st->checkpointer)
         return 0;
-    int rc = st_sql_open(st->path, true, &st->checkpointer);
+    int rc = st_sql_open(st->path, true, !st->without_sync, &st->checkpointer);
     if (rc != 0) {
         st_sql_close(st->checkpointer);
         st->checkpointer = NULL;

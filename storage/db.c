@@ -17,7 +17,6 @@
  * grew large is cut to 64 MB when it starts over. */
 static const char open_pragmas[] = "PRAGMA busy_timeout = 5000;"
                                    "PRAGMA journal_mode = WAL;"
-                                   "PRAGMA synchronous = NORMAL;"
                                    "PRAGMA wal_autocheckpoint = 0;"
                                    "PRAGMA journal_size_limit = 67108864;"
                                    "PRAGMA foreign_keys = ON;"
@@ -54,15 +53,26 @@ static int make_file(const char *path, struct err *e)
 
 static int open_db(struct storage *st, struct err *e)
 {
-    int rc = st_sql_open(st->path, true, &st->db);
+    int rc = st_sql_open(st->path, true, !st->without_sync, &st->db);
     return rc == 0 ? 0 : st_err_from_sqlite(st, rc, "open", e);
+}
+
+/* Makes the file, if it is not there or empty. */
+static int begin_file(struct storage *st, const struct st_peek *file, struct err *e)
+{
+    if (file->exists)
+        return 0;
+    int made = st_image_write(st->path, !st->without_sync, e);
+    if (made > 0)
+        LOG_INFO(st->log, "db.made", LF_INT("version", st_schema_version()));
+    return made != 0 ? made : make_file(st->path, e);
 }
 
 static int open_file(struct storage *st, const struct st_peek *file, struct err *e)
 {
-    if (!file->exists && make_file(st->path, e) < 0)
+    if (begin_file(st, file, e) < 0 || open_db(st, e) < 0)
         return -1;
-    return open_db(st, e) < 0 ? -1 : st_exec(st, open_pragmas, "pragmas", e);
+    return st_exec(st, open_pragmas, "pragmas", e);
 }
 
 /* A new file's name is on disk once its directory is synced. */
@@ -151,6 +161,7 @@ static int read_term(struct storage *st, struct err *e)
 static int begin_epoch(struct storage *st, const char *random, int64_t now_us, struct err *e)
 {
     char sql[250];
+    const char *usual = st->without_sync ? "OFF" : "NORMAL";
     if (random)
         snprintf(st->random, sizeof st->random, "%s", random);
     else
@@ -158,10 +169,11 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
     assert(strspn(st->random, "0123456789abcdef") == strlen(st->random));
     st->epoch.random = st->random;
     snprintf(sql, sizeof sql,
-             "PRAGMA synchronous = FULL;"
+             "PRAGMA synchronous = %s;"
              "UPDATE epoch SET term = max(term + 1, %lld), random = '%s', started_us = %lld;"
-             "PRAGMA synchronous = NORMAL",
-             (long long)(now_us / 1000000), st->random, (long long)now_us);
+             "PRAGMA synchronous = %s",
+             st->without_sync ? usual : "FULL", (long long)(now_us / 1000000), st->random,
+             (long long)now_us, usual);
     if (st_exec(st, sql, "epoch", e) < 0)
         return -1;
     return read_term(st, e);
@@ -177,7 +189,7 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
     if (open_file(st, file, e) < 0 || st_check(st, file, e) < 0 || st_migrate(st, e) < 0 ||
         st_prepare_control(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
-    if (!file->exists && sync_directory(st->path, e) < 0)
+    if (!file->exists && !st->without_sync && sync_directory(st->path, e) < 0)
         return -1;
     st_sql_watch(st, st_checkpoint_frames);
     if (st_key_load(st, e) < 0 || set_clean(st, false, e) < 0)
@@ -234,7 +246,7 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     return rc;
 }
 
-static int without_sync(int fd)
+static int no_sync(int fd)
 {
     (void)fd;
     return 0;
@@ -251,7 +263,8 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
     st->key_path = xstrdup(c->key_path);
     st->log = c->log;
     st->wal_fd = -1;
-    st->sync_fn = c->without_sync ? without_sync : fdatasync;
+    st->without_sync = c->without_sync;
+    st->sync_fn = c->without_sync ? no_sync : fdatasync;
     if (bring_up(st, c, &file, e) < 0) {
         free_storage(st);
         return -1;

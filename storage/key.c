@@ -50,7 +50,7 @@ static int key_get(struct storage *st, bool known, struct err *e)
                        "restore it from a backup",
                        st->key_path, st->path);
     randombytes_buf(st->key, sizeof st->key);
-    return fs_write_atomic(st->key_path, st->key, sizeof st->key, 0600, e);
+    return fs_write_whole(st->key_path, st->key, sizeof st->key, 0600, !st->without_sync, e);
 }
 
 static int key_prove(struct storage *st, const void *check, size_t len, struct err *e)

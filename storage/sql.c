@@ -94,7 +94,7 @@ bool st_sql_in_transaction(const struct storage *st)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-int st_sql_open(const char *path, bool write, struct sqlite3 **db)
+int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
 {
     /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. The
      * call has an effect only before SQLite has started. */
@@ -105,8 +105,10 @@ int st_sql_open(const char *path, bool write, struct sqlite3 **db)
     if (rc == SQLITE_OK)
         rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(*db, "PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL", NULL,
-                          NULL, NULL);
+        rc = sqlite3_exec(*db,
+                          sync ? "PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL"
+                               : "PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF",
+                          NULL, NULL, NULL);
     return rc;
 }
 
@@ -216,9 +218,9 @@ static int copy_pages(struct sqlite3 *from, struct sqlite3 *to)
 int st_sql_copy(const char *from_path, const char *to_path, struct err *e)
 {
     struct sqlite3 *from = NULL, *to = NULL;
-    int rc = st_sql_open(from_path, false, &from);
+    int rc = st_sql_open(from_path, false, true, &from);
     if (rc == SQLITE_OK)
-        rc = st_sql_open(to_path, true, &to);
+        rc = st_sql_open(to_path, true, true, &to);
     if (rc == SQLITE_OK)
         rc = copy_pages(from, to);
     sqlite3_close(to);
@@ -234,7 +236,7 @@ int64_t st_sql_term(const char *path)
     struct sqlite3 *db = NULL;
     sqlite3_stmt *s = NULL;
     int64_t term = 0;
-    if (st_sql_open(path, false, &db) == SQLITE_OK &&
+    if (st_sql_open(path, false, true, &db) == SQLITE_OK &&
         sqlite3_prepare_v2(db, "SELECT term FROM epoch", -1, &s, NULL) == SQLITE_OK &&
         sqlite3_step(s) == SQLITE_ROW)
         term = sqlite3_column_int64(s, 0);
@@ -252,7 +254,7 @@ int st_sql_raise_term(const char *path, int64_t term, struct err *e)
     snprintf(sql, sizeof sql,
              "PRAGMA journal_mode = MEMORY; UPDATE epoch SET term = max(term, %lld)",
              (long long)term);
-    int rc = st_sql_open(path, true, &db);
+    int rc = st_sql_open(path, true, true, &db);
     if (rc == SQLITE_OK && sqlite3_table_column_metadata(db, "main", "epoch", "term", NULL, NULL,
                                                          NULL, NULL, NULL) == SQLITE_OK)
         rc = sqlite3_exec(db, sql, NULL, NULL, NULL);

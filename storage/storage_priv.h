@@ -92,6 +92,7 @@ struct storage {
 
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
+    bool without_sync;      /* nothing is written to last */
     int sync_errno;
     int wal_frames;                                    /* in the WAL after the last commit */
     void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
@@ -138,6 +139,10 @@ struct st_migration {
 int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
+/* --- image.c ---------------------------------------------------------------------------------- */
+/* Writes a database with all migrations where nothing is: 1; 0: something is there. */
+int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
+
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
 int st_check(struct storage *st, const struct st_peek *file, struct err *e) MUST_CHECK;
@@ -165,8 +170,9 @@ int64_t st_sql_changes(const struct storage *st);
 /* Texts for SQLite's result codes (0 is success), and of the last failed call. */
 const char *st_sql_text(int rc);
 const char *st_sql_error(const struct storage *st);
-/* *db must be closed even after a failure. May be called on a thread of the pool. */
-int st_sql_open(const char *path, bool write, struct sqlite3 **db);
+/* *db must be closed even after a failure. May be called on a thread of the pool. Without `sync` it
+ * leaves to the system when what it writes gets to the disk. */
+int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
 /* Calls `on_frames` with the length of the WAL after each commit. From here on it is noticed which
  * rows change. */

@@ -63,7 +63,80 @@ static void test_one_that_fails_in_the_middle_is_undone(void **state)
     assert_int_equal(number(f, "PRAGMA foreign_keys"), 1);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+/* --- the file that the build made ------------------------------------------------------------- */
+
+/* Each row of what SQL makes, as a line; caller frees. */
+static char *lines_of(sqlite3 *db, const char *sql)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    while (sqlite3_step(s) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(s); i++) {
+            const unsigned char *cell = sqlite3_column_text(s, i);
+            fprintf(out, "%s%c", cell ? (const char *)cell : "NULL",
+                    i + 1 < sqlite3_column_count(s) ? '|' : '\n');
+        }
+    sqlite3_finalize(s);
+    fclose(out);
+    return text;
+}
+
+static void expect_same(sqlite3 *a, sqlite3 *b, const char *sql)
+{
+    char *in_a = lines_of(a, sql), *in_b = lines_of(b, sql);
+    assert_string_equal(in_a, in_b);
+    free(in_a);
+    free(in_b);
+}
+
+/* An empty file is not replaced, so that each migration is applied to it. */
+static void open_migrated(struct fx *f)
+{
+    close(open(f->db, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    fx_open(f);
+    fx_flush(f);
+}
+
+static void test_a_new_file_is_what_all_migrations_make(void **state)
+{
+    struct fx *f = *state;
+    sqlite3 *made;
+    char copy[120];
+    fx_open(f);
+    snprintf(copy, sizeof copy, "%s/made.db", f->dir);
+    fx_close(f);
+    assert_int_equal(rename(f->db, copy), 0);
+    assert_int_equal(unlink(f->key), 0);
+    open_migrated(f);
+    assert_int_equal(sqlite3_open(copy, &made), SQLITE_OK);
+    static const char tables[] =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    static const char *const same[] = {
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
+        "SELECT name, seq FROM sqlite_sequence",
+        "PRAGMA user_version",
+        "PRAGMA application_id",
+        "PRAGMA page_size",
+        "PRAGMA encoding",
+        "PRAGMA auto_vacuum",
+        "PRAGMA journal_mode"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        expect_same(made, f->st->db, same[i]);
+    char *names = lines_of(made, tables), *save;
+    for (char *name = strtok_r(names, "\n", &save); name; name = strtok_r(NULL, "\n", &save)) {
+        char count[200];
+        snprintf(count, sizeof count, "SELECT '%s', count(*) FROM \"%s\"", name, name);
+        expect_same(made, f->st->db, count);
+    }
+    free(names);
+    assert_int_equal(sqlite3_close(made), SQLITE_OK);
+}
+
+#define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+#define EMPTY(name) cmocka_unit_test_setup_teardown(name, fx_start_empty, fx_end)
 
 int main(void)
 {
@@ -71,6 +144,7 @@ int main(void)
         T(test_a_table_made_anew_keeps_its_children),
         T(test_one_that_leaves_a_row_pointing_nowhere_is_undone),
         T(test_one_that_fails_in_the_middle_is_undone),
+        EMPTY(test_a_new_file_is_what_all_migrations_make),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
