@@ -14,6 +14,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
+#include "nodeagent-proto/agent/plain.h"
 
 /* The last three lead to a docker or podman other than the machine's usual one. */
 static const char *const inherited[] = {
@@ -177,6 +178,7 @@ static size_t env_bytes(char **env)
 void command_exec_shell(const char *command_line, char **env, struct err *e)
 {
     const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+    plain_exec(command_line, env);
     char *argv[] = {(char *)(uintptr_t)(strrchr(shell, '/') + 1), (char *)(uintptr_t) "-c",
                     (char *)(uintptr_t)command_line, NULL};
     execve(shell, argv, env);

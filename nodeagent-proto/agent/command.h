@@ -49,7 +49,8 @@ void command_default_signals(void);
 /* Returns only if the program cannot be executed: whether there is none. An argument list ends with
  * a NULL. */
 enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e);
-/* Returns only if the shell cannot be executed. */
+/* As `bash -c` would (sh where there is no bash), and without one where that makes no difference
+ * (plain.h). Returns only if the shell cannot be executed. */
 void command_exec_shell(const char *command_line, char **env, struct err *e);
 
 #endif
