@@ -16,8 +16,12 @@
 #include "daemon/site.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/log_kept.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+
+/* Of what the log says of nodes; clients may ask for it. */
+#define LOG_KEPT_BYTES ((size_t)1024 * 1024)
 
 static void replace(char **at, const char *value)
 {
@@ -102,13 +106,14 @@ static int serve_locked(const struct config *c, const struct options *o, const s
     struct certs *certs = NULL;
     struct config_list addresses = {.n = 0};
     char key[ACCESS_SECRET_SIZE];
-    const struct log log = {.fd = STDERR_FILENO,
-                            .level = config_log_level(c->log_level),
-                            .format = config_log_format(c->log_format)};
     int rc = -1;
     char *agent = agent_path_find(e);
     if (!agent)
         return -1;
+    const struct log log = {.fd = STDERR_FILENO,
+                            .level = config_log_level(c->log_level),
+                            .format = config_log_format(c->log_format),
+                            .kept = log_kept_create(LOG_KEPT_BYTES)};
     const char *file = config_file(o);
     char *path = file ? realpath(file, NULL) : NULL;
     site_decide_accounts(site, c, s);
@@ -140,6 +145,7 @@ static int serve_locked(const struct config *c, const struct options *o, const s
     config_list_free(&addresses);
     certs_close(certs);
     credentials_free(&credentials);
+    log_kept_destroy(log.kept);
     free(path);
     free(agent);
     return rc;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/jsontext.h"
+#include "lib/log_kept.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 
@@ -92,13 +93,24 @@ static void put_json(struct strbuf *b, const char *when, enum log_level level, c
     json_decref(o);
 }
 
+/* NULL: it is about no node. */
+static const char *subject_of(const struct log_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f[i].kind == LOG_FIELD_STR && f[i].str &&
+            (strcmp(f[i].key, "node") == 0 || strcmp(f[i].key, "machine") == 0))
+            return f[i].str;
+    return NULL;
+}
+
 void log_write(const struct log *log, enum log_level level, const char *event,
                const struct log_field *fields, size_t n)
 {
     if (!log || level < log->level)
         return;
     char when[TIMEFMT_SIZE];
-    timefmt_fixed(time_now_us(), when);
+    int64_t now_us = time_now_us();
+    timefmt_fixed(now_us, when);
     struct strbuf b = STRBUF_INIT;
     if (log->format == LOG_FMT_JSON)
         put_json(&b, when, level, event, fields, n);
@@ -107,5 +119,8 @@ void log_write(const struct log *log, enum log_level level, const char *event,
     strbuf_putc(&b, '\n');
     ssize_t ignored = write(log->fd, b.s, b.len);
     (void)ignored;
+    const char *subject = log->kept ? subject_of(fields, n) : NULL;
+    if (subject)
+        log_kept_add(log->kept, &(struct log_kept_line){now_us, event, subject, b.s});
     strbuf_free(&b);
 }

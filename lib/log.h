@@ -15,10 +15,14 @@
 enum log_level { LOG_LVL_DEBUG, LOG_LVL_INFO, LOG_LVL_WARN, LOG_LVL_ERROR };
 enum log_format { LOG_FMT_TEXT, LOG_FMT_JSON };
 
+struct log_kept;
+
 struct log {
     int fd; /* where lines go; borrowed */
     enum log_level level;
     enum log_format format;
+    struct log_kept
+        *kept; /* those about a node or a machine go there too; NULL: nowhere; borrowed */
 };
 
 struct log_field {
@@ -39,7 +43,7 @@ struct log_field {
         .key = (k), .kind = LOG_FIELD_INT, .num = (int64_t)(v)                                     \
     }
 
-/* Writes one line with one write(2). `event` is "noun.verb". Never fails visibly. */
+/* Writes one line with one write(2). `event` is "noun.verb", a literal. Never fails visibly. */
 void log_write(const struct log *log, enum log_level level, const char *event,
                const struct log_field *fields, size_t n);
 

@@ -50,6 +50,8 @@ struct replied *compute_nodes_count(struct request *r);
 struct replied *compute_nodes_add_user(struct request *r);
 struct replied *compute_nodes_update_user(struct request *r);
 struct replied *compute_nodes_delete_user(struct request *r);
+/* node_logs.c */
+struct replied *compute_nodes_upload_logs(struct request *r);
 
 #define NODE_ROUTE(method, path, versions, flags, handler, operation)                              \
     {method, "/pools/{pool}/nodes" path, versions, flags, handler, operation},
@@ -76,6 +78,8 @@ struct replied *compute_nodes_delete_user(struct request *r);
                "ComputeNode_UpdateUser")                                                           \
     NODE_ROUTE("DELETE", "/{node}/users/{user}", BATCH_ALL, 0, compute_nodes_delete_user,          \
                "ComputeNode_DeleteUser")                                                           \
+    NODE_ROUTE("POST", "/{node}/uploadbatchservicelogs", BATCH_SINCE(BATCH_6_1), ROUTE_JSON,       \
+               compute_nodes_upload_logs, "ComputeNode_UploadBatchServiceLogs")                    \
     NODE_ROUTE("GET", "/{node}/rdp", BATCH_UNTIL(BATCH_19_0), 0, compute_nodes_desktop,            \
                "ComputeNode_GetRemoteDesktop")                                                     \
     NODE_ROUTE("GET", "/{node}/extensions", BATCH_SINCE(BATCH_14_0), 0, compute_nodes_extensions,  \

@@ -74,6 +74,17 @@ extern const struct front_words batch_front_words;
 /* To be given to the scheduler, at the address where it will stay. */
 struct batch_front batch_front(struct storage *st, const struct log *log);
 
+/* A container that something is put into. */
+struct batch_destination {
+    const char *url;
+    bool own; /* it is a host of the daemon's */
+};
+/* Of the URL of one, for a Batch account; `identity`: the account's own rights are to be used if
+ * there is no signature. Arena. ERR_FORBIDDEN, ERR_FILE_NOT_FOUND, ... */
+int batch_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
+                      const char *url, bool identity, struct batch_destination *out,
+                      struct err *e) MUST_CHECK;
+
 /* --- pools ----------------------------------------------------------------------------------- */
 
 /* What a resize asks for. */

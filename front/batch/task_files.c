@@ -141,12 +141,11 @@ static const char *container_of(struct arena *a, const char *url, const char *ac
 /* With an identity: no identity here is known elsewhere, and the one that everybody may name stands
  * for the Batch account, which has its auto-storage account. */
 static int find_by_identity(const struct batch_front *f, struct arena *a, int64_t account_id,
-                            const struct batch_output_file *o, struct output_file *out,
-                            struct err *e)
+                            const char *url, struct batch_destination *out, struct err *e)
 {
     const char *store;
     int rc = auto_storage_of(f, a, account_id, &store, e);
-    const char *container = rc == 1 ? container_of(a, o->container_url, store) : NULL;
+    const char *container = rc == 1 ? container_of(a, url, store) : NULL;
     if (rc < 0)
         return -1;
     if (!container)
@@ -155,20 +154,22 @@ static int find_by_identity(const struct batch_front *f, struct arena *a, int64_
                        "auto-storage account alone; give containerUrl a signature");
     out->own = true;
     rc = f->blobs.writable(f->blobs.ctx, a, store, container, wakes_wall(f->wakes), &out->url, e);
-    return rc != 0 ? rc : err_set(e, ERR_FILE_NOT_FOUND, NULL, "there is no account %s", store);
+    if (rc == 0)
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "there is no account %s", store);
+    return rc < 0 ? -1 : 0;
 }
 
-static int find_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
-                            const struct batch_output_file *o, struct output_file *out,
-                            struct err *e)
+int batch_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
+                      const char *url, bool identity, struct batch_destination *out, struct err *e)
 {
-    if (o->identity && !strchr(o->container_url, '?'))
-        return find_by_identity(f, a, account_id, o, out, e);
-    int rc = f->blobs.home(f->blobs.ctx, a, o->container_url, &out->url, e);
+    *out = (struct batch_destination){.url = url};
+    if (identity && !strchr(url, '?'))
+        return find_by_identity(f, a, account_id, url, out, e);
+    int rc = f->blobs.home(f->blobs.ctx, a, url, &out->url, e);
     out->own = rc == 1;
     if (rc == 0)
-        out->url = o->container_url;
-    return rc;
+        out->url = url;
+    return rc < 0 ? -1 : 0;
 }
 
 void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
@@ -193,9 +194,13 @@ void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t acc
                                   .after_failure = o->when != BATCH_UPLOAD_ON_SUCCESS,
                                   .what = arena_concat(a, "upload of ", o->pattern, " to ",
                                                        transfer_shown(a, o->container_url))};
-        if (find_destination(f, a, account_id, o, &out, &e) < 0) {
+        struct batch_destination to;
+        if (batch_destination(f, a, account_id, o->container_url, o->identity, &to, &e) < 0) {
             out.refused = arena_strdup(a, e.msg);
             out.refused_as = e.code;
+        } else {
+            out.url = to.url;
+            out.own = to.own;
         }
         place->outputs.items[place->outputs.n++] = out;
     }

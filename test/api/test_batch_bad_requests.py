@@ -13,7 +13,6 @@ from support.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(not PRESENT, reason="the published spec is not here")
 
-UNSERVED = ("ComputeNode_UploadBatchServiceLogs",)
 # Its items have no table, so that nothing is known of their properties.
 SELECT_ANYTHING = ("Task_ListSubtasks",)
 # Bodies that are right, so that what is wrong is the rest. The others take an empty one.
@@ -96,10 +95,6 @@ def plane(world, request):
     assert world.state() == world.before
 
 
-def served(plane):
-    return [op for op in operations(plane.version) if op.id not in UNSERVED]
-
-
 def body_for(op):
     return None if op.body in ("", "-") else RIGHT.get(op.id, {})
 
@@ -126,7 +121,7 @@ def collect(cases):
 
 def test_parameters_without_sense(plane, world):
     def cases():
-        for op in served(plane):
+        for op in operations(plane.version):
             sent = {"$select", "$expand", "$filter", "maxresults", "starttime", "endtime", "recursive", "force"} & set(op.query)
             for name in sorted(sent | {"timeout"}):
                 if name == "$select" and op.id in SELECT_ANYTHING:
@@ -142,7 +137,7 @@ def test_parameters_without_sense(plane, world):
 
 def test_conditions_that_are_no_dates_or_exclude_each_other(plane, world):
     def cases():
-        for op in served(plane):
+        for op in operations(plane.version):
             for name in DATES:
                 if name in op.conditions:
                     body = body_for(op)
@@ -162,7 +157,7 @@ def test_conditions_that_are_no_dates_or_exclude_each_other(plane, world):
 
 def test_bodies_that_are_none(plane, world):
     def cases():
-        for op in served(plane):
+        for op in operations(plane.version):
             if op.body in ("", "-"):
                 continue
             optional = op.id in ("Job_Terminate", "ComputeNode_Reboot", "ComputeNode_Reimage", "ComputeNode_DisableScheduling", "ComputeNode_Deallocate")
@@ -179,7 +174,7 @@ def test_bodies_that_are_none(plane, world):
 
 def test_ids_of_strange_characters(plane, world):
     def cases():
-        for op in served(plane):
+        for op in operations(plane.version):
             for name in re.findall(r"\{(\w+)\}", op.path):
                 for value in IDS:
                     body = {} if op.body not in ("", "-") else None
@@ -209,7 +204,7 @@ def test_ids_of_strange_characters_are_not_made(plane):
 
 def test_tokens_of_other_pages(plane, world):
     def cases():
-        for op in served(plane):
+        for op in operations(plane.version):
             if "maxresults" in op.query and "{" not in op.path:
                 for token in ("nonsense", "", "%", "\U0001f600", "a" * 3000, "-1"):
                     reply = plane.call("GET", op.path, params={"$skiptoken": token})

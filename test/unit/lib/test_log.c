@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/log.h"
+#include "lib/log_kept.h"
 
 struct pipe_log {
     struct log log;
@@ -118,6 +119,52 @@ static void levels(void **state)
     LOG_ERROR(NULL, "nobody.listens", LF_INT("n", 5));
 }
 
+struct seen {
+    char subjects[256];
+    int n;
+};
+
+static void note(void *ctx, const struct log_kept_line *l)
+{
+    struct seen *s = ctx;
+    s->n++;
+    snprintf(s->subjects, sizeof s->subjects, "%s", l->subject);
+    assert_non_null(strstr(l->text, l->event));
+    assert_int_equal(l->text[strlen(l->text) - 1], '\n');
+}
+
+/* Those about nodes and machines alone, and the last of them. */
+static void lines_are_kept(void **state)
+{
+    enum { MOST = 4096, MANY = 100 };
+    struct pipe_log *p = *state;
+    struct seen s = {.n = 0};
+    char name[16];
+    p->log.kept = log_kept_create(MOST);
+    LOG_INFO(&p->log, "job.ended", LF_STR("job", "j"));
+    LOG_DEBUG(&p->log, "too.quiet", LF_STR("node", "n"));
+    LOG_INFO(&p->log, "no.node", LF_STR("node", NULL), LF_INT("machine", 3));
+    log_kept_read(p->log.kept, note, &s);
+    assert_int_equal(s.n, 0);
+    LOG_INFO(&p->log, "node.idle", LF_STR("pool", "p"), LF_STR("node", "n1"));
+    LOG_INFO(&p->log, "machine.back", LF_STR("machine", "m"));
+    log_kept_read(p->log.kept, note, &s);
+    assert_int_equal(s.n, 2);
+    assert_string_equal(s.subjects, "m");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        LOG_INFO(&p->log, "node.idle", LF_STR("node", name));
+    }
+    s.n = 0;
+    log_kept_read(p->log.kept, note, &s);
+    assert_in_range(s.n, 10, MOST / 60);
+    assert_string_equal(s.subjects, "n99");
+    log_kept_destroy(p->log.kept);
+    p->log.kept = NULL;
+    log_kept_read(NULL, note, &s);
+    log_kept_destroy(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(text_is_utf8, setup, teardown),
         cmocka_unit_test_setup_teardown(json, setup, teardown),
         cmocka_unit_test_setup_teardown(levels, setup, teardown),
+        cmocka_unit_test_setup_teardown(lines_are_kept, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

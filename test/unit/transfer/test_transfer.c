@@ -18,6 +18,7 @@
 #include "lib/loop_uv.h"
 #include "lib/strbuf.h"
 #include "test/unit/support/patience.h"
+#include "transfer/put.h"
 #include "transfer/transfer.h"
 
 #define PIECE    65536
@@ -83,6 +84,14 @@ static void serve_put(int fd, struct strbuf *got)
         answer(fd, "403 No", "<Error><Code>AuthorizationFailure</Code></Error>", 47);
         shutdown(fd, SHUT_WR); /* and reads no more */
         return;
+    }
+    if (strstr(got->s, "PUT /busy")) {
+        static int times;
+        hear(fd, got, head + strtoul(length + 16, NULL, 10));
+        if (times++ == 0) {
+            answer(fd, "503 Later", "", 0);
+            return;
+        }
     }
     if (length && hear(fd, got, head + strtoul(length + 16, NULL, 10)))
         answer(fd, "201 Created", got->s + head, got->len - head);
@@ -295,6 +304,49 @@ static void whoever_refuses_is_sent_no_more(void **state)
     transfer_end(t);
 }
 
+static void on_put(void *ctx, const struct err *why)
+{
+    struct fixture *f = ctx;
+    f->told = true;
+    f->why = why ? *why : (struct err){0};
+}
+
+static void put_whole(struct fixture *f, const char *path, const char *text)
+{
+    char url[128];
+    snprintf(url, sizeof url, "%s%s", f->url, path);
+    f->told = false;
+    struct transfer_put *p = transfer_put_begin(f->tr, url, false, text, strlen(text), on_put, f);
+    WAIT(f, f->told);
+    transfer_put_end(p);
+}
+
+static void a_text_is_put_whole_and_again_if_that_may_help(void **state)
+{
+    static const char *const good[] = {"/put", "/busy"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        put_whole(f, good[i], "text");
+        assert_int_equal(f->why.code, ERR_NONE);
+    }
+    put_whole(f, "/put", "");
+    assert_int_equal(f->why.code, ERR_NONE);
+    put_whole(f, "/refused", "text");
+    assert_int_equal(f->why.code, ERR_FORBIDDEN);
+    assert_non_null(strstr(f->why.msg, "AuthorizationFailure"));
+    transfer_put_end(NULL);
+}
+
+static void a_put_that_is_ended_says_nothing(void **state)
+{
+    struct fixture *f = *state;
+    char url[128];
+    snprintf(url, sizeof url, "%s/put", f->url);
+    f->told = false;
+    transfer_put_end(transfer_put_begin(f->tr, url, false, "text", 4, on_put, f));
+    put_whole(f, "/put", "x");
+}
+
 static void trouble_has_kinds(void **state)
 {
     static const struct {
@@ -354,6 +406,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_empty_one_ends_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_put_arrives, setup, teardown),
         cmocka_unit_test_setup_teardown(whoever_refuses_is_sent_no_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_text_is_put_whole_and_again_if_that_may_help, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_put_that_is_ended_says_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(trouble_has_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_is_ended_says_nothing, setup, teardown),
         cmocka_unit_test(answers_mean_something),

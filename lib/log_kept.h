@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The last lines of a log that are about a node or a machine, in memory: the lines themselves go to
+ * standard error, where the daemon cannot read them again. Whoever keeps them gives the log a
+ * `kept`, and log_write() adds to it. When there are too many bytes the oldest lines go.
+ */
+#ifndef LIB_LOG_KEPT_H
+#define LIB_LOG_KEPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct log_kept;
+
+struct log_kept_line {
+    int64_t at_us;
+    const char *event;   /* static */
+    const char *subject; /* whom it is about */
+    const char *text;    /* as it was logged, with its newline */
+};
+
+struct log_kept *log_kept_create(size_t most_bytes);
+void log_kept_destroy(struct log_kept *k); /* NULL is well */
+/* Copies all but the event's name. */
+void log_kept_add(struct log_kept *k, const struct log_kept_line *line);
+/* Calls `each` for every line, the oldest first; `k` may be NULL. */
+void log_kept_read(const struct log_kept *k, void (*each)(void *ctx, const struct log_kept_line *l),
+                   void *ctx);
+
+#endif
