@@ -161,11 +161,12 @@ static const struct command commands[] = {
      .min_args = 1,
      .max_args = 1,
      .run = cmd_explain,
-     .help = "tell what became of a job, in lines with times",
+     .help = "tell what became of a job or task, in lines with times",
      .details =
          "When it was queued, what it waited for, where it was allocated, how it ended; and what\n"
          "it waits for now. JOB is its name, or GROUP/WORKSPACE/EXPERIMENT/JOB where several\n"
-         "have it; the first of these may be left out.\n"},
+         "have it; the first of these may be left out. A task of Azure Batch is\n"
+         "GROUP/ACCOUNT/JOB/TASK.\n"},
     {.name = "user",
      .arguments = "[list|add|remove|reset] [NAME]",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,

@@ -73,7 +73,9 @@ static int find(struct client *c, const char *name, json_t **found, struct err *
                                         filters[EXPERIMENT], parts[EXPERIMENT], filters[WORKSPACE],
                                         parts[WORKSPACE], filters[GROUP], parts[GROUP]));
     if (rc == 0 && json_array_size(*found) == 0)
-        rc = err_set(e, ERR_CONFIG, NULL, "there is no job '%.200s'; `batchaid jobs` lists them",
+        rc = err_set(e, ERR_CONFIG, NULL,
+                     "there is no job '%.200s'; `batchaid jobs` lists them, and tasks of Azure "
+                     "Batch are GROUP/ACCOUNT/JOB/TASK",
                      name);
     else if (rc == 0 && json_array_size(*found) > 1)
         rc = ambiguous(name, *found, e);
@@ -94,9 +96,11 @@ static void print_story(const json_t *reply)
     size_t i;
     const json_t *line;
     const json_t *j = json_object_get(reply, "job");
+    const char *kind = jobs_text(reply, "kind");
     char *head = NULL;
-    printf("job %s in %s/%s/%s, %s\n", jobs_text(j, "name"), jobs_text(j, "resourceGroup"),
-           jobs_text(j, "workspace"), jobs_text(j, "experiment"), jobs_text(j, "state"));
+    printf("%s %s in %s/%s/%s, %s\n", kind ? kind : "job", jobs_text(j, "name"),
+           jobs_text(j, "resourceGroup"), jobs_text(j, "workspace"), jobs_text(j, "experiment"),
+           jobs_text(j, "state"));
     json_array_foreach(json_object_get(reply, "story"), i, line) {
         const char *time = jobs_text(line, "time");
         head = xstrdup(jobs_text(line, "text"));

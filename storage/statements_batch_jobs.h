@@ -72,7 +72,7 @@
     X(ST_BATCH_TASK_MOVE, \
       "UPDATE batch_task SET was = state, was_us = state_us, state = ?3, state_us = ?4, " \
       "updated_us = CASE ?5 WHEN 1 THEN ?4 ELSE updated_us END, " \
-      "start_us = CASE ?6 WHEN 1 THEN ?4 ELSE start_us END, " \
+      "start_us = CASE WHEN ?6 = 1 THEN ?4 WHEN ?3 = 1 THEN 0 ELSE start_us END, " \
       "pool_name = coalesce(?7, pool_name), node_name = coalesce(?8, node_name), " \
       "files = CASE WHEN ?8 IS NULL THEN files ELSE 1 END, " \
       "retries = CASE ?2 WHEN 4 THEN 0 ELSE retries + ?9 END, " \

@@ -102,8 +102,9 @@ struct replied *all_jobs_explain(struct request *r)
             return rc < 0 ? reply_err(r, &e) : reply_json(r, 200, task);
     }
     if (rc == 0 || !seen_job(r, &j)) {
-        err_set(&e, ERR_JOB_NOT_FOUND, NULL, "There is no job %.100s in %.100s/%.100s/%.100s.",
-                name, s.group, s.workspace, s.experiment);
+        err_set(&e, ERR_JOB_NOT_FOUND, NULL,
+                "There is no job or task %.100s in %.100s/%.100s/%.100s.", name, s.group,
+                s.workspace, s.experiment);
         return reply_err(r, &e);
     }
     json_t *story = story_of(r, &j, &e);

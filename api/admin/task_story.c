@@ -44,12 +44,26 @@ static void tell(struct teller *t, int64_t at_us, const char *text)
 
 /* --- what became of it ------------------------------------------------------------------------ */
 
+/* What happened here, if the details of a failure say it, or else what its code means. */
+static const char *message_of(const json_t *info)
+{
+    size_t i;
+    const json_t *detail;
+    json_array_foreach(json_object_get(info, "details"), i, detail) {
+        const char *name = json_string_value(json_object_get(detail, "name")),
+                   *value = json_string_value(json_object_get(detail, "value"));
+        if (name && value && strcmp(name, "Message") == 0)
+            return value;
+    }
+    const char *message = json_string_value(json_object_get(info, "message"));
+    return message ? message : "";
+}
+
 static const char *failure_of(const struct teller *t)
 {
     json_t *info = t->task.failure ? json_loads(t->task.failure, 0, NULL) : NULL;
-    const char *code = json_string_value(json_object_get(info, "code")),
-               *message = json_string_value(json_object_get(info, "message"));
-    const char *text = code ? arena_printf(t->a, ": %s: %s", code, message ? message : "") : "";
+    const char *code = json_string_value(json_object_get(info, "code"));
+    const char *text = code ? arena_printf(t->a, ": %s: %s", code, message_of(info)) : "";
     json_decref(info);
     return text;
 }
@@ -220,7 +234,7 @@ int task_story(struct request *r, const char *subscription, json_t **out, struct
     for (size_t i = 0; i < t.n; i++)
         json_array_append_new(story, json_pack("{s:o*, s:o}", "time", seen_time(t.lines[i].at_us),
                                                "text", jsontext_string(t.lines[i].text)));
-    *out = json_pack("{s:o, s:o}", "job", seen_task_render(r, &t.account, &t.job, &t.task), "story",
-                     story);
+    *out = json_pack("{s:s, s:o, s:o}", "kind", "task", "job",
+                     seen_task_render(r, &t.account, &t.job, &t.task), "story", story);
     return 1;
 }

@@ -2,6 +2,7 @@
  *
  * New tasks, one by one and in collections.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/batch/errors.h"
@@ -11,6 +12,7 @@
 #include "api/batch/tasks.h"
 #include "front/batch/batch.h"
 #include "front/batch/tasks.h"
+#include "lib/strbuf.h"
 #include "model/batch/tables.h"
 
 #define COLLECTION_MAX 100
@@ -110,6 +112,42 @@ static int check_command(const json_t *doc, struct err *e)
     return batch_check_command(command, "commandLine", e);
 }
 
+static int check_action(const char *path, const json_t *options, struct err *e)
+{
+    if (!json_object_get(options, "jobAction"))
+        return 0;
+    struct strbuf target = STRBUF_INIT;
+    strbuf_printf(&target, "exitConditions.%s.jobAction", path);
+    err_set(e, ERR_INVALID_PROPERTY, target.s,
+            "A task may have a jobAction only if onTaskFailure of its job is "
+            "performexitoptionsjobaction.");
+    strbuf_free(&target);
+    return -1;
+}
+
+/* What a task asks of its job must be what the job does. */
+static int check_actions(const struct into *in, const json_t *doc, struct err *e)
+{
+    static const char *const single[] = {"preProcessingError", "fileUploadError", "default"};
+    static const char *const lists[] = {"exitCodes", "exitCodeRanges"};
+    const json_t *exits = json_object_get(doc, "exitConditions");
+    char path[64];
+    if (!exits || in->j.on_failure == BATCH_FAILURE_EXIT_OPTIONS)
+        return 0;
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+        if (check_action(single[i], json_object_get(exits, single[i]), e) < 0)
+            return -1;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const json_t *list = json_object_get(exits, lists[i]);
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            snprintf(path, sizeof path, "%s[%zu].exitOptions", lists[i], k);
+            if (check_action(path, json_object_get(json_array_get(list, k), "exitOptions"), e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 static int fill(struct request *r, const struct into *in, json_t *doc, const json_t *secrets,
                 struct new_task *out, struct err *e)
 {
@@ -132,6 +170,7 @@ static int fill(struct request *r, const struct into *in, json_t *doc, const jso
         .job_name = in->j.name};
     out->secrets = batch_stored_text(r, secrets);
     if (check_id(in, out->t.name, e) < 0 || check_command(doc, e) < 0 ||
+        check_actions(in, doc, e) < 0 ||
         batch_check_packages(r, json_object_get(doc, "applicationPackageReferences"), e) < 0)
         return -1;
     return read_waits(r, in, doc, &out->waits, e);

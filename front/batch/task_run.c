@@ -132,6 +132,15 @@ static int again(struct storage *st, const struct run *r, const struct batch_tas
     return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
 }
 
+/* As its user wants; and a pool that is deleted gives back those of its tasks that have not ended,
+ * as their job may be given another one. */
+static bool goes_back(const struct batch_task *t, const struct run_end *end)
+{
+    if (t->fate == BATCH_FATE_REQUEUE)
+        return end->stopped || end->was_queued;
+    return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_CLUSTER_DELETED;
+}
+
 static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
                   const struct run *r, const struct run_end *end, struct err *e)
 {
@@ -142,7 +151,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
     wake_durable(f->wakes, WAKE_BATCH_JOB, o.j.id);
     if (o.t.fate == BATCH_FATE_DELETE)
         return 0; /* it goes as soon as its run does */
-    if (o.t.fate == BATCH_FATE_REQUEUE && end->stopped + end->was_queued > 0)
+    if (goes_back(&o.t, end))
         return again(st, r, &o.t, false, end->now_us, e);
     return task_complete(f, st, &o.t, end, e) < 0 ? -1 : team_end(st, &o.t, end, e);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/strbuf.h"
 #include "model/batch/images.h"
 #include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
@@ -93,6 +94,25 @@ static const char *text_of(const json_t *obj, const char *name)
     return s ? s : "";
 }
 
+/* With the skus that the offer has, or where to look. */
+static int refuse_image(const char *path, const char *publisher, const char *offer, const char *sku,
+                        struct err *e)
+{
+    struct strbuf skus = STRBUF_INIT;
+    size_t n;
+    const struct batch_image *all = batch_images(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(all[i].publisher, publisher) == 0 && strcasecmp(all[i].offer, offer) == 0)
+            strbuf_printf(&skus, "%s%s", skus.len ? ", " : "", all[i].sku);
+    err_set(e, ERR_INVALID_PROPERTY, path,
+            "The specified imageReference with publisher %.100s offer %.100s sku %.100s is not "
+            "supported. %s%s",
+            publisher, offer, sku, skus.len ? "Of this offer there are: " : "",
+            skus.len ? skus.s : "`az batch pool supported-images list` says which images are.");
+    strbuf_free(&skus);
+    return -1;
+}
+
 /* An image of the list, or one of somebody's own by its id, of which nothing is known here. */
 static int check_image_reference(json_t *obj, const char *path, struct err *e)
 {
@@ -107,10 +127,7 @@ static int check_image_reference(json_t *obj, const char *path, struct err *e)
     if (ids)
         return 0;
     if (!batch_image_find(publisher, offer, sku))
-        return err_set(e, ERR_INVALID_PROPERTY, path,
-                       "The specified imageReference with publisher %s offer %s sku %s is not "
-                       "supported.",
-                       publisher, offer, sku);
+        return refuse_image(path, publisher, offer, sku, e);
     if (!has(obj, "version"))
         json_object_set_new(obj, "version", json_string("latest"));
     return 0;

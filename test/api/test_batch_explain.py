@@ -37,7 +37,7 @@ def explain(daemon, ground):
         name = f"{ground.accounts.group}/{ground.name}/{job.id}/{task}"
         told = json.loads(daemon.tool("explain", "--json", name).stdout)
         lines = daemon.tool("explain", name).stdout.splitlines()
-        assert lines[0].startswith(f"job {task} in {ground.accounts.group}/{ground.name}/{job.id}, ")
+        assert told["kind"] == "task" and lines[0].startswith(f"task {task} in {ground.accounts.group}/{ground.name}/{job.id}, ")
         return told["job"]["state"], [line["text"] for line in told["story"]]
 
     return of
@@ -54,6 +54,14 @@ def test_how_it_ended(jobs, explain):
     assert state == "failed" and "tried again: 1 in all" in story
     assert story[-2].startswith("failed, exit code 7: FailureExitCode: ")
     assert story[-1] == "tasks that depend on it do not begin"
+
+
+def test_why_it_could_not_begin(jobs, explain):
+    job = jobs()
+    job.wait(job.add("nosuch-program -v", id="t"))
+    (line,) = [text for text in explain(job, "t")[1] if text.startswith("failed")]
+    assert line == ("failed: CommandProgramNotFound: The task's command could not be started: "
+                    "cannot execute nosuch-program: No such file or directory")  # fmt: skip
 
 
 def test_what_it_waits_for(jobs, explain, ground):
@@ -85,4 +93,6 @@ def test_what_its_pool_lacks(jobs, explain):
 
 def test_what_is_not_there(daemon, ground):
     done = daemon.tool("explain", f"{ground.accounts.group}/{ground.name}/job/task", check=False)
-    assert done.returncode == 1 and "There is no job task" in done.stderr
+    assert done.returncode == 1 and "There is no job or task task in" in done.stderr
+    done = daemon.tool("explain", f"{ground.accounts.group}/{ground.name}/job", check=False)
+    assert done.returncode == 1 and "tasks of Azure Batch are GROUP/ACCOUNT/JOB/TASK" in done.stderr

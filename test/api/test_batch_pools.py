@@ -127,7 +127,11 @@ def test_what_is_wrong_with_a_pool_is_named(pools):
         return pools.plane.refused(status, code, "POST", "/pools", pool_body(pools.name(), **more))
 
     unknown = {**VM, "imageReference": {**IMAGE, "sku": "nope"}}
-    assert refused("InvalidPropertyValue", virtualMachineConfiguration=unknown)["PropertyName"].endswith("imageReference")
+    values = refused("InvalidPropertyValue", virtualMachineConfiguration=unknown)
+    assert values["PropertyName"].endswith("imageReference")
+    assert values["Reason"].endswith("is not supported. Of this offer there are: 22_04-lts, 22_04-lts-gen2")
+    nobodys = {**VM, "imageReference": {**IMAGE, "offer": "nope"}}
+    assert "`az batch pool supported-images list`" in refused("InvalidPropertyValue", virtualMachineConfiguration=nobodys)["Reason"]
     assert "PropertyName" in refused("InvalidPropertyValue", resizeTimeout="PT1M")
     refused("InvalidPropertyValue", targetDedicatedNodes=-1)
     refused("InvalidPropertyValue", taskSlotsPerNode=0)

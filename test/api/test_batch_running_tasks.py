@@ -198,3 +198,38 @@ def test_a_task_that_vanishes_from_its_node_is_queued_again(jobs, plane, daemon,
     assert job.task(task)["executionInfo"]["retryCount"] == 0
     go.touch()
     job.wait(task)
+
+
+# --- pools ---------------------------------------------------------------------------------------------------------
+
+
+def test_tasks_of_a_deleted_pool_wait_for_another(jobs, plane, go):
+    """Those that ran and those that were about to are as if they had never begun; their job can be given another pool."""
+    add_pool(plane, "leaving", targetDedicatedNodes=1)
+    job = jobs(pool="leaving", constraints={"maxTaskRetryCount": 0})
+    ran, waited = job.add(wait(go)), job.add("/bin/true")
+    running(job, ran)
+    plane.call("DELETE", "/pools/leaving", expect=202)
+    wait_for(lambda: plane.call("GET", "/pools/leaving").status == 404, what="the pool gone")
+    wait_for(lambda: set(job.states().values()) == {"active"}, what="both wait")
+    assert "startTime" not in job.task(ran)["executionInfo"]
+    assert [job.task(t)["executionInfo"]["requeueCount"] for t in (ran, waited)] == [1, 0]
+    go.touch()
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
+    job.wait_state("disabled")
+    plane.call("PATCH", job.url, {"poolInfo": {"poolId": "running"}}, expect=200)
+    plane.call("POST", f"{job.url}/enable", expect=202)
+    assert [t["executionInfo"]["result"] for t in job.wait(ran, waited)] == ["success", "success"]
+
+
+def test_a_pool_is_deleted_after_its_tasks_were_ended(jobs, plane):
+    """Whoever wants them ended takes the nodes away first."""
+    add_pool(plane, "emptied", targetDedicatedNodes=1)
+    job = jobs(pool="emptied")
+    task = job.add("sleep 1000")
+    running(job, task)
+    less = {"targetDedicatedNodes": 0, "nodeDeallocationOption": "terminate"}
+    plane.call("POST", "/pools/emptied/resize", less, expect=202)
+    (ended,) = job.wait(task)
+    assert ended["executionInfo"]["result"] == "failure" and ended["executionInfo"]["requeueCount"] == 0
+    plane.call("DELETE", "/pools/emptied", expect=202)

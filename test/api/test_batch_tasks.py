@@ -151,6 +151,21 @@ def test_exit_options_end_the_job(jobs):
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "TaskFailed"
 
 
+@pytest.mark.parametrize("conditions,where", [
+    ({"exitCodes": [{"code": 7, "exitOptions": {"jobAction": "none"}}]}, "exitConditions.exitCodes[0].exitOptions"),
+    ({"exitCodeRanges": [{"start": 1, "end": 2, "exitOptions": {"jobAction": "disable"}}]},
+     "exitConditions.exitCodeRanges[0].exitOptions"),
+    ({"default": {"jobAction": "terminate"}}, "exitConditions.default"),
+    ({"preProcessingError": {"jobAction": "terminate"}}, "exitConditions.preProcessingError"),
+])  # fmt: skip
+def test_exit_options_that_their_job_would_not_heed(jobs, plane, conditions, where):
+    """A job says that it wants to be ended by its tasks, or they cannot ask for it."""
+    job = jobs()
+    body = {"id": "t", "commandLine": "/bin/true", "exitConditions": conditions}
+    values = plane.refused(400, "InvalidPropertyValue", "POST", f"{job.url}/tasks", body)
+    assert values["PropertyName"] == f"{where}.jobAction" and "onTaskFailure" in values["Reason"]
+
+
 def test_a_task_is_terminated_and_reactivated(jobs, plane):
     job = jobs()
     task = job.add("sleep 1000")
