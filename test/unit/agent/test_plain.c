@@ -78,6 +78,7 @@ static void write_program(const char *dir, const char *name, const char *text, m
 static int set_up(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
+    *state = p;
     snprintf(p->dir, sizeof p->dir, "/tmp/batchai-plain-XXXXXX");
     if (!mkdtemp(p->dir) || chdir(p->dir) < 0)
         return -1;
@@ -92,7 +93,6 @@ static int set_up(void **state)
     write_program(p->dir, "lost", "#!/no/such/interpreter\n", 0755);
     write_program(p->dir, "killed", "#!/bin/sh\nkill -9 $$\n", 0755);
     write_program(p->dir, "echo", "#!/bin/sh\nprintf 'not the shell'\"'\"'s'\n", 0755);
-    *state = p;
     return 0;
 }
 
