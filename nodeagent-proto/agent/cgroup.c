@@ -89,7 +89,8 @@ static char *own_path(void)
 
 void cgroup_bases_find(struct cgroup_bases *b)
 {
-    cgroup_bases_free(b);
+    while (b->n > 0)
+        free(b->dir[--b->n]);
     char *top = mount_point(), *own = top ? own_path() : NULL;
     if (own) {
         b->dir[b->n] = fs_join(top, own);
@@ -104,6 +105,8 @@ void cgroup_bases_free(struct cgroup_bases *b)
 {
     while (b->n > 0)
         free(b->dir[--b->n]);
+    free(b->spare);
+    b->spare = NULL;
 }
 
 /* Whose cgroup it is. */
@@ -323,6 +326,41 @@ void cgroup_remove(const char *path)
     remove_holders(path);
 }
 
+static bool is_empty(const char *path)
+{
+    char *text = file_text(path, "cgroup.events");
+    bool empty = text && strncmp(text, "populated 0\n", 12) == 0;
+    free(text);
+    return empty;
+}
+
+void cgroup_keep(struct cgroup_bases *b, struct cgroup *g)
+{
+    if (g->path && !b->spare && is_empty(g->path)) {
+        b->spare = g->path;
+        g->path = NULL;
+    }
+    if (g->path)
+        cgroup_remove(g->path);
+    cgroup_free(g);
+}
+
+bool cgroup_take_kept(struct cgroup_bases *b, struct cgroup *out)
+{
+    memset(out, 0, sizeof *out);
+    out->path = b->spare;
+    b->spare = NULL;
+    return out->path != NULL;
+}
+
+void cgroup_remove_kept(struct cgroup_bases *b)
+{
+    if (b->spare)
+        cgroup_remove(b->spare);
+    free(b->spare);
+    b->spare = NULL;
+}
+
 long cgroup_oom_kills(const struct cgroup *g)
 {
     return g->memory ? count_oom_kills(g->limited) - g->killed_before : 0;
@@ -351,6 +389,31 @@ static void remove_below(const char *base, const struct owner *o)
         closedir(d);
     remove_in(top, o);
     free(top);
+}
+
+static void remove_empty_in(const char *holder, const char *incarnation)
+{
+    DIR *d = opendir(holder);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        if (strncmp(de->d_name, incarnation, PREFIX_LEN) != 0 || de->d_name[PREFIX_LEN] != '-')
+            continue;
+        char *at = fs_join(holder, de->d_name);
+        rmdir(at); /* fails with any process or cgroup in it */
+        free(at);
+    }
+    if (d)
+        closedir(d);
+}
+
+void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        char *holder = fs_join(b->dir[i], HOLDER);
+        remove_empty_in(holder, incarnation);
+        rmdir(holder);
+        free(holder);
+    }
 }
 
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path)

@@ -32,6 +32,7 @@ struct cgroup {
 struct cgroup_bases {
     char *dir[2];
     size_t n;
+    char *spare; /* an empty cgroup of this process, see cgroup_keep(); NULL: none */
 };
 void cgroup_bases_find(struct cgroup_bases *b);
 void cgroup_bases_free(struct cgroup_bases *b);
@@ -41,6 +42,17 @@ void cgroup_bases_free(struct cgroup_bases *b);
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out);
 void cgroup_free(struct cgroup *g);
+/* To make and remove a cgroup waits for all others on the machine who do, so one without limits
+ * whose task could change nothing in it serves the next such task of the same supervisor; the
+ * tasks' records have its path. Keeps it if it is empty, otherwise removes it; it is no longer in
+ * *g then. */
+void cgroup_keep(struct cgroup_bases *b, struct cgroup *g);
+/* False: there is none. */
+bool cgroup_take_kept(struct cgroup_bases *b, struct cgroup *out);
+void cgroup_remove_kept(struct cgroup_bases *b);
+/* Removes those of the incarnation that are empty: of supervisors that were killed between two
+ * tasks. */
+void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation);
 /* fork(2) of a process with one thread, whose child is in the cgroup, if there is one, from its
  * first moment: moving a process there would wait for all processors of the machine. *inside, for
  * the child: it is there. Kernels before 5.7 have to move it, or cannot. */

@@ -58,6 +58,12 @@ static size_t take_fds(struct msghdr *m, int *fds)
     return n;
 }
 
+static _Noreturn void leave(const struct supervisor_config *c)
+{
+    cgroup_remove_kept(c->cgroups);
+    _exit(0);
+}
+
 /* Waits for work; does not return once the agent has closed the socket. */
 static json_t *hear(const struct end *en, int *fds, size_t *n_fds)
 {
@@ -73,7 +79,7 @@ static json_t *hear(const struct end *en, int *fds, size_t *n_fds)
         n = recvmsg(en->socket, &m, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
-        _exit(0);
+        leave(&en->common);
     *n_fds = take_fds(&m, fds);
     json_t *j = json_loadb(text, (size_t)n, 0, NULL);
     explicit_bzero(text, (size_t)n);
@@ -117,7 +123,7 @@ static _Noreturn void serve_all(const struct end *en)
         }
         json_decref(j);
     }
-    _exit(0);
+    leave(&en->common);
 }
 
 static _Noreturn void begin(const struct helpers *h, const struct supervisor_config *c,
@@ -132,7 +138,7 @@ static _Noreturn void begin(const struct helpers *h, const struct supervisor_con
     descriptors_close_all_but(c->claim_fd, report_fd, socket);
     en.signal_fd = supervisor_take_signals();
     if (chdir("/") < 0 || en.signal_fd < 0 || !supervisor_run(c, report_fd, en.signal_fd))
-        _exit(0);
+        leave(c);
     serve_all(&en);
 }
 

@@ -44,6 +44,7 @@ struct supervisor {
     struct outputs outputs;
     struct tasklog log;
     struct cgroup cgroup;
+    bool keeps_cgroup; /* for its next task: see cgroup_keep() */
     struct relay relay;
     char **env;
     pid_t command;
@@ -84,8 +85,10 @@ static void reap(struct supervisor *s, bool *none_left)
 
 static void signal_all(struct supervisor *s, int signo)
 {
-    if (signo == SIGKILL && s->cgroup.path)
+    if (signo == SIGKILL && s->cgroup.path) {
         cgroup_kill(s->cgroup.path);
+        s->keeps_cgroup = false; /* some kernels kill whatever is cloned into it later, too */
+    }
     procs_signal_below(getpid(), signo, s->relay.pid, RELAY_MAX);
 }
 
@@ -153,7 +156,9 @@ static void sweep(struct supervisor *s)
         (void)wait_for_news(s, -1, SWEEP_STEP_MS);
     }
     s->none_left = none_left;
-    if (s->cgroup.path)
+    if (s->keeps_cgroup)
+        cgroup_keep(s->c->cgroups, &s->cgroup);
+    else if (s->cgroup.path)
         cgroup_remove(s->cgroup.path);
 }
 
@@ -218,6 +223,24 @@ static bool wants_cgroup(const struct task_spec *t)
            t->limits.gpus;
 }
 
+/* Without limits, and so that the task can change nothing in it. */
+static bool wants_plain_cgroup(const struct supervisor *s)
+{
+    const struct task_limits *l = &s->c->spec->limits;
+    return s->relay.account && s->account.uid != 0 && !l->group && !l->memory_bytes && !l->cpus &&
+           !l->processes && !l->gpus;
+}
+
+static void join_cgroup(struct supervisor *s)
+{
+    const struct supervisor_config *c = s->c;
+    s->keeps_cgroup = wants_plain_cgroup(s);
+    if (s->keeps_cgroup && cgroup_take_kept(c->cgroups, &s->cgroup))
+        return;
+    if (wants_cgroup(c->spec))
+        cgroup_make(c->cgroups, c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
+}
+
 /* Where that cannot be had, its variables alone say which it is to use. */
 static void deny_gpus(const struct supervisor *s)
 {
@@ -237,8 +260,7 @@ static int prepare(struct supervisor *s, struct err *e)
     const struct supervisor_config *c = s->c;
     if (find_account(s, e) < 0)
         return -1;
-    if (wants_cgroup(c->spec))
-        cgroup_make(c->cgroups, c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
+    join_cgroup(s);
     deny_gpus(s);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
@@ -351,6 +373,7 @@ static _Noreturn void stay_with_children(struct supervisor *s)
     for (reap(s, &none_left); !none_left && !s->signalled; reap(s, &none_left))
         (void)wait_for_news(s, -1, -1);
     sweep(s);
+    cgroup_remove_kept(s->c->cgroups);
     _exit(0);
 }
 

@@ -362,8 +362,10 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
     int claim = record_claim(t->dir, spec->id, t->boot_id, e);
     if (claim < 0)
         return -1;
-    if (t->cgroups.n == 0)
+    if (t->cgroups.n == 0) {
         cgroup_bases_find(&t->cgroups);
+        cgroup_remove_empty(&t->cgroups, t->incarnation);
+    }
     struct supervisor_config c = {spec,           t->root,     t->dir, t->hostname,
                                   t->incarnation, &t->cgroups, claim};
     int fd = helpers_supervise(t->helpers, &c, e);

@@ -282,6 +282,96 @@ static void test_kept_children_keep_their_cgroup(void **state)
     paths_free(&p);
 }
 
+/* Of the task that a cgroup is named after. */
+static long supervisor_of(struct fixture *f, const char *cgroup)
+{
+    char record[64];
+    snprintf(record, sizeof record, "tasks/%s.start", strrchr(cgroup, '-') + 1);
+    return number_in(f, record, "supervisor");
+}
+
+#define ANYBODY 0
+
+/* Runs tasks of the account until `supervisor` has one (it needs a moment before it takes the
+ * next), and tells where that was held (caller frees) and how it ended. */
+static char *held_by(struct fixture *f, long supervisor, const char *line, int signo,
+                     struct seen *end)
+{
+    static int number; /* ids serve once */
+    char *path = NULL;
+    for (bool mine = false; !mine;) {
+        struct paths p;
+        char id[16], record[64];
+        snprintf(id, sizeof id, "t%d", number++);
+        struct task_spec s = usual_spec(f, &p, id, line);
+        s.user = TEST_USER;
+        run_spec(f, &s);
+        snprintf(record, sizeof record, "tasks/%s.start", id);
+        free(path);
+        path = cgroup_of(f, record);
+        mine = supervisor == ANYBODY || number_in(f, record, "supervisor") == supervisor;
+        if (signo)
+            ASK(f, node_signal(f->link, id, signo, on_done, f));
+        *end = *end_of(f);
+        f->n_ended = 0;
+        paths_free(&p);
+    }
+    return path;
+}
+
+/* One that nobody was killed in; and it goes with the supervisor. */
+static void test_a_cgroup_serves_one_task_after_another(void **state)
+{
+    struct fixture *f = *state;
+    struct seen end;
+    if (!have_account)
+        skip_because("test accounts need root");
+    open_ready(f);
+    char *one = held_by(f, ANYBODY, "id -u", 0, &end);
+    if (!one)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(access(one, F_OK), 0);
+    long supervisor = supervisor_of(f, one);
+    char *two = held_by(f, supervisor, "id -u", 0, &end);
+    assert_string_equal(two, one);
+    char *killed = held_by(f, supervisor, "sleep 1000", SIGKILL, &end);
+    assert_string_equal(killed, one);
+    assert_int_equal(end.s.signal, SIGKILL);
+    assert_true(access(one, F_OK) < 0);
+    char *after = held_by(f, supervisor, "id -u", 0, &end);
+    assert_string_not_equal(after, one);
+    assert_int_equal(end.s.exit_code, 0);
+    assert_int_equal(access(after, F_OK), 0);
+    close_link(f);
+    WAIT(f, gone(supervisor) && access(after, F_OK) < 0);
+    free(one);
+    free(two);
+    free(killed);
+    free(after);
+}
+
+/* The supervisor was killed while it waited: the next agent removes what it left. */
+static void test_no_empty_cgroup_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct seen end;
+    if (!have_account)
+        skip_because("test accounts need root");
+    open_ready(f);
+    char *path = held_by(f, ANYBODY, "id -u", 0, &end);
+    if (!path)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(kill((pid_t)supervisor_of(f, path), SIGKILL), 0);
+    close_link(f);
+    assert_int_equal(access(path, F_OK), 0);
+    open_ready(f);
+    WAIT(f, f->n_ended == 1); /* told again */
+    f->n_ended = 0;
+    free(held_by(f, ANYBODY, "id -u", 0, &end));
+    assert_true(access(path, F_OK) < 0);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +385,8 @@ int main(void)
         TEST_OPEN(test_tasks_of_a_group_share_a_cgroup),
         TEST_OPEN(test_nothing_escapes_a_cgroup),
         TEST_OPEN(test_kept_children_keep_their_cgroup),
+        TEST_OPEN(test_a_cgroup_serves_one_task_after_another),
+        TEST_OPEN(test_no_empty_cgroup_stays),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     have_account = make_test_account();
