@@ -36,13 +36,14 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2 zlib
-# What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client, and for
-# URLs of others.
-DAEMON_PKGS := libcurl
-CURL_FILE    = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l libcurl 2>/dev/null))))
-CURL_SONAME  = $(shell readelf -d $(CURL_FILE) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libcyaml yaml-0.1 expat gnutls zlib
+# What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client and for
+# URLs of others; for machines that are reached by SSH.
+LOADED_PKGS := libcurl libssh2
+file_of      = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l $(1) 2>/dev/null))))
+soname_of    = $(shell readelf -d $(call file_of,$(1)) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+soname_flag  = $(foreach name,$(call soname_of,$(2)),-D$(1)='"$(name)"')
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(LOADED_PKGS) 2>/dev/null)
 # minizip has a crypt.h of its own, so that its folder is not looked into.
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lminizip -lpthread -lcrypt -lm
 CFLAGS += $(PKG_CFLAGS)
@@ -65,8 +66,8 @@ LINK_LIBS := $(foreach r,$(filter $(LIB_ROOMS),$(below_daemon)),$(call lib,$(r))
 # it are installed, of the same sources, without sanitizers. The daemon finds them beside its own.
 CROSS_ARCHS := $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 cross_cc     = $(1)-linux-gnu-gcc
-can_build    = $(shell echo 'int json_loads(), uuid_parse(), unzClose(); int main(void) { return json_loads() + uuid_parse() + unzClose(); }' | \
-                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid -lminizip -lz 2>/dev/null && echo $(1))
+can_build    = $(shell echo 'int json_loads(), unzClose(); int main(void) { return json_loads() + unzClose(); }' | \
+                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -lminizip -lz 2>/dev/null && echo $(1))
 CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(call can_build,$(a))))
 
 .PHONY: all
@@ -76,9 +77,10 @@ all: $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS)
 HAVE := $(BUILD)/gen/have.ok
 $(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
-	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(DAEMON_PKGS) && touch $@
+	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(LOADED_PKGS) && touch $@
 
-$(BUILD)/obj/transfer/curl_functions.o: CFLAGS += $(if $(CURL_SONAME),-DCURL_SONAME='"$(CURL_SONAME)"')
+$(BUILD)/obj/transfer/curl_functions.o: CFLAGS += $(call soname_flag,CURL_SONAME,libcurl)
+$(BUILD)/obj/nodeagent-proto/link/ssh/functions.o: CFLAGS += $(call soname_flag,SSH2_SONAME,libssh2)
 $(BUILD)/obj/%.o: %.c | $(HAVE)
 	@mkdir -p $(@D)
 	$(call say,CC $<)
@@ -132,7 +134,7 @@ AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
 AGENT_SHARED := $(foreach r,$(AGENT_ROOMS),$(call lib,$(r)))
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	$(call say,LINK $@)
-	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid -lminizip -lz
+	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -lminizip -lz
 
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
@@ -146,7 +148,7 @@ $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 	@rm -f $$@ && ar rcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
-	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
+	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -lminizip -lz
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 

@@ -1,39 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "transfer/curl_functions.h"
 
-#include <dlfcn.h>
-#include <stddef.h>
-#include <string.h>
-
 #ifndef CURL_SONAME /* the Makefile has that of the libcurl it builds with */
 #define CURL_SONAME "libcurl-gnutls.so.4"
 #endif
 
-/* POSIX lets what dlsym() returns be a function, C does not. */
-static int find(void *library, const char *name, void *member, struct err *e)
-{
-    void *found = dlsym(library, name);
-    if (!found)
-        return err_set(e, ERR_INTERNAL, NULL, "libcurl has no %s", name);
-    memcpy(member, &found, sizeof found);
-    return 0;
-}
-
 int curl_functions_load(struct curl_functions *f, struct err *e)
 {
-    static const struct {
-        const char *name;
-        size_t member;
-    } wanted[] = {
-#define CURL_ROW(name) {#name, offsetof(struct curl_functions, name)},
+    static const struct library_function wanted[] = {
+#define CURL_ROW(name) LIBRARY_ROW(struct curl_functions, name)
         CURL_FUNCTIONS(CURL_ROW)
 #undef CURL_ROW
     };
-    void *library = dlopen(CURL_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be loaded: %.300s", dlerror());
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        if (find(library, wanted[i].name, (char *)f + wanted[i].member, e) < 0)
-            return -1;
-    return 0;
+    return library_load(CURL_SONAME, wanted, sizeof wanted / sizeof wanted[0], f, e);
 }

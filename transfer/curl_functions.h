@@ -9,7 +9,7 @@
 #define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
 #include <curl/curl.h>
 
-#include "lib/err.h"
+#include "lib/library.h"
 
 #define CURL_FUNCTIONS(X)                                                                          \
     X(curl_global_init)                                                                            \
@@ -37,9 +37,7 @@
     X(curl_multi_info_read)
 
 struct curl_functions {
-#define CURL_MEMBER(name) __typeof__(name) *name;
-    CURL_FUNCTIONS(CURL_MEMBER)
-#undef CURL_MEMBER
+    CURL_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 /* It stays loaded. */

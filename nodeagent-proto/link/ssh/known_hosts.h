@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "nodeagent-proto/link/ssh/functions.h"
+
 #define FINGERPRINT_LEN 64
 
 enum known_verdict {
@@ -20,6 +22,7 @@ enum known_verdict {
 
 struct known_hosts {
     /* The question; texts and key are borrowed. */
+    struct ssh2_functions lib;
     const char *path;
     const char *name; /* "host", or "[host]:port" where the port is another than 22 */
     const char *key;  /* that the machine shows; NULL: it has not been asked yet */

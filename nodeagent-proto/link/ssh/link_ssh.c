@@ -83,7 +83,7 @@ enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, co
 const char *ssh_lib_error(struct ssh *l)
 {
     char *text = NULL;
-    libssh2_session_last_error(l->session, &text, NULL, 0);
+    l->lib.libssh2_session_last_error(l->session, &text, NULL, 0);
     return text && *text ? text : "no reason given";
 }
 
@@ -203,7 +203,7 @@ static void on_keepalive(uv_timer_t *timer)
         return;
     }
     arm_keepalive(l);
-    libssh2_keepalive_send(l->session, &next);
+    l->lib.libssh2_keepalive_send(l->session, &next);
     ssh_drive(l);
 }
 
@@ -228,7 +228,7 @@ static void enter(struct ssh *l, enum ssh_phase phase)
     ssh_progress(l);
     if (phase != SSH_RUNNING)
         return;
-    libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
+    l->lib.libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
     arm_keepalive(l);
 }
 
@@ -524,7 +524,7 @@ static void transport_free(struct node_link *link)
     ssh_login_free(l);
     ssh_file_drop(l);
     ssh_session_free(l);
-    libssh2_exit();
+    l->lib.libssh2_exit();
     if (l->addresses)
         uv_freeaddrinfo(l->addresses);
     ssh_command_free(&l->cmd);

@@ -131,25 +131,25 @@ static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int f
 
 LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 {
-    LIBSSH2_SESSION *session = libssh2_session_init_ex(get, put, resize, l);
+    LIBSSH2_SESSION *session = l->lib.libssh2_session_init_ex(get, put, resize, l);
     if (!session)
         return NULL;
-    libssh2_session_set_blocking(session, 0);
+    l->lib.libssh2_session_set_blocking(session, 0);
     /* libssh2 takes the callbacks as void *. */
     ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
     ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
     void *p;
     memcpy(&p, &receive, sizeof p);
-    libssh2_session_callback_set(session, LIBSSH2_CALLBACK_RECV, p);
+    l->lib.libssh2_session_callback_set(session, LIBSSH2_CALLBACK_RECV, p);
     memcpy(&p, &transmit, sizeof p);
-    libssh2_session_callback_set(session, LIBSSH2_CALLBACK_SEND, p);
+    l->lib.libssh2_session_callback_set(session, LIBSSH2_CALLBACK_SEND, p);
     return session;
 }
 
 void ssh_session_free(struct ssh *l)
 {
     /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
-    if (l->session && libssh2_session_free(l->session) < 0)
+    if (l->session && l->lib.libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh-session-kept", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {
         l->blocks = b->next;

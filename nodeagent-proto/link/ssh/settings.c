@@ -86,9 +86,13 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struc
 {
     if (check(c, e) < 0)
         return -1;
-    if (libssh2_init(0) != 0)
+    struct ssh2_functions lib;
+    if (ssh2_functions_load(&lib, e) < 0)
+        return -1;
+    if (lib.libssh2_init(0) != 0)
         return err_set(e, ERR_NODE, NULL, "libssh2 cannot be initialized");
     struct ssh *l = xcalloc(1, sizeof *l);
+    l->lib = lib;
     l->loop = loop_uv_of(c->loop);
     l->port = or_default(c->port, DEFAULT_PORT);
     l->connect_ms = or_default(c->connect_ms, DEFAULT_CONNECT_MS);

@@ -24,13 +24,13 @@
 #ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 #define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 
-#include <libssh2.h>
 #include <uv.h>
 
 #include "files/files.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/link/link_priv.h"
+#include "nodeagent-proto/link/ssh/functions.h"
 
 #define SSH_LINE_MAX 600          /* of an agent's stderr; a longer line is cut into several */
 #define SSH_ROOM     (256U << 10) /* bytes on their way to the socket before a step must wait */
@@ -109,6 +109,7 @@ struct ssh {
     uv_os_fd_t fd;      /* of tcp; only to distinguish it from an ssh-agent's */
     uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
 
+    struct ssh2_functions lib;
     LIBSSH2_SESSION *session;
     struct ssh_block *blocks; /* libssh2's memory */
     struct strbuf in;         /* from the socket; bytes not yet taken start at in_at */

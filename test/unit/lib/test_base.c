@@ -196,6 +196,9 @@ static void guids(void **state)
     assert_true(guid_valid(a));
     assert_true(guid_valid("00000000-0000-0000-0000-00000000ABCD"));
     assert_false(guid_valid(""));
+    assert_false(guid_valid("000000000-000-0000-0000-00000000ABCD"));
+    assert_false(guid_valid("00000000-0000-0000-0000-00000000ABCD "));
+    assert_false(guid_valid("00000000-0000-0000-0000-0000000-ABCD"));
     assert_false(guid_valid("00000000-0000-0000-0000-00000000000"));
     assert_false(guid_valid("00000000-0000-0000-0000-00000000000g"));
     assert_false(guid_valid("0000000000000000000000000000000000000"));
