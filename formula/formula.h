@@ -21,6 +21,7 @@
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,6 +83,8 @@ struct formula;
  * by formula_free(). */
 struct formula *formula_parse(const char *text, size_t len, struct formula_error *e);
 void formula_free(struct formula *f); /* NULL is well */
+/* Whether it has the name of a metric of machines in it. */
+bool formula_asks_machines(const struct formula *f);
 
 /* Evaluates. On failure the targets are those of `in`, and the results what was assigned so far. */
 void formula_evaluate(const struct formula *f, const struct formula_inputs *in,

@@ -35,6 +35,9 @@
 #define SAMPLE_ENUM(symbol, name) symbol,
 enum sample_metric { SAMPLE_METRICS(SAMPLE_ENUM) SAMPLE_METRIC_COUNT };
 #undef SAMPLE_ENUM
+/* The first ones are of the nodes' machines; the others are known of the pool without asking them.
+ */
+#define SAMPLE_MACHINE_COUNT SAMPLE_NODE_COUNT
 
 enum {
     SAMPLES_PERIOD_S = 30, /* as the service takes them */

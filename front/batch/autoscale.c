@@ -3,7 +3,8 @@
  * Pools whose size a formula decides on. Every 30 s such a pool is looked at: a sample of its nodes
  * and tasks is stored, and when its interval has passed, the formula is evaluated on the samples
  * and what it says is done as a resize is. Samples are taken at whole half minutes, so that a
- * window of n minutes has 2 n of them.
+ * window of n minutes has 2 n of them. Nodes are asked what their machines do at each look and a
+ * moment before each sample, if the formula wants to know.
  *
  * All of it is in rows, so a daemon that starts again goes on where it was; what it slept through
  * is absent from the samples.
@@ -22,6 +23,8 @@
 
 #define SECOND_US INT64_C(1000000)
 #define PERIOD_US (SAMPLES_PERIOD_S * SECOND_US)
+/* Agents have so long to answer before a sample is taken of what they say. */
+#define ANSWERS_US (2 * SECOND_US)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
@@ -30,22 +33,20 @@ struct look {
     struct arena *a;
     const struct batch_pool *p;
     int64_t now_us;
+    struct node *nodes;
+    size_t n_nodes;
 };
 
-static int count_nodes(const struct look *l, double values[], struct err *e)
+static void count_nodes(const struct look *l, double values[])
 {
-    struct node *nodes;
-    size_t n, usable = 0;
-    if (st_node_list(l->f->st, l->a, l->p->id, &nodes, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        usable += nodes[i].state == NODE_IDLE;
-    values[SAMPLE_NODE_COUNT] = (double)n;
+    size_t usable = 0;
+    for (size_t i = 0; i < l->n_nodes; i++)
+        usable += l->nodes[i].state == NODE_IDLE;
+    values[SAMPLE_NODE_COUNT] = (double)l->n_nodes;
     values[SAMPLE_USABLE] = (double)usable;
     values[SAMPLE_PREEMPTED] = 0; /* a node that is taken away is gone from its pool */
     values[SAMPLE_CURRENT_DEDICATED] = l->p->has_dedicated;
     values[SAMPLE_CURRENT_LOW_PRIORITY] = l->p->has_low;
-    return 0;
 }
 
 static int count_tasks(const struct look *l, double values[], struct err *e)
@@ -97,7 +98,9 @@ static int take_sample(const struct look *l, struct err *e)
         return 0;
     for (int m = 0; m < SAMPLE_METRIC_COUNT; m++)
         values[m] = NAN;
-    if (count_nodes(l, values, e) < 0 || count_tasks(l, values, e) < 0)
+    count_nodes(l, values);
+    machine_samples_take(l->f, l->nodes, l->n_nodes, values);
+    if (count_tasks(l, values, e) < 0)
         return -1;
     const struct batch_sample s = {at_us, values_text(l->a, values)};
     return st_batch_sample_add(l->f->st, l->p->id, &s, at_us - (SAMPLES_MOST - 1) * PERIOD_US, e);
@@ -219,7 +222,7 @@ int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct bat
                         const char *formula, struct batch_evaluation *out,
                         struct formula_error *wrong, struct err *e)
 {
-    const struct look l = {f, a, p, wakes_wall(f->wakes)};
+    const struct look l = {.f = f, .a = a, .p = p, .now_us = wakes_wall(f->wakes)};
     *wrong = (struct formula_error){0};
     return evaluate_text(&l, formula, out, wrong, e);
 }
@@ -261,12 +264,24 @@ static int scale(const struct look *l, struct err *e)
     return found.failed ? 0 : apply(l, &found.targets, e);
 }
 
-/* The next whole half minute, or when the formula is due, if that is sooner. */
-static int64_t until_next(const struct look *l, int64_t evaluated_us)
+/* The next whole half minute; with `asks` a moment before it, too; or when the formula is due, if
+ * that is sooner. */
+static int64_t until_next(const struct look *l, int64_t evaluated_us, bool asks)
 {
     int64_t sample = PERIOD_US - l->now_us % PERIOD_US;
+    int64_t next = asks && sample > ANSWERS_US ? sample - ANSWERS_US : sample;
     int64_t due = evaluated_us + l->p->scaling.interval_us - l->now_us;
-    return due > 0 && due < sample ? due : sample;
+    return due > 0 && due < next ? due : next;
+}
+
+/* It can be parsed, or it would not be there. */
+static bool asks_machines(const char *text)
+{
+    struct formula_error wrong;
+    struct formula *formula = formula_parse(text, strlen(text), &wrong);
+    bool asks = formula && formula_asks_machines(formula);
+    formula_free(formula);
+    return asks;
 }
 
 static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct err *e)
@@ -277,12 +292,15 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         return rc < 0 ? -1 : 0;
     if (!p.scaling.enabled)
         return st_batch_samples_remove(f->st, id, e);
-    const struct look l = {f, a, &p, wakes_wall(f->wakes)};
-    bool due = is_due(&l);
-    if (take_sample(&l, e) < 0 || (due && scale(&l, e) < 0))
+    struct look l = {.f = f, .a = a, .p = &p, .now_us = wakes_wall(f->wakes)};
+    bool due = is_due(&l), asks = asks_machines(p.scaling.formula);
+    if (st_node_list(f->st, a, id, &l.nodes, &l.n_nodes, e) < 0 || take_sample(&l, e) < 0 ||
+        (due && scale(&l, e) < 0))
         return -1;
+    if (asks)
+        machine_samples_ask(f, l.nodes, l.n_nodes);
     wake_at(f->wakes, WAKE_BATCH_SCALE, id,
-            wakes_mono(f->wakes) + until_next(&l, due ? l.now_us : p.scaling.evaluated_us));
+            wakes_mono(f->wakes) + until_next(&l, due ? l.now_us : p.scaling.evaluated_us, asks));
     return 0;
 }
 

@@ -42,6 +42,13 @@ void autoscale_begin(struct batch_front *f);
 /* Wakes those that formulas scale. */
 void autoscale_go_on(struct batch_front *f);
 
+/* --- machine_samples.c ------------------------------------------------------------------------ */
+/* Sets values[] of the metrics of machines that are known of these nodes; by enum sample_metric. */
+void machine_samples_take(const struct batch_front *f, const struct node *nodes, size_t n,
+                          double values[]);
+/* Asks for what the next sample needs: it is of what happens between two questions. */
+void machine_samples_ask(const struct batch_front *f, const struct node *nodes, size_t n);
+
 /* --- windows.c -------------------------------------------------------------------------------- */
 /* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,

@@ -143,6 +143,7 @@ static const struct op {
     {"forget", serve_forget, CHANGES, BY_TASK},
     {"ping", serve_ping, LOOKS, ANY_TIME},
     {"health", serve_health, LOOKS, ANY_TIME},
+    {"usage", serve_usage, LOOKS, ANY_TIME},
     {"user_add", serve_user_add, CHANGES, ANY_TIME},
     {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
     {"account_take", serve_account_take, CHANGES, IN_ORDER},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about the machine: health, accounts to log in with, restart.
+ * Requests about the machine: health, usage, accounts to log in with, restart.
  */
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/program.h"
+#include "nodeagent-proto/agent/usage.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
@@ -25,6 +26,16 @@ enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct er
     if (!health)
         return outcome(err_set(e, ERR_INTERNAL, NULL, "the kernel's log is not UTF-8"));
     json_object_set_new(reply, "health", health);
+    return SERVE_DONE;
+}
+
+enum outcome serve_usage(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    struct node_usage u;
+    (void)req;
+    (void)e;
+    usage_look(a->root, &u);
+    json_object_set_new(reply, "usage", message_usage(&u));
     return SERVE_DONE;
 }
 

@@ -43,6 +43,7 @@ enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct
 enum outcome serve_remote_open(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_remote_close(struct agent *a, json_t *req, json_t *reply, struct err *e);
 
+enum outcome serve_usage(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, struct err *e);

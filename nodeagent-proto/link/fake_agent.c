@@ -289,6 +289,22 @@ static void do_health(struct conn *c, json_t *req)
     fake_reply(c, plus(yes(req), "health", message_health(&h)), 0, true);
 }
 
+/* A machine with one processor that is busy half of the time, and reads and sends as it does. */
+static void do_usage(struct conn *c, json_t *req)
+{
+    enum { TICK_US = 10000, BYTES = 1000 };
+    int64_t ticks = loop_mono_us(c->node->f->c.loop) / TICK_US;
+    const struct node_usage u = {.time_us = loop_wall_us(c->node->f->c.loop),
+                                 .cpu_ticks = ticks,
+                                 .cpu_busy_ticks = ticks / 2,
+                                 .disk_read_bytes = ticks * BYTES,
+                                 .disk_read_ops = ticks,
+                                 .network_out_bytes = ticks * BYTES,
+                                 .memory_bytes = DISK_BYTES / 4,
+                                 .disk_bytes = DISK_BYTES / 2};
+    fake_reply(c, plus(yes(req), "usage", message_usage(&u)), 0, true);
+}
+
 static void do_list(struct conn *c, json_t *req)
 {
     fake_reply(c, no(req, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
@@ -317,6 +333,7 @@ static const struct op {
     {"hello", do_hello, .harmless = true},
     {"ping", do_nothing, .harmless = true},
     {"health", do_health, .harmless = true},
+    {"usage", do_usage, .harmless = true},
     {"tasks", do_tasks, .harmless = true},
     {"list_dir", do_list, .harmless = true, .on_disk = true},
     {"read_file", do_list, .harmless = true, .on_disk = true},

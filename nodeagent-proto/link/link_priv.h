@@ -40,6 +40,7 @@ struct pending {
         node_task_cb task;
         node_tasks_cb tasks;
         node_health_cb health;
+        node_usage_cb usage;
         node_dir_cb dir;
         node_bytes_cb bytes;
         node_texts_cb texts;

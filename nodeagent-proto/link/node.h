@@ -131,6 +131,7 @@ typedef void (*node_done_cb)(void *ctx, const struct err *why);
 typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task_status *status);
 typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
                               size_t n);
+typedef void (*node_usage_cb)(void *ctx, const struct err *why, const struct node_usage *usage);
 typedef void (*node_health_cb)(void *ctx, const struct err *why, const struct node_health *health);
 typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
                             size_t n);
@@ -219,6 +220,7 @@ void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 /* Does nothing except answer. */
 void node_ping(struct node_link *, node_done_cb cb, void *ctx);
+void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
 /* Makes the account, with a home, or updates key and password of one that was made here before.
  * ERR_CONFLICT: an account of that name exists that was not made here; it is left as it is.

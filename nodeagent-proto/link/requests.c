@@ -93,6 +93,22 @@ static void tell_health(struct pending *p, const struct err *why, const void *wh
         p->cb.health(p->ctx, why, what);
 }
 
+static int hear_usage(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
+{
+    struct node_usage u;
+    if (message_usage_read(json_object_get(msg, "usage"), &u, e) < 0)
+        return -1;
+    link_answer(link, p, NULL, &u, 1);
+    return 0;
+}
+
+static void tell_usage(struct pending *p, const struct err *why, const void *what, size_t n)
+{
+    (void)n;
+    if (p->cb.usage)
+        p->cb.usage(p->ctx, why, what);
+}
+
 static int hear_dir(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
 {
     json_t *j;
@@ -177,6 +193,7 @@ static const struct answer_type answer_done = {hear_done, tell_done},
                                 answer_task = {hear_task, tell_task},
                                 answer_tasks = {hear_tasks, tell_tasks},
                                 answer_health = {hear_health, tell_health},
+                                answer_usage = {hear_usage, tell_usage},
                                 answer_dir = {hear_dir, tell_dir},
                                 answer_bytes = {hear_bytes, tell_bytes},
                                 answer_texts = {hear_texts, tell_texts};
@@ -323,6 +340,12 @@ void node_health(struct node_link *link, node_health_cb cb, void *ctx)
 {
     link_ask(link, "health", json_object(),
              (struct pending){.type = &answer_health, .cb.health = cb, .ctx = ctx});
+}
+
+void node_usage(struct node_link *link, node_usage_cb cb, void *ctx)
+{
+    link_ask(link, "usage", json_object(),
+             (struct pending){.type = &answer_usage, .cb.usage = cb, .ctx = ctx});
 }
 
 void node_user_add(struct node_link *link, const struct node_user *user, node_done_cb cb, void *ctx)

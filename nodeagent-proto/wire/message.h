@@ -24,6 +24,7 @@
 json_t *message_task_spec(const struct task_spec *s);
 json_t *message_task_status(const struct task_status *s);
 json_t *message_facts(const struct node_facts *f);
+json_t *message_usage(const struct node_usage *u);
 json_t *message_health(const struct node_health *h);
 json_t *message_dir_entry(const struct node_dir_entry *en);
 json_t *message_epoch(const struct node_epoch *ep);
@@ -36,6 +37,7 @@ int message_task_status_read(json_t *j, struct task_status *out, struct err *e) 
 /* `gpus` is allocated in `a`, because it is JSON text made from the message. */
 int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
                        struct err *e) MUST_CHECK;
+int message_usage_read(json_t *j, struct node_usage *out, struct err *e) MUST_CHECK;
 int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
 int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;
 /* NULL (a daemon or agent without epochs): term 0. */

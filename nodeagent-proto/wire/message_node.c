@@ -178,6 +178,41 @@ int message_health_read(json_t *j, struct node_health *out, struct err *e)
     return 0;
 }
 
+/* Its members as a table. */
+static const struct {
+    const char *name;
+    size_t at;
+} usage_members[] = {
+#define USAGE_ROW(member) {#member, offsetof(struct node_usage, member)},
+    NODE_USAGE_COUNTERS(USAGE_ROW) NODE_USAGE_LEVELS(USAGE_ROW) USAGE_ROW(time_us)
+#undef USAGE_ROW
+};
+
+json_t *message_usage(const struct node_usage *u)
+{
+    json_t *j = json_object();
+    for (size_t i = 0; i < sizeof usage_members / sizeof usage_members[0]; i++) {
+        int64_t n;
+        memcpy(&n, (const char *)u + usage_members[i].at, sizeof n);
+        json_object_set_new(j, usage_members[i].name, json_integer(n));
+    }
+    return j;
+}
+
+int message_usage_read(json_t *j, struct node_usage *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < sizeof usage_members / sizeof usage_members[0]; i++) {
+        const json_t *member = json_object_get(j, usage_members[i].name);
+        int64_t n = json_integer_value(member);
+        if (!json_is_integer(member) || n < 0)
+            return err_set(e, ERR_NODE, NULL, "the usage of a node has no good %s",
+                           usage_members[i].name);
+        memcpy((char *)out + usage_members[i].at, &n, sizeof n);
+    }
+    return 0;
+}
+
 json_t *message_dir_entry(const struct node_dir_entry *en)
 {
     return json_pack("{s:s, s:b, s:I, s:I}", "name", en->name, "is_dir", (int)en->is_dir, "size",

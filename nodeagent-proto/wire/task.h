@@ -43,6 +43,28 @@ struct node_health {
     const char *gpu_errors; /* errors of the driver, or "" */
 };
 
+/* Members of struct node_usage, as the protocol calls them: those that grow since the machine was
+ * started, and those that are as they are now. */
+#define NODE_USAGE_COUNTERS(X)                                                                     \
+    X(cpu_ticks)                                                                                   \
+    X(cpu_busy_ticks)                                                                              \
+    X(disk_read_bytes)                                                                             \
+    X(disk_write_bytes)                                                                            \
+    X(disk_read_ops)                                                                               \
+    X(disk_write_ops)                                                                              \
+    X(network_in_bytes)                                                                            \
+    X(network_out_bytes)
+#define NODE_USAGE_LEVELS(X) X(memory_bytes) X(disk_bytes)
+
+/* What a node's machine does, which is asked for as long as somebody wants to know. */
+struct node_usage {
+    int64_t time_us; /* the machine's clock */
+#define NODE_USAGE_MEMBER(name) int64_t name;
+    NODE_USAGE_COUNTERS(NODE_USAGE_MEMBER)
+    NODE_USAGE_LEVELS(NODE_USAGE_MEMBER)
+#undef NODE_USAGE_MEMBER
+};
+
 struct node_dir_entry {
     const char *name;
     bool is_dir;

@@ -197,6 +197,15 @@ void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 /* The users of a node are others now, or one of them is gone: its name. */
 void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
 
+/* Asks what the node's machine does, if there is a link to it. Each answer is good for a minute. */
+void fleet_ask_usage(struct fleet *fl, int64_t node_id);
+/* What it has done between the last two answers; false: that is not known. */
+struct node_used {
+    double seconds;
+    struct node_usage in_between; /* counters: how much they have grown; levels: as they are */
+};
+bool fleet_node_used(const struct fleet *fl, int64_t node_id, struct node_used *out);
+
 /* A directory on a node, for code that lists or reads its files. */
 struct output_dir {
     int64_t node_id;

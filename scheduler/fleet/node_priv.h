@@ -73,6 +73,7 @@ struct node_exit;    /* node_leave.c */
 struct node_release; /* node_release.c */
 struct node_strays;  /* node_strays.c */
 struct node_watch;   /* node_watch.c */
+struct node_answers; /* node_usage.c */
 
 struct node_rt {
     struct fleet *fleet;
@@ -97,6 +98,7 @@ struct node_rt {
     struct node_exit *exit;       /* only while the row is leaving and holds no job */
     struct node_release *release; /* the same, of a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
+    struct node_answers *answers; /* NULL before anybody wanted to know what its machine does */
     struct login *login;          /* a local node's, once somebody asked for it */
     struct node_loss *loss; /* it was given up, and the write of that is not known to be on disk */
 };
@@ -243,6 +245,10 @@ void node_release_free(struct node_rt *rt);
 /* --- node_login.c --------------------------------------------------------------------------- */
 
 void node_login_close(struct node_rt *rt);
+
+/* --- node_usage.c --------------------------------------------------------------------------- */
+
+void node_usage_free(struct node_rt *rt);
 
 /* --- node_watch.c --------------------------------------------------------------------------- */
 

@@ -84,6 +84,7 @@ void node_rt_free(struct node_rt *rt)
     node_login_close(rt);
     node_release_free(rt);
     node_watch_free(rt);
+    node_usage_free(rt);
     node_loss_free(rt);
     free(rt->seen.facts);
     free(rt->name);

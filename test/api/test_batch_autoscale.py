@@ -136,6 +136,33 @@ def test_an_evaluation_without_a_value_says_where(plane, scaled):
     }
 
 
+MACHINES = ["CPUPercent", "MemoryBytes", "DiskBytes", "DiskReadBytes", "DiskWriteBytes", "DiskReadOps", "DiskWriteOps",
+            "NetworkInBytes", "NetworkOutBytes", "WallClockSeconds"]  # fmt: skip
+
+
+def test_what_machines_do_is_sampled_for_formulas_that_ask(plane):
+    """The first whole half minute after the node is there has a sample of each metric."""
+    name = fresh("pool")
+    formula = "p = $CPUPercent.GetSamplePercent(TimeInterval_Minute); $TargetDedicatedNodes = 1"
+    plane.call("POST", "/pools", body(name, enableAutoScale=True, autoScaleFormula=formula), expect=201)
+
+    def evaluated(text):
+        return plane.call("POST", f"/pools/{name}/evaluateautoscale", {"autoScaleFormula": text}, expect=200).json
+
+    def taken():
+        return ";n=0" not in evaluated("n = $CPUPercent.Count()")["results"]
+
+    wait_for(taken, limit=90, what="a sample of the machine")
+    run = evaluated("; ".join(f"x{m} = ${m}.GetSample(1)" for m in MACHINES))
+    assert "error" not in run
+    seen = dict(v.split("=") for v in run["results"].split(";") if v.startswith("x"))
+    values = {m: float(seen[f"x{m}"].strip("[]")) for m in MACHINES}
+    assert 0 <= values["CPUPercent"] <= 100 and values["WallClockSeconds"] == pytest.approx(30)
+    assert values["MemoryBytes"] > 1 << 20 and values["DiskBytes"] > 1 << 20 and min(values.values()) >= 0
+    assert "error" not in evaluated("x = avg($MemoryBytes.GetSample(TimeInterval_Minute * 0.5, 100))")
+    plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
 WRONG = [
     ({"autoScaleFormula": "$TargetDedicatedNodes = (1"}, "AutoScalingFormulaSyntaxError"),
     ({"autoScaleFormula": "x = 1;" * 101}, "AutoScalingFormulaSyntaxError"),

@@ -19,6 +19,7 @@ static void read_as_everything(json_t *msg)
     struct task_status status;
     struct node_facts facts;
     struct node_health health;
+    struct node_usage usage;
     struct node_dir_entry entry;
     struct node_epoch epoch;
     arena_init(&a);
@@ -44,6 +45,8 @@ static void read_as_everything(json_t *msg)
     }
     if (message_health_read(msg, &health, &e) == 0)
         json_decref(message_health(&health));
+    if (message_usage_read(msg, &usage, &e) == 0)
+        json_decref(message_usage(&usage));
     if (message_dir_entry_read(msg, &entry, &e) == 0)
         json_decref(message_dir_entry(&entry));
     if (message_epoch_read(msg, &epoch, &e) == 0)

@@ -176,6 +176,13 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     called(d);
 }
 
+static void on_usage(void *ctx, const struct err *why, const struct node_usage *u)
+{
+    struct daemon_end *d = answered(ctx, why);
+    CLAIM(why || u->memory_bytes >= 0);
+    called(d);
+}
+
 static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct daemon_end *d = answered(ctx, why);
@@ -249,6 +256,7 @@ static void ask_everything(struct daemon_end *d)
     node_reboot(l, on_done, next(d));
     node_remote_open(l, "+j", "j", on_done, next(d));
     node_remote_close(l, "j", on_done, next(d));
+    node_usage(l, on_usage, next(d));
 }
 
 static void let_pass(struct daemon_end *d, int64_t us)

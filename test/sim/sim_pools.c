@@ -166,9 +166,12 @@ static void scale_by(struct sim *m, const struct batch_pool *p, const char *form
 static void scale(struct sim *m, const struct batch_pool *p)
 {
     static const char *const formulas[] = {
-        NULL, "$TargetDedicatedNodes = rand() * 4; $TargetLowPriorityNodes = rand() * 3",
+        NULL,
+        "$TargetDedicatedNodes = rand() * 4; $TargetLowPriorityNodes = rand() * 3",
         "$TargetDedicatedNodes = min(3, $PendingTasks.GetSample(TimeInterval_Minute * 2, 60) + 1)",
-        "$TargetDedicatedNodes = $CurrentDedicatedNodes > 1 ? 0 : 2", "nothing"};
+        "$TargetDedicatedNodes = $CurrentDedicatedNodes > 1 ? 0 : 2",
+        "$TargetDedicatedNodes = $CPUPercent.GetSamplePercent(TimeInterval_Hour) > 1 ? 1 : 2",
+        "nothing"};
     if (batch_pool_is_steady(p))
         scale_by(m, p, formulas[any(m, (int)(sizeof formulas / sizeof *formulas))]);
 }

@@ -36,6 +36,26 @@ static void functions_of_lists(void **state)
                  "Line 1, Col 12: A string is not a double");
 }
 
+static bool asks(const char *text)
+{
+    struct formula_error e;
+    struct formula *f = formula_parse(text, strlen(text), &e);
+    assert_non_null(f);
+    bool answer = formula_asks_machines(f);
+    formula_free(f);
+    return answer;
+}
+
+static void machines_are_asked_for(void **state)
+{
+    (void)state;
+    assert_true(asks("$TargetDedicatedNodes = avg($CPUPercent.GetSample(1)) > 50 ? 2 : 1"));
+    assert_true(asks("x = 1; y = x ? 2 : max(1, -DiskReadOps)"));
+    assert_true(asks("$NetworkOutBytes"));
+    assert_false(asks("x = $PendingTasks.GetSample(1); y = $UsableNodeCount; z = \"$CPUPercent\""));
+    assert_false(asks("x = $SampleNodeCount; y = CPU; CPUPercents = 1"));
+}
+
 static void functions_of_each(void **state)
 {
     (void)state;
@@ -380,6 +400,7 @@ static void by_age_and_preemption(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(machines_are_asked_for),
         cmocka_unit_test(functions_of_lists),
         cmocka_unit_test(functions_of_each),
         cmocka_unit_test(vectors),

@@ -296,6 +296,22 @@ static void test_health_is_of_the_disk_and_the_clock(void **state)
     assert_string_equal(gpu_errors, "");
 }
 
+static void on_usage(void *ctx, const struct err *why, const struct node_usage *u)
+{
+    keep_why(ctx, why);
+    assert_non_null(u);
+    assert_true(u->cpu_ticks > 0 && u->memory_bytes > 0 && u->disk_bytes > 0);
+    assert_true(llabs(u->time_us - time_now_us()) < 60 * 1000000LL);
+}
+
+static void test_usage_is_of_the_machine(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    ASK(f, node_usage(f->link, on_usage, f));
+    assert_string_equal(f->why.msg, "");
+}
+
 /* A line without its end would wait for more. */
 static void complain(int log, const char *line)
 {
@@ -349,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_facts_survive_being_kept_as_text),
         cmocka_unit_test(test_gpus_are_what_the_driver_shows),
         TEST(test_health_is_of_the_disk_and_the_clock),
+        TEST(test_usage_is_of_the_machine),
         TEST(test_what_the_gpu_driver_complains_of_is_told_once),
         TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path),
     };
