@@ -249,7 +249,8 @@ struct node_setup {
     int failure; /* enum failure_code; 0: it succeeded, or runs */
     int retries; /* so far */
     int64_t retry_us;
-    const char *why; /* message of the failure; NULL: none */
+    const char *why;    /* message of the failure; NULL: none */
+    const char *beside; /* the id of its first try, while it runs beside runs; NULL: it does not */
 };
 
 /* A machine of the inventory. The inventory itself is configuration; this row keeps what must

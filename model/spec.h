@@ -129,7 +129,7 @@ struct setup_task_spec {
     const struct place_spec *place; /* a program in a directory of the front's; then most of the
                                        above is not looked at. NULL: the command line */
     int retries;                    /* of a program that fails; -1: for ever */
-    bool may_fail;                  /* the node is used all the same */
+    bool beside;                    /* the node is used while it runs, and however it ends */
     bool admin;                     /* the program runs as the agent */
 };
 

@@ -304,6 +304,7 @@ static const struct st_column node_setup_columns[] = {
     INT("retries", retries, count),
     INT64("retry_us", retry_us, instant),
     TEXT("why", why),
+    TEXT("beside", beside),
 };
 #undef ROW
 ROW_OF(node_setup_row, struct node_setup, node_setup, "node_setup", "ns");

@@ -110,6 +110,8 @@ int load_node_users(const struct front *f, struct storage *st, struct arena *a, 
 #define BATCH_HOME    "batch"
 #define BATCH_ACCOUNT "batch" /* of all users of a node whose scope is the pool */
 #define BATCH_STARTUP BATCH_HOME "/startup"
+/* Of a start task whose scope is the task; no user account's begins so. */
+#define BATCH_START_ACCOUNT "batch.startup"
 /* Adds AZ_BATCH_NODE_ROOT_DIR and the others as variables whose values are paths below a node's
  * root. Returns how many; *out has room for `more` behind them. */
 size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out);

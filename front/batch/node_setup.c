@@ -167,11 +167,24 @@ static void add_start_files(const struct batch_front *f, struct arena *a,
     if (prepares)
         batch_add_files(f, a, p->account_id, t->resources, t->n_resources, BATCH_STARTUP "/wd",
                         &in);
-    place->refused = in.refused;
-    place->why_refused = in.why_refused;
+    if (!place->refused) {
+        place->refused = in.refused;
+        place->why_refused = in.why_refused;
+    }
 }
 
-/* One that is no administrator's runs as other tasks do. */
+/* One that is no administrator's runs as other tasks do; what others have of their own it shares
+ * with none of them. */
+static void set_start_user(struct arena *a, const struct batch_start_task *t,
+                           const struct batch_pool_spec *pool, struct place_spec *place)
+{
+    place_set_user(a, &t->user, pool, place);
+    if (place->admin || !place->account) {
+        place->account = place->admin ? BATCH_ACCOUNT : BATCH_START_ACCOUNT;
+        place->account_dir = place->admin ? BATCH_HOME : BATCH_HOME "/users/.startup";
+    }
+}
+
 static void add_start_task(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                            const struct batch_pool_spec *pool, bool prepares,
                            const struct batch_inputs *packages, struct node_setup_spec *out)
@@ -181,11 +194,8 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
     struct place_spec *place = arena_alloc(a, sizeof *place);
     const char **argv;
     size_t n = batch_program(f, a, p, t->command_line, &argv);
-    *place = (struct place_spec){.dir = BATCH_STARTUP,
-                                 .account = BATCH_ACCOUNT,
-                                 .account_dir = BATCH_HOME,
-                                 .program = {argv, n, t->command_line}};
-    place->admin = batch_user_is_admin(&t->user, pool);
+    *place = (struct place_spec){.dir = BATCH_STARTUP, .program = {argv, n, t->command_line}};
+    set_start_user(a, t, pool, place);
     place->n_rooted = batch_node_dirs(a, 2 + packages->n_rooted, &place->rooted);
     for (size_t i = 0; i < packages->n_rooted; i++)
         place->rooted[place->n_rooted++] = packages->rooted[i];
@@ -196,7 +206,7 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
     *s = (struct setup_task_spec){.command_line = t->command_line,
                                   .place = place,
                                   .retries = t->retries,
-                                  .may_fail = !t->waits,
+                                  .beside = !t->waits,
                                   .admin = place->admin};
     add_env(f, a, p, t, s);
     add_start_files(f, a, p, t, prepares, place);

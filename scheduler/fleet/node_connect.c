@@ -59,7 +59,7 @@ void node_check(const struct node_rt *rt)
     assert(!rt->turn.waits || c->state == CONNECTION_NONE);
     assert(!rt->turn.connecting || c->state == CONNECTION_OPENING ||
            c->state == CONNECTION_CLOSING);
-    assert((!rt->prep && !rt->strays) || c->state == CONNECTION_READY);
+    assert((!rt->prep && !rt->strays && !rt->beside.last) || c->state == CONNECTION_READY);
     assert(!rt->release || rt->machine);
     assert(!rt->login || !rt->machine);
 }
@@ -306,6 +306,7 @@ void node_rt_close(struct node_rt *rt)
     node_close(rt->contact.link, on_closed, rt);
     node_prepare_abandon(rt);
     node_strays_free(rt);
+    node_beside_free(rt);
     node_leave_link_down(rt);
     node_release_link_down(rt);
     node_watch_link_down(rt);
@@ -337,6 +338,7 @@ static void on_task_ended(void *ctx, const struct task_status *status)
     if (rt->prep)
         node_prepare_task_ended(rt, status);
     node_strays_task_ended(rt, status);
+    node_beside_task_ended(rt, status);
     if (rt->release)
         node_release_task_ended(rt, status);
     node_tell_task_ended(rt, status);

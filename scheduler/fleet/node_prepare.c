@@ -15,8 +15,7 @@
 #include "scheduler/fleet/env.h"
 #include "scheduler/fleet/inputs.h"
 #include "scheduler/fleet/mounts.h"
-#include "scheduler/fleet/node_priv.h"
-#include "scheduler/fleet/script.h"
+#include "scheduler/fleet/node_setup.h"
 #include "scheduler/fleet/secret_refs.h"
 
 struct node_prep {
@@ -25,10 +24,10 @@ struct node_prep {
     struct script *script; /* NULL: the preparation failed before it had one */
     struct mount_secret *secrets;
     const char *task_prefix, *setup_id;
-    bool wipe;                     /* what its users left goes */
-    bool dedicated;                /* the class of the node */
-    bool made;                     /* all but a set-up task that has a place of its own */
-    struct node_setup setup;       /* of such a one */
+    bool wipe;      /* what its users left goes */
+    bool dedicated; /* the class of the node */
+    bool made;      /* all but a set-up task that has a place of its own: */
+    struct setup_run run;
     const struct failure *verdict; /* once its script is over; NULL: it went well */
     bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
     int64_t
@@ -41,6 +40,8 @@ static void prep_free(struct node_prep *prep)
 {
     if (prep->script)
         script_halt(prep->script);
+    if (prep->run.script)
+        script_halt(prep->run.script);
     node_setup_wipe(&prep->spec);
     mounts_wipe(prep->secrets);
     arena_free(&prep->a);
@@ -100,15 +101,21 @@ void node_prepare_forget(struct node_rt *rt)
         node_forget(rt->contact.link, rt->setup.id, on_forgotten, rt);
 }
 
+void node_prepare_is_durable(struct node_rt *rt)
+{
+    if (!rt->setup.id)
+        return;
+    rt->setup.durable = true;
+    if (node_rt_usable(rt))
+        node_prepare_forget(rt);
+}
+
 static void effect_prepared(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
     struct node_rt *rt = node_rt_find(fl, id);
-    if (rt && !why && rt->setup.id) {
-        rt->setup.durable = true;
-        if (node_rt_usable(rt))
-            node_prepare_forget(rt);
-    }
+    if (rt && !why)
+        node_prepare_is_durable(rt);
     wake_after(fl->wakes, WAKE_NODE, id, why);
 }
 
@@ -119,7 +126,8 @@ static void prepared(struct node_rt *rt)
                                    .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
                                    .now_us = wakes_wall(rt->fleet->wakes)};
     struct err e = {0};
-    if (rt->prep->spec.setup_task)
+    const struct setup_task_spec *t = rt->prep->spec.setup_task;
+    if (t && !t->beside)
         node_set_text(&rt->setup.id, rt->prep->setup_id);
     node_prepare_abandon(rt);
     rt->no_strays = true;
@@ -193,123 +201,13 @@ static int add_setup(struct node_rt *rt, struct err *e)
 
 /* --- a set-up task with a place of its own ---------------------------------------------------- */
 
-static void write_setup(struct node_rt *rt)
+/* Whatever it was, the set-up task has failed, unless the node itself has. */
+static const struct failure *setup_verdict(const struct node_prep *prep)
 {
-    struct err e = {0};
-    if (st_node_setup_put(rt->fleet->st, &rt->prep->setup, &e) < 0)
-        LOG_WARN(rt->fleet->log, "node.setup_not_written", LF_STR("node", rt->name),
-                 LF_STR("why", e.msg));
-}
-
-static void add_inputs(struct node_rt *rt, const struct input_list *list, const char *as)
-{
-    const struct inputs in = {.script = rt->prep->script,
-                              .a = &rt->prep->a,
-                              .files = rt->fleet->cfg.files,
-                              .transfers = rt->fleet->cfg.transfers,
-                              .root = rt->root,
-                              .as = as};
-    inputs_add(&in, list);
-}
-
-/* A task that the node knows has its files already, and may have changed them. */
-static void add_placed(struct node_rt *rt)
-{
-    struct node_prep *prep = rt->prep;
-    struct arena *a = &prep->a;
-    const struct front_words *w = words_of_node(rt);
-    const struct setup_task_spec *t = prep->spec.setup_task;
-    const char *dir = arena_concat(a, rt->root, "/", t->place->dir);
-    struct env v;
-    env_init(&v, a);
-    env_add(&v, t->env, t->n_env);
-    for (size_t i = 0; i < t->place->n_rooted; i++)
-        env_set(&v, t->place->rooted[i].name,
-                arena_concat(a, rt->root, "/", t->place->rooted[i].value));
-    env_set_var(&v, w, VAR_NODE, NULL, rt->name);
-    env_set_var(&v, w, VAR_DEDICATED, NULL, prep->dedicated ? "true" : "false");
-    const struct task_spec spec = {
-        .id = prep->setup.retries > 0
-                  ? arena_printf(a, "%s-%d", prep->setup_id, prep->setup.retries)
-                  : prep->setup_id,
-        .command_line = t->place->program.shown,
-        .argv = t->place->program.argv,
-        .n_argv = t->place->program.n,
-        .cwd = arena_concat(a, dir, "/wd"),
-        .env = v.items,
-        .n_env = v.n,
-        .stdout_path = arena_concat(a, dir, "/stdout.txt"),
-        .stderr_path = arena_concat(a, dir, "/stderr.txt"),
-        .step = w->setup_task,
-        .path = t->admin ? node_sudo_step(rt, a, prep->script) : NULL,
-        .user = t->admin ? NULL : node_rt_job_account(rt, a, t->place->account),
-    };
-    const struct script_label named = {
-        .code = FAIL_NODE_SETUP_FAILED,
-        .what = in_words(rt, "The node's {setup_task}"),
-        .remedy = in_words(rt, "put the {setup_task} right, then restart the node")};
-    if (prep->setup.retries > 0 || !prep->resumed)
-        add_inputs(rt, &t->place->files, node_rt_job_account(rt, a, t->place->account));
-    script_command(prep->script, &named, &spec, true);
-}
-
-static void begin_setup(struct node_rt *rt)
-{
-    struct node_prep *prep = rt->prep;
-    int64_t now = wakes_wall(rt->fleet->wakes);
-    prep->made = true;
-    prep->setup = (struct node_setup){.node_id = rt->id,
-                                      .runs = true,
-                                      .start_us = now,
-                                      .retries = prep->setup.retries,
-                                      .retry_us = prep->setup.retries > 0 ? now : 0};
-    write_setup(rt);
-    if (prep->spec.setup_task->place->refused)
-        return;
-    prep->script = script_new(&prep->a, rt->fleet->log, rt->name);
-    add_placed(rt);
-    script_run(prep->script, rt->contact.link, on_changed, rt);
-}
-
-/* Notes how the task ended, why NULL: well. False: another try has begun. */
-static bool end_setup(struct node_rt *rt, const struct failure *why)
-{
-    struct node_prep *prep = rt->prep;
-    struct node_setup *s = &prep->setup;
-    int retries = prep->spec.setup_task->retries;
-    s->runs = false;
-    s->end_us = wakes_wall(rt->fleet->wakes);
-    s->failure = why ? (int)why->code : 0;
-    s->has_exit_code = !why || why->exit_code >= 0;
-    s->exit_code = why ? why->exit_code : 0;
-    s->why = why ? why->message : NULL;
-    if (why && why->code == FAIL_NODE_SETUP_FAILED && (retries < 0 || s->retries < retries)) {
-        s->retries++;
-        begin_setup(rt);
-        return false;
-    }
-    write_setup(rt);
-    return true;
-}
-
-/* Why the task cannot be begun; NULL: it can. */
-static const struct failure *setup_refused(struct node_rt *rt)
-{
-    struct node_prep *prep = rt->prep;
-    const struct place_spec *place = prep->spec.setup_task->place;
-    if (!place->refused)
-        return NULL;
-    struct failure *f = arena_alloc(&prep->a, sizeof *f);
-    *f = (struct failure){.code = place->refused, .message = place->why_refused, .exit_code = -1};
-    return f;
-}
-
-/* Whatever it was, the set-up task has failed. */
-static const struct failure *setup_verdict(struct node_prep *prep, const struct failure *why)
-{
-    if (!why || prep->spec.setup_task->may_fail)
-        return NULL;
-    struct failure *f = arena_alloc(&prep->a, sizeof *f);
+    const struct failure *why = prep->run.why;
+    if (!why || prep->run.row.runs)
+        return why;
+    struct failure *f = arena_alloc(prep->run.a, sizeof *f);
     *f = *why;
     f->code = FAIL_NODE_SETUP_FAILED;
     return f;
@@ -320,20 +218,22 @@ static bool setup_over(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     const struct setup_task_spec *t = prep->spec.setup_task;
-    const struct failure *why = prep->verdict = script_failure(prep->script);
-    if (!t || !t->place || (!prep->made && why))
-        return true;
     if (!prep->made) {
-        begin_setup(rt);
-        why = setup_refused(rt);
-        if (!why)
-            return false;
+        prep->verdict = script_failure(prep->script);
+        if (!t || !t->place || prep->verdict)
+            return true;
+        prep->made = true;
+        prep->run = (struct setup_run){
+            .rt = rt, .a = &prep->a, .task = t, .id = prep->setup_id, .dedicated = prep->dedicated};
+        if (t->beside) {
+            setup_run_note(&prep->run); /* node_beside.c goes on */
+            return true;
+        }
+        setup_run_begin(&prep->run);
     }
-    if (why && why->code != FAIL_NODE_SETUP_FAILED && !inputs_failed(why))
-        return true;
-    if (!end_setup(rt, why))
+    if (!setup_run_over(&prep->run))
         return false;
-    prep->verdict = setup_verdict(prep, why);
+    prep->verdict = setup_verdict(prep);
     return true;
 }
 
@@ -352,10 +252,16 @@ static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     struct script *sc = prep->script;
+    struct err e;
+    const char *beside;
     const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
     const char *remains = in_words(rt, "remove what earlier {runs} left");
     const struct script_label kill = label(rt, FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
-                              rest = label(rt, FAIL_NODE_PREPARATION_FAILED, remains);
+                              rest = label(rt, FAIL_NODE_PREPARATION_FAILED, remains),
+                              known = {.what = "kill the last set-up task", .may_fail = true};
+    if (node_setup_beside(rt, &prep->a, &beside, &e) == 0 && beside &&
+        strcmp(beside, prep->setup_id) != 0)
+        script_kill_tasks(sc, &known, beside, NULL, true, NULL);
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
     if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
@@ -454,6 +360,16 @@ static void add_home(struct node_rt *rt)
                      s->account ? node_rt_job_account(rt, a, s->account) : NULL, paths, s->n_dirs);
 }
 
+static void add_packages(struct node_rt *rt)
+{
+    const struct inputs in = {.script = rt->prep->script,
+                              .a = &rt->prep->a,
+                              .files = rt->fleet->cfg.files,
+                              .transfers = rt->fleet->cfg.transfers,
+                              .root = rt->root};
+    inputs_add(&in, &rt->prep->spec.packages);
+}
+
 static void make_script(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -468,7 +384,7 @@ static void make_script(struct node_rt *rt)
     add_admin(rt);
     add_users(rt);
     add_home(rt);
-    add_inputs(rt, &prep->spec.packages, NULL);
+    add_packages(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs,
                      node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
@@ -566,8 +482,13 @@ void node_prepare(struct node_rt *rt, const struct node *row)
 
 void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
 {
-    if (rt->prep->script && !rt->prep->failed)
-        script_task_ended(rt->prep->script, st);
+    struct node_prep *prep = rt->prep;
+    if (prep->failed)
+        return;
+    if (prep->script)
+        script_task_ended(prep->script, st);
+    if (prep->run.script)
+        script_task_ended(prep->run.script, st);
 }
 
 void node_prepare_cancel(struct node_rt *rt)

@@ -62,10 +62,16 @@ struct node_noted {
     bool reached; /* an incarnation is known: something of ours may be there */
 };
 
-/* The set-up task of a preparation that is over. */
+/* The set-up task of a preparation, once it is over. */
 struct node_setup_done {
     char *id;     /* NULL: the node has forgotten it, or there was none */
     bool durable; /* its end is on disk, so the node may forget it */
+};
+
+/* Set-up tasks beside the node's runs. */
+struct node_besides {
+    struct node_beside *last; /* all but this one are halted, and perhaps it as well; owned */
+    bool looked;              /* the row was looked at since the node is idle and has its link */
 };
 
 struct node_prep;    /* node_prepare.c */
@@ -95,6 +101,7 @@ struct node_rt {
     /* Work in hand; all owned. */
     struct node_prep *prep;       /* only while the row is preparing and the link ready */
     struct node_strays *strays;   /* only on its first link */
+    struct node_besides beside;   /* only while the link is ready */
     struct node_exit *exit;       /* only while the row is leaving and holds no job */
     struct node_release *release; /* the same, of a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
@@ -196,6 +203,24 @@ void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is close
 void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
 /* Forgets the set-up task, which is not needed any more; the link is ready and the node idle. */
 void node_prepare_forget(struct node_rt *rt);
+/* The end of that task is on disk. */
+void node_prepare_is_durable(struct node_rt *rt);
+
+/* --- node_setup.c --------------------------------------------------------------------------- */
+
+/* How the ids of the set-up task begin that goes on beside the node's runs; NULL: there is none. */
+int node_setup_beside(const struct node_rt *rt, struct arena *a, const char **id,
+                      struct err *e) MUST_CHECK;
+
+/* --- node_beside.c -------------------------------------------------------------------------- */
+
+/* Goes on with a set-up task that runs beside the node's runs; the link is ready and the node idle.
+ */
+void node_beside(struct node_rt *rt, const struct node *row);
+/* The node is not idle any more. */
+void node_beside_halt(struct node_rt *rt);
+void node_beside_free(struct node_rt *rt); /* the link is closed */
+void node_beside_task_ended(struct node_rt *rt, const struct task_status *st);
 
 /* --- node_strays.c -------------------------------------------------------------------------- */
 

@@ -80,6 +80,7 @@ void node_rt_free(struct node_rt *rt)
     id_map_remove(&rt->fleet->nodes, rt->id);
     node_prepare_abandon(rt);
     node_strays_free(rt);
+    node_beside_free(rt);
     node_exit_free(rt);
     node_login_close(rt);
     node_release_free(rt);
@@ -321,6 +322,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
         break;
     case NODE_IDLE:
         node_watch(rt);
+        node_beside(rt, row);
         break;
     case NODE_UNUSABLE:
         if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
@@ -359,8 +361,10 @@ static void note_state(struct node_rt *rt, const struct node *row)
     rt->noted.unusable = row->state == NODE_UNUSABLE;
     rt->noted.heals = heals(row);
     rt->noted.reached = row->incarnation != NULL;
-    if (row->state != NODE_IDLE)
+    if (row->state != NODE_IDLE) {
         node_watch_stop(rt);
+        node_beside_halt(rt);
+    }
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
     else if (was_unusable) /* somebody wants it tried again (a resize, for example): at once */

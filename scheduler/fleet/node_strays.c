@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * On the first link to a node after a start of the daemon, ends the tasks that no live allocation
- * names; the node is used only once they are gone. There are such tasks after a backup of the
- * database was put back, or when a power cut lost a decision. A node that is being prepared does
- * not need this: its preparation ends every task.
+ * names, nor the row of the set-up task; the node is used only once they are gone. There are such
+ * tasks after a backup of the database was put back, or when a power cut lost a decision. A node
+ * that is being prepared does not need this: its preparation ends every task.
  */
 #include <stdlib.h>
 
@@ -32,16 +32,21 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 
-/* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations. */
+/* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations,
+ * and the set-up task beside them. */
 static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
                           struct err *e)
 {
     struct allocation *live;
-    if (st_allocation_of_node(rt->fleet->st, a, rt->id, &live, n, e) != 0)
+    const char *beside;
+    if (st_allocation_of_node(rt->fleet->st, a, rt->id, &live, n, e) != 0 ||
+        node_setup_beside(rt, a, &beside, e) != 0)
         return -1;
     const char **known = arena_alloc(a, (*n + 1) * sizeof *known);
     for (size_t i = 0; i < *n; i++)
         known[i] = live[i].task_prefix;
+    if (beside)
+        known[(*n)++] = beside;
     *out = known;
     return 0;
 }

@@ -70,6 +70,8 @@ static void command_failed(struct script *sc, const struct step *st, const struc
                         .stderr_tail = t->stderr_tail,
                         .exit_code = exited && !t->signal ? t->exit_code : -1,
                         .signal = t->signal};
+    if (t->state == TASK_FAILED_TO_START && t->exit_code == TASK_NO_PROGRAM)
+        f.code = FAIL_NO_PROGRAM;
     if (t->why)
         f.message = arena_printf(sc->a, "%s: %s", what, t->why);
     else if (!exited)
@@ -230,7 +232,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
     sc->pending--;
     for (size_t i = 0; !why && i < n; i++) {
         const struct task_status *t = &list[i];
-        if (st->as && strcmp(t->id, st->as) == 0) {
+        if (st->as && (st->exact ? strcmp(t->id, st->as) == 0 : starts_with(t->id, st->as))) {
             if (st->found)
                 *st->found = true;
         } else if (starts_with(t->id, st->text) && !is_known(st, t->id)) {
@@ -369,11 +371,16 @@ void script_kill_tasks(struct script *sc, const struct script_label *label, cons
     st->found = found;
 }
 
-/* Nothing else begins as its id does. */
 void script_find_task(struct script *sc, const struct script_label *label, const char *task_id,
                       bool *found)
 {
-    script_kill_tasks(sc, label, task_id, task_id, false, found);
+    static const char *const all[] = {""};
+    struct step *st = add_kill(sc, label, task_id);
+    st->as = task_id;
+    st->exact = true;
+    st->paths = all; /* none of them is killed */
+    st->n = 1;
+    st->found = found;
 }
 
 void script_kill_unknown(struct script *sc, const struct script_label *label,

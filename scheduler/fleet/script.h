@@ -75,9 +75,10 @@ void script_remote(struct script *, const struct script_label *, const char *as,
                    bool open);
 void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
 void script_forget(struct script *, const struct script_label *, const char *task_id);
-/* SIGKILL to every running task whose id begins with `prefix` ("": all), except the one called
- * `except` (may be NULL), and waits until each has ended; with `forget`, tasks of that prefix that
- * have ended are forgotten. *`found` (may be NULL) is set if the node knows `except`. */
+/* SIGKILL to every running task whose id begins with `prefix` ("": all), except those whose ids
+ * begin with `except` (NULL: none), and waits until each has ended; with `forget`, tasks of that
+ * prefix that have ended are forgotten. *`found` (may be NULL) is set if the node knows one of the
+ * exceptions. */
 void script_kill_tasks(struct script *, const struct script_label *, const char *prefix,
                        const char *except, bool forget, bool *found);
 /* The same for all tasks except those whose ids begin with one of `known`; unknown tasks that have

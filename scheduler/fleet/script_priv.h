@@ -21,7 +21,7 @@ struct step {
     struct task_spec task; /* commands */
     bool is_command, keep_record;
     bool waits; /* the next step has to wait until this one is over */
-    bool forget, *found;
+    bool forget, exact, *found;
     struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
     bool is_mark;
     const bool *skip;

@@ -92,7 +92,9 @@ def test_a_start_task_without_a_file_fails_once(daemon, accounts, pools, others,
 def test_a_start_task_that_may_fail_may_lack_a_file(accounts, pools, others):
     files = {"autoStorageContainerName": "nothing"}
     pool = pools(startTask={**start("exit 0", files), "waitForSuccess": False})
-    assert node(accounts, pool, "idle")[INFO]["failureInfo"]["code"] == "BlobNotFound"
+    node(accounts, pool, "idle")
+    info = wait_for(lambda: node(accounts, pool, "idle")[INFO].get("failureInfo"), what="it fails")
+    assert info["code"] == "BlobNotFound"
 
 
 def test_packages_of_a_pool_are_on_its_nodes(accounts, pools):

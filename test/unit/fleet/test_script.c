@@ -184,19 +184,42 @@ static void test_strays_are_seen_to_be_gone_before_it_goes_on(void **state)
     struct stage s;
     open_stage(&s, *state);
     start(s.f, "old-1", "trap '' TERM; echo $$ >pid; while :; do sleep 1; done");
-    start(s.f, "mine", "sleep 1000");
+    start(s.f, "mine-2", "sleep 1000");
+    start(s.f, "old-mine", "sleep 1000");
     start(s.f, "other", "sleep 1000");
     WAIT(s.f, access(below(&s, "work/here/pid"), F_OK) == 0);
     long pid = read_pid(s.f, "work/here/pid");
     bool found = false;
-    script_kill_tasks(s.sc, &plain, "old-", "mine", true, &found);
+    script_kill_tasks(s.sc, &plain, "old-", "old-m", true, &found);
     script_append(s.sc, &plain, NULL, below(&s, "after"), "x");
     run_to_end(&s);
     assert_int_equal(script_state(s.sc), SCRIPT_DONE);
     assert_true(found);
     assert_true(gone(pid));
     ASK(s.f, node_tasks(s.f->link, on_tasks, s.f));
-    assert_int_equal(s.f->n_tasks, 2); /* mine and other; old-1 is forgotten */
+    assert_int_equal(s.f->n_tasks, 3); /* old-1 is forgotten */
+    close_stage(&s);
+}
+
+static void test_a_task_is_looked_for_and_none_is_killed(void **state)
+{
+    static const char *const ids[] = {"task", "task-2", "tas"};
+    struct stage s;
+    open_stage(&s, *state);
+    start(s.f, "task-2", "sleep 1000");
+    for (int i = 0; i < 2; i++) {
+        bool found[3] = {false};
+        s.sc = script_new(&s.a, &s.f->log, "node-1");
+        for (size_t k = 0; k < 3; k++)
+            script_find_task(s.sc, &plain, ids[k], &found[k]);
+        run_to_end(&s);
+        assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+        assert_true(found[0] == (i == 1) && found[1] && !found[2]);
+        if (i == 0)
+            start(s.f, "task", "sleep 1000");
+    }
+    ASK(s.f, node_tasks(s.f->link, on_tasks, s.f));
+    assert_int_equal(s.f->n_tasks, 2);
     close_stage(&s);
 }
 
@@ -306,6 +329,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_kept_record_makes_a_command_run_once, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_strays_are_seen_to_be_gone_before_it_goes_on, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_task_is_looked_for_and_none_is_killed, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_steps_up_to_the_mark_are_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_halted_script_tells_nothing_more, setup, teardown),
