@@ -28,6 +28,7 @@
 #include "front/batch/batch.h"
 #include "front/batchai.h"
 #include "lib/arena.h"
+#include "lib/footprint.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/provider.h"
 #include "packages/packages.h"
@@ -521,6 +522,7 @@ static int announce(struct daemon *d, struct err *e)
         LOG_WARN(c->log, "testing.on",
                  LF_STR("why", "--testing: who has the key may make requests fail and remove "
                                "everything; for tests only"));
+    footprint_after_start();
     LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
              LF_STR("version", BATCHAID_VERSION),
              LF_INT("ms", (time_now_us() - c->started_us) / 1000));

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/footprint.h"
+
+#include <link.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Segments that were never writable hold what their file holds. */
+static int unmap_constants(struct dl_phdr_info *info, size_t size, void *page_size)
+{
+    (void)size;
+    const uintptr_t mask = *(const uintptr_t *)page_size - 1;
+    bool is_file = info->dlpi_name[0] == '\0' || info->dlpi_name[0] == '/'; /* or the kernel's */
+    for (size_t i = 0; is_file && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || (p->p_flags & PF_W))
+            continue;
+        uintptr_t from = (info->dlpi_addr + p->p_vaddr) & ~mask;
+        uintptr_t to = (info->dlpi_addr + p->p_vaddr + p->p_filesz + mask) & ~mask;
+        (void)madvise((void *)from, to - from,
+                      MADV_DONTNEED); /* NOLINT(performance-no-int-to-ptr) */
+    }
+    return 0;
+}
+
+void footprint_after_start(void)
+{
+    uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    (void)dl_iterate_phdr(unmap_constants, &page_size);
+    (void)malloc_trim(0);
+}
