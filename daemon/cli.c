@@ -37,7 +37,9 @@ static const struct command commands[] = {
          "synced to the disk. With --state-dir DIR it is DIR, which must not be there yet.\n"
          "With --testing, tests may make requests fail, look at what was asked, and make "
          "everything\n"
-         "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY.\n"
+         "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY. Clusters\n"
+         "and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes that run no\n"
+         "processes: rules (--rules FILE, or by request) say what jobs do there.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
@@ -264,6 +266,10 @@ static const struct cli_option {
      "keep nothing: the state goes with the daemon"},
     {"testing", "", OPT_EPHEMERAL, AT(testing), NULL, NULL,
      "take requests of tests: faults, a log, reset (docs/testing.md)"},
+    {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
+     "with --testing: no local node runs processes, whatever its vmSize"},
+    {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
+     "with --testing: what the jobs of fake nodes do"},
     {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
      "how long to wait at most (default: 60; 0: look once)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},

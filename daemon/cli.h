@@ -45,7 +45,8 @@ struct options {
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *since, *timeout;
-    bool container, json, dry_run, ephemeral, testing;
+    bool container, json, dry_run, ephemeral, testing, fake_nodes;
+    const char *rules;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */

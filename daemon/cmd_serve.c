@@ -22,6 +22,8 @@
 
 /* Of what the log says of nodes; clients may ask for it. */
 #define LOG_KEPT_BYTES ((size_t)1024 * 1024)
+/* Clusters and pools of such a vmSize have fake nodes. */
+#define FAKE_SIZES "FAKE*"
 
 static void replace(char **at, const char *value)
 {
@@ -131,6 +133,8 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                                         .log = &log,
                                         .ephemeral = o->ephemeral,
                                         .testing_key = o->testing ? testing_key(key) : NULL,
+                                        .fake_sizes = o->fake_nodes ? "*" : FAKE_SIZES,
+                                        .rules_file = o->rules,
                                         .started_us = started_us,
                                         .left_behind = left_behind};
         if (site->closed)
@@ -161,6 +165,11 @@ int cmd_serve(const struct options *o)
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
     size_t left_behind = 0;
+    if (!o->testing && (o->fake_nodes || o->rules)) {
+        err_set(&e, ERR_CONFIG, NULL, "%s goes with --testing only",
+                o->fake_nodes ? "--fake-nodes" : "--rules");
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    }
     if (config_load(config_file(o), &config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     if (config_from_environment(&config, &e) < 0) {

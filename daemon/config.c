@@ -50,6 +50,24 @@ void config_list_free(const struct config_list *l)
     free(l->items);
 }
 
+char **config_list_upper(const struct config_list *l)
+{
+    char **copy = xcalloc(l->n + 1, sizeof *copy);
+    for (size_t i = 0; i < l->n; i++) {
+        copy[i] = xstrdup(l->items[i]);
+        for (char *p = copy[i]; *p; p++)
+            *p = (char)toupper((unsigned char)*p);
+    }
+    return copy;
+}
+
+void config_texts_free(char **texts)
+{
+    for (size_t i = 0; texts && texts[i]; i++)
+        free(texts[i]);
+    free(texts);
+}
+
 /* Decimal only, because some readers of YAML take 010 for 8 and others for 10. */
 static int parse_int(const char *text, const struct setting *s, int64_t *out, struct err *e)
 {

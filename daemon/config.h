@@ -24,6 +24,9 @@ struct config_list {
     size_t n;
 };
 void config_list_free(const struct config_list *l);
+/* A copy in upper case that ends with a NULL: config_texts_free() it. */
+char **config_list_upper(const struct config_list *l);
+void config_texts_free(char **texts);
 
 /* A list of structs; the comment of the member names their type. */
 struct config_records {

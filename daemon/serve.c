@@ -2,7 +2,6 @@
 #include "daemon/serve.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "daemon/listens.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "daemon/scripted.h"
 #include "files/change.h"
 #include "files/files.h"
 #include "front/batch/batch.h"
@@ -57,10 +57,12 @@ struct daemon {
     uv_signal_t signals[N_SIGNALS];
     struct reload reload;
     struct node_provider *local, *machines; /* owned */
-    struct storage *storage;                /* NULL from the moment it is closing; likewise below */
+    struct scripted scripted;
+    struct storage *storage; /* NULL from the moment it is closing; likewise below */
     struct sched *sched;
     struct batchai_front front; /* the scheduler borrows it, as is batch */
     struct batch_front batch;
+    struct fronts fronts;
     struct azstorage store; /* for batch */
     struct files *files;
     struct shares *shares; /* lives as long as the loop turns, as does the journal */
@@ -257,68 +259,17 @@ static int open_storage(struct daemon *d, struct err *e)
     return 0;
 }
 
-/* NULL-terminated; upper_case_free() it. */
-static char **upper_case(const struct config_list *l)
-{
-    char **copy = xcalloc(l->n + 1, sizeof *copy);
-    for (size_t i = 0; i < l->n; i++) {
-        copy[i] = xstrdup(l->items[i]);
-        for (char *p = copy[i]; *p; p++)
-            *p = (char)toupper((unsigned char)*p);
-    }
-    return copy;
-}
-
-static void upper_case_free(char **copy)
-{
-    for (size_t i = 0; copy && copy[i]; i++)
-        free(copy[i]);
-    free(copy);
-}
-
 static const char *own_address(void *ctx)
 {
     const struct daemon *d = ctx;
     return d->api ? api_endpoint(d->api) : NULL;
 }
 
-static int open_scheduler(struct daemon *d, struct err *e)
+/* What stands on storage and scheduler; nothing begins yet. */
+static void open_shares(struct daemon *d)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
-    d->vm_sizes = upper_case(&cf->vm_sizes);
-    d->front = batchai_front(d->storage, c->log, cf->strict);
-    d->batch = batch_front(d->storage, c->log);
-    d->batch.windows.commands = cf->batch_windows_commands;
-    d->batch.windows.programs = *cf->batch_windows_programs ? cf->batch_windows_programs : NULL;
-    d->access = (struct access){.storage = d->storage,
-                                .subscription_id = c->config->subscription_id,
-                                .first_id = c->credentials->client_id,
-                                .lane = d->logins};
-    d->batch.blobs = batch_blobs_of(&d->store);
-    d->batch.address = (struct batch_address){own_address, d};
-    d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
-    d->local = node_provider_local(d->tools, c->log, c->agent_path);
-    d->machines = node_provider_ssh(d->tools, c->log);
-    const struct sched_config sc = {.loop = d->tools,
-                                    .storage = d->storage,
-                                    .files = d->files,
-                                    .transfers = d->transfers,
-                                    .login_lane = d->logins,
-                                    .log = c->log,
-                                    .local = d->local,
-                                    .machines = d->machines,
-                                    .nodes_dir = c->state->nodes,
-                                    .storage_dir = c->state->storage,
-                                    .local_nodes = (int)cf->nodes,
-                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
-                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
-                                    .kept_outputs = (int)cf->kept_outputs,
-                                    .backfill = (const char *const *)cf->backfill.items,
-                                    .n_backfill = cf->backfill.n,
-                                    .fronts = {{&d->front.front, &d->batch.front}},
-                                    .site = c->site};
-    d->sched = sched_create(&sc);
     const struct shares_config shc = {.storage = d->storage,
                                       .files = d->files,
                                       .wakes = sched_wakes(d->sched),
@@ -339,6 +290,51 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                        .dir = c->state->packages};
     d->packages = packages_create(&pc);
     d->batch.packages = d->packages;
+}
+
+static int open_scheduler(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    d->vm_sizes = config_list_upper(&cf->vm_sizes);
+    d->front = batchai_front(d->storage, c->log, cf->strict);
+    d->batch = batch_front(d->storage, c->log);
+    d->batch.windows.commands = cf->batch_windows_commands;
+    d->batch.windows.programs = *cf->batch_windows_programs ? cf->batch_windows_programs : NULL;
+    d->access = (struct access){.storage = d->storage,
+                                .subscription_id = c->config->subscription_id,
+                                .first_id = c->credentials->client_id,
+                                .lane = d->logins};
+    d->batch.blobs = batch_blobs_of(&d->store);
+    d->batch.address = (struct batch_address){own_address, d};
+    d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
+    d->local = node_provider_local(d->tools, c->log, c->agent_path);
+    d->machines = node_provider_ssh(d->tools, c->log);
+    d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
+    if (c->testing_key && scripted_open(&d->scripted, c, d->tools, d->storage, &d->fronts, e) < 0)
+        return -1;
+    const struct sched_config sc = {.loop = d->tools,
+                                    .storage = d->storage,
+                                    .files = d->files,
+                                    .transfers = d->transfers,
+                                    .login_lane = d->logins,
+                                    .log = c->log,
+                                    .local = d->local,
+                                    .machines = d->machines,
+                                    .nodes_dir = c->state->nodes,
+                                    .storage_dir = c->state->storage,
+                                    .local_nodes = (int)cf->nodes,
+                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
+                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
+                                    .kept_outputs = (int)cf->kept_outputs,
+                                    .backfill = (const char *const *)cf->backfill.items,
+                                    .n_backfill = cf->backfill.n,
+                                    .scripted = d->scripted.provider,
+                                    .scripted_sizes = c->fake_sizes,
+                                    .fronts = d->fronts,
+                                    .site = c->site};
+    d->sched = sched_create(&sc);
+    open_shares(d);
     if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
         return -1;
     return shares_start(d->shares, e);
@@ -382,6 +378,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
                             .key = d->c->testing_key,
                             .log = on ? testing_log_create(&d->loop) : NULL,
                             .faults = on ? testing_faults_create() : NULL,
+                            .rules = d->scripted.rules,
                             .services = d->services,
                             .n_services = API_SERVICES};
 }
@@ -557,10 +554,11 @@ int serve_run(const struct serve_config *c, struct err *e)
     must(uv_loop_close(&d.loop));
     node_provider_free(d.local);
     node_provider_free(d.machines);
+    scripted_close(&d.scripted);
     shares_free(d.shares);
     journal_free(d.journal);
     turns_free(d.deps.azstorage.turns);
-    upper_case_free(d.vm_sizes);
+    config_texts_free(d.vm_sizes);
     listens_free(&d.listens);
     hosts_free(&d.own_hosts);
     new_clusters_free(d.deps.batchai.new_clusters);

@@ -28,6 +28,9 @@ struct serve_config {
     const struct log *log;
     bool ephemeral;          /* nothing is to last, nor synced */
     const char *testing_key; /* NULL: it takes no requests of tests */
+    const char *fake_sizes;  /* the pools whose nodes are fake: a pattern of their vmSize, in upper
+                                case; with a testing_key only */
+    const char *rules_file;  /* of scripted work; NULL: none */
     int64_t started_us;
     size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };

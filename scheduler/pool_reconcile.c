@@ -43,11 +43,15 @@ static int free_capacity(struct pass *p, struct pass_class *c, int *room, struct
 {
     int serving;
     int64_t local;
+    if (fleet_is_scripted(p->s->fleet, p->pool.vm_size)) {
+        *room = SCRIPTED_NODES_MAX;
+        return 0;
+    }
     machines_count(p->s->fleet, p->pool.vm_size, c->priority, &serving, room);
     c->on_machines = wants_machines(p, c, serving);
     if (c->on_machines)
         return 0;
-    if (st_node_local_total(p->s->st, &local, e) != 0)
+    if (st_node_local_total(p->s->st, fleet_scripted_sizes(p->s->fleet), &local, e) != 0)
         return -1;
     *room = p->s->local_nodes - (int)local;
     return 0;

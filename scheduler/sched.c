@@ -79,6 +79,8 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                     .log = c->log,
                                     .local = c->local,
                                     .machines = c->machines,
+                                    .scripted = c->scripted,
+                                    .scripted_sizes = c->scripted_sizes,
                                     .nodes_dir = c->nodes_dir,
                                     .storage_dir = c->storage_dir,
                                     .local_nodes = c->local_nodes,
@@ -226,6 +228,9 @@ static int capacity(const struct sched *s, const char *vm_size, enum vm_priority
                     bool *on_machines)
 {
     int serving, free_now;
+    *on_machines = false;
+    if (fleet_is_scripted(s->fleet, vm_size))
+        return SCRIPTED_NODES_MAX;
     machines_count(s->fleet, vm_size, priority, &serving, &free_now);
     *on_machines = serving > 0;
     if (serving > 0)

@@ -41,7 +41,11 @@ struct sched_config {
     struct loop_lane *login_lane; /* writes what logins on local nodes need */
     const struct log *log;
     struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */
-    const char *nodes_dir;                  /* local node roots are made below it */
+    /* Local nodes that run no processes are those of the pools whose vmSize fits this pattern
+     * (fnmatch(3), in any case). NULL: none. */
+    struct node_provider *scripted;
+    const char *scripted_sizes;
+    const char *nodes_dir;             /* local node roots are made below it */
     const char *storage_dir;           /* shares are folders below it: see fleet_share_path() */
     int local_nodes;                   /* how many local nodes there may be in all */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */

@@ -356,6 +356,15 @@ static const struct st_column node_use_columns[] = {
 #undef ROW
 ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
 
+#define ROW struct pool_place
+static const struct st_column pool_place_columns[] = {
+    FROM_TEXT("coalesce(g.subscription, bg.subscription)", subscription),
+    FROM_TEXT("coalesce(g.name, bg.name)", group),
+    FROM_TEXT("coalesce(c.name, bp.name)", pool),
+};
+#undef ROW
+ROW_OF(pool_place_row, struct pool_place, pool_place, NULL, "p");
+
 #define ROW struct kept_dir
 static const struct st_column kept_dir_columns[] = {
     FROM_INT64("a.run_id", run_id, id),
@@ -459,6 +468,7 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &node_row,
                                                 &allocation_row,
                                                 &node_use_row,
+                                                &pool_place_row,
                                                 &kept_dir_row,
                                                 &account_row,
                                                 &share_row,

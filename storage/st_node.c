@@ -100,10 +100,11 @@ int st_node_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, s
     return q_ids(&q, a, ids, n, e);
 }
 
-int st_node_local_total(struct storage *st, int64_t *n, struct err *e)
+int st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n, struct err *e)
 {
     struct q q;
     q_read(&q, st, ST_NODE_LOCAL_TOTAL);
+    q_text(&q, but_sizes ? but_sizes : "");
     return q_one_int(&q, n, e) < 0 ? -1 : 0;
 }
 

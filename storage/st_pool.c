@@ -24,6 +24,15 @@ int st_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct pool *
     return q_one(&q, a, &pool_row, out, e);
 }
 
+int st_pool_place(struct storage *st, struct arena *a, int64_t id, struct pool_place *out,
+                  struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_POOL_PLACE);
+    q_int(&q, id);
+    return q_one(&q, a, &pool_place_row, out, e);
+}
+
 int st_pool_kind(struct storage *st, int64_t id, enum resource_kind *kind, struct err *e)
 {
     struct q q;

@@ -202,7 +202,9 @@
       "SELECT {node} FROM allocation a CROSS JOIN node n ON n.id = a.node_id " \
       NODE_POOL "WHERE a.run_id = ?1 AND " IS_LIVE " ORDER BY a.attempt, a.rank") \
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
-    X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
+    X(ST_NODE_LOCAL_TOTAL, \
+      "SELECT count(*) FROM node n JOIN pool p ON p.id = n.pool_id WHERE n.machine_id IS NULL "        \
+      "AND upper(p.vm_size) NOT GLOB ?1")                                                              \
     X(ST_NODE_USES, \
       "SELECT {node_use} FROM node n LEFT JOIN cluster c ON c.id = n.pool_id " \
       "LEFT JOIN workspace w ON w.id = c.workspace_id LEFT JOIN batch_pool bp ON bp.id = n.pool_id " \
@@ -233,6 +235,11 @@
       "scale_minimum = ?5, scale_maximum = ?6, scale_initial = ?7, scale_low = ?8 WHERE id = ?1") \
     X(ST_POOL_REMOVE, "DELETE FROM pool WHERE id = ?1") \
     X(ST_RUN_INSERT, "INSERT INTO {+run}") \
+    X(ST_POOL_PLACE, \
+      "SELECT {pool_place} FROM pool p LEFT JOIN cluster c ON c.id = p.id " \
+      "LEFT JOIN workspace w ON w.id = c.workspace_id LEFT JOIN resource_group g ON g.id = w.group_id " \
+      "LEFT JOIN batch_pool bp ON bp.id = p.id LEFT JOIN batch_account ba ON ba.id = bp.account_id " \
+      "LEFT JOIN resource_group bg ON bg.id = ba.group_id WHERE p.id = ?1") \
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
     X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
     X(ST_RUN_WAITING, QUEUE_OF_POOL "UNION ALL " WAITING_OF_POOL "AND u.held > 1 LIMIT ?2") \

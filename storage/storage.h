@@ -255,8 +255,9 @@ int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct no
 int st_node_of_run(struct storage *, struct arena *, int64_t run_id, struct node **rows, size_t *n,
                    struct err *);
 int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-/* How many local nodes there are, over all clusters. */
-int st_node_local_total(struct storage *, int64_t *n, struct err *);
+/* How many local nodes there are, over all clusters but those whose size, in upper case, fits the
+ * pattern (SQLite's GLOB; NULL: all). */
+int st_node_local_total(struct storage *, const char *but_sizes, int64_t *n, struct err *);
 
 /* The use of a node, in names that people know. */
 struct node_use {
@@ -320,6 +321,12 @@ int st_pool_set_auto_target(struct storage *, int64_t id, int target, struct err
 int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
 int st_pool_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_pool_remove(struct storage *, int64_t id, struct err *);
+/* Where a pool is, in names that people know. */
+struct pool_place {
+    const char *subscription, *group, *pool; /* NULL: what it is in is gone */
+};
+int st_pool_place(struct storage *, struct arena *, int64_t id, struct pool_place *out,
+                  struct err *);
 
 /* --- allocations ---------------------------------------------------------------------------- */
 /* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT

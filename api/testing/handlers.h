@@ -13,6 +13,11 @@ struct replied *faults_add(struct request *r);
 struct replied *faults_release(struct request *r);
 struct replied *faults_remove(struct request *r);
 struct replied *faults_remove_all(struct request *r);
+struct replied *rules_list(struct request *r);
+struct replied *rules_add(struct request *r);
+struct replied *rules_release(struct request *r);
+struct replied *rules_remove(struct request *r);
+struct replied *rules_remove_all(struct request *r);
 struct replied *testing_reset(struct request *r);
 
 #endif

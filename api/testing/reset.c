@@ -169,8 +169,10 @@ struct replied *testing_reset(struct request *r)
     const struct testing *t = testing_of(r);
     if (read_body(&z, &e) < 0 || st_tx(t->arm.storage, "reset", carry_out, &z, &e) < 0)
         return reply_err(r, &e);
-    if (!z.group)
+    if (!z.group) {
         testing_faults_clear(t->faults, z.subscription);
+        testing_rules_clear(t->rules, z.subscription);
+    }
     batchai_wake_deletions(t->arm.front);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z.subscription),
              LF_STR("group", z.group), LF_INT("groups", z.groups));

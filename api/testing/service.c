@@ -22,6 +22,11 @@ static const struct route routes[] = {
     {"DELETE", BASE "/faults", 0, 0, faults_remove_all, "Testing_RemoveFaults"},
     {"DELETE", BASE "/faults/{fault}", 0, 0, faults_remove, "Testing_RemoveFault"},
     {"POST", BASE "/faults/{fault}/release", 0, 0, faults_release, "Testing_Release"},
+    {"GET", BASE "/rules", 0, 0, rules_list, "Testing_Rules"},
+    {"POST", BASE "/rules", 0, ROUTE_JSON, rules_add, "Testing_AddRules"},
+    {"DELETE", BASE "/rules", 0, 0, rules_remove_all, "Testing_RemoveRules"},
+    {"DELETE", BASE "/rules/{rule}", 0, 0, rules_remove, "Testing_RemoveRule"},
+    {"POST", BASE "/rules/{rule}/release", 0, 0, rules_release, "Testing_ReleaseRule"},
     {"POST", BASE "/reset", 0, ROUTE_JSON_OPTIONAL, testing_reset, "Testing_Reset"},
 };
 

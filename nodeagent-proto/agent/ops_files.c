@@ -14,12 +14,12 @@
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/leases.h"
-#include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/worker.h"
+#include "nodeagent-proto/disk/listing.h"
 #include "nodeagent-proto/wire/message.h"
 
 /* How long a looked-up account stays valid: a directory service may be slow. */
@@ -472,8 +472,8 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
 static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     struct look look;
-    struct listing l;
-    if (begin_look(a, req, &look, e) < 0 || listing_read(look.base, look.path, &l, e) < 0)
+    struct disk_listing l;
+    if (begin_look(a, req, &look, e) < 0 || disk_list(look.base, look.path, &l, e) < 0)
         return SERVE_FAILED;
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n; i++) {
@@ -482,7 +482,7 @@ static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct
         json_array_append_new(entries, message_dir_entry(&l.entries[i]));
     }
     json_object_set_new(reply, "entries", entries);
-    listing_free(&l);
+    disk_list_free(&l);
     return SERVE_DONE;
 }
 
@@ -508,7 +508,7 @@ static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struc
     }
     if (begin_look(a, req, &look, e) < 0)
         return SERVE_FAILED;
-    if (listing_read_file(look.base, look.path, offset, (size_t)max, &part, e) < 0) {
+    if (disk_read_file(look.base, look.path, offset, (size_t)max, &part, e) < 0) {
         free(part.bytes);
         return SERVE_FAILED;
     }

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "lib/fs.h"
 
 /* A link to a node that cannot be reached fails after this. */
 #define REFUSED_US 200000
@@ -95,11 +98,10 @@ static void conn_free_if_done(struct conn *c)
         conn_free(c);
 }
 
-int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order)
+/* Sends a message whose frame is made already. */
+static int64_t send_down(struct conn *c, struct message *m, int64_t not_before, bool in_order)
 {
     struct fake_nodes *f = c->node->f;
-    struct message *m = xcalloc(1, sizeof *m);
-    struct err e;
     m->at_us = loop_mono_us(f->c.loop) + any_delay(f);
     if (m->at_us < c->last_down)
         m->at_us = c->last_down;
@@ -108,16 +110,34 @@ int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_orde
     if (in_order)
         c->last_down = m->at_us;
     int64_t at = m->at_us;
-    int rc = msg ? frame_encode(msg, &m->frame, &e) : -1;
-    assert(rc == 0); /* texts of fake_agent.c are short and UTF-8 */
-    (void)rc;
-    json_decref(msg);
     if (c->link)
         put(&c->down, m);
     else
         message_free(m);
     arm(c);
     return at;
+}
+
+int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order)
+{
+    struct message *m = xcalloc(1, sizeof *m);
+    struct err e;
+    int rc = msg ? frame_encode(msg, &m->frame, &e) : -1;
+    assert(rc == 0); /* texts of fake_agent.c are short and UTF-8 */
+    (void)rc;
+    json_decref(msg);
+    return send_down(c, m, not_before, in_order);
+}
+
+void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n)
+{
+    struct message *m = xcalloc(1, sizeof *m);
+    struct err e;
+    int rc = msg ? frame_encode_with(msg, bytes, n, &m->frame, &e) : -1;
+    assert(rc == 0);
+    (void)rc;
+    json_decref(msg);
+    send_down(c, m, 0, true);
 }
 
 static void hear(struct conn *c)
@@ -275,6 +295,7 @@ static int open_link(struct node_provider *base, const struct node_target *at,
     struct fake_provider *p = (struct fake_provider *)(void *)base;
     (void)e;
     struct fake_node *n = node_at(p->f, at);
+    n->id = at->id;
     struct fake_link *l = xcalloc(1, sizeof *l);
     l->provider = p;
     l->name = xstrdup(n->name);
@@ -335,10 +356,51 @@ static void each_root(struct node_provider *base, const char *dir,
 
 static const struct node_provider_ops provider_ops = {open_link, has_root, remove_root, each_root};
 
+/* --- nodes that keep files: their roots are there as long as their directories are ------------ */
+
+static bool has_directory(struct node_provider *base, const char *root)
+{
+    struct stat st;
+    (void)base;
+    return stat(root, &st) == 0;
+}
+
+static void forget_node(struct fake_nodes *f, size_t i)
+{
+    struct fake_node *n = f->nodes[i];
+    for (struct conn *c = n->conns, *next; c; c = next) {
+        next = c->next;
+        assert(!c->link);
+        conn_free(c);
+    }
+    f->agent->wipe(n);
+    free(n->name);
+    free(n);
+    memmove(&f->nodes[i], &f->nodes[i + 1], (f->n - i - 1) * sizeof(struct fake_node *));
+    f->n--;
+}
+
+/* A directory that cannot be removed is found by the next start. */
+static void remove_directory(struct node_provider *base, const char *root)
+{
+    struct fake_nodes *f = ((struct fake_provider *)(void *)base)->f;
+    struct err e;
+    if (fs_remove_tree(root, &e) < 0)
+        LOG_WARN(f->c.log, "node.root_not_removed", LF_STR("root", root), LF_STR("why", e.msg));
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->nodes[i]->name, root) == 0) {
+            forget_node(f, i);
+            return;
+        }
+}
+
+static const struct node_provider_ops provider_ops_on_disk = {
+    .open = open_link, .has_root = has_directory, .remove_root = remove_directory};
+
 struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop)
 {
     struct fake_provider *p = xcalloc(1, sizeof *p);
-    p->base.ops = &provider_ops;
+    p->base.ops = f->c.keeps_files ? &provider_ops_on_disk : &provider_ops;
     p->f = f;
     p->loop = loop;
     return &p->base;
@@ -486,17 +548,8 @@ void fake_nodes_free(struct fake_nodes *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->n; i++) {
-        struct fake_node *n = f->nodes[i];
-        for (struct conn *c = n->conns, *next; c; c = next) {
-            next = c->next;
-            assert(!c->link);
-            conn_free(c);
-        }
-        f->agent->wipe(n);
-        free(n->name);
-        free(n);
-    }
+    while (f->n > 0)
+        forget_node(f, f->n - 1);
     free(f->nodes);
     free(f);
 }
@@ -514,6 +567,11 @@ struct fake_node *fake_at(const struct fake_nodes *f, size_t i)
 const char *fake_name(const struct fake_node *n)
 {
     return n->name;
+}
+
+int64_t fake_id(const struct fake_node *n)
+{
+    return n->id;
 }
 
 int fake_troubles(const struct fake_node *n)

@@ -16,6 +16,14 @@
 struct fake_nodes;
 struct fake_node;
 
+/* What a task writes while it runs, on a node that keeps files. */
+struct fake_output {
+    int64_t at_us; /* since its start */
+    char *path;    /* absolute */
+    char *text;
+    size_t n;
+};
+
 /* The behaviour of a task. */
 struct fake_task {
     int64_t run_us; /* until it ends by itself */
@@ -24,6 +32,11 @@ struct fake_task {
     int64_t dying_us; /* time between SIGKILL and its end, to imitate a task that hangs in the
                          kernel; 0: short */
     const char *start_fails; /* why it cannot be started; NULL: it can */
+    int64_t hold; /* not 0: it runs, and its time does not begin before fake_let_go() is called with
+                     this number */
+    /* By at_us; the list and its texts are malloc'ed, and the task's from then on. */
+    struct fake_output *outputs;
+    size_t n_outputs;
 };
 
 /* Callbacks for what happens on nodes, called at once. `id` and `command` are borrowed for the
@@ -44,8 +57,13 @@ struct fake_config {
     /* The root of agents that are known by their hosts, and are root; those with other roots are
      * agents beside them, known as HOST:ROOT. NULL: a machine has one agent, which is not root. */
     const char *machine_root;
+    /* Local nodes have files, in their roots, which are directories of this machine (fake_disk.h),
+     * and are forgotten with them. */
+    bool keeps_files;
+    const char *runtimes; /* for containers, as in struct node_facts; NULL: none */
     /* NULL: see fake_read_command(). */
-    void (*plan)(void *ctx, const struct task_spec *spec, struct fake_task *out);
+    void (*plan)(void *ctx, const struct fake_node *node, const struct task_spec *spec,
+                 struct fake_task *out);
     struct fake_watch watch; /* any member may be NULL */
     void *ctx;               /* of plan */
 };
@@ -71,6 +89,11 @@ void fake_provider_free(struct node_provider *p);
 size_t fake_count(const struct fake_nodes *f);
 struct fake_node *fake_at(const struct fake_nodes *f, size_t i);
 const char *fake_name(const struct fake_node *n); /* root or host */
+int64_t fake_id(const struct fake_node *n);       /* the daemon's, as it was last reached by */
+/* Lets all tasks go that wait for this number (fake_task.hold); how many there are, without letting
+ * them go. */
+int fake_let_go(struct fake_nodes *f, int64_t hold);
+int fake_count_held(const struct fake_nodes *f, int64_t hold);
 /* Whether a task of this id runs there. */
 bool fake_runs(const struct fake_node *n, const char *task_id);
 /* Calls `each` for every task that runs on any node. */

@@ -1,154 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent of a fake node: requests and tasks. Requests about files always succeed and change
- * nothing.
+ * The agent of a fake node: its requests. Those about files always succeed and change nothing,
+ * unless the node keeps files.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent-proto/link/fake_disk.h"
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define DISK_BYTES (INT64_C(1) << 40)
-
-/* The longest time between a signal and the end of the task that it kills. */
-#define DYING_US 5000
-
-struct task {
-    struct task *next;
-    struct fake_node *node;
-    char *id, *command;
-    struct fake_task plan;
-    struct task_status status; /* its texts are static */
-    struct loop_timer *timer;  /* fires at its end; only while it runs */
-    int64_t reply_us; /* when the answer to its run arrives: its end is not reported before */
-    uint64_t told;    /* conn.serial of the connection that its end was reported on */
-};
-
-void fake_read_command(const char *command, struct fake_task *out)
-{
-    *out = (struct fake_task){.run_us = 1000};
-    if (strncmp(command, "fake", 4) != 0)
-        return;
-    const char *run = strstr(command, " run="), *exit = strstr(command, " exit="),
-               *dying = strstr(command, " dying=");
-    if (run)
-        out->run_us = strtoll(run + 5, NULL, 10) * 1000;
-    if (exit)
-        out->exit_code = (int)strtol(exit + 6, NULL, 10);
-    if (dying)
-        out->dying_us = strtoll(dying + 7, NULL, 10) * 1000;
-    out->ignores_term = strstr(command, " stubborn") != NULL;
-}
-
-/* --- tasks
- * ----------------------------------------------------------------------------------------- */
-
-static struct task *find(const struct fake_node *n, const char *id)
-{
-    struct task *t = n->tasks;
-    while (t && strcmp(t->id, id) != 0)
-        t = t->next;
-    return t;
-}
-
-static void forget(struct fake_node *n, struct task *t)
-{
-    struct task **at = &n->tasks;
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
-    loop_timer_destroy(t->timer);
-    free(t->id);
-    free(t->command);
-    free(t);
-}
-
-static void tell_end(struct task *t)
-{
-    for (struct conn *c = t->node->conns; c; c = c->next) {
-        if (!c->greeted || c->is_dead || !c->link || t->told == c->serial)
-            continue;
-        t->told = c->serial;
-        fake_reply(
-            c,
-            json_pack("{s:s, s:o}", "event", "task_ended", "task", message_task_status(&t->status)),
-            t->reply_us, true);
-    }
-}
-
-/* The task has ended; its status says in which state. */
-static void end(struct task *t, enum task_state state)
-{
-    struct fake_nodes *f = t->node->f;
-    t->status.state = state;
-    t->status.ended_us = loop_wall_us(f->c.loop);
-    loop_timer_destroy(t->timer);
-    t->timer = NULL;
-    if (f->c.watch.ended)
-        f->c.watch.ended(f->c.watch.ctx, t->node, t->id);
-}
-
-static void on_end(void *ctx)
-{
-    struct task *t = ctx;
-    end(t, TASK_EXITED);
-    tell_end(t);
-}
-
-/* What a person wrote: the daemon may have put something in front of it. */
-static const char *shown(const struct task_spec *spec)
-{
-    return spec->title ? spec->title : spec->command_line;
-}
-
-static struct task *start(struct fake_node *n, const struct task_spec *spec)
-{
-    struct fake_nodes *f = n->f;
-    struct task *t = xcalloc(1, sizeof *t);
-    t->node = n;
-    t->id = xstrdup(spec->id);
-    t->command = xstrdup(shown(spec));
-    t->next = n->tasks;
-    n->tasks = t;
-    if (f->c.plan)
-        f->c.plan(f->c.ctx, spec, &t->plan);
-    else
-        fake_read_command(shown(spec), &t->plan);
-    t->status = (struct task_status){.id = t->id,
-                                     .state = TASK_RUNNING,
-                                     .started_us = loop_wall_us(f->c.loop),
-                                     .exit_code = t->plan.exit_code};
-    if (t->plan.start_fails) {
-        t->status.state = TASK_FAILED_TO_START;
-        t->status.why = t->plan.start_fails;
-        t->status.exit_code = -1;
-        return t;
-    }
-    t->timer = loop_timer_create(f->c.loop, on_end, t);
-    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + t->plan.run_us);
-    if (f->c.watch.started)
-        f->c.watch.started(f->c.watch.ctx, n, t->id, t->command);
-    return t;
-}
-
-static void kill_task(struct task *t, int signo)
-{
-    struct fake_nodes *f = t->node->f;
-    if (t->status.state != TASK_RUNNING || (signo != SIGKILL && t->plan.ignores_term))
-        return;
-    if (t->status.signal == SIGKILL)
-        return; /* it is dying already */
-    t->status.exit_code = -1;
-    t->status.signal = signo;
-    t->plan.ignores_term = false;
-    int64_t dying_us = (int64_t)(fake_random(f) % DYING_US);
-    if (signo == SIGKILL)
-        dying_us += t->plan.dying_us;
-    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + dying_us);
-}
 
 /* --- requests
  * --------------------------------------------------------------------------------------- */
@@ -204,7 +67,7 @@ static void do_hello(struct conn *c, json_t *req)
                                      .gpus = gpus,
                                      .user = "fake",
                                      .is_root = n->is_root,
-                                     .runtimes = "",
+                                     .runtimes = n->f->c.runtimes ? n->f->c.runtimes : "",
                                      .mpi = "",
                                      .time_us = loop_wall_us(n->f->c.loop)};
     json_t *says = message_facts(&facts);
@@ -226,7 +89,7 @@ static void do_hello(struct conn *c, json_t *req)
     fake_reply(c, plus(plus(yes(req), "node", says), "epoch", message_epoch(&epoch)), 0, true);
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state != TASK_RUNNING)
-            tell_end(t);
+            fake_task_tell(t);
 }
 
 /* Other answers may overtake this one, but the task's end must not come before it. */
@@ -239,23 +102,23 @@ static void do_run(struct conn *c, json_t *req)
     if (message_task_spec_read(json_object_get(req, "task"), &a, &spec, &e) < 0) {
         fake_reply(c, no(req, e.code, e.msg), 0, true);
     } else {
-        struct task *t = find(c->node, spec.id);
+        struct task *t = fake_task_find(c->node, spec.id);
         bool is_new = t == NULL;
         if (is_new)
-            t = start(c->node, &spec);
+            t = fake_task_start(c->node, &spec);
         t->reply_us =
             fake_reply(c, plus(yes(req), "task", message_task_status(&t->status)), 0, false);
         if (is_new && t->status.state != TASK_RUNNING)
-            tell_end(t);
+            fake_task_tell(t);
     }
     arena_free(&a);
 }
 
 static void do_signal(struct conn *c, json_t *req)
 {
-    struct task *t = find(c->node, text(req, "task"));
+    struct task *t = fake_task_find(c->node, text(req, "task"));
     if (t)
-        kill_task(t, (int)json_integer_value(json_object_get(req, "signal")));
+        fake_task_kill(t, (int)json_integer_value(json_object_get(req, "signal")));
     fake_reply(c, yes(req), 0, true);
 }
 
@@ -269,13 +132,13 @@ static void do_tasks(struct conn *c, json_t *req)
 
 static void do_forget(struct conn *c, json_t *req)
 {
-    struct task *t = find(c->node, text(req, "task"));
+    struct task *t = fake_task_find(c->node, text(req, "task"));
     if (t && t->status.state == TASK_RUNNING) {
         fake_reply(c, no(req, ERR_CONFLICT, "the task is running"), 0, true);
         return;
     }
     if (t)
-        forget(c->node, t);
+        fake_task_forget(t);
     fake_reply(c, yes(req), 0, true);
 }
 
@@ -354,7 +217,25 @@ static const struct op {
     {"remove_tree", do_nothing, .on_disk = true},
     {"write_bytes", do_nothing, .on_disk = true},
     {"unpack", do_nothing, .on_disk = true},
+    {"open_folder", do_nothing, .on_disk = true},
 };
+
+/* On a node that keeps files. False: the request is not about files. */
+static bool serve_files(struct conn *c, const char *name, json_t *req)
+{
+    struct fake_answer more;
+    struct err e;
+    int rc = fake_disk_serve(c->node->name, name, req, &more, &e);
+    json_t *reply = rc < 0 ? no(req, e.code, e.msg) : yes(req);
+    if (rc != 0 && more.says)
+        json_object_update(reply, more.says);
+    if (rc != 0)
+        fake_reply_with(c, json_incref(reply), more.bytes, more.n);
+    json_decref(reply);
+    json_decref(more.says);
+    free(more.bytes);
+    return rc != 0;
+}
 
 static bool refuses(struct fake_node *n, const struct op *op)
 {
@@ -377,7 +258,7 @@ static void request(struct conn *c, json_t *req)
         fake_reply(c, no(req, ERR_IO, "an I/O error of the fake disk"), 0, true);
     else if (c->outdated && !op->harmless)
         fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
-    else
+    else if (!op->on_disk || !c->node->f->c.keeps_files || !serve_files(c, name, req))
         op->run(c, req);
 }
 
@@ -398,7 +279,7 @@ static void init(struct fake_node *n)
 static void forget_all(struct fake_node *n)
 {
     while (n->tasks)
-        forget(n, n->tasks);
+        fake_task_forget(n->tasks);
 }
 
 static void restart(struct fake_node *n)
@@ -408,7 +289,7 @@ static void restart(struct fake_node *n)
         if (t->status.state == TASK_RUNNING) {
             t->status.exit_code = -1;
             t->status.why = "the node was restarted";
-            end(t, TASK_LOST);
+            fake_task_end(t, TASK_LOST);
         }
 }
 
@@ -418,7 +299,7 @@ static void wipe(struct fake_node *n)
     n->term = 0;
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state == TASK_RUNNING)
-            end(t, TASK_LOST);
+            fake_task_end(t, TASK_LOST);
     forget_all(n);
 }
 
@@ -431,7 +312,7 @@ struct fake_nodes *fake_nodes_create(const struct fake_config *c)
 
 bool fake_runs(const struct fake_node *n, const char *task_id)
 {
-    const struct task *t = find(n, task_id);
+    const struct task *t = fake_task_find(n, task_id);
     return t && t->status.state == TASK_RUNNING;
 }
 

@@ -12,7 +12,21 @@
 #define FAKE_ID_SIZE   40
 #define FAKE_NAME_SIZE 512
 
-struct task;
+/* A task on a node, until it is forgotten. */
+struct task {
+    struct task *next;
+    struct fake_node *node;
+    char *id, *command;
+    struct fake_task plan;
+    size_t written;            /* how many of its outputs are */
+    int64_t began_us, end_us;  /* monotonic; of a task that is held they are not known yet */
+    char *why;                 /* of its status */
+    char *log_path, *step;     /* of the run's log; NULL: none */
+    struct task_status status; /* its texts are the task's, or static */
+    struct loop_timer *timer;  /* the next thing that it does; only while it runs */
+    int64_t reply_us; /* when the answer to its run arrives: its end is not reported before */
+    uint64_t told;    /* conn.serial of the connection that its end was reported on */
+};
 
 /* A message under way, in either direction. */
 struct message {
@@ -65,6 +79,7 @@ struct fake_node {
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, removed, is_root;
     int refusals, troubles, gpus;
+    int64_t id;
 };
 
 /* The functions of the agent that connections call. */
@@ -89,6 +104,19 @@ struct fake_node *fake_find(struct fake_nodes *f, const char *name);
 /* Sends `msg`, which it takes over, so that it does not arrive before this instant. in_order: later
  * messages do not arrive before it. Returns when it arrives. */
 int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order);
+/* The same in order, with raw bytes. */
+void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);
+
+/* --- fake_task.c --- */
+
+struct task *fake_task_find(const struct fake_node *n, const char *id);
+struct task *fake_task_start(struct fake_node *n, const struct task_spec *spec);
+/* Reports its end on every link that has not heard of it. */
+void fake_task_tell(struct task *t);
+/* It is over, and has not been told. */
+void fake_task_end(struct task *t, enum task_state state);
+void fake_task_kill(struct task *t, int signo);
+void fake_task_forget(struct task *t);
 
 /* The part of fake_nodes_create() below the agents. */
 struct fake_nodes *fake_nodes_new(const struct fake_config *c, const struct fake_agent *agent);

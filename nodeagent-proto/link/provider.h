@@ -12,6 +12,7 @@
 
 /* Which node. Texts are borrowed for the call. */
 struct node_target {
+    int64_t id; /* the caller's */
     const char *name;
     const char *root;        /* node root directory, made if missing */
     struct node_epoch epoch; /* the daemon's */

@@ -188,6 +188,25 @@ class Subscription:
         body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began, "timeoutSeconds": timeout}
         return self.cloud.testing("POST", "/requests/expect", body)["value"]
 
+    # --- what jobs do on fake nodes --------------------------------------------------------------
+
+    def rule(self, name=None, command=None, environment=None, pool=None, role=None, **what):
+        """What jobs that fit do on nodes of vmSize FAKE: duration="PT6H", exitCode=1, stdout=[...], files=[...],
+        hold=True; docs/testing.md."""
+        match = {"name": name, "command": command, "environment": environment, "pool": pool, "role": role}
+        return self.rules({"match": {k: v for k, v in match.items() if v is not None}, **what})[0]
+
+    def rules(self, *rules):
+        """Adds several, all or none. Without any: those that there are."""
+        if not rules:
+            return self.cloud.testing("GET", f"/rules?subscription={self.id}")["value"]
+        own = [{**rule, "match": {**rule.get("match", {}), "subscription": self.id}} for rule in rules]
+        return [Rule(self.cloud, rule) for rule in self.cloud.testing("POST", "/rules", {"rules": own})["value"]]
+
+    def unused_rules(self):
+        """The ids of those that nothing has fitted."""
+        return self.cloud.testing("GET", f"/rules?subscription={self.id}")["unused"]
+
     # --- clients --------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -266,3 +285,15 @@ class Fault:
 
     def remove(self):
         self.cloud.testing("DELETE", f"/faults/{self.id}")
+
+
+class Rule:
+    def __init__(self, cloud, made):
+        self.cloud, self.id = cloud, made["id"]
+
+    def release(self):
+        """Begins the time of the jobs that it holds."""
+        return self.cloud.testing("POST", f"/rules/{self.id}/release")["released"]
+
+    def remove(self):
+        self.cloud.testing("DELETE", f"/rules/{self.id}")

@@ -49,6 +49,8 @@ struct fleet_config {
     struct loop_lane *login_lane; /* writes what logins on local nodes need */
     const struct log *log;
     struct node_provider *local, *machines; /* machines: NULL without a site */
+    struct node_provider *scripted;         /* of local nodes that run no processes, NULL: none */
+    const char *scripted_sizes;             /* whose vmSize fits this pattern; borrowed */
     const char *nodes_dir;                  /* local node roots are made below it */
     const char *storage_dir;           /* shares are folders below it: see fleet_share_path() */
     int local_nodes;                   /* limit for the number of local nodes */
@@ -159,6 +161,12 @@ struct machine_use {
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);
 /* Reads drained machines and claims from the rows again, because something was rolled back. */
 void machines_reread(struct fleet *fl);
+/* How many nodes a pool of scripted nodes may have: they take memory only. */
+#define SCRIPTED_NODES_MAX 10000
+/* Whether the nodes of such a pool are scripted ones; the pattern of their sizes (NULL: there are
+ * none). */
+bool fleet_is_scripted(const struct fleet *fl, const char *vm_size);
+const char *fleet_scripted_sizes(const struct fleet *fl);
 /* Whether `vm_size` is one of the sizes, in any case. */
 bool fleet_is_size_of(const char *const *sizes, const char *vm_size);
 /* The sizes of nodes with this priority that can be had, for people: "A, B", or "none".

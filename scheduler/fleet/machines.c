@@ -3,6 +3,7 @@
  * The machines of the inventory: which exist, who has claimed each, and which are drained. A claim
  * is a node row that names the machine; memory follows the rows.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -148,6 +149,17 @@ void machines_free(struct fleet *fl)
 }
 
 /* --- who has them ---------------------------------------------------------------------------- */
+
+bool fleet_is_scripted(const struct fleet *fl, const char *vm_size)
+{
+    const char *sizes = fleet_scripted_sizes(fl);
+    return sizes && fnmatch(sizes, vm_size, FNM_CASEFOLD) == 0;
+}
+
+const char *fleet_scripted_sizes(const struct fleet *fl)
+{
+    return fl->cfg.scripted ? fl->cfg.scripted_sizes : NULL;
+}
 
 bool fleet_is_size_of(const char *const *sizes, const char *vm_size)
 {

@@ -353,18 +353,36 @@ static void on_remote(void *ctx, const struct remote_msg *m)
 
 /* --- opening it ----------------------------------------------------------------------------- */
 
+struct node_provider *node_provider_of(struct node_rt *rt)
+{
+    const struct fleet_config *cfg = &rt->fleet->cfg;
+    struct arena a;
+    struct pool p;
+    struct err e;
+    if (rt->machine)
+        return cfg->machines;
+    if (!cfg->scripted || rt->id < 0)
+        return cfg->local;
+    arena_init(&a);
+    bool scripted = st_pool_by_id(rt->fleet->st, &a, rt->cluster_id, &p, &e) > 0 &&
+                    fleet_is_scripted(rt->fleet, p.vm_size);
+    arena_free(&a);
+    return scripted ? cfg->scripted : cfg->local;
+}
+
 static int ask_provider(struct node_rt *rt, struct err *e)
 {
     const struct fleet_config *cfg = &rt->fleet->cfg;
     const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, on_remote, rt};
     const struct epoch *ep = st_epoch(rt->fleet->st);
     rt->fleet->counts.opened++;
-    struct node_target at = {.name = rt->name,
+    struct node_target at = {.id = rt->id,
+                             .name = rt->name,
                              .root = rt->root,
                              .epoch = {.term = ep->term, .id = ep->random},
                              .files = cfg->files};
     if (!rt->machine)
-        return node_provider_open(cfg->local, &at, &callbacks, &rt->contact.link, e);
+        return node_provider_open(node_provider_of(rt), &at, &callbacks, &rt->contact.link, e);
     const struct node_ssh_config ssh = site_ssh_config(cfg->site, rt->machine->site);
     at.ssh = &ssh;
     return node_provider_open(cfg->machines, &at, &callbacks, &rt->contact.link, e);

@@ -216,7 +216,7 @@ static void on_looked(void *ctx, const struct err *why)
 static void look(struct node_rt *rt)
 {
     struct root_work *w = root_work_new(rt, EXIT_LOOKING);
-    struct node_provider *local = rt->fleet->cfg.local;
+    struct node_provider *local = node_provider_of(rt);
     if (node_provider_keeps_roots(local)) {
         static const struct err gone = {.code = ERR_FILE_NOT_FOUND};
         on_looked(w, node_provider_has_root(local, w->root) ? NULL : &gone);
@@ -274,7 +274,7 @@ static void on_root_removed(void *ctx, const struct err *why)
 static void remove_root(struct node_rt *rt)
 {
     struct root_work *w = root_work_new(rt, EXIT_REMOVING);
-    struct node_provider *local = rt->fleet->cfg.local;
+    struct node_provider *local = node_provider_of(rt);
     if (node_provider_keeps_roots(local)) {
         node_provider_remove_root(local, w->root);
         on_root_removed(w, NULL);

@@ -175,6 +175,8 @@ void node_check(const struct node_rt *rt);
 /* Called without a link: opens one if the pause since the last is over and it is this node's turn;
  * otherwise the node is woken when that is so. */
 void node_connect_want(struct node_rt *rt);
+/* Who opens its links. */
+struct node_provider *node_provider_of(struct node_rt *rt);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
 /* Whether the node was tried long or often enough and is to be given up. `preparing`: nothing runs

@@ -11,16 +11,24 @@ from support.testing import Testing
 from support.world import Place
 
 
-def blocks():
-    text = re.sub(r"```.*?```", "", (ROOT / "docs" / "testing.md").read_text(), flags=re.S)
+# Sections with tests of their own.
+ELSEWHERE = ("Scripted work", "The clock", "Nodes that fail")
+
+
+def blocks(*only):
+    """Of the named sections, or of all but those that other tests run."""
+    page = re.sub(r"```.*?```", "", (ROOT / "docs" / "testing.md").read_text(), flags=re.S)
+    text = ""
+    for section in re.split(r"^## ", page, flags=re.M):
+        name = section.splitlines()[0]
+        if name in only if only else name not in ELSEWHERE:
+            text += section
     return [re.sub(r"^    ", "", b, flags=re.M) for b in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", text, re.M)]
 
 
-def test_the_page_runs(own_daemon, tmp_path):
-    serve, wait, setup, subscription, reset, fault, faults, requests, expect, unknown = blocks()
-    assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
-    d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.on")
+def page_shell(d, tmp_path):
+    """Runs blocks with what the page's beginning sets; the replies they print."""
+    setup = next(block for block in blocks() if "ask()" in block)
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     (bin_dir / "batchaid").symlink_to(BATCHAID)
@@ -35,6 +43,30 @@ def test_the_page_runs(own_daemon, tmp_path):
             replies.append(reply)
         return replies
 
+    return shell
+
+
+def test_scripted_work(own_daemon, tmp_path):
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    shell = page_shell(d, tmp_path)
+    rule, rules = blocks("Scripted work")
+    assert shell(rule)[0]["unused"] == [1]
+    place = Place(d, "lab", "ws").make()
+    outputs = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out", "pathSuffix": "models"}]
+    job = place.job(place.cluster(vmSize="FAKE"), name="train-1", outputDirectories=outputs)
+    assert job.fail()["executionInfo"]["exitCode"] == 3
+    assert job.read("stdout.txt") == "loading\nepoch 1\n" and job.read("model.txt", "MODEL") == "weights"
+    assert shell(rules)[0]["value"][0]["hits"] == 1 and Testing(d).get("/rules")["value"] == []
+    Testing(d).reset()
+
+
+def test_the_page_runs(own_daemon, tmp_path):
+    serve, wait, _, subscription, reset, fault, faults, requests, expect, unknown = blocks()
+    assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    shell = page_shell(d, tmp_path)
     assert shell(wait) == []
     assert "subscriptionId" in shell(subscription)[0]
     place = Place(d, "lab", "ws").make()

@@ -15,7 +15,6 @@
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/leases.h"
-#include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/ops.h"
 #include "nodeagent-proto/agent/parts.h"
@@ -23,6 +22,7 @@
 #include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
+#include "nodeagent-proto/disk/listing.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/fuzz/fuzz.h"
 
@@ -415,7 +415,7 @@ int mounts_detach_within(const char *root, const char *top, struct err *e)
     return act(e);
 }
 
-int listing_read(const char *base, const char *path, struct listing *out, struct err *e)
+int disk_list(const char *base, const char *path, struct disk_listing *out, struct err *e)
 {
     CLAIM(path);
     if (act_at(base, e) < 0)
@@ -427,13 +427,13 @@ int listing_read(const char *base, const char *path, struct listing *out, struct
     return 0;
 }
 
-void listing_free(struct listing *l)
+void disk_list_free(struct disk_listing *l)
 {
     free(l->entries);
 }
 
-int listing_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                      struct file_part *out, struct err *e)
+int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                   struct file_part *out, struct err *e)
 {
     CLAIM(path && offset >= 0 && max <= 1024 * 1024);
     *out = (struct file_part){.size = offset + 3, .n = max < 3 ? max : 3};

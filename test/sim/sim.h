@@ -245,7 +245,8 @@ extern const char *const sim_backfill[];
 #define SIM_BACKFILL 2
 bool sim_backfills(const char *cluster);
 /* What tasks do; of a command that mounts, as the share is now. */
-void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out);
+void sim_plan_task(void *ctx, const struct fake_node *node, const struct task_spec *spec,
+                   struct fake_task *out);
 
 /* --- sim_servers.c: file servers, all exported by one machine
  * ---------------------------------------------------------------------------------- */

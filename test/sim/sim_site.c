@@ -80,9 +80,11 @@ static void fail_last(const struct task_spec *spec, struct fake_task *out)
 }
 
 /* A command that hangs is ended when its time is over. */
-void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
+void sim_plan_task(void *ctx, const struct fake_node *node, const struct task_spec *spec,
+                   struct fake_task *out)
 {
     const struct sim *m = ctx;
+    (void)node;
     fake_read_command(spec->title ? spec->title : spec->command_line, out);
     fail_last(spec, out);
     if (!strstr(spec->command_line, "mount-share") || m->share == SHARE_MOUNTS)

@@ -34,5 +34,10 @@ class Testing:
     def fault(self, match=None, **what):
         return self.call("POST", "/faults", {"match": match or {}, **what}, expect=201).json
 
+    def rules(self, *rules, expect=201):
+        """Adds rules of scripted work; those that were made, or the refusal."""
+        reply = self.call("POST", "/rules", {"rules": list(rules)}, expect=expect)
+        return reply.json["value"] if expect == 201 else reply
+
     def reset(self, **scope):
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]

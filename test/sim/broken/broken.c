@@ -101,11 +101,13 @@ void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
 }
 
 /* Forgets how many nodes there are already. */
-int __real_st_node_local_total(struct storage *st, int64_t *n, struct err *e);
-int __wrap_st_node_local_total(struct storage *st, int64_t *n, struct err *e);
-int __wrap_st_node_local_total(struct storage *st, int64_t *n, struct err *e)
+int __real_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n,
+                               struct err *e);
+int __wrap_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n,
+                               struct err *e);
+int __wrap_st_node_local_total(struct storage *st, const char *but_sizes, int64_t *n, struct err *e)
 {
-    int rc = __real_st_node_local_total(st, n, e);
+    int rc = __real_st_node_local_total(st, but_sizes, n, e);
     if (broken("capacity"))
         *n = 0;
     return rc;

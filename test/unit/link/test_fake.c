@@ -326,9 +326,11 @@ static void test_what_is_refused_has_not_happened(void **state)
     world_close(&w);
 }
 
-static void cannot_start(void *ctx, const struct task_spec *spec, struct fake_task *out)
+static void cannot_start(void *ctx, const struct fake_node *n, const struct task_spec *spec,
+                         struct fake_task *out)
 {
     (void)ctx;
+    (void)n;
     (void)spec;
     *out = (struct fake_task){.start_fails = "no shell"};
 }

@@ -56,8 +56,10 @@ static inline void on_task_ended(void *ctx, struct fake_node *n, const char *id)
     ((struct virtual_world *)ctx)->ended++;
 }
 
-static inline void plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
+static inline void plan_task(void *ctx, const struct fake_node *on, const struct task_spec *spec,
+                             struct fake_task *out)
 {
+    (void)on;
     const struct virtual_world *v = ctx;
     fake_read_command(spec->command_line, out);
     if (v->stuck && strstr(spec->id, v->stuck))

@@ -88,7 +88,7 @@ static void test_a_machine_is_claimed_once(void **state)
     ok(f, claim(f, f->cluster, 2, 0, &second));
     ok(f, claim(f, f->cluster, 3, 0, &second));
     int64_t local;
-    ok(f, st_node_local_total(f->st, &local, &f->e));
+    ok(f, st_node_local_total(f->st, NULL, &local, &f->e));
     assert_int_equal(local, 2);
     /* Free again with the node's end. */
     ok(f, st_node_remove(f->st, id, &f->e));

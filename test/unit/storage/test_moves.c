@@ -133,7 +133,7 @@ static void test_node_lists(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(rows[ranks[i]].ordinal, ordinals[i]);
     int64_t total, *ids;
-    ok(f, st_node_local_total(f->st, &total, &f->e));
+    ok(f, st_node_local_total(f->st, NULL, &total, &f->e));
     assert_int_equal(total, 4);
     ok(f, st_node_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "nodeagent-proto/agent/listing.h"
+#include "nodeagent-proto/disk/listing.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static bool may_list(const char *base, const char *dir, const char *name, struct
     return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
 }
 
-static void add(struct listing *l, const char *name, const struct stat *st)
+static void add(struct disk_listing *l, const char *name, const struct stat *st)
 {
     if ((l->n & (l->n - 1)) == 0)
         l->entries = xrealloc(l->entries, (l->n ? l->n * 2 : 1) * sizeof *l->entries);
@@ -78,7 +78,7 @@ static int by_name(const void *a, const void *b)
                   ((const struct node_dir_entry *)b)->name);
 }
 
-int listing_read(const char *base, const char *path, struct listing *out, struct err *e)
+int disk_list(const char *base, const char *path, struct disk_listing *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
     if (check_relative(path, e) < 0)
@@ -101,7 +101,7 @@ int listing_read(const char *base, const char *path, struct listing *out, struct
     return 0;
 }
 
-void listing_free(struct listing *l)
+void disk_list_free(struct disk_listing *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free((char *)(uintptr_t)l->entries[i].name);
@@ -121,8 +121,8 @@ static int read_part(int fd, int64_t offset, size_t max, struct file_part *out)
     return 0;
 }
 
-int listing_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                      struct file_part *out, struct err *e)
+int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                   struct file_part *out, struct err *e)
 {
     struct stat st;
     memset(out, 0, sizeof *out);

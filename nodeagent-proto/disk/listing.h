@@ -3,15 +3,15 @@
  * Lists and reads files below a directory, and nothing outside it. For a worker, because a file
  * system that is gone may hang.
  */
-#ifndef NODEAGENT_PROTO_AGENT_LISTING_H
-#define NODEAGENT_PROTO_AGENT_LISTING_H
+#ifndef NODEAGENT_PROTO_DISK_LISTING_H
+#define NODEAGENT_PROTO_DISK_LISTING_H
 
 #include <stdint.h>
 
 #include "lib/err.h"
 #include "nodeagent-proto/wire/task.h"
 
-struct listing {
+struct disk_listing {
     struct node_dir_entry *entries; /* sorted by name */
     size_t n;
 };
@@ -19,8 +19,9 @@ struct listing {
 /* Regular files, directories, and links to regular files inside `base`. A link to a directory is
  * left out, as it could make a walk endless, and so is a name that is not UTF-8. At most 100,000
  * entries. */
-int listing_read(const char *base, const char *path, struct listing *out, struct err *e) MUST_CHECK;
-void listing_free(struct listing *l);
+int disk_list(const char *base, const char *path, struct disk_listing *out,
+              struct err *e) MUST_CHECK;
+void disk_list_free(struct disk_listing *l);
 
 struct file_part {
     char *bytes; /* n bytes, from the offset on */
@@ -29,7 +30,7 @@ struct file_part {
 };
 
 /* Up to `max` bytes of a regular file. The caller frees out->bytes. */
-int listing_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                      struct file_part *out, struct err *e) MUST_CHECK;
+int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                   struct file_part *out, struct err *e) MUST_CHECK;
 
 #endif

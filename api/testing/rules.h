@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules of scripted work: what the processes of jobs do on nodes that run none (link/fake.h). The
+ * first rule that fits and is not used up says it; without one a process succeeds at once. Counted
+ * as faults are.
+ */
+#ifndef API_TESTING_RULES_H
+#define API_TESTING_RULES_H
+
+#include <jansson.h>
+
+#include "lib/kv.h"
+#include "nodeagent-proto/link/fake.h"
+
+struct front;
+struct fronts;
+struct storage;
+struct testing_rules;
+
+/* What a process is to its node. */
+enum rule_role {
+    RULE_JOB, /* it is a process of a job, or of a task of Azure Batch */
+    RULE_PREPARATION,
+    RULE_SETUP /* of the node: a setup task, a start task */
+};
+extern const char *const rule_roles[]; /* by enum; ends with a NULL */
+
+/* Patterns (fnmatch(3), without regard to case for names); NULL: any. */
+struct rule_match {
+    char *name, *command, *pool, *subscription;
+    struct kv *env; /* values are patterns; owned, with their texts */
+    size_t n_env;
+    enum rule_role role;
+};
+
+struct rule_output {
+    int64_t at_us;
+    char *path; /* NULL: stdout or, with `to_stderr`, stderr */
+    char *text;
+    bool to_stderr;
+};
+
+struct rule {
+    int64_t number; /* from 1; also what its tasks are held by */
+    struct rule_match match;
+    int skip, times; /* as of faults; times 0: all */
+    int64_t fitted, hits;
+    int64_t run_us;
+    int exit_code;
+    char *start_fails; /* NULL: it starts */
+    bool hold;
+    struct rule_output *outputs; /* by at_us */
+    size_t n_outputs;
+    struct rule *next;
+};
+
+struct testing_rules *testing_rules_create(struct storage *st, const struct fronts *fronts,
+                                           const struct log *log);
+/* The nodes whose tasks wait by these rules; before the first node is reached. */
+void testing_rules_of(struct testing_rules *rules, struct fake_nodes *nodes);
+void testing_rules_free(struct testing_rules *rules);
+/* For struct fake_config; ctx is the rules. */
+void testing_rules_plan(void *ctx, const struct fake_node *node, const struct task_spec *spec,
+                        struct fake_task *out);
+/* Adds those of a document, {"rules": [...]} or one rule: all or none. Errors name the place. */
+int testing_rules_add(struct testing_rules *rules, const json_t *doc, struct err *e) MUST_CHECK;
+/* Those of a file; errors also name that. */
+int testing_rules_load(struct testing_rules *rules, const char *path, struct err *e) MUST_CHECK;
+/* Removes all, or those that name a subscription; what they hold is let go. */
+void testing_rules_clear(struct testing_rules *rules, const char *subscription);
+
+/* --- rule_read.c ------------------------------------------------------------------------------ */
+
+/* NULL: err. `where` begins the places in errors: "rules[2]." or "". */
+struct rule *rule_read(const json_t *o, const char *where, struct err *e);
+json_t *rule_render(const struct rule *rule);
+void rule_free(struct rule *rule);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nodes of a daemon with --testing that run no processes, and the rules of what jobs do there.
+ */
+#ifndef DAEMON_SCRIPTED_H
+#define DAEMON_SCRIPTED_H
+
+#include "daemon/serve.h"
+
+struct fake_nodes;
+struct fronts;
+struct loop;
+struct node_provider;
+struct storage;
+struct testing_rules;
+
+/* All NULL: there are none. */
+struct scripted {
+    struct node_provider *provider; /* owned, like the rest */
+    struct fake_nodes *nodes;
+    struct testing_rules *rules;
+};
+
+/* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
+int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
+                  struct storage *st, const struct fronts *fronts, struct err *e) MUST_CHECK;
+/* After the last link to a node was closed. */
+void scripted_close(struct scripted *s);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/link/fake_disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base64.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "nodeagent-proto/disk/listing.h"
+#include "nodeagent-proto/wire/message.h"
+
+#define DIR_MODE  0777
+#define FILE_MODE 0666
+/* A file of which the last piece has not come. */
+#define UNFINISHED ".part"
+/* A listing is cut here: it goes in one frame. */
+#define ENTRIES_MAX 2000
+#define READ_MAX    (1024 * 1024)
+
+static const char *text_of(const json_t *req, const char *name)
+{
+    const char *s = json_string_value(json_object_get(req, name));
+    return s ? s : "";
+}
+
+static int64_t number(const json_t *req, const char *name)
+{
+    return json_integer_value(json_object_get(req, name));
+}
+
+static int make_parents(const char *path, struct err *e)
+{
+    char *dir = fs_folder(path);
+    int rc = fs_mkdirs(dir, DIR_MODE, e);
+    free(dir);
+    return rc;
+}
+
+/* Closes the file; n bytes were to be written. */
+static int write_end(int fd, const char *path, bool well, struct err *e)
+{
+    int rc = well ? 0 : err_errno(e, ERR_IO, "cannot write %s", path);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int fake_disk_append(const char *path, const char *text, size_t n, struct err *e)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
+    if (fd < 0 && errno == ENOENT) {
+        if (make_parents(path, e) < 0)
+            return -1;
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
+    }
+    return write_end(fd, path, fd >= 0 && fs_write_all(fd, text, n) == 0, e);
+}
+
+/* --- the requests ------------------------------------------------------------------------------
+ */
+
+/* One request: the node's root, what was asked, and what it is answered with. */
+struct work {
+    const char *root;
+    const json_t *req;
+    struct fake_answer *out;
+};
+
+static bool is_below(const char *root, const char *path)
+{
+    size_t n = strlen(root);
+    return strncmp(path, root, n) == 0 && path[n] == '/' && path[n + 1] && !strstr(path, "/../");
+}
+
+static int check_below(const struct work *w, const char *path, struct err *e)
+{
+    return is_below(w->root, path)
+               ? 0
+               : err_set(e, ERR_INVALID_PATH, "path", "%.300s is not below %s", path, w->root);
+}
+
+static int make_dirs(struct work *w, struct err *e)
+{
+    size_t i;
+    json_t *path;
+    json_array_foreach(json_object_get(w->req, "paths"), i, path)
+        if (fs_mkdirs(json_string_value(path), DIR_MODE, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int unmount(struct work *w, struct err *e)
+{
+    const char *target = text_of(w->req, "target");
+    if (check_below(w, target, e) < 0)
+        return -1;
+    if (unlink(target) < 0 && errno == EISDIR)
+        (void)rmdir(target); /* with something in it, it is none of ours */
+    return 0;
+}
+
+static int mount_folder(struct work *w, struct err *e)
+{
+    const char *source = text_of(w->req, "source"), *target = text_of(w->req, "target");
+    if (unmount(w, e) < 0 || fs_mkdirs(source, DIR_MODE, e) < 0 || make_parents(target, e) < 0)
+        return -1;
+    return symlink(source, target) == 0 || errno == EEXIST
+               ? 0
+               : err_errno(e, ERR_IO, "cannot link %s to %s", target, source);
+}
+
+static int nothing(struct work *w, struct err *e)
+{
+    (void)w;
+    (void)e;
+    return 0;
+}
+
+static int append(struct work *w, struct err *e)
+{
+    const char *said = text_of(w->req, "text");
+    return fake_disk_append(text_of(w->req, "path"), said, strlen(said), e);
+}
+
+/* Writes at `offset` of a file beside `path`, which takes its place with the last piece. */
+static int put_piece(const char *path, const char *bytes, size_t n, int64_t offset, bool last,
+                     struct err *e)
+{
+    struct strbuf beside = STRBUF_INIT;
+    strbuf_printf(&beside, "%s" UNFINISHED, path);
+    int rc = make_parents(path, e);
+    if (rc == 0) {
+        int fd =
+            open(beside.s, O_WRONLY | O_CREAT | O_CLOEXEC | (offset == 0 ? O_TRUNC : 0), FILE_MODE);
+        bool well = fd >= 0 && lseek(fd, offset, SEEK_SET) == offset &&
+                    fs_write_all(fd, bytes, n) == 0 && (!last || rename(beside.s, path) == 0);
+        rc = write_end(fd, path, well, e);
+    }
+    strbuf_free(&beside);
+    return rc;
+}
+
+static int write_file(struct work *w, struct err *e)
+{
+    const char *said = text_of(w->req, "text");
+    return put_piece(text_of(w->req, "path"), said, strlen(said), 0, true, e);
+}
+
+static int write_bytes(struct work *w, struct err *e)
+{
+    const char *said = text_of(w->req, "bytes");
+    char *bytes;
+    size_t n;
+    if (base64_decode(said, strlen(said), &bytes, &n) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "bytes", "the bytes are not base64");
+    int rc = put_piece(text_of(w->req, "path"), bytes, n, number(w->req, "offset"),
+                       json_is_true(json_object_get(w->req, "last")), e);
+    free(bytes);
+    return rc;
+}
+
+static int remove_tree(struct work *w, struct err *e)
+{
+    const char *path = text_of(w->req, "path");
+    return check_below(w, path, e) < 0 ? -1 : fs_remove_tree(path, e);
+}
+
+/* An archive is not opened: its directory is there, and empty. */
+static int unpack(struct work *w, struct err *e)
+{
+    const char *archive = text_of(w->req, "path"), *target = text_of(w->req, "target");
+    struct stat st;
+    if (check_below(w, target, e) < 0)
+        return -1;
+    if (!*archive)
+        return stat(target, &st) == 0
+                   ? 0
+                   : err_set(e, ERR_FILE_NOT_FOUND, "target", "%s is not there", target);
+    (void)unlink(archive);
+    return fs_mkdirs(target, DIR_MODE, e);
+}
+
+static int list_dir(struct work *w, struct err *e)
+{
+    struct disk_listing l;
+    if (disk_list(text_of(w->req, "base"), text_of(w->req, "path"), &l, e) < 0)
+        return -1;
+    json_t *entries = json_array();
+    for (size_t i = 0; i < l.n && i < ENTRIES_MAX; i++)
+        json_array_append_new(entries, message_dir_entry(&l.entries[i]));
+    disk_list_free(&l);
+    w->out->says = json_pack("{s:o}", "entries", entries);
+    return 0;
+}
+
+static int read_file(struct work *w, struct err *e)
+{
+    struct file_part part;
+    int64_t max = number(w->req, "max");
+    if (disk_read_file(text_of(w->req, "base"), text_of(w->req, "path"), number(w->req, "offset"),
+                       (size_t)(max < READ_MAX ? max : READ_MAX), &part, e) < 0) {
+        free(part.bytes);
+        return -1;
+    }
+    w->out->says = json_pack("{s:I, s:I}", "size", (json_int_t)part.size, "mtime_us",
+                             (json_int_t)part.mtime_us);
+    w->out->bytes = part.bytes;
+    w->out->n = part.n;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*serve)(struct work *w, struct err *e);
+} ops[] = {
+    {"make_dirs", make_dirs},     {"mount_folder", mount_folder},
+    {"open_folder", nothing},     {"unmount", unmount},
+    {"append", append},           {"write_file", write_file},
+    {"write_bytes", write_bytes}, {"remove_tree", remove_tree},
+    {"unpack", unpack},           {"list_dir", list_dir},
+    {"read_file", read_file},
+};
+
+int fake_disk_serve(const char *root, const char *op, const json_t *req, struct fake_answer *out,
+                    struct err *e)
+{
+    struct work w = {root, req, out};
+    *out = (struct fake_answer){0};
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strcmp(ops[i].name, op) == 0)
+            return ops[i].serve(&w, e) < 0 ? -1 : 1;
+    return 0;
+}
