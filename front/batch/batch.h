@@ -65,7 +65,8 @@ struct batch_front {
     struct batch_address address;    /* may be set before the scheduler starts, as may: */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
-    struct id_map removing;          /* a set: rows of batch_litter whose removal is under way */
+    struct id_map releasing; /* jobs that wait for nodes: until when (monotonic); chores.c */
+    struct id_map removing;  /* a set: rows of batch_litter whose removal is under way */
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -111,14 +111,27 @@ static int stop(struct chores *k, const struct batch_chore *c, struct err *e)
 
 enum readiness { NODE_READY, NODE_LATER, NODE_NEVER };
 
+/* Whether the job has waited for nodes long enough; reckoned once, as the wall clock may be set
+ * meanwhile. */
+static bool is_overdue(const struct chores *k)
+{
+    struct batch_front *f = k->f;
+    int64_t until = (int64_t)(intptr_t)id_map_find(&f->releasing, k->j->id);
+    if (until == 0) {
+        until = wakes_mono_of(f->wakes, k->j->state_us, WAIT_FOR_IT_US) + WAIT_FOR_IT_US;
+        id_map_put(&f->releasing, k->j->id, (void *)(intptr_t)until);
+    }
+    return wakes_mono(f->wakes) > until;
+}
+
 static enum readiness readiness_of(const struct chores *k, const struct node *nd)
 {
     if (nd->off != 0 || nd->state == NODE_LEAVING || nd->state == NODE_UNUSABLE ||
-        k->now_us > k->j->state_us + WAIT_FOR_IT_US)
+        nd->wish == WISH_LEAVE)
         return NODE_NEVER;
     if (nd->wish == WISH_NOTHING && nd->state == NODE_IDLE)
         return NODE_READY;
-    return nd->wish == WISH_LEAVE ? NODE_NEVER : NODE_LATER;
+    return is_overdue(k) ? NODE_NEVER : NODE_LATER;
 }
 
 /* Whether the job is to be released on the node where this preparation ran. */
@@ -223,6 +236,8 @@ int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left, 
     arena_init(&a);
     int rc = finish(&k, left, e);
     arena_free(&a);
+    if (rc == 0 && !*left)
+        id_map_remove(&f->releasing, j->id);
     return rc;
 }
 
