@@ -13,8 +13,10 @@
 #include "lib/jsontext.h"
 #include "model/batch/spec.h"
 #include "storage/batch.h"
+#include "storage/batch_chores.h"
 #include "storage/batch_jobs.h"
 #include "storage/runs.h"
+#include "storage/storage.h"
 
 #define LINES_MAX 8
 #define AWAITED   5 /* of what it waits for so many are named */
@@ -59,9 +61,9 @@ static const char *message_of(const json_t *info)
     return message ? message : "";
 }
 
-static const char *failure_of(const struct teller *t)
+static const char *failure_of(const struct teller *t, const char *failure)
 {
-    json_t *info = t->task.failure ? json_loads(t->task.failure, 0, NULL) : NULL;
+    json_t *info = failure ? json_loads(failure, 0, NULL) : NULL;
     const char *code = json_string_value(json_object_get(info, "code"));
     const char *text = code ? arena_printf(t->a, ": %s: %s", code, message_of(info)) : "";
     json_decref(info);
@@ -74,7 +76,8 @@ static void tell_end(struct teller *t)
     const char *code = k->has_exit_code ? arena_printf(t->a, ", exit code %d", k->exit_code) : "";
     bool good = k->result == BATCH_SUCCESS;
     tell(t, k->end_us,
-         arena_printf(t->a, "%s%s%s", good ? "succeeded" : "failed", code, failure_of(t)));
+         arena_printf(t->a, "%s%s%s", good ? "succeeded" : "failed", code,
+                      failure_of(t, k->failure)));
     if (!good && t->job.depends && !k->satisfies)
         tell(t, 0, "tasks that depend on it do not begin");
 }
@@ -149,6 +152,63 @@ static const char *turn(struct teller *t, struct err *e)
     return "it waits for its turn: jobs of higher priority and older tasks go first";
 }
 
+static bool is_among(int64_t id, const int64_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* The last of its job's preparations that failed on these nodes. NULL: err, or there is none. */
+static const char *failed_preparation(struct teller *t, const int64_t *ids, size_t n, struct err *e)
+{
+    struct batch_chore *rows;
+    const struct batch_chore *last = NULL;
+    size_t n_rows;
+    if (st_batch_chore_list(t->st, t->a, t->job.id, "", &rows, &n_rows, e) < 0)
+        return NULL;
+    for (size_t i = 0; i < n_rows; i++)
+        if (rows[i].kind == BATCH_PREPARATION && is_among(rows[i].node_id, ids, n) &&
+            (!last || rows[i].end_us > last->end_us))
+            last = &rows[i];
+    if (!last)
+        return "";
+    const char *code =
+        last->has_exit_code ? arena_printf(t->a, " with exit code %d", last->exit_code) : "";
+    return arena_printf(t->a, ", last on %s%s%s", last->node_name, code,
+                        failure_of(t, last->failure));
+}
+
+/* Nodes of its pool on which the preparation of its job failed get no task of the job. *all: none
+ * is left. Says it, or fails. */
+static int tell_unprepared(struct teller *t, bool *all, struct err *e)
+{
+    struct node *nodes;
+    int64_t *ids;
+    size_t n_ids, n, barred = 0;
+    *all = false;
+    if (!t->job.prepares || t->pool.id == 0)
+        return 0;
+    if (st_node_barred(t->st, t->a, t->job.id, &ids, &n_ids, e) < 0 ||
+        st_node_list(t->st, t->a, t->pool.id, &nodes, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        barred += is_among(nodes[i].id, ids, n_ids);
+    if (barred == 0)
+        return 0;
+    *all = barred == n;
+    const char *last = failed_preparation(t, ids, n_ids, e);
+    if (!last)
+        return -1;
+    tell(t, 0,
+         arena_printf(t->a,
+                      "the preparation task of its job has failed on %zu of %zu nodes of "
+                      "pool %s%s",
+                      barred, n, t->pool.name, last));
+    return 0;
+}
+
 /* NULL: err. */
 static const char *reason(struct teller *t, struct err *e)
 {
@@ -172,9 +232,15 @@ static const char *reason(struct teller *t, struct err *e)
 static int tell_now(struct teller *t, struct err *e)
 {
     const char *text;
+    bool nowhere;
     switch (t->task.state) {
     case BATCH_TASK_ACTIVE:
-        text = reason(t, e);
+        if (tell_unprepared(t, &nowhere, e) < 0)
+            return -1;
+        text = nowhere && t->job.state == BATCH_JOB_ACTIVE && t->task.waits == 0
+                   ? "it waits for a node on which that has not failed: a new one, or one that is "
+                     "reimaged"
+                   : reason(t, e);
         if (text)
             tell(t, 0, text);
         return text ? 0 : -1;

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from support.batch import BatchGround
+from support.batch import V, BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 
@@ -89,6 +89,26 @@ def test_what_its_pool_lacks(jobs, explain):
     wait_for(lambda: busy.task("first")["state"] == "running", what="running")
     busy.add("/bin/true", id="t")
     wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")
+
+
+def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
+    """As in the service the task waits for another node; here it is said why."""
+    job = jobs(jobPreparationTask={"commandLine": "/bin/sh -c 'exit 3'"}, usesTaskDependencies=True)
+    job.add("/bin/true", id="t")
+    job.add("/bin/true", id="after", dependsOn={"taskIds": ["t"]})
+    (node,) = ground.plane.all("/pools/pool/nodes")
+    wait_for(lambda: len(explain(job, "t")[1]) == 4, what="all lines")
+    state, (_, again, failed, waits) = explain(job, "t")
+    assert state == "queued" and again == "queued again for another node: 1 in all"
+    assert failed.startswith("the preparation task of its job has failed on 1 of 1 nodes of pool pool, last on ")
+    assert f"last on {node['id']} with exit code 3: FailureExitCode: " in failed
+    assert waits == "it waits for a node on which that has not failed: a new one, or one that is reimaged"
+    assert explain(job, "after")[1][-2:] == [failed, "it waits for task t"]
+    job.add("/bin/true", id="later")
+    assert explain(job, "later")[1][-2:] == [failed, waits] and job.task("later")["state"] == "active"
+    at = ground.plane.at(V["19.0"])
+    at.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", expect=202)
+    wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
 
 
 def test_what_is_not_there(daemon, ground):
