@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batch accounts through the published azure-mgmt-batch: Debian's, and the newest of PyPI."""
+"""Batch accounts through the published azure-mgmt-batch: Debian's, the newest of PyPI, and one of 2018."""
 
 import pytest
 from support import operations
@@ -7,16 +7,24 @@ from support.accounts import Accounts
 from support.batch_rm import account_name
 from support.clients import PROGRAMS, live, needs_names, python_home
 
+OF_2018 = "azure-mgmt-batch==5.0.1"
 NEWEST = ("azure-mgmt-batch==18.0.0", "azure-identity==1.19.0", "requests==2.32.3")
 
 
-@pytest.mark.parametrize("version, speaks", [("17.0.0", "2022-10-01"), ("18.0.0", "2024-07-01")])
-def test_the_life_of_an_account(daemon, version, speaks):
+PROGRAM = PROGRAMS / "python" / "batch_management.py"
+CLIENTS = {
+    "17.0.0": ("2022-10-01", lambda: ["/usr/bin/python3", PROGRAM]),
+    "18.0.0": ("2024-07-01", lambda: [python_home(*NEWEST) / "bin" / "python", PROGRAM]),
+    "5.0.1": ("2017-09-01", lambda: [python_home(OF_2018) / "bin" / "python", PROGRAM.with_name("batch_management_5_0.py")]),
+}
+
+
+@pytest.mark.parametrize("version", CLIENTS)
+def test_the_life_of_an_account(daemon, version):
     needs_names()
-    python = "/usr/bin/python3" if version == "17.0.0" else python_home(*NEWEST) / "bin" / "python"
+    speaks, program = CLIENTS[version]
     accounts = Accounts(daemon).make()
-    program = [python, PROGRAMS / "python" / "batch_management.py"]
     arguments = [accounts.group, f"{accounts.path}/{accounts.account()}", account_name()]
-    said = live(daemon, program, *arguments, judged_by=operations.BATCH_ACCOUNTS)
+    said = live(daemon, program(), *arguments, judged_by=operations.BATCH_ACCOUNTS)
     accounts.remove()
     assert said == f"ok python-mgmt-batch-{version} {speaks}"
