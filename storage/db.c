@@ -105,12 +105,12 @@ static int open_wal(struct storage *st, struct err *e)
     return rc;
 }
 
-static int set_clean(struct storage *st, bool clean, struct err *e)
+int st_set_clean(struct storage *st, enum close_mark mark, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_META_SET_CLEAN, e) < 0)
         return -1;
-    q_int(&q, clean);
+    q_int(&q, (int64_t)mark);
     return q_run(&q, e);
 }
 
@@ -186,20 +186,22 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
                     struct err *e)
 {
-    if (open_file(st, file, e) < 0 || st_check(st, file, e) < 0 || st_migrate(st, e) < 0 ||
+    bool beside = false;
+    if (open_file(st, file, e) < 0 || st_check(st, file, &beside, e) < 0 || st_migrate(st, e) < 0 ||
         st_prepare_control(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
     if (!file->exists && !st->without_sync && sync_directory(st->path, e) < 0)
         return -1;
     st_sql_watch(st, st_checkpoint_frames);
-    if (st_key_load(st, e) < 0 || set_clean(st, false, e) < 0)
+    if (st_key_load(st, e) < 0 || st_set_clean(st, beside ? CLOSE_UNCHECKED : CLOSE_NONE, e) < 0 ||
+        open_wal(st, e) < 0)
         return -1;
-    return open_wal(st, e);
+    return beside ? st_check_beside(st, c->loop, e) : 0;
 }
 
 static void free_storage(struct storage *st)
 {
-    assert(!st->syncing && !st->checkpointing); /* no thread has it any more */
+    assert(!st->syncing && !st->checkpointing && !st->beside); /* no thread has it any more */
     st_finalize_all(st);
     st_sql_close(st->checkpointer);
     st_sql_close(st->db);
@@ -239,7 +241,7 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     st->wal_fd = -1;
     int rc = open_db(st, e);
     if (rc == 0)
-        rc = st_check(st, &file, e);
+        rc = st_check(st, &file, NULL, e);
     if (rc == 0)
         rc = st_key_check(st, e);
     free_storage(st);
@@ -264,6 +266,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
     st->log = c->log;
     st->wal_fd = -1;
     st->without_sync = c->without_sync;
+    st->large_bytes = c->large_bytes;
     st->sync_fn = c->without_sync ? no_sync : fdatasync;
     if (bring_up(st, c, &file, e) < 0) {
         free_storage(st);
@@ -313,7 +316,9 @@ static void close_done(void *ctx, enum loop_work_end how)
 static void leave_mark(struct storage *st)
 {
     struct err e;
-    if (set_clean(st, true, &e) < 0)
+    if (st->beside) /* it stays unchecked */
+        st_check_beside_stop(st);
+    else if (st_set_clean(st, CLOSE_IN_ORDER, &e) < 0)
         LOG_WARN(st->log, "db.close_unmarked", LF_STR("why", e.msg));
 }
 
@@ -323,7 +328,7 @@ static void close_step(struct storage *st)
     do
         st_turn_end(st);
     while (!st->syncing && (st->in_turn || st->turn.n > 0 || st->waiting.n > 0));
-    if (st->syncing || st->checkpointing)
+    if (st->syncing || st->checkpointing || st->beside)
         return;
     st_finalize_all(st);
     st_lane_work(st->checkpoint_lane, close_work, close_done, st);

@@ -112,6 +112,11 @@ int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
     return rc;
 }
 
+void st_sql_interrupt(struct sqlite3 *db)
+{
+    sqlite3_interrupt(db);
+}
+
 void st_sql_close(struct sqlite3 *db)
 {
     sqlite3_close(db);

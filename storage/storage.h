@@ -43,9 +43,11 @@ struct st_config {
         *random; /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
     const struct log *log; /* borrowed */
     bool without_sync;     /* nothing is written to last: writes count as durable at once */
+    int64_t large_bytes;   /* from here on a check does not hold up the start; 0: 256 MiB */
 };
 
-/* Opens, checks (quick_check and foreign_key_check rows), migrates. ERR_SCHEMA_TOO_NEW: written by
+/* Opens, checks (quick_check and foreign_key_check rows; those of a large database go on beside the
+ * work, and damage then ends the process), migrates. ERR_SCHEMA_TOO_NEW: written by
  * a newer batchaid; nothing was touched. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
 

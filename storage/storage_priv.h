@@ -102,6 +102,8 @@ struct storage {
     bool finish_checkpoint; /* the WAL is long: take the rest at the end of the turn */
     /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
+    struct st_beside *beside; /* a check under way (check_beside.c); NULL: none */
+    int64_t large_bytes;      /* a database is large from here on; 0: the usual size */
     void (*close_step)(struct storage *st); /* goes on with a close when nothing is under way */
     void (*close_cb)(void *ctx);
     void *close_ctx;
@@ -118,7 +120,15 @@ int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 /* Refuses a database of another program or of a newer version. */
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
 
+/* meta.clean_close; in databases, so never renumber. */
+enum close_mark {
+    CLOSE_NONE = 0,     /* it is in use, or was when its daemon died */
+    CLOSE_IN_ORDER = 1, /* by st_close(), nothing was written since */
+    CLOSE_UNCHECKED = 2 /* in use since a crash, and not checked to the end since */
+};
+
 /* --- db.c ------------------------------------------------------------------------------------- */
+int st_set_clean(struct storage *st, enum close_mark mark, struct err *e) MUST_CHECK;
 /* Checks that the database at `path` is whole and sealed with that key. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
@@ -145,7 +155,11 @@ int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
-int st_check(struct storage *st, const struct st_peek *file, struct err *e) MUST_CHECK;
+int st_check_rows(struct storage *st, struct err *e) MUST_CHECK;
+/* At once; or *beside is set: it is to be done by st_check_beside(). `beside` NULL: always at once.
+ */
+int st_check(struct storage *st, const struct st_peek *file, bool *beside,
+             struct err *e) MUST_CHECK;
 /* Fails with the rows that refer to missing ones, as text; ERR_STORAGE. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
@@ -174,6 +188,8 @@ const char *st_sql_error(const struct storage *st);
  * leaves to the system when what it writes gets to the disk. */
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
+/* What it does fails now. From any thread. */
+void st_sql_interrupt(struct sqlite3 *db);
 /* Calls `on_frames` with the length of the WAL after each commit. From here on it is noticed which
  * rows change. */
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
@@ -248,6 +264,12 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
+
+/* --- check_beside.c --------------------------------------------------------------------------- */
+/* Begins a check beside the daemon's work; damage ends the process. */
+int st_check_beside(struct storage *st, struct loop *loop, struct err *e) MUST_CHECK;
+/* The one that is under way ends soon, without a result. */
+void st_check_beside_stop(struct storage *st);
 
 /* --- lanes.c ---------------------------------------------------------------------------------- */
 void st_lanes_open(struct storage *st, struct loop *loop);

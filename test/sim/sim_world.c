@@ -67,11 +67,11 @@ int __wrap_fdatasync(int fd)
 
 static int daemon_starts;
 
-int __real_st_check(struct storage *st, const struct st_peek *file, struct err *e);
-int __wrap_st_check(struct storage *st, const struct st_peek *file, struct err *e);
-int __wrap_st_check(struct storage *st, const struct st_peek *file, struct err *e)
+int __real_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e);
+int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e);
+int __wrap_st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e)
 {
-    return ++daemon_starts % STARTS_PER_CHECK == 0 ? __real_st_check(st, file, e) : 0;
+    return ++daemon_starts % STARTS_PER_CHECK == 0 ? __real_st_check(st, file, beside, e) : 0;
 }
 
 /* --- names that a seed repeats -------------------------------------------------------------------

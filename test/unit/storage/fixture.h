@@ -32,6 +32,7 @@ struct fx {
     struct storage *st;
     struct arena a;
     struct err e;
+    int64_t large_bytes;                           /* see struct st_config */
     int64_t group, workspace, experiment, cluster; /* of fx_start() */
 };
 
@@ -62,7 +63,11 @@ static inline void fx_loop_close(struct fx *f)
 
 static inline int fx_try_open(struct fx *f)
 {
-    struct st_config c = {.path = f->db, .key_path = f->key, .loop = f->tools, .log = &f->log};
+    struct st_config c = {.path = f->db,
+                          .key_path = f->key,
+                          .loop = f->tools,
+                          .log = &f->log,
+                          .large_bytes = f->large_bytes};
     return st_open(&c, &f->st, &f->e);
 }
 

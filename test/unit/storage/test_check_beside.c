@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The check of a large database after a crash goes on beside the daemon's work. "Large" is anything
+ * here.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "fixture.h"
+
+static int start_large(void **state)
+{
+    fx_start_empty(state);
+    struct fx *f = *state;
+    f->large_bytes = 1;
+    fx_open(f);
+    f->group = fx_add_group(f, SUB, "g");
+    f->workspace = fx_add_workspace(f, f->group, "w");
+    f->experiment = fx_add_experiment(f, f->workspace, "x");
+    f->cluster = fx_add_cluster(f, f->workspace, "c");
+    for (int i = 0; i < 300; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "j%d", i);
+        fx_add_job(f, name);
+    }
+    fx_flush(f);
+    fx_close(f);
+    return 0;
+}
+
+static int mark_of(struct fx *f)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+    sqlite3_prepare_v2(db, "SELECT clean_close FROM meta", -1, &s, NULL);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int mark = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return mark;
+}
+
+/* As a daemon leaves it that was killed. */
+static void set_mark(struct fx *f, enum close_mark mark)
+{
+    sqlite3 *db;
+    char sql[64];
+    snprintf(sql, sizeof sql, "UPDATE meta SET clean_close = %d", (int)mark);
+    assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void damage(struct fx *f)
+{
+    char junk[4096];
+    struct stat s;
+    int fd = open(f->db, O_RDWR | O_CLOEXEC);
+    memset(junk, 0xa5, sizeof junk);
+    assert_int_equal(fstat(fd, &s), 0);
+    assert_int_equal(pwrite(fd, junk, sizeof junk, s.st_size - 4096 * 3), sizeof junk);
+    close(fd);
+}
+
+static void test_a_whole_one_is_used_and_checked_meanwhile(void **state)
+{
+    struct fx *f = *state;
+    set_mark(f, CLOSE_NONE);
+    fx_open(f);
+    assert_non_null(f->st->beside);
+    fx_add_job(f, "meanwhile");
+    assert_false(fx_flush(f).failed);
+    while (f->st->beside)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    fx_flush(f);
+    assert_int_equal(mark_of(f), CLOSE_NONE);
+    fx_close(f);
+    assert_int_equal(mark_of(f), CLOSE_IN_ORDER);
+    fx_open(f);
+    assert_null(f->st->beside); /* it was closed in order */
+}
+
+static void test_a_check_that_was_cut_off_is_done_before_it_is_used(void **state)
+{
+    struct fx *f = *state;
+    set_mark(f, CLOSE_NONE);
+    fx_open(f);
+    fx_close(f);
+    assert_int_equal(mark_of(f), CLOSE_UNCHECKED);
+    damage(f);
+    assert_int_equal(fx_try_open(f), -1);
+    f->st = NULL;
+    assert_non_null(strstr(f->e.msg, "quick_check"));
+}
+
+static void test_a_copy_is_checked_at_once(void **state)
+{
+    struct fx *f = *state;
+    set_mark(f, CLOSE_NONE);
+    damage(f);
+    assert_int_equal(st_check_copy(f->db, f->key, &f->e), -1);
+}
+
+/* In a child: opens the damaged database, and writes until it is ended. */
+static void child(struct fx *f)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGABRT, SIG_DFL);
+    fx_loop_open(f); /* a loop does not survive a fork */
+    if (fx_try_open(f) < 0)
+        _exit(3);
+    fx_flush(f);
+    while (f->st->beside)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    _exit(4);
+}
+
+static void test_damage_ends_the_process_and_is_refused_from_then_on(void **state)
+{
+    struct fx *f = *state;
+    int status;
+    set_mark(f, CLOSE_NONE);
+    damage(f);
+    fx_loop_close(f);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        child(f);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    fx_loop_open(f);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_int_equal(fx_try_open(f), -1);
+    f->st = NULL;
+    assert_non_null(strstr(f->e.msg, "damaged"));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, start_large, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_a_whole_one_is_used_and_checked_meanwhile),
+        T(test_a_check_that_was_cut_off_is_done_before_it_is_used),
+        T(test_a_copy_is_checked_at_once),
+        T(test_damage_ends_the_process_and_is_refused_from_then_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
