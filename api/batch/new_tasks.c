@@ -208,7 +208,7 @@ struct replied *batch_tasks_add(struct request *r)
     if (find_into(r, &in, &e) < 0 || accept_task(r, &in, r->body, &k, &e) < 0 ||
         st_whole(arm_of(r)->storage, insert, &k, &e) < 0)
         return reply_err(r, &e);
-    batch_job_changed(batch_of(r)->front, in.j.id);
+    batch_job_has_more(batch_of(r)->front, in.j.id);
     return batch_reply_written(r, 201, batch_task_path(r, in.j.name, k.t.name), k.t.updated_us);
 }
 
@@ -264,7 +264,7 @@ struct replied *batch_tasks_add_collection(struct request *r)
     json_t *results = json_array();
     for (size_t i = 0; i < json_array_size(list); i++)
         json_array_append_new(results, add_entry(r, &in, json_array_get(list, i)));
-    batch_job_changed(batch_of(r)->front, in.j.id);
+    batch_job_has_more(batch_of(r)->front, in.j.id);
     return batch_reply_json(r, 200,
                             json_pack("{s:s, s:o}", "odata.metadata",
                                       batch_metadata(r, "taskaddresult"), "value", results));

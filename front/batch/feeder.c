@@ -129,7 +129,7 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
         LOG_ERROR(f->log, "batch_pool.not_fed", LF_INT("pool_id", pool_id), LF_STR("why", e.msg));
         wake_at(f->wakes, WAKE_BATCH_FEED, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (k.fed > 0) {
-        wake_durable(f->wakes, WAKE_POOL, pool_id);
+        wake(f->wakes, WAKE_POOL, pool_id); /* in this turn, whose sync covers both */
         wake_if_lost(f->wakes, WAKE_BATCH_FEED, pool_id);
     }
     arena_free(&a);

@@ -30,6 +30,11 @@ void batch_job_changed(struct batch_front *f, int64_t job_id)
     wake_durable(f->wakes, WAKE_BATCH_JOB, job_id);
 }
 
+void batch_job_has_more(struct batch_front *f, int64_t job_id)
+{
+    wake(f->wakes, WAKE_BATCH_JOB, job_id);
+}
+
 int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
              struct st_batch_job_move m, struct err *e)
 {

@@ -29,6 +29,9 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_
 /* Something of the job was written that may let its tasks run, or end them: looks at it once that
  * is on disk. */
 void batch_job_changed(struct batch_front *f, int64_t job_id);
+/* Tasks were added. What follows from that is written in the same turn, so that one sync covers all
+ * that is written until a task begins. */
+void batch_job_has_more(struct batch_front *f, int64_t job_id);
 /* Begin what they say; the job's state has been read, and is one that allows it. `reason` NULL:
  * none was given. */
 int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
@@ -52,7 +55,7 @@ struct batch_waits {
     const struct batch_range *ranges;
     size_t n_ranges;
 };
-/* Writes a new task; t->id becomes its id. batch_job_changed() follows. */
+/* Writes a new task; t->id becomes its id. batch_job_has_more() follows. */
 int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets,
                    const struct batch_waits *w, struct err *e) MUST_CHECK;
 /* A user ends it; it is not completed. */
