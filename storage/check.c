@@ -16,6 +16,15 @@
 #define ALWAYS_CHECK_BYTES (256LL << 20)
 #define SHOWN_PROBLEMS     5
 
+int st_set_clean(struct storage *st, enum close_mark mark, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_META_SET_CLEAN, e) < 0)
+        return -1;
+    q_int(&q, (int64_t)mark);
+    return q_run(&q, e);
+}
+
 /* Up to SHOWN_PROBLEMS of them as text. */
 struct problems {
     char text[700];
@@ -68,9 +77,7 @@ int st_check(struct storage *st, const struct st_peek *file, bool *beside, struc
         LOG_INFO(st->log, "db.check_skipped", LF_INT("bytes", file->size));
         return 0;
     }
-    /* What a migration reads must be whole. */
-    if (large && beside && clean == CLOSE_NONE &&
-        file->user_version == (uint32_t)st_schema_version()) {
+    if (large && beside && clean == CLOSE_NONE) {
         *beside = true;
         return 0;
     }

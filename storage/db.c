@@ -105,15 +105,6 @@ static int open_wal(struct storage *st, struct err *e)
     return rc;
 }
 
-int st_set_clean(struct storage *st, enum close_mark mark, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_META_SET_CLEAN, e) < 0)
-        return -1;
-    q_int(&q, (int64_t)mark);
-    return q_run(&q, e);
-}
-
 /* --- epochs ---------------------------------------------------------------------------------- */
 
 /* One epoch for each start of the daemon. A term is the time in seconds, or the term before plus
@@ -186,9 +177,11 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
                     struct err *e)
 {
-    bool beside = false;
-    if (open_file(st, file, e) < 0 || st_check(st, file, &beside, e) < 0 || st_migrate(st, e) < 0 ||
-        st_prepare_control(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
+    /* What a migration reads must be whole. */
+    bool beside = false, current = file->user_version == (uint32_t)st_schema_version();
+    if (open_file(st, file, e) < 0 || st_check(st, file, current ? &beside : NULL, e) < 0 ||
+        st_migrate(st, e) < 0 || st_prepare_control(st, e) < 0 ||
+        begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
     if (!file->exists && !st->without_sync && sync_directory(st->path, e) < 0)
         return -1;

@@ -128,7 +128,6 @@ enum close_mark {
 };
 
 /* --- db.c ------------------------------------------------------------------------------------- */
-int st_set_clean(struct storage *st, enum close_mark mark, struct err *e) MUST_CHECK;
 /* Checks that the database at `path` is whole and sealed with that key. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
@@ -155,6 +154,7 @@ int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
+int st_set_clean(struct storage *st, enum close_mark mark, struct err *e) MUST_CHECK;
 int st_check_rows(struct storage *st, struct err *e) MUST_CHECK;
 /* At once; or *beside is set: it is to be done by st_check_beside(). `beside` NULL: always at once.
  */
