@@ -374,13 +374,15 @@ static int resizing_s(const struct config *cf)
 static struct testing testing_deps(struct daemon *d, const struct arm *arm)
 {
     bool on = d->c->testing_key != NULL;
-    return (struct testing){.arm = *arm,
-                            .key = d->c->testing_key,
-                            .log = on ? testing_log_create(&d->loop) : NULL,
-                            .faults = on ? testing_faults_create() : NULL,
-                            .rules = d->scripted.rules,
-                            .services = d->services,
-                            .n_services = API_SERVICES};
+    return (struct testing){
+        .arm = *arm,
+        .key = d->c->testing_key,
+        .log = on ? testing_log_create(&d->loop) : NULL,
+        .faults = on ? testing_faults_create() : NULL,
+        .rules = d->scripted.rules,
+        .services = d->services,
+        .n_services = API_SERVICES,
+        .seed = {.arm = *arm, .lane = d->logins, .storage_dir = d->c->state->storage}};
 }
 
 static struct api_deps api_deps(struct daemon *d)

@@ -230,6 +230,32 @@ void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const 
     sched_run_queued(f->sched, c->id, &c->scale, RES_JOB, j->id, j->node_count);
 }
 
+/* A job that tests made, which says that it runs, though nothing of it does. */
+static int end_picture(struct batchai_front *f, struct arena *a, int64_t job_id, struct err *e)
+{
+    struct job j;
+    const struct failure why = {
+        .code = FAIL_JOB_TERMINATED, .message = "The job was terminated.", .exit_code = -1};
+    int64_t now_us = wakes_wall(f->wakes);
+    int rc = st_job_by_id(f->st, a, job_id, &j, e);
+    if (rc <= 0 || (j.exec_state != EXEC_RUNNING && j.exec_state != EXEC_TERMINATING))
+        return rc < 0 ? -1 : 0;
+    struct st_job_move m = {
+        .id = job_id, .from = EXEC_RUNNING, .to = EXEC_TERMINATING, .now_us = now_us};
+    if (j.exec_state == EXEC_RUNNING && st_job_move(f->st, &m, e) < 0)
+        return -1;
+    m = (struct st_job_move){.id = job_id,
+                             .from = EXEC_TERMINATING,
+                             .to = EXEC_FAILED,
+                             .now_us = now_us,
+                             .end_us = now_us,
+                             .errors = failure_append(a, NULL, &why),
+                             .failure = (int)why.code};
+    return st_job_move(f->st, &m, e) < 0
+               ? -1
+               : st_op_finish(f->st, RES_JOB, job_id, false, NULL, NULL, now_us, e);
+}
+
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
 {
     struct arena a;
@@ -245,6 +271,8 @@ int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
         rc = runs_terminate(sched_runs(f->sched), ids[i], e);
         under_way = under_way || rc > 0;
     }
+    if (rc >= 0 && !under_way)
+        rc = end_picture(f, &a, job_id, e);
     arena_free(&a);
     return rc < 0 ? -1 : under_way;
 }

@@ -87,6 +87,15 @@ int st_account_update(struct storage *st, const struct storage_account *s, struc
     return q_change(&q, "storage account", s->id, e);
 }
 
+int st_account_bury(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_ACCOUNT_BURY, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "storage account", id, e);
+}
+
 int st_account_list(struct storage *st, struct arena *a, const char *subscription, int64_t group_id,
                     int64_t after, int limit, struct storage_account **rows, size_t *n,
                     struct err *e)

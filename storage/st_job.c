@@ -241,6 +241,16 @@ int st_job_note_failure(struct storage *st, const struct st_job_failure *n, stru
     return q_change(&q, "job", n->id, e);
 }
 
+int st_job_set_guid(struct storage *st, int64_t id, const char *guid, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_JOB_SET_GUID, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, guid);
+    return q_change(&q, "job", id, e);
+}
+
 static int move_all(struct storage *st, void *ctx, struct err *e)
 {
     const struct st_job_move *m = ctx;

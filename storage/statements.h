@@ -105,6 +105,7 @@
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
     X(ST_GROUP_BURY, "UPDATE resource_group SET subscription = ?2, name = name || '#' || id WHERE id = ?1")\
+    X(ST_ACCOUNT_BURY, "UPDATE storage_account SET name = name || '#' || id WHERE id = ?1") \
     X(ST_GROUP_BUSY_MACHINES,                                                                      \
       "SELECT (SELECT count(*) FROM workspace w CROSS JOIN cluster c ON c.workspace_id = w.id "    \
       "CROSS JOIN node n ON n.pool_id = c.id WHERE w.group_id = ?1 AND " BUSY_MACHINE ") + "       \
@@ -194,6 +195,7 @@
       "start_us = CASE ?5 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?5 END, " \
       "end_us = CASE ?6 WHEN 0 THEN end_us ELSE ?6 END, exit_code = coalesce(?7, exit_code), " \
       "errors = coalesce(?8, errors) WHERE id = ?1 AND exec_state = ?2") \
+    X(ST_JOB_SET_GUID, "UPDATE job SET guid = ?2 WHERE id = ?1") \
     X(ST_JOB_STATE, "SELECT exec_state FROM job WHERE id = ?1")                                    \
     X(ST_NODE_INSERT, "INSERT INTO {+node}") \
     X(ST_NODE_BY_ID, NODE_SELECT "WHERE n.id = ?1") \

@@ -197,6 +197,8 @@ struct st_job_failure {
     int exit_code;
     const char *errors;
 };
+/* Its output is in a directory called so. */
+int st_job_set_guid(struct storage *, int64_t id, const char *guid, struct err *) MUST_CHECK;
 int st_job_note_failure(struct storage *, const struct st_job_failure *n, struct err *) MUST_CHECK;
 
 /* --- jobs ---------------------------------------------------------------------------------- */

@@ -37,8 +37,10 @@ static struct request *create(struct request *outer, const struct inner_head *he
     r->inner = in;
     r->connection = outer->connection;
     r->door = outer->door;
-    r->host = outer->host;
-    r->label = outer->label;
+    r->host = head->host ? head->host : outer->host;
+    r->label = head->host ? NULL : outer->label;
+    if (head->body)
+        strbuf_puts(&r->raw, head->body);
     r->target = arena_strndup(&r->arena, head->target, strcspn(head->target, "?"));
     r->path = head->path;
     return r;
@@ -96,6 +98,11 @@ static enum MHD_Result add_header(void *ctx, enum MHD_ValueKind kind, const char
     (void)kind;
     strbuf_concat(ctx, key, ": ", value, "\r\n");
     return MHD_YES;
+}
+
+const char *request_inner_body(const struct request *r)
+{
+    return r->inner->body;
 }
 
 void request_inner_write(struct request *r, struct strbuf *b)

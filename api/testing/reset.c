@@ -2,15 +2,14 @@
  *
  * A subscription, a group, or all becomes empty, in one transaction. Groups are marked as deleted,
  * and taken out of their subscription, so that all names in them are free; what they hold is ended
- * and removed behind the reply, as after any deletion. Names that are unique over all subscriptions
- * (of storage accounts and Batch accounts) are free when that has happened; those of vaults at
- * once.
+ * and removed behind the reply, as after any deletion.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/access/access.h"
 #include "api/arm/errors.h"
+#include "api/seed/bury.h"
 #include "api/testing/handlers.h"
 #include "front/batchai.h"
 #include "storage/storage.h"
@@ -22,22 +21,12 @@ struct reset {
     const char *subscription, *group; /* NULL: all */
     bool force;
     int groups; /* that were there */
+    struct burial burial;
 };
-
-static int purge(struct storage *st, const struct vault *rows, size_t n, struct err *e)
-{
-    for (size_t i = 0; i < n; i++)
-        if (st_vault_purge(st, rows[i].id, e) < 0)
-            return -1;
-    return 0;
-}
 
 static int empty_group(struct storage *st, struct reset *z, const struct resource_group *g,
                        struct err *e)
 {
-    struct arena *a = &z->r->arena;
-    struct vault *vaults;
-    size_t n;
     int64_t busy;
     if (!z->force) {
         if (st_group_busy_machines(st, g->id, &busy, e) < 0)
@@ -49,11 +38,7 @@ static int empty_group(struct storage *st, struct reset *z, const struct resourc
                            (long long)busy, g->name);
     }
     z->groups++;
-    if (st_vault_list(st, a, g->subscription, g->id, 0, GROUPS_AT_ONCE, &vaults, &n, e) < 0 ||
-        st_mark_deleting(st, RES_GROUP, g->id, z->r->now_us, e) < 0 ||
-        st_group_bury(st, g->id, e) < 0)
-        return -1;
-    return purge(st, vaults, n, e);
+    return bury_group(&z->burial, g, e);
 }
 
 static int empty_groups(struct storage *st, struct reset *z, const char *subscription,
@@ -76,11 +61,14 @@ static int purge_deleted(struct storage *st, struct reset *z, const char *subscr
 {
     struct vault *vaults;
     size_t n = 1;
-    while (n > 0)
+    while (n > 0) {
         if (st_vault_list_deleted(st, &z->r->arena, subscription, 0, GROUPS_AT_ONCE, &vaults, &n,
-                                  e) < 0 ||
-            purge(st, vaults, n, e) < 0)
+                                  e) < 0)
             return -1;
+        for (size_t i = 0; i < n; i++)
+            if (st_vault_purge(st, vaults[i].id, e) < 0)
+                return -1;
+    }
     return 0;
 }
 
@@ -162,19 +150,43 @@ static int read_body(struct reset *z, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
+/* What follows only once it is on disk: on a full one everything stays as it was. */
+static void on_disk(void *ctx, const struct err *why)
+{
+    struct reset *z = ctx;
+    struct request *r = z->r;
+    const struct testing *t = testing_of(r);
+    if (why) {
+        bury_undo(&z->burial);
+        request_finish(r, reply_err(r, why));
+        return;
+    }
+    if (!z->group) {
+        testing_faults_clear(t->faults, z->subscription);
+        testing_rules_clear(t->rules, z->subscription);
+    }
+    batchai_wake_deletions(t->arm.front);
+    LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),
+             LF_STR("group", z->group), LF_INT("groups", z->groups));
+    request_finish(r, reply_json(r, 200, json_pack("{s:i}", "resourceGroups", z->groups)));
+}
+
 struct replied *testing_reset(struct request *r)
 {
     struct err e;
-    struct reset z = {.r = r};
     const struct testing *t = testing_of(r);
-    if (read_body(&z, &e) < 0 || st_tx(t->arm.storage, "reset", carry_out, &z, &e) < 0)
+    struct reset *z = arena_alloc(&r->arena, sizeof *z);
+    *z = (struct reset){.r = r};
+    z->burial = (struct burial){.st = t->arm.storage,
+                                .a = &r->arena,
+                                .storage_dir = t->seed.storage_dir,
+                                .now_us = r->now_us};
+    if (read_body(z, &e) < 0)
         return reply_err(r, &e);
-    if (!z.group) {
-        testing_faults_clear(t->faults, z.subscription);
-        testing_rules_clear(t->rules, z.subscription);
+    if (st_tx(t->arm.storage, "reset", carry_out, z, &e) < 0) {
+        bury_undo(&z->burial);
+        return reply_err(r, &e);
     }
-    batchai_wake_deletions(t->arm.front);
-    LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z.subscription),
-             LF_STR("group", z.group), LF_INT("groups", z.groups));
-    return reply_json(r, 200, json_pack("{s:i}", "resourceGroups", z.groups));
+    st_when_durable(t->arm.storage, on_disk, z);
+    return reply_later(r);
 }

@@ -28,6 +28,9 @@ static const struct route routes[] = {
     {"DELETE", BASE "/rules/{rule}", 0, 0, rules_remove, "Testing_RemoveRule"},
     {"POST", BASE "/rules/{rule}/release", 0, 0, rules_release, "Testing_ReleaseRule"},
     {"POST", BASE "/reset", 0, ROUTE_JSON_OPTIONAL, testing_reset, "Testing_Reset"},
+    {"POST", BASE "/seed", 0, ROUTE_BYTES | ROUTE_BODY_KIB(64 * 1024), testing_seed,
+     "Testing_Seed"},
+    {"GET", BASE "/dump", 0, 0, testing_dump, "Testing_Dump"},
 };
 
 static const char *const paths[] = {BASE "/{rest*}", NULL};
@@ -46,6 +49,16 @@ static int may(struct request *r, struct err *e)
                            "prints it as BATCHAID_TESTING_KEY."
                          : "The header " KEY_HEADER " is missing; `batchaid env` prints the key as "
                            "BATCHAID_TESTING_KEY.");
+}
+
+struct replied *testing_seed(struct request *r)
+{
+    return seed_apply(r, &testing_of(r)->seed);
+}
+
+struct replied *testing_dump(struct request *r)
+{
+    return seed_dump(r, &testing_of(r)->seed);
 }
 
 ERROR_TABLE(testing_words, ARM_ERRORS, TESTING_OWN)

@@ -12,6 +12,7 @@
 
 #include "api/arm/arm.h"
 #include "api/http/watch.h"
+#include "api/seed/seed.h"
 #include "api/testing/rules.h"
 
 struct testing_log;
@@ -25,6 +26,7 @@ struct testing {
     struct testing_rules *rules;   /* of scripted work */
     const struct served *services; /* whose operations faults name; borrowed */
     size_t n_services;
+    struct seed seed;
 };
 
 extern const struct service testing_service;

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
 """What tests ask of a daemon that was started with --testing: the log of requests, faults, and to be empty again."""
 
+import resource
 import threading
 import time
 
 import pytest
 import requests
+from support.accounts import RM_VERSION as STORAGE_VERSION
+from support.accounts import account_body, account_name
+from support.batch_rm import RM_VERSION as BATCH_VERSION
 from support.daemon import Daemon
 from support.refusals import refused
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.testing import Testing
+from support.vaults import vault_body
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
@@ -296,6 +302,54 @@ def test_all_becomes_empty(own_daemon):
     (ada,) = [u for u in d.get("/batchaid/users")["value"] if u["name"].startswith("ada")]
     assert ada["roles"] == []
     assert t.reset() == 0
+
+
+def test_names_that_are_unique_over_all_are_free_at_once(tested, place, t):
+    account, body = account_name(), account_body()
+    at = f"{place.group_path}/providers/Microsoft.Storage/storageAccounts/{account}"
+    batch = f"{place.group_path}/providers/Microsoft.Batch/batchAccounts/{account}"
+
+    def make():
+        for path, version, what in ((at, STORAGE_VERSION, body), (batch, BATCH_VERSION, {"location": "eastus"})):
+            reply = tested.call("PUT", path, what, api_version=version, validate=False)
+            assert reply.status in (200, 201, 202), reply
+        box = f"{at}/blobServices/default/containers/box"
+        assert tested.call("PUT", box, {}, api_version=STORAGE_VERSION, validate=False).status == 201
+
+    make()
+    folder = tested.state_dir / "storage" / account / "blobs" / "box"
+    (folder / "old").write_text("old")
+    t.reset(subscription=tested.subscription, resourceGroup=place.group)
+    place.make()
+    make()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_group_of_many_vaults_leaves_none_of_their_names(tested, place, t):
+    names = [fresh("vault") for _ in range(120)]
+    t.seed({"groups": {"vaulted": {"location": "eastus", "vaults": {name: vault_body() for name in names}}}})
+    t.reset(subscription=tested.subscription, resourceGroup="vaulted")
+    t.seed({"groups": {"vaulted": {"location": "eastus", "vaults": {name: vault_body() for name in names}}}})
+    t.reset(subscription=tested.subscription, resourceGroup="vaulted")
+
+
+def test_on_a_full_disk_a_reset_says_so_and_leaves_all_as_it_was(small_disk, own_daemon):  # noqa: F811
+    d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
+    d.expect_log(r"testing.on|db\.|storage|request")
+    t = Testing(d)
+    box = {"blobs": {"kept": "kept"}}
+    account = {"location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "containers": {"box": box}}
+    t.seed({"groups": {"g": {"location": "eastus", "storageAccounts": {"full": account}}}})
+    before = t.dump()
+    t.fault({"operation": "Jobs_Create"}, hold=True)
+    filler = d.state_dir / "filler"
+    fill(filler)
+    let_write(d, 0)
+    refused(t.call("POST", "/reset"), 500, "StorageFailure")
+    assert t.dump() == before and len(t.get("/faults")["value"]) == 1
+    filler.unlink()
+    let_write(d, resource.RLIM_INFINITY)
+    assert t.reset() == 1 and t.get("/faults")["value"] == []
 
 
 def test_a_thousand_resources_are_gone_in_a_moment(place, t):

@@ -62,7 +62,7 @@ def test_scripted_work(own_daemon, tmp_path):
 
 
 def test_the_page_runs(own_daemon, tmp_path):
-    serve, wait, _, subscription, reset, fault, faults, requests, expect, unknown = blocks()
+    serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
     d = own_daemon(arguments=["--ephemeral", "--testing"])
     d.expect_log("testing.on")
@@ -81,3 +81,8 @@ def test_the_page_runs(own_daemon, tmp_path):
     assert len(shell(expect)[0]["value"]) == 3
     assert shell(unknown) == [{"value": [], "others": 0}]
     assert shell(reset) == [{"resourceGroups": 2}]
+    assert shell(f"cd {tmp_path}\n{seed}") == [{"resourceGroups": 1, "resources": 7}]
+    (state,) = shell(dump)
+    assert state["groups"]["lab"]["storageAccounts"]["results"]["containers"]["models"]["blobs"] == {"a/b.txt": "a model"}
+    job = state["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]["j"]
+    assert job["state"]["executionState"] == "succeeded"

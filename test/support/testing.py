@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A daemon that was started with --testing: faults, the log of requests, reset."""
 
+import json
+
 KEY = "x-batchaid-testing-key"
 
 
@@ -38,6 +40,15 @@ class Testing:
         """Adds rules of scripted work; those that were made, or the refusal."""
         reply = self.call("POST", "/rules", {"rules": list(rules)}, expect=expect)
         return reply.json["value"] if expect == 201 else reply
+
+    def seed(self, state, expect=200, **query):
+        """`state`: a text, or a tree."""
+        text = state if isinstance(state, str) else json.dumps(state)
+        path = "/seed" + "".join(f"?{k}={v}" for k, v in query.items())
+        return self.call("POST", path, data=text.encode(), expect=expect).json
+
+    def dump(self, **query):
+        return self.get("/dump?" + "&".join(f"{k}={v}" for k, v in query.items()))
 
     def reset(self, **scope):
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]

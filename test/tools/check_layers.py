@@ -23,7 +23,7 @@ ONLY_IN = {
     "gnutls/gnutls.h": {"api/http", "certs"},
     "gnutls/x509.h": {"certs"},
     "cyaml/cyaml.h": {"daemon"},
-    "yaml.h": {"daemon"},
+    "yaml.h": {"daemon", "api/seed"},
     "curl/curl.h": {"daemon", "transfer"},
 }
 FROZEN = "test/tools/layers_frozen.txt"

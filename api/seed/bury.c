@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/seed/bury.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "storage/storage.h"
+
+#define ROWS_AT_ONCE 100
+
+static int purge_vaults(const struct burial *b, const struct resource_group *g, struct err *e)
+{
+    struct vault *rows;
+    size_t n = 1;
+    while (n > 0) { /* those that are purged are not listed again */
+        if (st_vault_list(b->st, b->a, g->subscription, g->id, 0, ROWS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++)
+            if (st_vault_delete(b->st, rows[i].id, b->now_us, e) < 0 ||
+                st_vault_purge(b->st, rows[i].id, e) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* An account without a share has no folder. */
+static int rename_folder(struct burial *b, const struct storage_account *acct, struct err *e)
+{
+    struct renamed *one = arena_alloc(b->a, sizeof *one);
+    *one = (struct renamed){
+        .from = arena_concat(b->a, b->storage_dir, "/", arena_lower(b->a, acct->name)),
+        .to = arena_printf(b->a, "%s/%s#%lld", b->storage_dir, arena_lower(b->a, acct->name),
+                           (long long)acct->id),
+        .next = b->renamed};
+    if (rename(one->from, one->to) == 0)
+        b->renamed = one;
+    else if (errno != ENOENT)
+        return err_errno(e, ERR_IO, "the folder of the storage account %s cannot be renamed",
+                         acct->name);
+    return 0;
+}
+
+static int free_storage_names(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    struct storage_account *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    while (n > 0) {
+        if (st_account_list(b->st, b->a, g->subscription, g->id, after, ROWS_AT_ONCE, &rows, &n,
+                            e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if (st_account_bury(b->st, rows[i].id, e) < 0 || rename_folder(b, &rows[i], e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int free_batch_names(const struct burial *b, const struct resource_group *g, struct err *e)
+{
+    struct batch_account *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    while (n > 0) {
+        if (st_batch_account_list(b->st, b->a, g->subscription, g->id, after, ROWS_AT_ONCE, &rows,
+                                  &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if (st_batch_account_bury(b->st, rows[i].id, e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    return purge_vaults(b, g, e) < 0 || free_storage_names(b, g, e) < 0 ||
+                   free_batch_names(b, g, e) < 0 ||
+                   st_mark_deleting(b->st, RES_GROUP, g->id, b->now_us, e) < 0 ||
+                   st_group_bury(b->st, g->id, e) < 0
+               ? -1
+               : 0;
+}
+
+void bury_undo(struct burial *b)
+{
+    for (const struct renamed *one = b->renamed; one; one = one->next)
+        (void)rename(one->to, one->from); /* where it cannot, the share is there and empty */
+    b->renamed = NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A group goes at once: all names in it are free in the same transaction, those of accounts too,
+ * and what it holds is ended and removed behind that, as after any deletion. Folders of storage
+ * accounts are called as their accounts, so they are renamed with them; if the transaction is lost,
+ * they get their names back.
+ */
+#ifndef API_SEED_BURY_H
+#define API_SEED_BURY_H
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "model/resource.h"
+
+struct storage;
+
+struct burial {
+    struct storage *st;
+    struct arena *a;         /* outlives it */
+    const char *storage_dir; /* of the folders of accounts */
+    int64_t now_us;
+    struct renamed {
+        const char *from, *to;
+        struct renamed *next;
+    } * renamed; /* so far, the last first */
+};
+
+/* Inside a transaction. */
+int bury_group(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
+/* The transaction was taken back. */
+void bury_undo(struct burial *b);
+
+#endif

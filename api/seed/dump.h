@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the two files of a dump share.
+ */
+#ifndef API_SEED_DUMP_H
+#define API_SEED_DUMP_H
+
+#include "api/seed/steps.h"
+#include "storage/storage.h"
+
+#define DUMP_ROWS  1000000
+#define DUMP_BYTES (256U * 1024 * 1024) /* of files */
+
+struct dumped_folder {
+    const char *path, *member;
+    json_t *into; /* borrowed from the tree */
+    struct dumped_folder *next;
+};
+
+struct dumping {
+    struct request *r;
+    const struct seed *seed;
+    struct arena *a;
+    json_t *tree;             /* owned */
+    const char *subscription; /* the one that is dumped; NULL: all */
+    struct dumped_folder *folders;
+    struct err why;
+};
+
+/* Of a JSON object's text; an empty object, if it is none. New references, as all here. */
+json_t *dump_json(const char *text);
+/* A document as this version has it, with its secrets back in it. */
+json_t *dump_doc(const struct schema *schema, unsigned version, const char *doc,
+                 const char *secrets);
+/* into[collection][name] = body, which is stolen. */
+void dump_put(json_t *into, const char *collection, const char *name, json_t *body);
+/* Unless it is 0. */
+void dump_time(json_t *into, const char *name, int64_t us);
+void dump_keys(json_t *into, const struct account_keys *keys);
+void dump_tracked(json_t *into, const char *location, const char *tags);
+
+/* dump_batch.c: the Batch accounts of a group. */
+int dump_batch(struct dumping *d, const struct resource_group *g, json_t *into,
+               struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Batch in a dump: accounts, pools, jobs and tasks.
+ */
+#include "api/seed/dump.h"
+#include "lib/jsontext.h"
+#include "model/batch/tables.h"
+#include "model/batch/tables_pool.h"
+#include "model/span.h"
+#include "storage/batch_jobs.h"
+
+/* What changes by itself is in columns, and takes the place of what was given. */
+static void add_size(const struct batch_pool *p, json_t *body)
+{
+    char every[SPAN_SIZE];
+    if (!p->scaling.enabled) {
+        json_object_set_new(body, "targetDedicatedNodes", json_integer(p->size.dedicated));
+        json_object_set_new(body, "targetLowPriorityNodes", json_integer(p->size.low));
+        return;
+    }
+    span_text(p->scaling.interval_us, every);
+    json_object_set_new(body, "enableAutoScale", json_true());
+    json_object_set_new(body, "autoScaleFormula", jsontext_string(p->scaling.formula));
+    json_object_set_new(body, "autoScaleEvaluationInterval", json_string(every));
+}
+
+static int pools(struct dumping *d, const struct batch_account *b, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_pool *rows;
+    size_t n;
+    if (st_batch_pool_list(st, d->a, b->id, NULL, "", DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *secrets = NULL;
+        if (rows[i].state == BATCH_POOL_DELETING)
+            continue;
+        if (st_batch_pool_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
+            return -1;
+        json_t *body = dump_doc(&schema_batch_pool, BATCH_20_0, rows[i].doc, secrets);
+        json_object_del(body, "id");
+        add_size(&rows[i], body);
+        dump_put(into, "pools", rows[i].name, body);
+    }
+    return 0;
+}
+
+static json_t *task_state(const struct batch_task *t)
+{
+    enum batch_task_state state =
+        t->state == BATCH_TASK_PREPARING ? BATCH_TASK_ACTIVE : t->state; /* it begins again */
+    json_t *s = json_pack("{s:s}", "state", enum_to_name(batch_task_state_names, (int)state));
+    if (state == BATCH_TASK_ACTIVE)
+        return s;
+    dump_time(s, "startTime", t->start_us);
+    dump_time(s, "endTime", t->end_us);
+    if (t->has_exit_code)
+        json_object_set_new(s, "exitCode", json_integer(t->exit_code));
+    if (t->failure)
+        json_object_set_new(s, "failureInfo", dump_json(t->failure));
+    return s;
+}
+
+static int tasks(struct dumping *d, const struct batch_job *j, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_task *rows;
+    size_t n;
+    if (st_batch_task_list(st, d->a, j->id, NULL, NULL, NULL, DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *secrets = NULL;
+        if (rows[i].manager) /* its job's document makes it */
+            continue;
+        if (st_batch_task_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
+            return -1;
+        json_t *body = dump_doc(&schema_batch_task, BATCH_20_0, rows[i].doc, secrets);
+        json_object_del(body, "id");
+        json_object_set_new(body, "state", task_state(&rows[i]));
+        dump_put(into, "tasks", rows[i].name, body);
+    }
+    return 0;
+}
+
+/* A state on the way to another is that other. */
+static enum batch_job_state settled(enum batch_job_state s)
+{
+    switch (s) {
+    case BATCH_JOB_DISABLING:
+    case BATCH_JOB_DISABLED:
+        return BATCH_JOB_DISABLED;
+    case BATCH_JOB_TERMINATING:
+    case BATCH_JOB_COMPLETED:
+        return BATCH_JOB_COMPLETED;
+    case BATCH_JOB_ACTIVE:
+    case BATCH_JOB_ENABLING:
+    case BATCH_JOB_DELETING:
+        break;
+    }
+    return BATCH_JOB_ACTIVE;
+}
+
+static json_t *job_state(const struct batch_job *j)
+{
+    json_t *s = json_pack("{s:s, s:s*}", "state",
+                          enum_to_name(batch_job_state_names, (int)settled(j->state)),
+                          "terminateReason", j->reason);
+    dump_time(s, "endTime", j->end_us);
+    return s;
+}
+
+static int jobs(struct dumping *d, const struct batch_account *b, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_job *rows;
+    size_t n;
+    if (st_batch_job_list(st, d->a, b->id, NULL, NULL, DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *secrets = NULL;
+        if (rows[i].state == BATCH_JOB_DELETING || rows[i].schedule_id)
+            continue;
+        if (st_batch_job_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
+            return -1;
+        json_t *body = dump_doc(&schema_batch_job, BATCH_20_0, rows[i].doc, secrets);
+        json_object_del(body, "id");
+        json_object_set_new(body, "state", job_state(&rows[i]));
+        dump_put(into, "jobs", rows[i].name, body);
+        if (tasks(d, &rows[i], body, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int dump_batch(struct dumping *d, const struct resource_group *g, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_account *rows;
+    struct account_keys keys;
+    size_t n;
+    if (st_batch_account_list(st, d->a, g->subscription, g->id, 0, DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].prov_state == PROV_DELETING)
+            continue;
+        if (st_batch_account_keys(st, rows[i].id, &keys, e) < 0)
+            return -1;
+        json_t *body = dump_json(rows[i].doc);
+        if (json_is_null(json_object_get(body, "properties")))
+            json_object_del(body, "properties");
+        dump_tracked(body, rows[i].scope.location, rows[i].tags);
+        dump_keys(body, &keys);
+        st_account_forget_keys(&keys);
+        dump_put(into, "batchAccounts", rows[i].name, body);
+        if (pools(d, &rows[i], body, e) < 0 || jobs(d, &rows[i], body, e) < 0)
+            return -1;
+    }
+    return 0;
+}

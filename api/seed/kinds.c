@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kinds of resources of a seed, and their order.
+ */
+#include <string.h>
+
+#include "api/seed/steps.h"
+#include "lib/strbuf.h"
+
+#define PROVIDERS "/providers/"
+
+const struct seed_kind seed_kinds[SEED_KINDS] = {
+    [SEED_GROUP] = {.collection = "groups", .below = "/resourceGroups/", .version = "2019-10-01"},
+    [SEED_WORKSPACE] = {.collection = "workspaces",
+                        .above = SEED_GROUP,
+                        .below = PROVIDERS "Microsoft.BatchAI/workspaces/",
+                        .version = "2018-05-01"},
+    [SEED_FILE_SERVER] = {.collection = "fileServers",
+                          .above = SEED_WORKSPACE,
+                          .below = "/fileServers/",
+                          .version = "2018-05-01"},
+    [SEED_CLUSTER] = {.collection = "clusters",
+                      .above = SEED_WORKSPACE,
+                      .below = "/clusters/",
+                      .version = "2018-05-01"},
+    [SEED_EXPERIMENT] = {.collection = "experiments",
+                         .above = SEED_WORKSPACE,
+                         .below = "/experiments/",
+                         .version = "2018-05-01"},
+    [SEED_JOB] = {.collection = "jobs",
+                  .above = SEED_EXPERIMENT,
+                  .below = "/jobs/",
+                  .version = "2018-05-01",
+                  .own = {"state"}},
+    [SEED_ACCOUNT] = {.collection = "storageAccounts",
+                      .above = SEED_GROUP,
+                      .below = PROVIDERS "Microsoft.Storage/storageAccounts/",
+                      .version = "2022-09-01",
+                      .own = {"keys"}},
+    [SEED_CONTAINER] = {.collection = "containers",
+                        .above = SEED_ACCOUNT,
+                        .below = "/blobServices/default/containers/",
+                        .version = "2022-09-01",
+                        .late = true,
+                        .own = {"blobs"}},
+    [SEED_SHARE] = {.collection = "shares",
+                    .above = SEED_ACCOUNT,
+                    .below = "/fileServices/default/shares/",
+                    .version = "2022-09-01",
+                    .late = true,
+                    .own = {"files"}},
+    [SEED_VAULT] = {.collection = "vaults",
+                    .above = SEED_GROUP,
+                    .below = PROVIDERS "Microsoft.KeyVault/vaults/",
+                    .version = "2022-07-01"},
+    [SEED_SECRET] = {.collection = "secrets",
+                     .above = SEED_VAULT,
+                     .plane = SEED_AT_VAULT,
+                     .below = "/secrets/",
+                     .version = "7.4"},
+    [SEED_BATCH_ACCOUNT] = {.collection = "batchAccounts",
+                            .above = SEED_GROUP,
+                            .below = PROVIDERS "Microsoft.Batch/batchAccounts/",
+                            .version = "2022-10-01",
+                            .own = {"keys"}},
+    [SEED_BATCH_POOL] = {.collection = "pools",
+                         .above = SEED_BATCH_ACCOUNT,
+                         .plane = SEED_AT_BATCH,
+                         .below = "/pools",
+                         .version = "2024-07-01.20.0",
+                         .by_post = true},
+    [SEED_BATCH_JOB] = {.collection = "jobs",
+                        .above = SEED_BATCH_ACCOUNT,
+                        .plane = SEED_AT_BATCH,
+                        .below = "/jobs",
+                        .version = "2024-07-01.20.0",
+                        .by_post = true,
+                        .own = {"state"}},
+    [SEED_BATCH_TASK] = {.collection = "tasks",
+                         .above = SEED_BATCH_JOB,
+                         .plane = SEED_AT_BATCH,
+                         .below = "/tasks",
+                         .version = "2024-07-01.20.0",
+                         .by_post = true,
+                         .own = {"state"}},
+};
+
+const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind)
+{
+    while (s && s->kind != &seed_kinds[kind])
+        s = s->above;
+    return s;
+}
+
+static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
+{
+    return child != SEED_GROUP && seed_kinds[child].above == of;
+}
+
+bool seed_is_own(const struct seed_kind *kind, const char *member)
+{
+    for (size_t i = 0; kind->own[i]; i++)
+        if (strcmp(kind->own[i], member) == 0)
+            return true;
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (is_child(k, (enum seed_kind_id)(kind - seed_kinds)) &&
+            strcmp(seed_kinds[k].collection, member) == 0)
+            return true;
+    return false;
+}
+
+/* --- a tree as steps ---------------------------------------------------------------------------
+ */
+
+struct walk {
+    struct arena *a;
+    const char *subscription;
+    struct seed_steps *out;
+    size_t room;
+};
+
+static int down(struct walk *w, const char *step, struct err *e)
+{
+    if (w->out->at.n == SEED_STEPS_MAX)
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "It is nested too deep.");
+    w->out->at.step[w->out->at.n++] = arena_strdup(w->a, step);
+    return 0;
+}
+
+/* Steps keep their place as others are added: they point to each other. */
+static size_t count(const json_t *tree, int depth)
+{
+    const char *name;
+    json_t *v;
+    size_t n = 1;
+    if (depth < SEED_DEPTH_MAX)
+        json_object_foreach((json_t *)tree, name, v)
+            n += count(v, depth + 1);
+    return n;
+}
+
+static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+                     const struct seed_step *above, struct err *e);
+
+static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
+{
+    enum seed_kind_id of = (enum seed_kind_id)(s->kind - seed_kinds);
+    for (int k = 0; k < SEED_KINDS; k++) {
+        const json_t *named = json_object_get(s->given, seed_kinds[k].collection);
+        if (!is_child(k, of) || !named)
+            continue;
+        if (walk_kind(w, (enum seed_kind_id)k, named, s, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* On success w->out->at is as before; else it says where. */
+static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+                     const struct seed_step *above, struct err *e)
+{
+    const char *name;
+    json_t *given;
+    size_t here = w->out->at.n;
+    if (down(w, seed_kinds[k].collection, e) < 0)
+        return -1;
+    if (!json_is_object(named))
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "%s holds resources by name.",
+                       seed_kinds[k].collection);
+    json_object_foreach((json_t *)named, name, given) {
+        if (down(w, name, e) < 0)
+            return -1;
+        if (!json_is_object(given))
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is to be a mapping: the body of the request that makes it.",
+                           name);
+        struct seed_step *s = &w->out->items[w->out->n++];
+        *s = (struct seed_step){.kind = &seed_kinds[k],
+                                .above = above,
+                                .name = arena_strdup(w->a, name),
+                                .subscription = w->subscription,
+                                .given = given,
+                                .at = w->out->at};
+        if (walk_children(w, s, e) < 0)
+            return -1;
+        w->out->at.n = here + 1;
+    }
+    w->out->at.n = here;
+    return 0;
+}
+
+/* {"groups": ...}, with other members than `also` refused. */
+static int walk_top(struct walk *w, const json_t *o, const char *const *also, struct err *e)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)o, name, v) {
+        const char *const *known = also;
+        while (*known && strcmp(*known, name) != 0)
+            known++;
+        if (!*known && strcmp(name, "groups") != 0) {
+            (void)down(w, name, e);
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is not known here; it takes groups%s%s.", name,
+                           also[0] ? " and " : "", also[0] ? also[0] : "");
+        }
+    }
+    const json_t *groups = json_object_get(o, "groups");
+    return groups ? walk_kind(w, SEED_GROUP, groups, NULL, e) : 0;
+}
+
+static int walk_subscriptions(struct walk *w, const json_t *all, struct err *e)
+{
+    static const char *const also[] = {"displayName", NULL};
+    const char *guid;
+    json_t *one;
+    if (down(w, "subscriptions", e) < 0)
+        return -1;
+    if (!json_is_object(all))
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "subscriptions holds them by their ids.");
+    json_object_foreach((json_t *)all, guid, one) {
+        if (down(w, guid, e) < 0)
+            return -1;
+        if (!guid_valid(guid) || !json_is_object(one))
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is to be the GUID of a subscription, with a mapping.", guid);
+        w->subscription = arena_strdup(w->a, guid);
+        if (walk_top(w, one, also, e) < 0)
+            return -1;
+        w->out->at.n--;
+    }
+    w->out->at.n--;
+    return 0;
+}
+
+int seed_steps_read(struct arena *a, const json_t *tree, const char *subscription,
+                    struct seed_steps *out, struct err *e)
+{
+    static const char *const also[] = {"subscriptions", NULL};
+    struct walk w = {.a = a, .subscription = subscription, .out = out};
+    *out = (struct seed_steps){.n = 0};
+    out->items = arena_alloc(a, count(tree, 0) * sizeof *out->items);
+    const json_t *all = json_object_get(tree, "subscriptions");
+    return walk_top(&w, tree, also, e) < 0 || (all && walk_subscriptions(&w, all, e) < 0) ? -1 : 0;
+}

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""A state from a text and the text of a state: seeds and dumps of a daemon that was started with --testing."""
+
+import base64
+import copy
+import json
+import uuid
+
+import pytest
+from support.batch_jobs import POOL
+from support.daemon import Daemon
+from support.refusals import refused
+from support.testing import Testing
+from support.vaults import policy, vault_body
+from support.waiting import wait_for
+from support.world import cluster_body, file_server_body, fresh, job_body
+
+
+@pytest.fixture(scope="module")
+def tested():
+    d = Daemon(arguments=["--testing"])
+    d.expect_log("testing.on")
+    d.start()
+    yield d
+    assert d.close() == []
+
+
+@pytest.fixture
+def t(tested):
+    testing = Testing(tested)
+    yield testing
+    testing.reset()
+    wait_for(lambda: tested.get("/batchaid/nodes")["value"] == [], what="nodes to go")
+
+
+CLUSTER = "/subscriptions/{subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/clusters/c"
+GUID = "4b1ad5f4-6a16-4c3e-8d3d-3f7a1f5b1c11"
+
+
+def mounted(body, account):
+    body["properties"]["nodeSetup"]["mountVolumes"]["azureFileShares"][0].update(
+        accountName=account, azureFileUrl=f"https://{account}.file.core.windows.net/out"
+    )
+    return body
+
+
+def full(tested, account="seeded"):
+    """Something of everything."""
+    error = {"code": "TaskFailed", "message": "It broke.", "details": [{"name": "Node", "value": "tvm-1"}]}
+    batch_error = {"category": "usererror", "code": "FailureExitCode", "message": "The task exited with 3."}
+    jobs = {
+        "queued": job_body(CLUSTER),
+        "running": {**job_body(CLUSTER), "state": {"executionState": "running", "startTime": "2026-11-01T09:00:00Z"}},
+        "ending": {**job_body(CLUSTER), "state": {"executionState": "terminating"}},
+        "good": {
+            **job_body(CLUSTER, environmentVariables=[{"name": "A", "value": "b"}]),
+            "state": {
+                "executionState": "succeeded", "startTime": "2026-11-01T09:00:00Z", "endTime": "2026-11-01T09:05:00Z",
+                "exitCode": 0, "guid": GUID,
+            },
+        },
+        "bad": {
+            **job_body(CLUSTER, secrets=[{"name": "S", "value": "hidden"}]),
+            "state": {"executionState": "failed", "exitCode": 3, "errors": [error]},
+        },
+    }
+    out = f"{tested.subscription}/lab/workspaces/ws/experiments/e/jobs/good/{GUID}/stdouterr"
+    return {
+        "groups": {
+            "data": {
+                "location": "westus2",
+                "tags": {"who": "ada"},
+                "storageAccounts": {
+                    account: {
+                        "location": "westus2", "kind": "StorageV2", "sku": {"name": "Standard_LRS"},
+                        "containers": {
+                            "box": {"blobs": {"a/b.txt": "text\n", "raw": {"base64": base64.b64encode(b"\0\xff").decode()}}},
+                            "none": {"properties": {"metadata": {"k": "v"}}},
+                        },
+                        "shares": {"out": {"files": {f"{out}/stdout.txt": "all is well\n"}}},
+                    }
+                },
+                "vaults": {
+                    f"v{account}": {
+                        **vault_body(policy(tested.env["AZURE_CLIENT_ID"], secrets=["all"])),
+                        "secrets": {"pw": {"value": "hush", "contentType": "text/plain"}},
+                    }
+                },
+                "batchAccounts": {
+                    f"b{account}": {
+                        "location": "westus2",
+                        "pools": {"p": {**POOL, "targetDedicatedNodes": 0}},
+                        "jobs": {
+                            "open": {
+                                "poolInfo": {"poolId": "p"},
+                                "tasks": {
+                                    "waits": {"commandLine": "true"},
+                                    "runs": {"commandLine": "true", "state": {"state": "running"}},
+                                    "did": {
+                                        "commandLine": "true",
+                                        "state": {"state": "completed", "exitCode": 0, "endTime": "2027-11-01T09:05:00Z"},
+                                    },
+                                    "broke": {
+                                        "commandLine": "exit 3",
+                                        "state": {"state": "completed", "exitCode": 3, "failureInfo": batch_error},
+                                    },
+                                },
+                            },
+                            "over": {
+                                "poolInfo": {"poolId": "p"},
+                                "tasks": {"t": {"commandLine": "true", "state": {"state": "completed", "exitCode": 0}}},
+                                "state": {"state": "completed", "terminateReason": "enough"},
+                            },
+                            "off": {"poolInfo": {"poolId": "p"}, "state": {"state": "disabled"}},
+                        },
+                    }
+                },
+            },
+            "lab": {
+                "location": "eastus",
+                "workspaces": {
+                    "ws": {
+                        "location": "eastus",
+                        "fileServers": {"nfs": file_server_body()},
+                        "clusters": {"c": mounted(cluster_body(0), account)},
+                        "experiments": {"e": {"jobs": jobs}},
+                    }
+                },
+            },
+        }
+    }
+
+
+WS = "/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws"
+
+
+def test_a_state_is_made_of_a_text(tested, t):
+    at = f"/subscriptions/{tested.subscription}"
+    assert t.seed(full(tested)) == {"resourceGroups": 2, "resources": 27}
+    jobs = {j["name"]: j["properties"] for j in tested.get(f"{at}{WS}/experiments/e/jobs")["value"]}
+    assert {n: j["executionState"] for n, j in jobs.items()} == {
+        "queued": "queued", "running": "running", "ending": "terminating", "good": "succeeded", "bad": "failed"
+    }
+    assert jobs["good"]["executionInfo"]["startTime"] == "2026-11-01T09:00:00Z"
+    assert jobs["good"]["executionInfo"]["endTime"] == "2026-11-01T09:05:00Z"
+    assert (jobs["good"]["executionInfo"]["exitCode"], jobs["bad"]["executionInfo"]["exitCode"]) == (0, 3)
+    assert jobs["bad"]["executionInfo"]["errors"][0]["message"] == "It broke."
+    path = f"{at}{WS}/experiments/e/jobs/good/listOutputFiles?outputdirectoryid=stdouterr"
+    (found,) = tested.call("POST", path, expect=200).json["value"]
+    assert (found["name"], found["properties"]["contentLength"]) == ("stdout.txt", len("all is well\n"))
+    events = [e for e in tested.get("/batchaid/events?max=1000")["value"] if e["name"] == "good"]
+    assert [e["to"] for e in events] == ["queued", "running", "succeeded"]
+
+
+def test_what_is_dumped_seeds_again_to_the_same(tested, t):
+    t.seed(full(tested))
+    first = t.dump()
+    t.reset()
+    done = t.seed(first)
+    second = t.dump()
+    assert second == first
+    assert done["resources"] == 27
+    mine = first["subscriptions"][tested.subscription]["groups"]
+    batch = mine["data"]["batchAccounts"]["bseeded"]
+    assert batch["pools"]["p"]["targetDedicatedNodes"] == 0
+    assert {n: x["state"]["state"] for n, x in batch["jobs"]["open"]["tasks"].items()} == {
+        "waits": "active", "runs": "running", "did": "completed", "broke": "completed"
+    }
+    assert mine["data"]["vaults"]["vseeded"]["secrets"]["pw"]["value"] == "hush"
+    assert mine["data"]["storageAccounts"]["seeded"]["containers"]["box"]["blobs"] == {
+        "a/b.txt": "text\n", "raw": {"base64": "AP8="}
+    }
+    assert mine["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]["bad"]["properties"]["secrets"][0]["value"] == "hidden"
+
+
+def test_a_dump_of_one_group_goes_into_another_subscription(tested, t):
+    t.seed(full(tested))
+    lab = t.dump(subscription=tested.subscription, resourceGroup="LAB")
+    assert list(lab["groups"]) == ["lab"]
+    text = json.dumps(lab)
+    assert tested.subscription not in text and "{subscription}" in text
+    guid = str(uuid.uuid4())
+    t.seed(lab, subscription=guid)
+    job = tested.get(f"/subscriptions/{guid}{WS}/experiments/e/jobs/good")
+    assert job["properties"]["executionState"] == "succeeded"
+    assert job["properties"]["cluster"]["id"].startswith(f"/subscriptions/{guid}/")
+    assert t.dump(subscription=guid) == lab
+
+
+YAML = """\
+groups:
+  lab:   # a comment
+    location: eastus
+    tags: {a: "1", b: '2'}
+    workspaces:
+      ws:
+        location: eastus
+        experiments:
+          e: {}
+"""
+
+
+def test_yaml(tested, t):
+    t.seed(YAML)
+    group = tested.get(f"/subscriptions/{tested.subscription}/resourceGroups/lab")
+    assert group["tags"] == {"a": "1", "b": "2"}
+
+
+@pytest.mark.parametrize(
+    "change, line, column, words",
+    [
+        (("      ws:\n        location: eastus", "      ws:\n        tags: []"), 6, 7, ["groups.lab.workspaces.ws.location", "is missing"]),
+        (("      ws:", "      w$s:"), 6, 7, ["groups.lab.workspaces.w$s"]),
+        (("groups:", "gruops:"), 1, 1, ["gruops", "it takes groups"]),
+        (("e: {}", "e: 5"), 9, 11, ["groups.lab.workspaces.ws.experiments.e", "mapping"]),
+        (("    location: eastus\n    tags", "    tags"), 2, 3, ["groups.lab", "location"]),
+        (("e: {}", "e: {"), 10, 1, []),
+        (("  lab:", "  lab: {}\n  lab:"), 3, 3, ["second time"]),
+    ],
+)
+def test_a_wrong_line_is_refused_with_its_place_and_nothing_is_there(tested, t, change, line, column, words):
+    text = YAML.replace(*change)
+    assert text != YAML
+    reply = t.seed(text, expect=400)
+    for word in [f"line {line}, column {column}", *words]:
+        assert word in reply["error"]["message"], reply
+    assert tested.get(f"/subscriptions/{tested.subscription}/resourcegroups")["value"] == []
+
+
+def test_what_comes_last_is_refused_and_nothing_of_the_rest_is_there(tested, t):
+    for change in (
+        lambda s: s["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]["bad"]["properties"].update(nodeCount="x"),
+        lambda s: s["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]["bad"]["state"].update(executionState="bust"),
+        lambda s: s["groups"]["data"]["storageAccounts"]["seeded"]["shares"].update(No={}),
+        lambda s: s["groups"]["data"]["storageAccounts"]["seeded"]["shares"]["out"]["files"].update({"../x": ""}),
+        lambda s: s["groups"]["data"]["batchAccounts"]["bseeded"]["jobs"]["over"]["tasks"].update(x={"commandLine": "true"}),
+    ):
+        seed = full(tested)
+        change(seed)
+        assert "line 1, column" in t.seed(seed, expect=400)["error"]["message"]
+        assert tested.get(f"/subscriptions/{tested.subscription}/resourcegroups")["value"] == []
+
+
+def test_a_group_that_is_there_is_not_seeded(tested, t):
+    t.seed(YAML)
+    before = t.dump()
+    refused_ = t.seed(YAML, expect=409)
+    assert "reset it first" in refused_["error"]["message"]
+    assert t.dump() == before
+
+
+def test_running_ones_can_be_ended_and_deleted(tested, t):
+    at = f"/subscriptions/{tested.subscription}{WS}/experiments/e/jobs"
+    t.seed(full(tested))
+    tested.do("POST", f"{at}/running/terminate")
+    job = tested.get(f"{at}/running")["properties"]
+    assert (job["executionState"], job["executionInfo"]["errors"][0]["code"]) == ("failed", "JobTerminated")
+    tested.do("DELETE", f"{at}/ending")
+    tested.do("DELETE", f"{at}/good")
+
+
+@pytest.mark.parametrize(
+    "query, status, code", [("subscription=x", 400, "InvalidQueryParameterValue")]
+)
+def test_wrong_queries(t, query, status, code):
+    refused(t.call("POST", f"/seed?{query}", data=YAML.encode()), status, code)
+    refused(t.call("GET", f"/dump?{query}"), 404, "SubscriptionNotFound")
+    refused(t.call("GET", "/dump?resourceGroup=none"), 404, "ResourceNotFound")
+
+
