@@ -36,7 +36,7 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libcyaml yaml-0.1 expat gnutls zlib
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt-gnutls libcyaml yaml-0.1 expat gnutls uuid zlib
 # What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client and for
 # URLs of others; for machines that are reached by SSH.
 LOADED_PKGS := libcurl libssh2
@@ -66,8 +66,8 @@ LINK_LIBS := $(foreach r,$(filter $(LIB_ROOMS),$(below_daemon)),$(call lib,$(r))
 # it are installed, of the same sources, without sanitizers. The daemon finds them beside its own.
 CROSS_ARCHS := $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 cross_cc     = $(1)-linux-gnu-gcc
-can_build    = $(shell echo 'int json_loads(), unzClose(); int main(void) { return json_loads() + unzClose(); }' | \
-                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -lminizip -lz 2>/dev/null && echo $(1))
+can_build    = $(shell echo 'int json_loads(), uuid_parse(), unzClose(); int main(void) { return json_loads() + uuid_parse() + unzClose(); }' | \
+                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid -lminizip -lz 2>/dev/null && echo $(1))
 CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(call can_build,$(a))))
 
 .PHONY: all
@@ -134,7 +134,7 @@ AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
 AGENT_SHARED := $(foreach r,$(AGENT_ROOMS),$(call lib,$(r)))
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	$(call say,LINK $@)
-	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -lminizip -lz
+	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid -lminizip -lz
 
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
@@ -148,7 +148,7 @@ $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 	@rm -f $$@ && ar rcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
-	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -lminizip -lz
+	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random GUIDs (RFC 9562), lower-case and dashed.
+ * Random GUIDs (RFC 9562), lower-case and dashed, from libuuid.
  */
 #ifndef LIB_GUID_H
 #define LIB_GUID_H

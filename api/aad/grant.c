@@ -3,6 +3,7 @@
  * What a login ends with. The token to get the next one with says which password it came from, so
  * it ends when that is reset.
  */
+#include <jwt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,9 @@
 #include "api/access/access.h"
 #include "api/http/audience.h"
 #include "api/http/auth.h"
-#include "api/http/jwt.h"
 #include "storage/storage.h"
 
+#define TOKEN_KEY_BYTES  32
 #define REFRESH_ISSUER   "batchaid-refresh" /* never taken for an access token */
 #define REFRESH_LIFETIME (90L * 24 * 3600)
 
@@ -36,28 +37,48 @@ static const char *audience_of(struct request *r, const struct login *login)
     return arena_strndup(&r->arena, word, (size_t)(end - word));
 }
 
-/* Signs the claims, which it takes, and adds the token. */
-static void add_token(struct request *r, json_t *body, const char *name, json_t *claims)
+/* Signs and adds a token; takes it. */
+static void add_token(struct request *r, json_t *body, const char *name, jwt_t *jwt)
 {
-    char *text = jwt_sign(claims, r->config->token_key);
-    json_decref(claims);
+    jwt_set_alg(jwt, JWT_ALG_HS256, r->config->token_key, TOKEN_KEY_BYTES);
+    char *text = jwt_encode_str(jwt);
+    jwt_free(jwt);
+    if (!text)
+        abort();
     json_object_set_new(body, name, json_string(text));
     free(text);
+}
+
+static jwt_t *new_token(const struct request *r, const char *issuer, const char *audience,
+                        const struct principal *who, long lifetime_s)
+{
+    jwt_t *jwt;
+    long now = (long)(r->now_us / 1000000);
+    if (jwt_new(&jwt) != 0)
+        abort();
+    jwt_add_grant(jwt, "iss", issuer);
+    jwt_add_grant(jwt, "aud", audience);
+    jwt_add_grant(jwt, "sub", who->object_id);
+    jwt_add_grant(jwt, "oid", who->object_id);
+    jwt_add_grant_int(jwt, "iat", now);
+    jwt_add_grant_int(jwt, "nbf", now);
+    jwt_add_grant_int(jwt, "exp", now + lifetime_s);
+    return jwt;
 }
 
 static void add_id_token(struct request *r, const struct login *login, const struct principal *who,
                          json_t *body)
 {
     const char *issuer = arena_concat(&r->arena, request_base(r), "/adfs");
-    static const char *const names[] = {"upn", "unique_name", "preferred_username", "name"};
-    json_t *claims =
-        jwt_begin(issuer, login->client_id, who->object_id, r->now_us, r->config->token_lifetime_s);
-    jwt_add(claims, "tid", "adfs");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        jwt_add(claims, names[i], who->name);
+    jwt_t *jwt = new_token(r, issuer, login->client_id, who, r->config->token_lifetime_s);
+    jwt_add_grant(jwt, "tid", "adfs");
+    jwt_add_grant(jwt, "upn", who->name);
+    jwt_add_grant(jwt, "unique_name", who->name);
+    jwt_add_grant(jwt, "preferred_username", who->name);
+    jwt_add_grant(jwt, "name", who->name);
     if (login->nonce && *login->nonce)
-        jwt_add(claims, "nonce", login->nonce);
-    add_token(r, body, "id_token", claims);
+        jwt_add_grant(jwt, "nonce", login->nonce);
+    add_token(r, body, "id_token", jwt);
 }
 
 /* The password of a user; NULL: nobody has one, any more. A getter. */
@@ -82,10 +103,9 @@ static int add_refresh_token(struct request *r, const struct login *login,
     int rc = password_of(r, who->object_id, &key_id, e);
     if (rc <= 0)
         return rc;
-    json_t *claims =
-        jwt_begin(REFRESH_ISSUER, login->client_id, who->object_id, r->now_us, REFRESH_LIFETIME);
-    jwt_add(claims, "key", key_id);
-    add_token(r, body, "refresh_token", claims);
+    jwt_t *jwt = new_token(r, REFRESH_ISSUER, login->client_id, who, REFRESH_LIFETIME);
+    jwt_add_grant(jwt, "key", key_id);
+    add_token(r, body, "refresh_token", jwt);
     return 0;
 }
 
@@ -93,19 +113,20 @@ int login_refreshed(struct request *r, const char *token, struct principal *who,
 {
     const struct directory *d = r->config->directory;
     const char *issuer, *oid, *key, *now = NULL;
-    json_t *claims = aad_of(r)->access ? jwt_claims(token, r->config->token_key) : NULL;
+    jwt_t *jwt = NULL;
     int rc = 0;
-    if (!claims)
+    if (!aad_of(r)->access || jwt_decode(&jwt, token, r->config->token_key, TOKEN_KEY_BYTES) != 0 ||
+        !jwt)
         return 0;
-    issuer = jwt_text(claims, "iss");
-    oid = jwt_text(claims, "oid");
-    key = jwt_text(claims, "key");
-    if (issuer && strcmp(issuer, REFRESH_ISSUER) == 0 && oid && key &&
-        jwt_number(claims, "exp") > r->now_us / 1000000)
+    issuer = jwt_get_grant(jwt, "iss");
+    oid = jwt_get_grant(jwt, "oid");
+    key = jwt_get_grant(jwt, "key");
+    if (jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, REFRESH_ISSUER) == 0 && oid &&
+        key && jwt_get_grant_int(jwt, "exp") > r->now_us / 1000000)
         rc = password_of(r, oid, &now, e);
     if (rc > 0)
         rc = strcmp(key, now) == 0 ? d->find(d->ctx, oid, who, e) : 0;
-    json_decref(claims);
+    jwt_free(jwt);
     return rc;
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <uuid/uuid.h>
 
-#include "lib/guid.h"
 #include "lib/loop.h"
 
 #define US_PER_S     1000000LL
@@ -146,10 +146,11 @@ int lease_check(struct request *r, const struct lease *l, bool needs,
 static int read_guid(struct request *r, const char *name, const char **out, struct err *e)
 {
     const char *text = request_header(r, name);
+    uuid_t parsed;
     *out = NULL;
     if (!text)
         return 0;
-    if (!guid_valid(text))
+    if (uuid_parse(text, parsed) < 0)
         return err_set(e, AZSTORAGE_HEADER, name, "%s is '%.60s'; it must be a GUID.", name, text);
     *out = arena_lower(&r->arena, text);
     return 0;
@@ -176,8 +177,10 @@ static int read_seconds(struct request *r, const char *name, int least, int most
 
 static const char *new_guid(struct arena *a)
 {
-    char text[GUID_SIZE];
-    guid_new(text);
+    uuid_t id;
+    char text[37];
+    uuid_generate_random(id);
+    uuid_unparse_lower(id, text);
     return arena_strdup(a, text);
 }
 

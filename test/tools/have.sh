@@ -33,8 +33,8 @@ if [ -z "$missing" ]; then
         int main(void) { return unzClose(0) == 0; }' '-lminizip -lz'
     case " ${AGENT_LIBS:-} " in
     *" -static "*)
-        try 'libjansson.a, libminizip.a and libz.a (static, for the agent)' 'int json_loads(void), unzClose(void);
-            int main(void) { return json_loads() + unzClose(); }' '-static -w -ljansson -lminizip -lz'
+        try 'libjansson.a, libuuid.a, libminizip.a and libz.a (static, for the agent)' 'int json_loads(void), uuid_parse(void), unzClose(void);
+            int main(void) { return json_loads() + uuid_parse() + unzClose(); }' '-static -w -ljansson -luuid -lminizip -lz'
         ;;
     esac
 fi
