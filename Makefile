@@ -281,7 +281,7 @@ demo:
 	@demo/run.sh
 
 check:
-	@test/tools/deps.sh build demo test lint
+	@test/tools/deps.sh build demo packaging test lint
 	@$(MAKE) $(JOBS_FLAG) all unit-bins sim-bins
 	@$(MAKE) $(JOBS_FLAG) asan
 	@$(MAKE) fuzz-bins
@@ -313,8 +313,10 @@ help:
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
 	@echo 'make wheel         the Python package for tests with the daemon in it, into $(WHEEL_DIR)/'
+	@echo 'make deb           a Debian package, into $(DEB_DIR)/'
+	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
-	@echo '                   SECTIONS="build demo test lint bench frameworks" for those of test/tools/packages.txt'
+	@echo '                   SECTIONS="build demo packaging test lint bench frameworks" for those of test/tools/packages.txt'
 	@echo 'make V=1           show the commands; -s: nothing but what is wrong'
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make fuzz          fuzz every target of test/fuzz/, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
@@ -347,6 +349,16 @@ wheel: all
 	@printf '[bdist_wheel]\nplat_name = linux_%s\n' "$$(uname -m)" > $(BUILD)/wheel-src/setup.cfg
 	@rm -f $(WHEEL_DIR)/batchaid-*.whl
 	@$(PYTHON) -m pip wheel -q --no-deps --no-index --no-build-isolation -w $(WHEEL_DIR) $(BUILD)/wheel-src
+
+# A Debian package, and a container image of it.
+DEB_DIR   ?= $(BUILD)/deb
+IMAGE_DIR ?= $(BUILD)/image
+IMAGE     ?= localhost/batchaid:$(VERSION)
+.PHONY: deb image
+deb: all
+	@packaging/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
+image: deb
+	@packaging/image.sh $(DEB_DIR)/batchaid_$(VERSION)_$$(dpkg --print-architecture).deb $(IMAGE_DIR) $(IMAGE)
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR)

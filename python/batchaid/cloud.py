@@ -16,6 +16,7 @@ from pathlib import Path
 
 KEY_HEADER = "x-batchaid-testing-key"
 START_SECONDS = 60
+OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
 
 
 class BatchaidError(Exception):
@@ -37,6 +38,16 @@ def program(name="batchaid"):
 
 class Cloud:
     """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes."""
+
+    @classmethod
+    def running(cls, environment=None):
+        """One that somebody else started, such as a container: by the variables that `batchaid env` prints, and
+        BATCHAID_TESTING_KEY. Nothing of it is stopped in the end."""
+        cloud = cls.__new__(cls)
+        cloud.program, cloud.log, cloud.settings, cloud.process = None, None, {}, None
+        cloud._above = None
+        cloud._take({k: v for k, v in (environment or os.environ).items() if k.startswith(OF_CLIENTS)})
+        return cloud
 
     def __init__(self, log=None, **settings):
         self.program = program()
@@ -76,7 +87,10 @@ class Cloud:
             [self.program, "env", "--state-dir", self.state_dir], capture_output=True, text=True, timeout=START_SECONDS, check=True
         )
         words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
-        self.environment = dict(word.split("=", 1) for word in words)
+        self._take(dict(word.split("=", 1) for word in words))
+
+    def _take(self, environment):
+        self.environment = environment
         self.endpoint = self.environment["BATCHAID_ENDPOINT"]
         self.ca_bundle = self.environment["SSL_CERT_FILE"]
         self._tls = ssl.create_default_context(cafile=self.ca_bundle)
@@ -88,6 +102,8 @@ class Cloud:
             self.process.wait()
             self.process.stdout.close()
             self.process = None
+        if self._above is None:
+            return
         if not self.log:
             self._log.close()
         shutil.rmtree(self._above, ignore_errors=True)
@@ -258,7 +274,9 @@ class Subscription:
         return self.client(ResourceManagementClient, **more)
 
     def az(self, command):
-        """The real az, logged in; what it prints as JSON."""
+        """The real az, logged in; what it prints as JSON. Of a daemon that this has started."""
+        if self.cloud.program is None:
+            raise RuntimeError("the daemon was started by somebody else: call az itself, with what `batchaid env` says")
         login = "az-login" if not getattr(self.cloud, "_logged_in", False) else None
         if login:
             self._run([self.cloud.program, "az-login", "--state-dir", self.cloud.state_dir])
