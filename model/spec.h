@@ -124,13 +124,14 @@ struct setup_task_spec {
     const char *command_line;
     struct kv *env; /* environmentVariables then secrets */
     size_t n_env;
-    const char *std_prefix;         /* stdOutErrPathPrefix, unexpanded */
-    const char *std_suffix;         /* stdOutErrPathSuffix */
-    const struct place_spec *place; /* a program in a directory of the front's; then most of the
-                                       above is not looked at. NULL: the command line */
-    int retries;                    /* of a program that fails; -1: for ever */
-    bool beside;                    /* the node is used while it runs, and however it ends */
-    bool admin;                     /* the program runs as the agent */
+    const char *std_prefix;           /* stdOutErrPathPrefix, unexpanded */
+    const char *std_suffix;           /* stdOutErrPathSuffix */
+    const struct place_spec *place;   /* a program in a directory of the front's; then most of the
+                                         above is not looked at. NULL: the command line */
+    int retries;                      /* of a program that fails; -1: for ever */
+    bool beside;                      /* the node is used while it runs, and however it ends */
+    bool admin;                       /* the program runs as the agent */
+    struct container_spec *container; /* of the program; NULL: it runs on the host */
 };
 
 struct admin_user_spec {

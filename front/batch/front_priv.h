@@ -87,10 +87,12 @@ void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t acc
 void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
                         const char *image, const struct batch_container *own,
                         struct container_spec *out);
-/* Adds the container of a task that has one; `any_option`: it may say what it likes. */
-void task_add_container(struct arena *a, const struct batch_pool *p,
-                        const struct batch_pool_spec *pool, const struct batch_task_spec *t,
-                        bool any_option, struct job_spec *out);
+/* The container of a task that has one, which may refuse its place; `any_option`: it may say what
+ * it likes. Everything is the arena's. */
+struct container_spec *batch_container(struct arena *a, const struct batch_pool *p,
+                                       const struct batch_pool_spec *pool,
+                                       const struct batch_container *asked, bool any_option,
+                                       struct place_spec *place);
 
 /* --- task_user.c ------------------------------------------------------------------------------ */
 bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);

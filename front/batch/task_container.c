@@ -136,19 +136,19 @@ void container_of_image(struct arena *a, const struct batch_pool_containers *poo
     }
 }
 
-void task_add_container(struct arena *a, const struct batch_pool *p,
-                        const struct batch_pool_spec *pool, const struct batch_task_spec *t,
-                        bool any_option, struct job_spec *out)
+struct container_spec *batch_container(struct arena *a, const struct batch_pool *p,
+                                       const struct batch_pool_spec *pool,
+                                       const struct batch_container *asked, bool any_option,
+                                       struct place_spec *place)
 {
     struct container_spec *c = arena_alloc(a, sizeof *c);
-    const struct batch_container *asked = t->container;
     container_of_image(a, pool->containers, asked->image, asked, c);
     c->in_image = asked->work_dir == BATCH_DIR_OF_IMAGE;
-    set_options(a, asked->options, any_option, out->place, c);
-    out->container = c;
+    set_options(a, asked->options, any_option, place, c);
     if (!pool->containers)
-        refuse(a, out->place, FAIL_CONTAINER_RUNTIME_NOT_FOUND,
+        refuse(a, place, FAIL_CONTAINER_RUNTIME_NOT_FOUND,
                "the task has containerSettings, and its pool has no containerConfiguration");
     else if (batch_pool_is_windows(p->doc))
-        refuse(a, out->place, FAIL_NOT_SERVED, "pools with an image of Windows run no containers");
+        refuse(a, place, FAIL_NOT_SERVED, "pools with an image of Windows run no containers");
+    return c;
 }

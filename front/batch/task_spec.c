@@ -235,7 +235,8 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     place->program.shown = c.task.command_line;
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
     if (c.task.container)
-        task_add_container(a, &c.p, &pool, &c.task, place->admin && admins_are_root(f), out);
+        out->container = batch_container(a, &c.p, &pool, c.task.container,
+                                         place->admin && admins_are_root(f), place);
     if (place->program.n == 0 && !c.task.container)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
     if (add_files(f, a, &c, &pool, secrets, place, e) < 0)

@@ -252,6 +252,7 @@ static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     struct script *sc = prep->script;
+    const struct setup_task_spec *t = prep->spec.setup_task;
     struct err e;
     const char *beside;
     const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
@@ -264,7 +265,7 @@ static void add_cleaning(struct node_rt *rt)
         script_kill_tasks(sc, &known, beside, NULL, true, NULL);
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
-    if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
+    if ((rt->machine || (t && t->container)) && rt->seen.runtimes && *rt->seen.runtimes)
         container_add_sweep(sc, &prep->a, words_of_node(rt), rt->root,
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/fleet/node_setup.h"
 
+#include "scheduler/fleet/container.h"
 #include "scheduler/fleet/env.h"
 #include "scheduler/fleet/inputs.h"
 
@@ -81,6 +82,41 @@ static void add_inputs(struct setup_run *s, const char *id, const char *as)
     script_skip_if(s->script, NULL);
 }
 
+/* --- its container ---------------------------------------------------------------------------- */
+
+static const char *setup_dir(const struct setup_run *s)
+{
+    return arena_concat(s->a, s->rt->root, "/setup");
+}
+
+static struct container container_of(const struct setup_run *s, const char *as)
+{
+    const struct node_rt *rt = s->rt;
+    const struct container_spec *spec = s->task->container;
+    const char *dir = setup_dir(s);
+    return (struct container){
+        .words = words_of_node(rt),
+        .spec = spec,
+        .runtime = container_runtime(rt->fleet->cfg.site, rt->seen.runtimes),
+        .name = arena_concat(s->a, "batchai-", s->id),
+        .root = rt->root,
+        .job_dir = dir,
+        .work_dir =
+            spec->in_image ? NULL : arena_concat(s->a, rt->root, "/", s->task->place->dir, "/wd"),
+        .mounts_dir = node_mount_root(s->a, words_of_node(rt), rt->root),
+        .log_path = arena_concat(s->a, dir, "/container.log"),
+        .user = as,
+        .gpus = node_rt_gpus(rt)};
+}
+
+/* The command then runs in it. */
+static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
+{
+    const struct container c = container_of(s, spec->user);
+    container_add_start(s->script, s->a, &c, arena_concat(s->a, s->id, "-"), v);
+    container_wrap(s->a, &c, NULL, 0, spec);
+}
+
 static void on_changed(void *ctx)
 {
     const struct node_rt *rt = ctx;
@@ -96,7 +132,7 @@ static void start(struct setup_run *s)
     const struct env v = env_of(s);
     s->script = script_new(a, rt->fleet->log, rt->name);
     const char *as = account_of(s);
-    const struct task_spec spec = {
+    struct task_spec spec = {
         .id = s->row.retries > 0 ? arena_printf(a, "%s-%d", s->id, s->row.retries) : s->id,
         .command_line = t->place->program.shown,
         .argv = t->place->program.argv,
@@ -115,24 +151,40 @@ static void start(struct setup_run *s)
         .what = words_for(s, "The node's {setup_task}"),
         .remedy = words_for(s, "put the {setup_task} right, then restart the node")};
     add_inputs(s, spec.id, as);
+    if (t->container)
+        add_container(s, &v, &spec);
     script_command(s->script, &named, &spec, true);
     script_run(s->script, rt->contact.link, on_changed, rt);
 }
 
+static void tidy(struct setup_run *s)
+{
+    const struct script_label remove = {.what = "remove what its container had", .may_fail = true};
+    const struct container c = container_of(s, NULL);
+    s->tidies = true;
+    s->script = script_new(s->a, s->rt->fleet->log, s->rt->name);
+    container_add_removal(s->script, s->a, &c, arena_concat(s->a, s->id, "-"));
+    script_remove_tree(s->script, &remove, setup_dir(s));
+    script_run(s->script, s->rt->contact.link, on_changed, s->rt);
+}
+
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void refuse(struct setup_run *s)
+static void refuse(struct setup_run *s, enum failure_code code, const char *why)
 {
-    const struct place_spec *place = s->task->place;
     struct failure *f = arena_alloc(s->a, sizeof *f);
-    *f = (struct failure){.code = place->refused, .message = place->why_refused, .exit_code = -1};
+    *f = (struct failure){.code = code, .message = why, .exit_code = -1};
     s->why = f;
 }
 
 static void begin_try(struct setup_run *s)
 {
-    if (s->task->place->refused)
-        refuse(s);
+    const struct place_spec *place = s->task->place;
+    const struct node_rt *rt = s->rt;
+    if (place->refused)
+        refuse(s, place->refused, place->why_refused);
+    else if (s->task->container && !container_runtime(rt->fleet->cfg.site, rt->seen.runtimes))
+        refuse(s, FAIL_CONTAINER_RUNTIME_NOT_FOUND, "The node has nothing to run containers with");
     else
         start(s);
 }
@@ -179,15 +231,33 @@ static bool end_try(struct setup_run *s, const struct failure *why)
     return !again;
 }
 
+/* Whether it says something of the set-up task rather than of its node. */
+static bool is_the_tasks(const struct failure *why)
+{
+    static const enum failure_code codes[] = {FAIL_NODE_SETUP_FAILED, FAIL_NO_PROGRAM,
+                                              FAIL_FAILED_PULLING_CONTAINER_IMAGE,
+                                              FAIL_FAILED_STARTING_CONTAINER};
+    bool is = inputs_failed(why);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0] && !is; i++)
+        is = why->code == codes[i];
+    return is;
+}
+
 bool setup_run_over(struct setup_run *s)
 {
     if (s->script && script_state(s->script) == SCRIPT_RUNNING)
         return false;
-    const struct failure *why = s->script ? script_failure(s->script) : s->why;
-    s->why = why;
-    bool own = why && why->code != FAIL_NODE_SETUP_FAILED && why->code != FAIL_NO_PROGRAM &&
-               !inputs_failed(why);
-    if (own && s->script && !s->row.beside)
+    const struct failure *end = s->script ? script_failure(s->script) : s->why;
+    if (!s->tidies)
+        s->why = end;
+    if (s->script && s->task->container && !s->tidies) {
+        tidy(s);
+        return false;
+    }
+    if (s->tidies && end && !s->row.beside)
+        s->why = end; /* nothing else may start beside a container that stays */
+    s->tidies = false;
+    if (s->why && s->script && !is_the_tasks(s->why) && !s->row.beside)
         return true;
-    return end_try(s, why);
+    return end_try(s, s->why);
 }

@@ -20,6 +20,7 @@ struct setup_run {
     struct node_setup row;     /* node_id 0: it has not begun */
     struct script *script;     /* of the present try; NULL: it is none */
     bool known;                /* the node knew that try: it has its files */
+    bool tidies;               /* the try has ended with `why`; its container is removed */
     const struct failure *why; /* once it is over; NULL: it went well */
 };
 

@@ -10,6 +10,7 @@ from support.containers import Registry, docker, image, podman
 from support.daemon import Daemon
 from support.ports import free_port
 from support.waiting import wait_for
+from support.world import fresh
 
 IMAGE = "tests/toolkit:1"
 
@@ -164,3 +165,57 @@ def test_a_pools_registry_and_the_images_that_nodes_have_before(plane, engine):
         jobs.remove()
         plane.call("DELETE", "/pools/private", expect=202)
         engine("rmi", "-f", name)
+
+
+@pytest.fixture
+def started(plane):
+    """started(line, ...) -> the node of a new pool whose start task runs in a container, once it has this state."""
+    made = []
+
+    def make(line, state="idle", waits=True, **more):
+        made.append(fresh("started"))
+        task = {"commandLine": line, "waitForSuccess": waits, **settings(**more)}
+        container_pool(plane, made[-1], startTask=task)
+        url = f"/pools/{made[-1]}/nodes"
+        wait_for(lambda: [n["state"] for n in plane.all(url)] == [state], 60, f"a node is {state}")
+        return f"{url}/{plane.all(url)[0]['id']}"
+
+    yield make
+    for name in made:
+        plane.call("DELETE", f"/pools/{name}", expect=202)
+        wait_for(lambda n=name: plane.call("GET", f"/pools/{n}").status == 404, 60, "the pool to go")
+
+
+def test_a_start_task_runs_in_its_image(started, plane, engine):
+    node = started("/bin/sh -c 'cat /etc/image; pwd; echo $AZ_BATCH_NODE_STARTUP_DIR; echo made > out.txt'")
+    text = lambda path: plane.call("GET", f"{node}/files/startup/{path}", expect=200).content.decode()
+    marker, folder, startup = text("stdout.txt").splitlines()
+    assert marker == IMAGE and folder == f"{startup}/wd" and text("wd/out.txt") == "made\n"
+    assert plane.get(node)["startTaskInfo"]["exitCode"] == 0
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def test_a_start_task_whose_image_cannot_be_had(started, plane):
+    node = started("true", waits=False, image="127.0.0.1:9/none:1")
+    info = wait_for(lambda: plane.get(node)["startTaskInfo"].get("failureInfo"), 60, "it fails")
+    assert info["code"] == "ContainerInvalidImage"
+
+
+def test_a_start_task_in_a_container_beside_tasks(started, plane, engine):
+    node = started("/bin/sh -c 'until [ -e ../../shared/end ]; do sleep 0.1; done; exit 4'", waits=False)
+    wait_for(lambda: len(engine.containers()) == 1, 60, "its container")
+    jobs = Jobs(plane, node.split("/")[2])
+    job = jobs()
+    (done,) = job.wait(job.add("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings()))
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    wait_for(lambda: plane.get(node)["startTaskInfo"]["state"] == "completed", 60, "its end")
+    assert plane.get(node)["startTaskInfo"]["exitCode"] == 4
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+    jobs.remove()
+
+
+def test_a_container_of_a_start_task_goes_with_its_node(started, plane, engine):
+    node = started("sleep 1000", waits=False)
+    wait_for(lambda: engine("ps", "-q", "--filter", "name=batchai-").split(), 60, "its container")
+    plane.call("POST", f"/pools/{node.split('/')[2]}/resize", {"targetDedicatedNodes": 0}, expect=202)
+    wait_for(lambda: engine.containers() == [], 60, "the container to go")

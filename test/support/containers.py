@@ -67,7 +67,8 @@ class Engine:
         return self("images", "--format", "{{.Repository}}:{{.Tag}}").split()
 
     def containers(self):
-        return self("ps", "-aq").split()
+        """Those of nodes: other users of the machine may have others."""
+        return self("ps", "-aq", "--filter", "name=batchai-").split()
 
 
 class Docker(Engine):

@@ -98,8 +98,11 @@ for device in /dev/infiniband/*; do
     [ -c "$device" ] && set -- "$@" --device "$device"
 done
 
-# Tells the sweep that there is something to look for.
-mkdir -p "$BATCHAI_ROOT/containers" && : >"$BATCHAI_ROOT/containers/$N" || exit 1
-stay='trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
-$R run -d "$@" --entrypoint /bin/sh -- "$BATCHAI_IMAGE" -c "$stay" >/dev/null || exit 1
+# Tells the sweep that there is something to look for. A container that can see the root ends by itself when its mark
+# is gone, as with a node whose root was removed.
+C=$BATCHAI_ROOT/containers
+mkdir -p "$C" && chmod a+x "$C" && : >"$C/$N" || exit 1
+stay='trap "exit 0" TERM
+while [ -e "$0/containers/$1" ] || [ ! -e "$0/." ]; do sleep 10 & wait $!; done'
+$R run -d --rm "$@" --entrypoint /bin/sh -- "$BATCHAI_IMAGE" -c "$stay" "$BATCHAI_ROOT" "$N" >/dev/null || exit 1
 echo "container $N runs image $BATCHAI_IMAGE"

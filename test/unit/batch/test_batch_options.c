@@ -32,11 +32,8 @@ static struct made make(struct arena *a, const struct batch_pool_spec *s, const 
 {
     struct batch_container *c = arena_alloc(a, sizeof *c);
     *c = (struct batch_container){.image = "i", .options = options};
-    const struct batch_task_spec task = {.container = c};
     struct made m = {.place = {.dir = "d"}};
-    m.job.place = &m.place;
-    task_add_container(a, &pool, s, &task, any, &m.job);
-    m.job.place = NULL; /* of this copy */
+    m.job.container = batch_container(a, &pool, s, c, any, &m.place);
     return m;
 }
 
