@@ -3,9 +3,11 @@
 
 #include <expat.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base64.h"
 #include "lib/strbuf.h"
 
 /* --- URLs --------------------------------------------------------------------------------------
@@ -42,6 +44,55 @@ const char *blob_url(struct arena *a, const char *container, const char *blob)
     n = strcspn(container, "?#");
     strbuf_add(&b, container + n, query - n);
     return taken(a, &b);
+}
+
+/* --- blocks ------------------------------------------------------------------------------------
+ */
+
+/* The service wants ids of one length, in base64: digits give letters and digits alone. */
+static void add_block_id(struct strbuf *b, size_t number)
+{
+    char digits[7];
+    snprintf(digits, sizeof digits, "%06u", (unsigned)(number % 1000000));
+    char *id = base64_encode(digits, 6);
+    strbuf_puts(b, id);
+    free(id);
+}
+
+static void add_parameter(struct strbuf *b, const char *url, const char *text)
+{
+    strbuf_puts(b, url);
+    strbuf_putc(b, strchr(url, '?') ? '&' : '?');
+    strbuf_puts(b, text);
+}
+
+const char *blob_block_url(struct arena *a, const char *container, const char *blob, size_t number)
+{
+    struct strbuf b = STRBUF_INIT;
+    add_parameter(&b, blob_url(a, container, blob), "comp=block&blockid=");
+    add_block_id(&b, number);
+    return taken(a, &b);
+}
+
+const char *blob_commit_url(struct arena *a, const char *container, const char *blob)
+{
+    struct strbuf b = STRBUF_INIT;
+    add_parameter(&b, blob_url(a, container, blob), "comp=blocklist");
+    return taken(a, &b);
+}
+
+char *blob_commit_body(size_t n, size_t *len)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>");
+    for (size_t i = 0; i < n; i++) {
+        strbuf_puts(&b, "<Latest>");
+        add_block_id(&b, i);
+        strbuf_puts(&b, "</Latest>");
+    }
+    strbuf_puts(&b, "</BlockList>");
+    *len = b.len;
+    return strbuf_take(&b);
 }
 
 const char *blob_list_url(struct arena *a, const char *container, const char *prefix,

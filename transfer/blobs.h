@@ -19,6 +19,15 @@ const char *blob_url(struct arena *a, const char *container, const char *blob);
 const char *blob_list_url(struct arena *a, const char *container, const char *prefix,
                           const char *marker);
 
+/* A blob that is too large for one request is put in blocks, which are called by their numbers, and
+ * then committed. */
+#define BLOB_BLOCKS_MAX 50000
+/* The URL that takes block `number`; and the one that commits the blocks. Arena-owned. */
+const char *blob_block_url(struct arena *a, const char *container, const char *blob, size_t number);
+const char *blob_commit_url(struct arena *a, const char *container, const char *blob);
+/* What is sent there, of the first `n` blocks: malloc. */
+char *blob_commit_body(size_t n, size_t *len);
+
 struct blob_page {
     const char **names;
     size_t n;

@@ -19,7 +19,11 @@
 /* A blob that cannot be put for the moment is put so often, after pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
-/* Blobs of up to 5,000 MiB are put in one request from this version on. */
+/* In one request, and as a block of a larger one, which is longer if there would be too many: so
+ * one that fails costs little when it is tried again. */
+#define WHOLE_MAX ((uint64_t)64 * 1024 * 1024)
+#define BLOCK     ((uint64_t)16 * 1024 * 1024)
+/* Of the storage service; blocks of such sizes are taken from this one on. */
 #define VERSION "x-ms-version: 2020-04-08"
 
 struct order {
@@ -40,11 +44,14 @@ struct uploading {
     struct glob_place place;
     struct names dirs, files; /* below that; dirs: still to be listed */
     size_t at;                /* of the files */
+    const char *path, *blob;  /* of the file: below the base; in the container */
     struct transfer *transfer;
     int tries;
-    uint64_t size, sent;
-    bool asks;      /* the node is to answer */
-    struct err why; /* what it is to end with once that is logged */
+    uint64_t size, sent; /* of the file */
+    uint64_t from, upto; /* of it, what the request under way puts */
+    size_t block;        /* the number of that */
+    bool asks;           /* the node is to answer */
+    struct err why;      /* what it is to end with once that is logged */
 };
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -98,6 +105,7 @@ static void fail(struct uploading *j, const struct err *why)
  */
 
 static void put_file(struct uploading *j);
+static void put_part(struct uploading *j);
 
 static void on_logged(void *ctx, const struct err *why)
 {
@@ -136,58 +144,143 @@ static const char *blob_of(struct uploading *j, const char *name)
     return j->place.is_pattern ? arena_concat(&j->a, path, "/", name) : path;
 }
 
-static void on_answer(void *ctx, const struct err *why, struct transfer_got *got)
+static bool has_blocks(const struct uploading *j)
 {
-    struct uploading *j = ctx;
+    return j->size > WHOLE_MAX;
+}
+
+static void log_end(struct uploading *j)
+{
+    const char *name = j->files.at[j->at];
+    log_line(j, arena_printf(&j->a, "%s: %llu bytes are in blob %s\n", name,
+                             (unsigned long long)j->size, j->blob));
+}
+
+/* Whether the answer is good; else the request is tried again, or all of it has failed. */
+static bool is_done(struct uploading *j, const struct err *why, const struct transfer_got *got,
+                    void (*again)(struct uploading *j))
+{
     struct err e;
     bool passes = why ? why->code != ERR_UNAVAILABLE : transfer_may_pass(got->status);
     if (passes && j->tries < TRIES) {
-        put_file(j);
-        return;
+        again(j);
+        return false;
     }
-    if (!why && !transfer_is_good(got->status)) {
+    if (!why && transfer_is_good(got->status))
+        return true;
+    if (!why) {
         transfer_refused(got->status, got->bytes, got->n, &e);
         why = &e;
     }
-    if (why) {
-        fail(j, why);
-        return;
-    }
-    const char *name = j->files.at[j->at];
-    log_line(j, arena_printf(&j->a, "%s: %llu bytes are in blob %s\n", name,
-                             (unsigned long long)j->size, blob_of(j, name)));
+    fail(j, why);
+    return false;
 }
+
+/* Which requests there are: whether they say the blob's kind, and what its user says of it. */
+enum put { PUT_BLOB, PUT_BLOCK, PUT_LIST };
+
+/* A put of `n` bytes to this URL; `a` is free once it has begun. */
+static void begin_transfer(struct uploading *j, struct arena *a, enum put put, const char *url,
+                           uint64_t n)
+{
+    const struct output_file *f = j->order->what.file;
+    const char **headers = arena_alloc(a, (f->n_headers + 2) * sizeof *headers);
+    size_t n_headers = 0;
+    headers[n_headers++] = VERSION;
+    if (put == PUT_BLOB)
+        headers[n_headers++] = "x-ms-blob-type: BlockBlob";
+    for (size_t i = 0; put != PUT_BLOCK && i < f->n_headers; i++)
+        headers[n_headers++] = f->headers[i];
+    const struct transfer_ask ask = {
+        .url = url,
+        .put = true,
+        .own = f->own,
+        .length = n,
+        .headers = headers,
+        .n_headers = n_headers,
+        .delay_us = j->tries == 0 ? 0 : (int64_t)FIRST_PAUSE_US << (j->tries - 1)};
+    j->tries++;
+    if (j->transfer)
+        transfer_end(j->transfer);
+    j->transfer = transfer_begin(j->order->what.transfers, &ask);
+}
+
+/* --- its blocks --------------------------------------------------------------------------------
+ */
+
+static void commit(struct uploading *j);
+
+static void on_committed(void *ctx, const struct err *why, struct transfer_got *got)
+{
+    struct uploading *j = ctx;
+    if (is_done(j, why, got, commit))
+        log_end(j);
+}
+
+static void on_list_written(void *ctx, const struct err *why)
+{
+    struct uploading *j = ctx;
+    (void)why; /* an error is the answer's */
+    transfer_read(j->transfer, PIECE, on_committed, j);
+}
+
+static void commit(struct uploading *j)
+{
+    size_t n;
+    struct arena a;
+    arena_init(&a);
+    char *body = blob_commit_body(j->block + 1, &n);
+    begin_transfer(j, &a, PUT_LIST, blob_commit_url(&a, j->order->what.file->url, j->blob), n);
+    arena_free(&a);
+    transfer_write(j->transfer, body, n, on_list_written, j);
+}
+
+static void on_answer(void *ctx, const struct err *why, struct transfer_got *got)
+{
+    struct uploading *j = ctx;
+    if (!is_done(j, why, got, put_part))
+        return;
+    j->tries = 0;
+    if (!has_blocks(j)) {
+        log_end(j);
+    } else if (j->upto == j->size) {
+        commit(j);
+    } else {
+        j->from = j->upto;
+        j->block++;
+        put_part(j);
+    }
+}
+
+/* --- its bytes ---------------------------------------------------------------------------------
+ */
 
 static void read_on(struct uploading *j);
 
 static void on_written(void *ctx, const struct err *why)
 {
     struct uploading *j = ctx;
-    if (!why && j->sent < j->size)
+    if (!why && j->sent < j->upto)
         read_on(j);
     else /* an error is the answer's */
         transfer_read(j->transfer, PIECE, on_answer, j);
 }
 
-static void begin_transfer(struct uploading *j)
+/* A part of the file, or all of it. */
+static void begin_part(struct uploading *j)
 {
-    static const char type[] = "x-ms-blob-type: BlockBlob";
-    const struct output_file *f = j->order->what.file;
-    const char **headers = arena_alloc(&j->a, (f->n_headers + 2) * sizeof *headers);
-    headers[0] = type;
-    headers[1] = VERSION;
-    for (size_t i = 0; i < f->n_headers; i++)
-        headers[2 + i] = f->headers[i];
-    const struct transfer_ask ask = {
-        .url = blob_url(&j->a, f->url, blob_of(j, j->files.at[j->at])),
-        .put = true,
-        .own = f->own,
-        .length = j->size,
-        .headers = headers,
-        .n_headers = f->n_headers + 2,
-        .delay_us = j->tries == 0 ? 0 : (int64_t)FIRST_PAUSE_US << (j->tries - 1)};
-    j->tries++;
-    j->transfer = transfer_begin(j->order->what.transfers, &ask);
+    const char *container = j->order->what.file->url;
+    uint64_t block = j->size / BLOB_BLOCKS_MAX + 1;
+    bool blocks = has_blocks(j);
+    struct arena a;
+    arena_init(&a);
+    if (block < BLOCK)
+        block = BLOCK;
+    j->upto = blocks && j->size - j->from > block ? j->from + block : j->size;
+    const char *url = blocks ? blob_block_url(&a, container, j->blob, j->block)
+                             : blob_url(&a, container, j->blob);
+    begin_transfer(j, &a, blocks ? PUT_BLOCK : PUT_BLOB, url, j->upto - j->from);
+    arena_free(&a);
 }
 
 /* A file that grows meanwhile is put as it was when that began. */
@@ -211,11 +304,11 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
         fail(j, &e);
         return;
     }
-    if (j->sent == 0) {
+    if (j->sent == 0)
         j->size = (uint64_t)got->size;
-        begin_transfer(j);
-    }
-    size_t n = got->n < j->size - j->sent ? got->n : (size_t)(j->size - j->sent);
+    if (j->sent == j->from)
+        begin_part(j);
+    size_t n = got->n < j->upto - j->sent ? got->n : (size_t)(j->upto - j->sent);
     j->sent += n;
     if (n == 0) {
         transfer_read(j->transfer, PIECE, on_answer, j);
@@ -226,6 +319,19 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
     transfer_write(j->transfer, copy, n, on_written, j);
 }
 
+static void read_on(struct uploading *j)
+{
+    const struct upload *u = &j->order->what;
+    j->asks = true;
+    node_read_file(j->link, u->as, u->base, j->path, (int64_t)j->sent, PIECE, on_read, j);
+}
+
+static void put_part(struct uploading *j)
+{
+    j->sent = j->from;
+    read_on(j);
+}
+
 /* Below the base. */
 static const char *path_of(struct uploading *j, const char *name)
 {
@@ -233,22 +339,14 @@ static const char *path_of(struct uploading *j, const char *name)
     return arena_concat(&j->a, below, *below && *name ? "/" : "", name);
 }
 
-static void read_on(struct uploading *j)
-{
-    const struct upload *u = &j->order->what;
-    const char *name = j->files.at[j->at];
-    j->asks = true;
-    node_read_file(j->link, u->as, u->base, path_of(j, name), (int64_t)j->sent, PIECE, on_read, j);
-}
-
-/* From its beginning. */
 static void put_file(struct uploading *j)
 {
-    if (j->transfer)
-        transfer_end(j->transfer);
-    j->transfer = NULL;
-    j->sent = j->size = 0;
-    read_on(j);
+    const char *name = j->files.at[j->at];
+    j->path = path_of(j, name);
+    j->blob = blob_of(j, name);
+    j->from = j->upto = j->size = 0;
+    j->block = 0;
+    put_part(j);
 }
 
 /* --- which files --------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Output files of Azure Batch's tasks: what is uploaded, when, where to, and what becomes of the task if it cannot be."""
 
+import hashlib
+
 import pytest
 from support.batch_jobs import Jobs, add_pool
 from support.batch_store import Store
@@ -138,6 +140,33 @@ def test_a_container_of_others(jobs, others):
     assert others.files["/box/to/x"] == b"x\n" and others.files["/box/to/y"] == b"y\n"
     puts = [(query, headers) for method, path, query, headers in others.seen if path.startswith("/box/")]
     assert all(query == "secret=1" and h["x-ms-blob-type"] == "BlockBlob" for query, h in puts) and len(puts) == 2
+
+
+# 75 MB, which is more than one request puts, and their hash.
+LARGE = "seq 1 9500000 > x; sha256sum x"
+
+
+def test_large_files_are_put_in_blocks(jobs, others):
+    others.trouble["/large/x"] = [None, 503, None, None, 500, None, None, 503]
+    headers = [{"name": "x-ms-meta-made", "value": "here"}]
+    job = good(jobs, LARGE, output("x", f"{others.url}/large?secret=1", uploadHeaders=headers))
+    assert hashlib.sha256(others.files["/large/x"]).hexdigest() == said_by(job, "stdout.txt").split()[0]
+    puts = [(query, headers) for _, path, query, headers in others.seen if path == "/large/x"]
+    assert all(query.startswith("secret=1&comp=block") for query, _ in puts) and not others.blocks
+    lists = [(q, h) for q, h in puts if q.endswith("comp=blocklist")]
+    assert len(lists) == 2 and all(h["x-ms-meta-made"] == "here" for _, h in lists)
+    assert len(puts) == 5 + 2 + 2 and max(int(h["Content-Length"]) for _, h in puts) == 16 << 20
+
+
+def test_large_files_in_storage_here(jobs, store):
+    job = good(jobs, LARGE, output("x", store.url(), "large/x"))
+    assert hashlib.sha256((store.folder / "large" / "x").read_bytes()).hexdigest() == said_by(job, "stdout.txt").split()[0]
+
+
+def test_a_block_that_is_refused(jobs, others):
+    others.trouble["/closed/x"] = [None, None, 403]
+    _, said = failed(jobs, "FileUploadAccessDenied", LARGE, output("x", f"{others.url}/closed?secret=1"))
+    assert "403" in said
 
 
 def test_a_passing_trouble_is_outlived(jobs, others):

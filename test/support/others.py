@@ -4,6 +4,7 @@
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 
@@ -15,6 +16,7 @@ class Others:
 
     def __init__(self):
         self.files, self.trouble, self.seen = {}, {}, []
+        self.blocks = {}  # not committed yet, by path and id
         self.over = threading.Event()
         others = self
 
@@ -106,14 +108,14 @@ class Others:
         self.answer(handler, 200, f"{xml}</EnumerationResults>".encode())
 
     def put(self, handler):
-        path, _, trouble = self.note(handler)
+        path, query, trouble = self.note(handler)
         if isinstance(trouble, int):  # before the body has come
             handler.close_connection = True
             self.refuse(handler, trouble)
             return
         if trouble == "hang" and self.refuse(handler, trouble):
             return
-        left, body = int(handler.headers["Content-Length"]), b""
+        left, body = int(handler.headers["Content-Length"]), bytearray()
         while len(body) < left:
             piece = handler.rfile.read(min(65536, left - len(body)))
             if not piece:
@@ -121,5 +123,11 @@ class Others:
             body += piece
         if self.refuse(handler, trouble):
             return
-        self.files[path] = body
+        if query.get("comp") == ["block"]:
+            self.blocks[path, query["blockid"][0]] = bytes(body)
+        elif query.get("comp") == ["blocklist"]:
+            ids = [e.text for e in ElementTree.fromstring(bytes(body))]
+            self.files[path] = b"".join(self.blocks.pop((path, i)) for i in ids)
+        else:
+            self.files[path] = bytes(body)
         self.answer(handler, 201)
