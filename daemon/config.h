@@ -72,6 +72,7 @@ struct config {
     bool strict, http_serve, http_expose;
     bool batch_windows_commands;
     bool batch_admin_is_root;
+    bool batch_foreign_urls;
     char *batch_windows_programs;
     int64_t batch_transfer_timeout_s;
     int64_t resizing_s;

@@ -90,6 +90,11 @@ static const struct setting rows[] = {
         NULL,
         "A directory of nodes with executables that take the place of programs of Windows in such "
         "command lines, called as these are, in lower case and without .exe: msiexec."),
+    BOOL("batch", "foreign_urls", AT(batch_foreign_urls), "true",
+         "Let the daemon fetch resource files from, and put output files and logs of nodes to, "
+         "hosts "
+         "that are not its own, as tasks of Azure Batch name them: whatever its machine reaches, "
+         "users reach. With false the URLs of storage accounts here are good, and no others."),
     INT("batch", "transfer_timeout_s", AT(batch_transfer_timeout_s), "60", 1, 3600,
         "After how many seconds without a byte from the other end a resource file or an output "
         "file of a task of Azure Batch is given up."),

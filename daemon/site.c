@@ -389,6 +389,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
     t->admin_is_root = c->batch_admin_is_root;
+    t->foreign_urls = c->batch_foreign_urls;
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;

@@ -13,6 +13,7 @@
 #include "model/batch/images.h"
 #include "model/batch/rm.h"
 #include "packages/packages.h"
+#include "scheduler/fleet/site.h"
 #include "transfer/transfer.h"
 
 /* Execution is for everybody who may read it, as the service had it. */
@@ -37,11 +38,22 @@ static enum failure_code code_of(const struct err *e)
 /* --- where files come from: as in struct batch_blobs --------------------------------------------
  */
 
+/* `rc` as of struct batch_blobs, of a URL that may be of another host. */
+static int may_leave(const struct batch_front *f, int rc, struct err *e)
+{
+    const struct site *site = fleet_site(sched_fleet(f->sched));
+    if (rc != 0 || !site || site->foreign_urls)
+        return rc;
+    return err_set(e, ERR_FORBIDDEN, NULL,
+                   "its host is none of this site's, which reaches no others (batch.foreign_urls)");
+}
+
 static int find_blob(const struct batch_front *f, struct arena *a,
                      const struct batch_resource_file *r, struct input_file *out, struct err *e)
 {
     struct file_place from;
-    int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, wakes_wall(f->wakes), &from, e);
+    int rc = may_leave(
+        f, f->blobs.open(f->blobs.ctx, a, r->http_url, wakes_wall(f->wakes), &from, e), e);
     out->share = rc == 1 ? from.share : NULL;
     out->path = rc == 1 ? from.path : NULL;
     out->url = rc == 0 ? r->http_url : NULL;
@@ -52,8 +64,10 @@ static int find_container(const struct batch_front *f, struct arena *a,
                           const struct batch_resource_file *r, struct input_file *out,
                           struct err *e)
 {
-    int rc =
-        f->blobs.open_all(f->blobs.ctx, a, r->container_url, wakes_wall(f->wakes), &out->share, e);
+    int rc = may_leave(
+        f,
+        f->blobs.open_all(f->blobs.ctx, a, r->container_url, wakes_wall(f->wakes), &out->share, e),
+        e);
     out->url = rc == 0 ? r->container_url : NULL;
     return rc;
 }
@@ -165,7 +179,7 @@ int batch_destination(const struct batch_front *f, struct arena *a, int64_t acco
     *out = (struct batch_destination){.url = url};
     if (identity && !strchr(url, '?'))
         return find_by_identity(f, a, account_id, url, out, e);
-    int rc = f->blobs.home(f->blobs.ctx, a, url, &out->url, e);
+    int rc = may_leave(f, f->blobs.home(f->blobs.ctx, a, url, &out->url, e), e);
     out->own = rc == 1;
     if (rc == 0)
         out->url = url;

@@ -98,6 +98,7 @@ struct site {
     int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
     bool admin_is_root;        /* what runs as an administrator has the agent's rights */
+    bool foreign_urls;         /* files come from hosts of others, and go there */
     struct site_capacity local_capacity; /* of each local node */
 
     bool reclaim; /* machines for dedicated pools are lent to low-priority ones, and taken back */
