@@ -36,7 +36,8 @@ enum {
     OPT_QUEUE = 2048,     /* --cluster and --user of somebody's jobs */
     OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
     OPT_EPHEMERAL = 8192, /* and --testing */
-    OPT_TIMEOUT = 16384
+    OPT_TIMEOUT = 16384,
+    OPT_SUBSCRIPTION = 32768
 };
 
 struct options {
@@ -46,7 +47,7 @@ struct options {
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *since, *timeout;
     bool container, json, dry_run, ephemeral, testing, fake_nodes;
-    const char *rules;
+    const char *rules, *seed, *subscription;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
@@ -72,6 +73,8 @@ int cmd_explain(const struct options *o);
 int cmd_user(const struct options *o);
 int cmd_subscription(const struct options *o);
 int cmd_wait(const struct options *o);
+int cmd_seed(const struct options *o);
+int cmd_dump(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
 int cmd_backup(const struct options *o);

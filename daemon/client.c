@@ -22,7 +22,7 @@ struct client {
     struct curl_functions lib;
     CURL *curl;
     struct environment env;
-    char *authorization; /* the header's line; secret */
+    char *authorization; /* the header's line, a token's or the key of tests; secret */
     long limit_ms;       /* of a request */
 };
 
@@ -207,9 +207,33 @@ int client_open(const struct state *s, struct client **out, struct err *e)
     return 0;
 }
 
+int client_open_testing(const struct state *s, struct client **out, struct err *e)
+{
+    struct strbuf line = STRBUF_INIT;
+    struct client *c = reach(s, e);
+    if (!c)
+        return -1;
+    const char *key = environment_get(&c->env, "BATCHAID_TESTING_KEY");
+    if (!key) {
+        client_close(c);
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "the daemon takes no requests of tests: it was started without --testing");
+    }
+    strbuf_concat(&line, "x-batchaid-testing-key: ", key);
+    c->authorization = strbuf_take(&line);
+    *out = c;
+    return 0;
+}
+
 void client_limit(struct client *c, long milliseconds)
 {
     c->limit_ms = milliseconds;
+}
+
+int client_send(struct client *c, const char *path, const char *type, const char *text,
+                json_t **out, struct err *e)
+{
+    return request(c, "POST", path, type, text, out, e);
 }
 
 int client_look(struct client *c, const char *path, long *status, json_t **out, struct err *e)

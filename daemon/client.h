@@ -17,12 +17,18 @@ struct client;
 int client_open(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
 /* The same without logging in, for what is open to all. */
 int client_reach(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+/* The same for what tests ask for: with the key of a daemon that was started with --testing. */
+int client_open_testing(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
 /* How long one request may take at most; a minute if this is not called. */
 void client_limit(struct client *c, long milliseconds);
 
 /* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). If the
  * daemon refuses, the error has its code and words. */
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+                json_t **out, struct err *e) MUST_CHECK;
+
+/* POST with a text of this type as its body. */
+int client_send(struct client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e) MUST_CHECK;
 
 /* GET, whatever the status of the answer is. The caller frees *out (NULL: no JSON). */

@@ -135,6 +135,7 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                                         .testing_key = o->testing ? testing_key(key) : NULL,
                                         .fake_sizes = o->fake_nodes ? "*" : FAKE_SIZES,
                                         .rules_file = o->rules,
+                                        .seed_file = o->seed,
                                         .started_us = started_us,
                                         .left_behind = left_behind};
         if (site->closed)
@@ -165,9 +166,11 @@ int cmd_serve(const struct options *o)
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
     size_t left_behind = 0;
-    if (!o->testing && (o->fake_nodes || o->rules)) {
+    if (!o->testing && (o->fake_nodes || o->rules || o->seed)) {
         err_set(&e, ERR_CONFIG, NULL, "%s goes with --testing only",
-                o->fake_nodes ? "--fake-nodes" : "--rules");
+                o->fake_nodes ? "--fake-nodes"
+                : o->rules    ? "--rules"
+                              : "--seed");
         return cli_fail(EXIT_CONFIGURATION, &e);
     }
     if (config_load(config_file(o), &config, &e) < 0)

@@ -17,12 +17,14 @@
 #include "api/http/http.h"
 #include "api/services.h"
 #include "daemon/batch_blobs.h"
+#include "daemon/disk.h"
 #include "daemon/hosts.h"
 #include "daemon/limits.h"
 #include "daemon/listens.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "daemon/scripted.h"
+#include "daemon/seeding.h"
 #include "files/change.h"
 #include "files/files.h"
 #include "front/batch/batch.h"
@@ -82,6 +84,8 @@ struct daemon {
     struct directory directory;
     struct api_watch watch;
     struct readiness readiness;
+    struct seeding seeding;
+    bool seed_failed;
 };
 
 /* --- a loop turn ---------------------------------------------------------------------------- */
@@ -201,6 +205,7 @@ static void on_signal(uv_signal_t *h, int signo)
     notify_manager("STOPPING=1");
     endpoint_withdraw(d->c->state);
     d->readiness.stopping = true;
+    seeding_stop(&d->seeding);
     stop(d);
 }
 
@@ -340,17 +345,6 @@ static int open_scheduler(struct daemon *d, struct err *e)
     return shares_start(d->shares, e);
 }
 
-static bool disk_has_pending(void *ctx)
-{
-    return st_has_pending(ctx);
-}
-
-static void disk_when_durable(void *ctx, void (*cb)(void *cb_ctx, const struct err *why),
-                              void *cb_ctx)
-{
-    st_when_durable(ctx, cb, cb_ctx);
-}
-
 /* Ends what open requests wait for on nodes and shares. */
 static void end_looks(void *ctx)
 {
@@ -488,7 +482,7 @@ static int open_api(struct daemon *d, struct err *e)
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     d->watch = (struct api_watch){testing_begin, testing_end, &d->deps.testing};
     const struct api_config ac = {.loop = &d->loop,
-                                  .disk = {disk_has_pending, disk_when_durable, d->storage},
+                                  .disk = disk_of(d->storage),
                                   .log = c->log,
                                   .clock = clock_system(),
                                   .services = d->services,
@@ -506,10 +500,42 @@ static int open_api(struct daemon *d, struct err *e)
     return api_create(&ac, &d->api, e);
 }
 
-static int announce(struct daemon *d, struct err *e)
+static int say_ready(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const char *url = api_endpoint(d->api);
+    footprint_after_start();
+    LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
+             LF_STR("version", BATCHAID_VERSION),
+             LF_INT("ms", (time_now_us() - c->started_us) / 1000));
+    if (printf("ready %s\n", url) < 0 || fflush(stdout) == EOF) {
+        endpoint_withdraw(c->state);
+        return err_errno(e, ERR_IO, "cannot write to standard output");
+    }
+    notify_manager("READY=1");
+    return 0;
+}
+
+static void on_seeded(void *ctx, bool good)
+{
+    struct daemon *d = ctx;
+    struct err e;
+    if (d->readiness.stopping)
+        return;
+    d->readiness.seeding = false;
+    if (good && say_ready(d, &e) == 0)
+        return;
+    if (!good)
+        err_set(&e, ERR_CONFIG, NULL, "the seed %s is not applied", d->c->seed_file);
+    LOG_ERROR(d->c->log, "daemon.not-seeded", LF_STR("why", e.msg));
+    d->seed_failed = d->readiness.stopping = true;
+    endpoint_withdraw(d->c->state);
+    stop(d);
+}
+
+static int announce(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
     transfers_set_own(d->transfers, api_local_endpoint(d->api));
     const struct endpoint ep = {.url = (char *)(uintptr_t)api_local_endpoint(d->api),
                                 .subscription_id = c->config->subscription_id,
@@ -521,16 +547,12 @@ static int announce(struct daemon *d, struct err *e)
         LOG_WARN(c->log, "testing.on",
                  LF_STR("why", "--testing: who has the key may make requests fail and remove "
                                "everything; for tests only"));
-    footprint_after_start();
-    LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
-             LF_STR("version", BATCHAID_VERSION),
-             LF_INT("ms", (time_now_us() - c->started_us) / 1000));
-    if (printf("ready %s\n", url) < 0 || fflush(stdout) == EOF) {
-        endpoint_withdraw(c->state);
-        return err_errno(e, ERR_IO, "cannot write to standard output");
-    }
-    notify_manager("READY=1");
-    return 0;
+    if (!c->seed_file)
+        return say_ready(d, e);
+    d->readiness.seeding = true;
+    d->seeding.done = on_seeded;
+    d->seeding.ctx = d;
+    return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
 }
 
 int serve_run(const struct serve_config *c, struct err *e)
@@ -568,6 +590,8 @@ int serve_run(const struct serve_config *c, struct err *e)
     codes_free(d.deps.aad.codes);
     testing_log_free(d.deps.testing.log);
     testing_faults_free(d.deps.testing.faults);
+    if (rc == 0 && d.seed_failed)
+        rc = err_set(e, ERR_CONFIG, NULL, "the seed %s is not applied", c->seed_file);
     if (rc == 0)
         LOG_INFO(c->log, "daemon.stopped");
     return rc;

@@ -31,6 +31,7 @@ struct serve_config {
     const char *fake_sizes;  /* the pools whose nodes are fake: a pattern of their vmSize, in upper
                                 case; with a testing_key only */
     const char *rules_file;  /* of scripted work; NULL: none */
+    const char *seed_file;   /* what it begins with; NULL: nothing */
     int64_t started_us;
     size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };

@@ -150,11 +150,34 @@ class Cloud:
         headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
         return self._open(method, self.endpoint + path, headers, None if body is None else json.dumps(body).encode())
 
-    def testing(self, method, path, body=None):
+    def testing(self, method, path, body=None, text=None):
         """A request of tests: docs/testing.md."""
         headers = {KEY_HEADER: self.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
-        data = None if body is None else json.dumps(body).encode()
+        if body is not None:
+            text = json.dumps(body)
+        data = None if text is None else text.encode()
         return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data)
+
+    def ready(self):
+        """Whether requests are served to the end."""
+        try:
+            return self._open("GET", self.endpoint + "/batchaid/ready", {}, None)["ready"]
+        except BatchaidError:
+            return False
+
+    def health(self):
+        """Its parts with numbers; BatchaidError, if not all is well."""
+        return self.call("GET", "/batchaid/health")
+
+    def seed(self, state, subscription=None):
+        """`state`: a text, YAML or JSON, or the tree of one."""
+        text = state if isinstance(state, str) else json.dumps(state)
+        query = "?" + urllib.parse.urlencode({"subscription": subscription}) if subscription else ""
+        return self.testing("POST", "/seed" + query, text=text)
+
+    def dump(self, **query):
+        """What there is, as seed() takes it: subscription=, resourceGroup=."""
+        return self.testing("GET", "/dump?" + urllib.parse.urlencode(query))
 
     def reset(self):
         """Everything of all subscriptions is gone."""
@@ -185,6 +208,17 @@ class Subscription:
         if resource_group:
             scope["resourceGroup"] = resource_group
         return self.cloud.testing("POST", "/reset", scope)
+
+    def seed(self, state):
+        """Makes what `state` says, a text (YAML or JSON) or the tree of one: groups that are not here yet."""
+        return self.cloud.seed(state, subscription=self.id)
+
+    def dump(self, resource_group=None):
+        """What is here, as seed() takes it."""
+        scope = {"subscription": self.id}
+        if resource_group:
+            scope["resourceGroup"] = resource_group
+        return self.cloud.dump(**scope)
 
     # --- what becomes of requests ---------------------------------------------------------------
 

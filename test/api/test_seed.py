@@ -4,11 +4,12 @@
 import base64
 import copy
 import json
+import subprocess
 import uuid
 
 import pytest
 from support.batch_jobs import POOL
-from support.daemon import Daemon
+from support.daemon import BATCHAID, Daemon
 from support.refusals import refused
 from support.testing import Testing
 from support.vaults import policy, vault_body
@@ -268,3 +269,38 @@ def test_wrong_queries(t, query, status, code):
     refused(t.call("GET", "/dump?resourceGroup=none"), 404, "ResourceNotFound")
 
 
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def test_a_daemon_begins_with_a_file_and_tells_it_again(own_daemon, tmp_path):
+    file = tmp_path / "seed.yaml"
+    file.write_text(YAML)
+    d = own_daemon(arguments=["--testing", "--seed", str(file)])
+    d.expect_log("testing.on")
+    assert d.get(f"/subscriptions/{d.subscription}/resourceGroups/lab")["tags"] == {"a": "1", "b": "2"}
+    state = d.tool("dump", "lab").stdout
+    Testing(d).reset()
+    file.write_text(state)
+    assert d.tool("seed", str(file)).stdout == "3 resources in 1 resource groups\n"
+    assert d.tool("dump", "lab").stdout == state
+
+
+def test_a_daemon_does_not_begin_with_a_wrong_file(tmp_path):
+    file = tmp_path / "seed.yaml"
+    for text, words in ((YAML.replace("groups", "gruops"), "line 1, column 1"), (None, "No such file")):
+        if text:
+            file.write_text(text)
+        else:
+            file.unlink()
+        command = [str(BATCHAID), "serve", "--ephemeral", "--testing", "--listen", "localhost:0", "--seed", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert words in done.stderr and f"the seed {file} is not applied" in done.stderr
+
+
+def test_a_daemon_that_is_not_for_tests_takes_no_seed(daemon, tmp_path):
+    command = [str(BATCHAID), "seed", "--state-dir", str(daemon.state_dir), "/dev/null"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "without --testing" in done.stderr

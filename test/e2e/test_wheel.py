@@ -37,6 +37,15 @@ def test_errors_say_what_was_wrong(batchaid):
     assert (e.value.status, e.value.code) == (400, "InvalidParameter")
 
 
+def test_a_state_is_seeded_and_dumped(batchaid):
+    state = {"groups": {"g": {"location": "here", "workspaces": {"ws": {"location": "there"}}}}}
+    assert batchaid.seed(state) == {"resourceGroups": 1, "resources": 2}
+    assert batchaid.dump() == batchaid.dump("g") == state
+    assert batchaid.cloud.ready() and batchaid.cloud.health()["healthy"]
+    with pytest.raises(BatchaidError, match="line 1, column 1 .*gruops"):
+        batchaid.seed("gruops: {}")
+
+
 def test_the_environment_is_set(batchaid):
     import os
     assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id
@@ -71,4 +80,4 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
         timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "9 passed" in done.stdout
+    assert "10 passed" in done.stdout

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "nodes", "queue", "jobs", "explain", "user", "subscription", "wait", "backup", "restore", "version", "help"]
+            "nodes", "queue", "jobs", "explain", "user", "subscription", "wait", "seed", "dump", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -88,6 +88,8 @@ def test_version(run):
     (["env", "--container"], ["env: unknown option '--container'"]),
     (["wait", "--timeout", "-1"], ["wait: --timeout is '-1'", "0 to 86400 seconds"]),
     (["wait", "--timeout", "soon"], ["wait: --timeout is 'soon'"]),
+    (["seed"], ["seed: it takes 1 argument, not 0"]),
+    (["dump", "a", "b"], ["dump: unexpected argument 'b'"]),
     (["wait", "now"], ["wait: unexpected argument 'now'"]),
     (["subscription", "remove"], ["no command 'subscription remove'", "list|add|delete"]),
     (["subscription", "delete"], ["subscription delete SUBSCRIPTION"]),
