@@ -204,16 +204,24 @@ int st_batch_wait_settle(struct storage *, const struct batch_task *t, int64_t n
 struct batch_litter {
     int64_t id, node_id;
     const char *path; /* below the node's Batch root */
+    int64_t due_us;   /* not before; 0: at once */
 };
-int st_batch_litter_add(struct storage *, int64_t node_id, const char *path,
+int st_batch_litter_add(struct storage *, int64_t node_id, const char *path, int64_t due_us,
                         struct err *) MUST_CHECK;
+/* What was not due yet stays for good. */
+int st_batch_litter_keep(struct storage *, int64_t node_id, const char *path,
+                         struct err *) MUST_CHECK;
 /* From each node of a pool. */
 int st_batch_litter_add_all(struct storage *, int64_t pool_id, const char *path,
                             struct err *) MUST_CHECK;
-int st_batch_litter_of_node(struct storage *, struct arena *, int64_t node_id, int limit,
-                            struct batch_litter **rows, size_t *n, struct err *);
-/* The nodes that have some. */
-int st_batch_litter_nodes(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* Of what is due. */
+int st_batch_litter_of_node(struct storage *, struct arena *, int64_t node_id, int64_t now_us,
+                            int limit, struct batch_litter **rows, size_t *n, struct err *);
+/* The nodes that have some of that. */
+int st_batch_litter_nodes(struct storage *, struct arena *, int64_t now_us, int64_t **ids,
+                          size_t *n, struct err *);
+/* When the next is due after now; *at_us stays if there is none. */
+int st_batch_litter_next(struct storage *, int64_t now_us, int64_t *at_us, struct err *) MUST_CHECK;
 int st_batch_litter_gone(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 #endif

@@ -136,6 +136,7 @@ static const struct st_column batch_litter_columns[] = {
     OWN_ID("id", id),
     INT64("node_id", node_id, id),
     TEXT("path", path),
+    INT64("due_us", due_us, instant),
 };
 #undef ROW
 ROW_OF(batch_litter_row, struct batch_litter, batch_litter, "batch_litter", "bl");

@@ -356,10 +356,11 @@ int st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t
 
 /* --- what is to be removed from nodes -------------------------------------------------------- */
 
-int st_batch_litter_add(struct storage *st, int64_t node_id, const char *path, struct err *e)
+int st_batch_litter_add(struct storage *st, int64_t node_id, const char *path, int64_t due_us,
+                        struct err *e)
 {
     struct q q;
-    const struct batch_litter row = {.node_id = node_id, .path = path};
+    const struct batch_litter row = {.node_id = node_id, .path = path, .due_us = due_us};
     if (q_write(&q, st, ST_BATCH_LITTER_INSERT, e) < 0)
         return -1;
     q_row(&q, &batch_litter_row, &row, NULL);
@@ -376,13 +377,24 @@ int st_batch_litter_add_all(struct storage *st, int64_t pool_id, const char *pat
     return q_run(&q, e);
 }
 
-int st_batch_litter_of_node(struct storage *st, struct arena *a, int64_t node_id, int limit,
-                            struct batch_litter **rows, size_t *n, struct err *e)
+int st_batch_litter_keep(struct storage *st, int64_t node_id, const char *path, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_LITTER_KEEP, e) < 0)
+        return -1;
+    q_int(&q, node_id);
+    q_text(&q, path);
+    return q_run(&q, e);
+}
+
+int st_batch_litter_of_node(struct storage *st, struct arena *a, int64_t node_id, int64_t now_us,
+                            int limit, struct batch_litter **rows, size_t *n, struct err *e)
 {
     struct q q;
     void *items;
     q_read(&q, st, ST_BATCH_LITTER_OF_NODE);
     q_int(&q, node_id);
+    q_int(&q, now_us);
     q_int(&q, limit);
     if (q_rows(&q, a, &batch_litter_row, &items, n, e) < 0)
         return -1;
@@ -390,10 +402,21 @@ int st_batch_litter_of_node(struct storage *st, struct arena *a, int64_t node_id
     return 0;
 }
 
-int st_batch_litter_nodes(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                          struct err *e)
+int st_batch_litter_nodes(struct storage *st, struct arena *a, int64_t now_us, int64_t **ids,
+                          size_t *n, struct err *e)
 {
-    return q_ids_of(st, ST_BATCH_LITTER_NODES, a, ids, n, e);
+    struct q q;
+    q_read(&q, st, ST_BATCH_LITTER_NODES);
+    q_int(&q, now_us);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_batch_litter_next(struct storage *st, int64_t now_us, int64_t *at_us, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_LITTER_NEXT);
+    q_int(&q, now_us);
+    return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
 }
 
 int st_batch_litter_gone(struct storage *st, int64_t id, struct err *e)

@@ -138,9 +138,15 @@
     X(ST_BATCH_LITTER_INSERT_ALL, \
       "INSERT INTO batch_litter (node_id, path) SELECT id, ?2 FROM node WHERE pool_id = ?1") \
     X(ST_BATCH_LITTER_OF_NODE, \
-      "SELECT {batch_litter} FROM batch_litter bl WHERE bl.node_id = ?1 ORDER BY bl.id LIMIT ?2") \
+      "SELECT {batch_litter} FROM batch_litter bl WHERE bl.node_id = ?1 AND bl.due_us <= ?2 " \
+      "ORDER BY bl.id LIMIT ?3") \
     X(ST_BATCH_LITTER_NODES, \
-      "SELECT n.id FROM node n WHERE EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id)") \
+      "SELECT n.id FROM node n WHERE EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id " \
+      "AND bl.due_us <= ?1)") \
+    X(ST_BATCH_LITTER_NEXT, \
+      "SELECT due_us FROM batch_litter WHERE due_us > 0 AND due_us > ?1 ORDER BY due_us LIMIT 1") \
+    X(ST_BATCH_LITTER_KEEP, \
+      "DELETE FROM batch_litter WHERE node_id = ?1 AND path = ?2 AND due_us > 0") \
     X(ST_BATCH_LITTER_REMOVE, "DELETE FROM batch_litter WHERE id = ?1")
 /* clang-format on */
 

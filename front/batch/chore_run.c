@@ -41,6 +41,21 @@ static int send_away(const struct batch_front *f, const struct batch_task *t, st
     return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
 }
 
+/* Its directory goes when its time is up, unless it runs there again. */
+static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
+                      const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
+                      struct err *e)
+{
+    const struct batch_task_spec *spec = c->kind == BATCH_RELEASE ? job->release : job->preparation;
+    int64_t until = spec && c->node_id ? batch_kept_until(spec, now_us) : 0;
+    if (until == 0)
+        return 0;
+    litter_wake((struct batch_front *)(uintptr_t)f);
+    return st_batch_litter_add(
+        st, c->node_id,
+        arena_concat(a, batch_job_dir(a, c->job_name, c->job_number), "/", spec->id), until, e);
+}
+
 static int settle(const struct batch_front *f, struct storage *st, struct arena *a,
                   const struct batch_chore *c, const struct run_end *end, struct err *e)
 {
@@ -52,7 +67,11 @@ static int settle(const struct batch_front *f, struct storage *st, struct arena 
     if (rc <= 0)
         return rc;
     if (batch_job_decode(a, j.doc, NULL, &spec, e) < 0 ||
-        st_batch_task_preparing(st, a, c->job_id, c->node_name, &tasks, &n, e) < 0)
+        keep_files(f, st, a, c, &spec, end->now_us, e) < 0)
+        return -1;
+    if (c->kind == BATCH_RELEASE)
+        return 0;
+    if (st_batch_task_preparing(st, a, c->job_id, c->node_name, &tasks, &n, e) < 0)
         return -1;
     bool good = !end->why || !spec.preparation || !spec.preparation->awaited;
     if (!good && !end->stopped && c->node_id && st_node_bar(st, c->job_id, c->node_id, e) < 0)
@@ -83,7 +102,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
     wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
     if (st_batch_chore_end(st, &m, e) < 0)
         return -1;
-    return c.kind == BATCH_PREPARATION ? settle(f, st, a, &c, end, e) : 0;
+    return settle(f, st, a, &c, end, e);
 }
 
 int chore_run_ended(const struct batch_front *f, struct storage *st, const struct run *r,

@@ -231,6 +231,8 @@ void litter_begin(struct batch_front *f);
 int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
                    struct err *e) MUST_CHECK;
 /* Something was noted. */
+/* When the files of what has ended now go; 0: never by themselves. (task_end.c) */
+int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
 void litter_wake(struct batch_front *f);
 /* The files of a task are to go at this instant. */
 void files_wake(const struct batch_front *f, int64_t at_us);

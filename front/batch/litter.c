@@ -28,7 +28,7 @@ static int litter_of_subtasks(struct storage *st, struct arena *a, const struct 
     for (size_t i = 0; i < n; i++) {
         on.node_name = parts[i].node_name;
         int rc = batch_task_node(st, a, &on, &nd, e);
-        if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e) < 0))
+        if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
             return -1;
     }
     return 0;
@@ -40,7 +40,7 @@ int litter_of_task(struct storage *st, struct arena *a, const struct batch_task 
     if (t->files != BATCH_FILES_THERE)
         return 0;
     int rc = batch_task_node(st, a, t, &nd, e);
-    if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e) < 0))
+    if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
         return -1;
     return litter_of_subtasks(st, a, t, e);
 }
@@ -94,7 +94,8 @@ static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, 
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
         return 0;
     }
-    if (st_batch_litter_of_node(f->st, a, node_id, AT_ONCE, &rows, &n, e) < 0)
+    if (st_batch_litter_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
+                                e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         remove_one(f, a, rt, &rows[i]);
@@ -108,13 +109,17 @@ static void litter_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct arena a;
     struct err e = {0};
-    int64_t *nodes;
+    int64_t *nodes, next = 0, now = wakes_steady_wall(f->wakes);
     size_t n;
     (void)id;
     arena_init(&a);
-    int rc = st_batch_litter_nodes(f->st, &a, &nodes, &n, &e);
+    int rc = st_batch_litter_nodes(f->st, &a, now, &nodes, &n, &e);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = remove_from(f, &a, nodes[i], &e);
+    if (rc == 0)
+        rc = st_batch_litter_next(f->st, now, &next, &e);
+    if (rc == 0 && next > 0)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + next - now);
     if (rc < 0) {
         LOG_ERROR(f->log, "batch_litter.not_read", LF_STR("why", e.msg));
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);

@@ -109,7 +109,7 @@ static int act_on_job(struct batch_front *f, const struct batch_job *j, enum bat
 /* What is kept for longer is kept for ever: the end of the year 9999. */
 #define LAST_US INT64_C(253402300799999999)
 
-static int64_t kept_until(const struct batch_task_spec *spec, int64_t now_us)
+int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us)
 {
     int64_t until;
     if (__builtin_add_overflow(now_us, spec->limits.retention_us, &until))
@@ -136,7 +136,7 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
                                    .result = end->why ? BATCH_FAILURE : BATCH_SUCCESS,
                                    .failure = end->why ? task_failure_info(a, end->why) : NULL,
                                    .satisfies = means.dependency == BATCH_SATISFY,
-                                   .files_until_us = kept_until(&spec, end->now_us)};
+                                   .files_until_us = batch_kept_until(&spec, end->now_us)};
     if (st_batch_task_move(st, &m, e) < 0)
         return -1;
     if (m.files_until_us > 0)

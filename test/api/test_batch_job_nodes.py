@@ -87,6 +87,33 @@ def test_the_release_runs_where_the_job_was_prepared(jobs, plane):
     assert status(job, **{"$select": "nodeId"}) == [{"nodeId": row["nodeId"]}]
 
 
+def test_their_files_go_when_their_time_is_up(jobs, plane):
+    short = {"constraints": {"retentionTime": "PT1S"}}
+    job = jobs(
+        jobPreparationTask=command("true", id="before", **short),
+        jobReleaseTask=command("true", id="after", retentionTime="PT1S"),
+    )
+    task = job.add("/bin/true", id="task")
+    other = jobs(jobPreparationTask=command("true", id="before"), jobReleaseTask=command("true", id="after"))
+    job.wait(task)
+    near = {"affinityInfo": {"affinityId": f"{job.task(task)['nodeInfo']['affinityId']}"}}
+    other.wait(other.add("/bin/true", id="task", **near))
+    (row,) = status(job)
+    node = f"/pools/prepared/nodes/{row['nodeId']}/files"
+
+    def there(job):
+        top = f"workitems/{job.id}/job-1/"
+        names = (f["name"] for f in plane.all(node, recursive="true"))
+        return {name[len(top) :].split("/")[0] for name in names if name.startswith(top)}
+
+    wait_for(lambda: there(job) == {"task"}, what="the preparation's files go")
+    for j in (job, other):
+        plane.call("POST", f"{j.url}/terminate", expect=202)
+        j.wait_state("completed")
+    wait_for(lambda: there(job) == {"task"}, what="the release's files go")
+    assert there(other) == {"before", "task", "after"}
+
+
 def test_tasks_wait_for_the_preparation(jobs, plane, tmp_path):
     go = tmp_path / "go"
     tmp_path.chmod(0o755)

@@ -277,15 +277,25 @@ static void test_litter_goes_with_its_node(void **state)
                             .state_us = T0,
                             .created_us = T0};
     ok(f, st_node_insert(f->st, &nd, &id, &f->e));
-    ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", &f->e));
+    ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", 0, &f->e));
     ok(f, st_batch_litter_add_all(f->st, f->cluster, "workitems/j", &f->e));
-    ok(f, st_batch_litter_nodes(f->st, &f->a, &nodes, &n, &f->e));
+    ok(f, st_batch_litter_add(f->st, id, "later", T0 + 7, &f->e));
+    ok(f, st_batch_litter_nodes(f->st, &f->a, T0, &nodes, &n, &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, 10, &rows, &n, &f->e));
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
     assert_int_equal(n, 2);
     assert_string_equal(rows[1].path, "workitems/j");
     ok(f, st_batch_litter_gone(f->st, rows[0].id, &f->e));
-    ok(f, st_batch_litter_of_node(f->st, &f->a, id, 10, &rows, &n, &f->e));
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    int64_t next = 0;
+    ok(f, st_batch_litter_next(f->st, T0, &next, &f->e));
+    assert_int_equal(next, T0 + 7);
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    ok(f, st_batch_litter_keep(f->st, id, "workitems/j", &f->e)); /* due already */
+    ok(f, st_batch_litter_keep(f->st, id, "later", &f->e));
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, T0 + 7, 10, &rows, &n, &f->e));
     assert_int_equal(n, 1);
 }
 
