@@ -139,7 +139,8 @@ static int get_server(const struct certs *c, time_t now, struct pair *p, struct 
     }
     if (make_server(&c->ca, &c->wanted, now, NULL, p, e) < 0)
         return -1;
-    return pair_save(p, s->server_cert, s->server_key, !s->without_sync, e);
+    /* What a power cut takes of it is made anew. */
+    return pair_save(p, s->server_cert, s->server_key, false, e);
 }
 
 /* --- what is shown -------------------------------------------------------------------------- */

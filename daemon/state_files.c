@@ -148,7 +148,7 @@ int endpoint_publish(const struct state *s, const struct endpoint *ep, struct er
     json_t *o = json_pack("{s:s, s:I, s:s, s:s*, s:s*}", "endpoint", ep->url, "pid",
                           (json_int_t)getpid(), "subscription_id", ep->subscription_id, "config",
                           ep->config, "testing_key", ep->testing_key);
-    int rc = write_json(s->endpoint, o, !s->without_sync, e);
+    int rc = write_json(s->endpoint, o, false, e); /* of no use after a power cut */
     json_decref(o);
     return rc;
 }

@@ -12,6 +12,7 @@ from .waiting import PATIENCE
 
 PACKAGE = ROOT / "test" / "clients" / "azurite" / "package.json"
 START_S = 60
+IN_MEMORY = "--inMemoryPersistence"
 
 
 def home():
@@ -31,7 +32,9 @@ class Azurite:
 
     def start(self):
         program = home() / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
-        argv = ["node", program, "--blobPort", self.blob.port, "--location", self.directory, "--disableTelemetry"]
+        argv = ["node", program, "--blobPort", self.blob.port, "--disableTelemetry"]
+        if IN_MEMORY not in self.options:
+            argv += ["--location", self.directory]
         with open(self.directory / "azurite.log", "ab") as log:
             self.process = subprocess.Popen(
                 [str(a) for a in (*argv, *self.options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log

@@ -116,6 +116,21 @@ static void what_we_listen_as_has_the_server_certificate(void **state)
     }
 }
 
+/* The files of the server's pair are not synced. */
+static void what_a_power_cut_took_is_made_anew(void **state)
+{
+    struct world *w = *state;
+    for (int kept = 0; kept < 3; kept++) { /* neither file, the certificate, the key */
+        certs_close(w->certs);
+        w->certs = NULL;
+        for (int i = 0; i < 2; i++)
+            if (kept != i + 1)
+                assert_int_equal(truncate(w->path[2 + i], 0), 0);
+        open_at(w, START);
+        assert_true(is_for(w, "localhost", "gpu-head.lab"));
+    }
+}
+
 static void nothing_is_signed_for_strangers(void **state)
 {
     struct world *w = *state;
@@ -204,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_name_below_ours_gets_its_own),
         T(what_we_listen_as_has_the_server_certificate),
+        T(what_a_power_cut_took_is_made_anew),
         T(nothing_is_signed_for_strangers),
         T(a_name_is_signed_once),
         T(what_ends_soon_is_made_anew_while_we_run),

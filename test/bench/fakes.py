@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""As a cloud for tests, beside those that others use: moto's server for AWS, and Azurite, all of which keep nothing
+that must last. Small objects are put and got over plain HTTP, as each has them: a blob, an object of S3."""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from support import azurite, moto, packages
+from support.storage import StorageDaemon
+from support.testing import Testing
+
+from . import machine, stage, storage
+from .figures import Figure
+from .load import wrk_of
+
+ROUNDS, SECONDS, CLIENTS = 3, 2, 8
+READ, RESET = 100, 1000
+SMALL = os.urandom(4096)
+AIM_FASTER, AIM_SMALLER, AIM_RESET_MS = 20, 10, 10
+OURS, AZURITE, MOTO = "batchaid", "Azurite", "moto"
+ARGUMENTS = ["--ephemeral", "--testing"]
+
+
+class Blobs(storage.Side):
+    headers = storage.HEADERS
+
+    def object(self, name):
+        return self.path(f"/{name}")
+
+
+class Aws:
+    """moto looks whose a signature is, and not whether it is good."""
+
+    name, headers = MOTO, {
+        "Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=a"
+    }
+
+    def __init__(self, server):
+        self.server, self.port, self.pid = server, server.port, server.process.pid
+
+    def object(self, name):
+        return f"/bench/{name}"
+
+    def make_container(self):
+        assert self.server.call("PUT", "/bench") == 200
+
+    def fill(self, prefix, count):
+        for n in range(1, count + 1):
+            assert self.server.call("PUT", self.object(f"{prefix}-{n}"), SMALL) == 200
+
+
+def new_ours(config=None):
+    make = lambda config, directory: StorageDaemon(config, state_dir=directory, arguments=ARGUMENTS)
+    daemon = stage.new_daemon(config, make)
+    daemon.expect_log("testing.on")
+    return daemon
+
+
+def close_azurite(server):
+    server.close()
+    shutil.rmtree(server.directory)
+
+
+def is_here(peer, home):
+    try:
+        home()
+    except packages.Unavailable as e:
+        print(f"bench: without {peer}: {e}", file=sys.stderr)
+        return False
+    return True
+
+
+@contextmanager
+def sides():
+    """Those that can be had, started, with how long each took in ms, and an empty container in each."""
+    with ExitStack() as stack:
+        made = [(partial(Blobs, OURS), new_ours(), stage.close)]
+        if is_here(AZURITE, azurite.home):
+            folder = Path(tempfile.mkdtemp(prefix="azurite-", dir=stage.directory()))
+            made.append((partial(Blobs, AZURITE), azurite.Azurite(folder, azurite.IN_MEMORY), close_azurite))
+        if is_here(MOTO, moto.home):
+            log = stack.enter_context(open(os.devnull, "wb"))
+            made.append((Aws, moto.Moto(log), moto.Moto.close))
+        found = []
+        for side, server, close in made:
+            stack.callback(close, server)
+            begun = time.monotonic()
+            server.start()
+            took = (time.monotonic() - begun) * 1000
+            found.append(side(server))
+            found[-1].start_ms, found[-1].idle_mb = took, machine.rss_mb(found[-1].pid)
+            found[-1].make_container()
+        yield found
+
+
+def load(side, method, name, **more):
+    found = wrk_of(
+        f"http://127.0.0.1:{side.port}", method, side.object(name), side.headers, SMALL,
+        connections=CLIENTS, seconds=SECONDS, **more
+    )  # fmt: skip
+    return found["rate"]
+
+
+def reset_ours(daemon):
+    """1,000 jobs that wait, and what they stand in."""
+    stage.Stage(daemon, nodes=0).fill(RESET)
+    testing = Testing(daemon)
+    begun = time.monotonic()
+    testing.call("POST", "/reset", {}, expect=200)
+    return (time.monotonic() - begun) * 1000
+
+
+def reset_moto(server):
+    """1,000 buckets."""
+    for n in range(RESET):
+        assert server.call("PUT", f"/bucket-{n}") == 200
+    begun = time.monotonic()
+    assert server.call("POST", "/moto-api/reset") == 200
+    return (time.monotonic() - begun) * 1000
+
+
+def figure(name, unit, samples, factor, more_is_better=False, aim=None):
+    """`factor` times better than the better peer is aimed at."""
+    peers = {n: s for n, s in samples.items() if n != OURS}
+    if aim is None and peers:
+        theirs = [median(s) for s in peers.values()]
+        aim = max(theirs) * factor if more_is_better else min(theirs) / factor
+    return Figure(name, unit, samples[OURS], aim, more_is_better, peers)
+
+
+def measure():
+    starts, idle, puts, gets, peaks, resets = ({} for _ in range(6))
+
+    def note(table, side, value):
+        table.setdefault(side.name, []).append(value)
+
+    for _ in range(ROUNDS):
+        with sides() as found:
+            for side in found:
+                note(starts, side, side.start_ms)
+                note(idle, side, side.idle_mb)
+                note(puts, side, load(side, "PUT", "put-%d"))
+                side.fill("read", READ)
+                note(gets, side, load(side, "GET", "read-%d", numbers=READ))
+                note(peaks, side, machine.peak_rss_mb(side.pid))
+                if side.name == OURS:
+                    note(resets, side, reset_ours(side.server))
+                elif side.name == MOTO:
+                    note(resets, side, reset_moto(side.server))
+    return [
+        figure("as a fake: start until a request is answered", "ms", starts, AIM_FASTER),
+        figure("  memory then", "MB", idle, AIM_SMALLER),
+        figure(f"  puts of 4 KiB, {CLIENTS} clients", "1/s", puts, AIM_FASTER, True),
+        figure(f"  gets of 4 KiB, {CLIENTS} clients", "1/s", gets, AIM_FASTER, True),
+        figure("  memory at most", "MB", peaks, AIM_SMALLER),
+        figure(f"  reset, {RESET:,} jobs (moto: buckets)", "ms", resets, AIM_FASTER, aim=AIM_RESET_MS),
+    ]
