@@ -4,16 +4,10 @@
 import re
 
 import pytest
-from support.batch import V, BatchGround
+from support.batch import V
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Job
 from support.waiting import wait_for
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
 
 
 def auto(life="job", keep=False, **more):

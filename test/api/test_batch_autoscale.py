@@ -2,23 +2,12 @@
 """Pools of Azure Batch that a formula scales, as clients see them."""
 
 import pytest
-from support.batch import DOCUMENTED, BatchGround
+from support.batch import DOCUMENTED
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import fresh
 
 NOTHING = "$TargetDedicatedNodes=0;$TargetLowPriorityNodes=0;$NodeDeallocationOption=requeue"
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 def body(name, **more):

@@ -5,19 +5,8 @@ import base64
 
 import pytest
 from support.batch import V, BatchGround
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.certificates import Made
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture

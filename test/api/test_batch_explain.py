@@ -4,16 +4,10 @@
 import json
 
 import pytest
-from support.batch import V, BatchGround
+from support.batch import V
+from support.batch_fixtures import ground  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
 
 
 @pytest.fixture(scope="module")

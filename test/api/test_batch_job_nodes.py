@@ -3,6 +3,7 @@
 
 import pytest
 from support.batch import BatchGround
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
@@ -12,25 +13,11 @@ RELEASE = "jobReleaseTaskExecutionInfo"
 
 
 @pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
-
-
-@pytest.fixture(scope="module")
 def pool(plane):
     """Two nodes of two slots each."""
     add_pool(plane, "prepared", targetDedicatedNodes=2, taskSlotsPerNode=2)
     yield "prepared"
     plane.call("DELETE", "/pools/prepared", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def command(text, **more):

@@ -2,20 +2,9 @@
 """Jobs and tasks of Azure Batch whose pool does not exist: what is accepted, refused and shown."""
 
 import pytest
-from support.batch import V, BatchGround
+from support.batch import V
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture

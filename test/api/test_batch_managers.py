@@ -4,18 +4,11 @@
 import json
 
 import pytest
-from support.batch import BatchGround
-from support.batch_jobs import Jobs, add_pool
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.waiting import wait_for
 
 NUMBER = iter(range(1000))
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +18,6 @@ def pool(plane):
     wait_for(lambda: [n["state"] for n in plane.all("/pools/managed/nodes")] == ["idle"] * 2, what="two idle nodes")
     yield "managed"
     plane.call("DELETE", "/pools/managed", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def command(text, **more):

@@ -2,18 +2,11 @@
 """More tasks than one slice of a list, a filter or a deletion takes. They wait for a pool that does not exist."""
 
 import pytest
-from support.batch import BatchGround
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs
 
 COLLECTIONS, EACH = 13, 100
 TASKS = COLLECTIONS * EACH  # a filter is asked about 1,000 at a time
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    ground = BatchGround(daemon)
-    yield ground.plane
-    ground.remove()
 
 
 @pytest.fixture(scope="module")

@@ -5,24 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.batch import BatchGround
 from support.batch_blobs import Container
-from support.batch_jobs import Jobs, add_pool
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.waiting import wait_for
 
 NODES = 3
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +18,6 @@ def pool(plane):
     add_pool(plane, "team", targetDedicatedNodes=NODES, enableInterNodeCommunication=True)
     yield "team"
     plane.call("DELETE", "/pools/team", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def multi(coordination="/bin/true", nodes=NODES, **more):

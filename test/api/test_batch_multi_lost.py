@@ -2,16 +2,9 @@
 """Tasks of Azure Batch on several nodes, of which one leaves or is lost."""
 
 import pytest
-from support.batch import BatchGround
-from support.batch_jobs import Jobs, add_pool
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.waiting import wait_for
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
 
 
 @pytest.fixture
@@ -20,13 +13,6 @@ def pool(plane):
     yield "leaves"
     plane.call("DELETE", "/pools/leaves", expect=202)
     wait_for(lambda: plane.call("GET", "/pools/leaves").status == 404, what="the pool gone")
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def subtasks(job, task):

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 import requests
+from support.batch_fixtures import others, store  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
-from support.batch_store import Store
 from support.daemon import Daemon
-from support.others import Others
 from support.waiting import wait_for
 
 IDENTITY = {
@@ -22,20 +21,6 @@ IDENTITY = {
 def daemon():
     with Daemon(config={"batch": {"transfer_timeout_s": 2}}) as d:
         yield d
-
-
-@pytest.fixture(scope="module")
-def others():
-    o = Others()
-    yield o
-    o.stop()
-
-
-@pytest.fixture(scope="module")
-def store(daemon):
-    s = Store(daemon)
-    yield s
-    s.batch.remove()
 
 
 @pytest.fixture(scope="module")

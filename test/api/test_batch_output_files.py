@@ -4,18 +4,10 @@
 import hashlib
 
 import pytest
-from support.batch_jobs import Jobs, add_pool
-from support.batch_store import Store
+from support.batch_fixtures import jobs, others, store  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.daemon import Daemon
-from support.others import Others
 from support.waiting import wait_for
-
-
-@pytest.fixture(scope="module")
-def others():
-    o = Others()
-    yield o
-    o.stop()
 
 
 @pytest.fixture(scope="module")
@@ -25,24 +17,15 @@ def daemon():
 
 
 @pytest.fixture(scope="module")
-def store(daemon):
-    s = Store(daemon)
-    yield s
-    s.batch.remove()
+def plane(store):
+    return store.plane
 
 
 @pytest.fixture(scope="module")
-def pool(store):
-    add_pool(store.plane, "pool", targetDedicatedNodes=1)
+def pool(plane):
+    add_pool(plane, "pool", targetDedicatedNodes=1)
     yield "pool"
-    store.plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture
-def jobs(store, pool):
-    made = Jobs(store.plane, pool)
-    yield made
-    made.remove()
+    plane.call("DELETE", "/pools/pool", expect=202)
 
 
 def output(pattern, url, path=None, when="taskcompletion", **more):

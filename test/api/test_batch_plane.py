@@ -9,21 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 from support import batch
 from support.batch import V, VERSIONS, BatchGround, Plane, operations
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.people import CONTRIBUTOR, READER, Person
 
 OLD, NEW = V["8.0"], V["9.0"]
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 # --- who may ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from support.batch import ETAG, V, VERSIONS, BatchGround, before
+from support.batch import ETAG, V, VERSIONS, before
+from support.batch_fixtures import ground  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import instant
 
@@ -57,13 +58,6 @@ class Pools:
         for name in self.made:
             self.plane.call("DELETE", f"/pools/{name}", validate=False)
         wait_for(lambda: not self.plane.all("/pools"))
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
 
 
 @pytest.fixture

@@ -8,17 +8,10 @@ import pytest
 from azure.storage.blob import ContainerSasPermissions, generate_container_sas
 from support.accounts import Accounts
 from support.batch import Plane
-from support.batch_jobs import Jobs, add_pool
+from support.batch_fixtures import jobs, others  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.batch_rm import BatchAccounts
 from support.daemon import Daemon
-from support.others import Others
-
-
-@pytest.fixture(scope="module")
-def others():
-    o = Others()
-    yield o
-    o.stop()
 
 
 class Store:
@@ -61,17 +54,15 @@ def store(daemon):
 
 
 @pytest.fixture(scope="module")
-def pool(store):
-    add_pool(store.plane, "pool", targetDedicatedNodes=1)
+def plane(store):
+    return store.plane
+
+
+@pytest.fixture(scope="module")
+def pool(plane):
+    add_pool(plane, "pool", targetDedicatedNodes=1)
     yield "pool"
-    store.plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture
-def jobs(store, pool):
-    made = Jobs(store.plane, pool)
-    yield made
-    made.remove()
+    plane.call("DELETE", "/pools/pool", expect=202)
 
 
 def run(jobs, command, *files):

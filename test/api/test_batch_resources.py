@@ -2,21 +2,9 @@
 """Resource files of Azure Batch's tasks: blobs of accounts of this daemon, put onto the node before a task begins."""
 
 import pytest
-from support.batch import BatchGround
 from support.batch_blobs import Container
-from support.batch_jobs import Jobs, add_pool
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +12,6 @@ def pool(plane):
     add_pool(plane, "pool", targetDedicatedNodes=1)
     yield "pool"
     plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 @pytest.fixture(scope="module")

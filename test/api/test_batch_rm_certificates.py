@@ -4,21 +4,9 @@
 import base64
 
 import pytest
-from support.batch import BatchGround
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.certificates import Made
 from support.world import fresh
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture

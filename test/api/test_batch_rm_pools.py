@@ -5,25 +5,13 @@ import copy
 import re
 
 import pytest
-from support.batch import BatchGround
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_rm import RM_VERSION
 from support.waiting import wait_for
 from support.world import fresh
 
 IMAGE = {"publisher": "canonical", "offer": "ubuntuserver", "sku": "18.04-LTS"}
 MACHINE = {"virtualMachineConfiguration": {"imageReference": IMAGE, "nodeAgentSkuId": "batch.node.ubuntu 18.04"}}
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 def properties(**more):

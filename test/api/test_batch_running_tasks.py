@@ -5,18 +5,11 @@ import os
 import signal
 
 import pytest
-from support.batch import BatchGround
-from support.batch_jobs import Jobs, add_pool
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
+from support.batch_jobs import add_pool
 from support.daemon import processes_of
 from support.waiting import wait_for
 from support.world import instant
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +18,6 @@ def pool(plane):
     add_pool(plane, "running", targetDedicatedNodes=1, taskSlotsPerNode=4)
     yield "running"
     plane.call("DELETE", "/pools/running", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 @pytest.fixture

@@ -6,22 +6,11 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from support.batch import ETAG, V, BatchGround
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import fresh, merge
 
 INFINITE = "P10675199DT2H48M5.4775807S"
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 def body(name=None, **more):

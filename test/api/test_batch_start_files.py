@@ -4,20 +4,13 @@ task."""
 
 import pytest
 from support.batch import Plane
+from support.batch_fixtures import others  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool
 from support.batch_packages import package, packaged
-from support.others import Others
 from support.waiting import wait_for
 from support.world import fresh
 
 INFO = "startTaskInfo"
-
-
-@pytest.fixture(scope="module")
-def others():
-    o = Others()
-    yield o
-    o.stop()
 
 
 @pytest.fixture(scope="module")

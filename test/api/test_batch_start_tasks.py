@@ -5,8 +5,8 @@ import os
 
 import pytest
 from support.batch import BatchGround
+from support.batch_fixtures import ground, others, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
-from support.others import Others
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -60,20 +60,6 @@ class Pool:
 
 def start(line=WAITS, waits=False, **more):
     return {"commandLine": f"/bin/sh -c '{line}'", "waitForSuccess": waits, **more}
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def others():
-    o = Others()
-    yield o
-    o.stop()
 
 
 @pytest.fixture

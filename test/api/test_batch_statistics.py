@@ -5,24 +5,13 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from support import batch
-from support.batch import V, VERSIONS, BatchGround
+from support.batch import V, VERSIONS
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import fresh
 
 WITH_LIFETIMES = [v for v in VERSIONS if not batch.before(V["16.0"], v)]
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture(scope="module")

@@ -2,22 +2,11 @@
 """Jobs and tasks of Azure Batch on local nodes: from the request to what the node ran."""
 
 import pytest
-from support.batch import V, BatchGround
+from support.batch import V
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
-
-
-@pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +15,6 @@ def pool(plane):
     add_pool(plane, "pool", targetDedicatedNodes=2, taskSlotsPerNode=2)
     yield "pool"
     plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def test_a_task_runs_and_says_how_it_ended(jobs):

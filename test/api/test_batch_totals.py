@@ -2,17 +2,11 @@
 """What is counted of the tasks of a node and of a job."""
 
 import pytest
-from support.batch import V, BatchGround
+from support.batch import V
+from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
-
-
-@pytest.fixture(scope="module")
-def plane(daemon):
-    g = BatchGround(daemon)
-    yield g.plane
-    g.remove()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import os
 
 import pytest
 from support.batch import BatchGround
+from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
 from support.waiting import wait_for
@@ -17,29 +18,10 @@ ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only a daemon that is root 
 
 
 @pytest.fixture(scope="module")
-def ground(daemon):
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
-
-
-@pytest.fixture(scope="module")
-def plane(ground):
-    return ground.plane
-
-
-@pytest.fixture(scope="module")
 def pool(plane):
     add_pool(plane, "users", targetDedicatedNodes=1, taskSlotsPerNode=4, userAccounts=ACCOUNTS)
     yield "users"
     plane.call("DELETE", "/pools/users", expect=202)
-
-
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
 
 
 def auto(scope="pool", elevation="nonadmin"):

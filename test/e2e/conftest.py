@@ -6,6 +6,7 @@ import shlex
 import subprocess
 
 import pytest
+from support.containers import TOOLKIT, docker, podman
 from support.daemon import BATCHAID
 
 POLL = re.compile(r"Request URL: '[^']*/operationresults/")
@@ -66,3 +67,17 @@ def az_of(tmp_path_factory):
 @pytest.fixture(scope="session")
 def az(az_of, daemon):
     return az_of(daemon)
+
+
+@pytest.fixture(scope="module", params=["docker", "podman"])
+def engine(request, tmp_path_factory):
+    """A container engine of the tests' own, with the image TOOLKIT."""
+    if request.param == "docker":
+        with docker() as found:
+            found.add_image(TOOLKIT)
+            yield found
+        return
+    with podman(tmp_path_factory.mktemp("podman")) as found:
+        found.add_image(TOOLKIT)
+        yield found
+        found("rmi", "-f", TOOLKIT)

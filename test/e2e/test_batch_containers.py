@@ -5,27 +5,13 @@ import shutil
 
 import pytest
 from support.batch import BatchGround
+from support.batch_fixtures import jobs  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool
-from support.containers import Registry, docker, image, podman
+from support.containers import TOOLKIT, Registry, docker, image, podman
 from support.daemon import Daemon
 from support.ports import free_port
 from support.waiting import wait_for
 from support.world import fresh
-
-IMAGE = "tests/toolkit:1"
-
-
-@pytest.fixture(scope="module", params=["docker", "podman"])
-def engine(request, tmp_path_factory):
-    if request.param == "docker":
-        with docker() as found:
-            found.add_image(IMAGE)
-            yield found
-        return
-    with podman(tmp_path_factory.mktemp("podman")) as found:
-        found.add_image(IMAGE)
-        yield found
-        found("rmi", "-f", IMAGE)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +23,7 @@ def plane(engine):
         g.remove()
 
 
-def container_pool(plane, id, images=(IMAGE,), registries=(), **more):
+def container_pool(plane, id, images=(TOOLKIT,), registries=(), **more):
     vm = {**POOL["virtualMachineConfiguration"]}
     vm["containerConfiguration"] = {
         "type": "dockerCompatible", "containerImageNames": list(images), "containerRegistries": list(registries)
@@ -52,14 +38,7 @@ def pool(plane):
     plane.call("DELETE", "/pools/contained", expect=202)
 
 
-@pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
-
-
-def settings(image=IMAGE, **more):
+def settings(image=TOOLKIT, **more):
     return {"containerSettings": {"imageName": image, **more}}
 
 
@@ -75,10 +54,10 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     (done,) = job.wait(task)
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     marker, folder, same, *quoted = said(job, task).splitlines()
-    assert marker == IMAGE and folder == same and folder.endswith("/wd")
+    assert marker == TOOLKIT and folder == same and folder.endswith("/wd")
     assert "\n".join(quoted) == "it's \"so\" $HOME\n`id`"
     assert said(job, task, "wd%2Fout.txt") == "made\n"
-    assert done["containerSettings"]["imageName"] == IMAGE
+    assert done["containerSettings"]["imageName"] == TOOLKIT
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 

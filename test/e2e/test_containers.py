@@ -5,29 +5,14 @@ import shutil
 import socket
 
 import pytest
-from support.containers import Registry, docker, podman
+from support.containers import TOOLKIT, Registry, docker, podman
 from support.daemon import Daemon
 from support.waiting import wait_for
 from support.world import Place, file_share, wait_flag
 
-IMAGE = "tests/toolkit:1"
 
-
-def contained(image=IMAGE, **settings):
+def contained(image=TOOLKIT, **settings):
     return {"containerSettings": {"imageSourceRegistry": {"image": image}, **settings}}
-
-
-@pytest.fixture(scope="module", params=["docker", "podman"])
-def engine(request, tmp_path_factory):
-    if request.param == "docker":
-        with docker() as found:
-            found.add_image(IMAGE)
-            yield found
-        return
-    with podman(tmp_path_factory.mktemp("podman")) as found:
-        found.add_image(IMAGE)
-        yield found
-        found("rmi", "-f", IMAGE)
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +41,12 @@ def test_a_job_runs_in_its_image_and_sees_what_it_would_see_outside(place, clust
     )
     job.succeed()
     image, share, folder, quoted, gpus = job.read("stdout.txt").splitlines()
-    assert (image, share, gpus) == (IMAGE, "from the share", "0")
+    assert (image, share, gpus) == (TOOLKIT, "from the share", "0")
     assert "/jobs/" in folder
     assert quoted == "it's \"so\" $HOME `id`"
     assert place.share("data").joinpath("out.txt").read_text() == "made in a container\n"
     log = job.read("execution.log")
-    assert f"{IMAGE} is there" in log and f"runs image {IMAGE}" in log
+    assert f"{TOOLKIT} is there" in log and f"runs image {TOOLKIT}" in log
 
 
 def test_preparation_and_command_share_one_container_which_goes_with_the_job(place, cluster, engine):

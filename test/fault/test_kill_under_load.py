@@ -9,10 +9,8 @@ exactly once, and none that was never accepted has run."""
 import collections
 import os
 import random
-import threading
 
-import requests
-from support.gate import Gate
+from support.gate import Gate, Writer, kill_again_and_again
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body
 
@@ -21,34 +19,17 @@ SEED = int(os.environ.get("BATCHAID_FAULT_SEED", random.SystemRandom().randrange
 JOBS_A_CYCLE = 6  # of each client, so that the machine keeps up
 
 
-class Client(threading.Thread):
-    """Writes until it is told to stop, to its own experiment and cluster; never more than one request
-    at a time. What it knows: acknowledged, given up (deleted with success), unknown."""
+class Client(Writer):
+    """Writes to an experiment and a cluster of its own."""
 
     def __init__(self, place, number, gate):
-        super().__init__(daemon=True)
-        self.place, self.number, self.gate = place, number, gate
-        self.rng = random.Random(SEED * 100 + number)
+        super().__init__(gate, random.Random(SEED * 100 + number))
+        self.place, self.number = place, number
         self.experiment = f"exp{number}"
         self.shared = f"{place.path}/clusters/shared"
         self.cluster = place.cluster_at(f"own{number}")
         self.cluster_there = None  # None: unknown
         self.cluster_target = None
-        self.there, self.gone, self.unknown = set(), set(), set()
-        self.counter = 0
-        self.acknowledged = 0
-        self.failure = None
-
-    def run(self):
-        try:
-            while self.gate.pass_through(self):
-                try:
-                    self.step()
-                except requests.RequestException:
-                    pass  # the daemon was killed under this request; the next cycle comes
-        except Exception as e:  # shown by the test
-            self.failure = e
-            self.gate.pass_out(self)
 
     def step(self):
         choice = self.rng.random()
@@ -135,24 +116,7 @@ def test_nothing_acknowledged_is_lost_and_each_job_runs_once(own_daemon):
     clients = [Client(place, n, gate) for n in range(4)]
     for c in clients:
         place.experiment(c.experiment)
-        c.start()
-    for _ in range(KILLS):
-        gate.let_in()
-        # How long the daemon works before it is killed is what this test is about.
-        threading.Event().wait(rng.uniform(0.0, 0.25))
-        d.kill9()
-        gate.shut()
-        gate.wait_still()
-        d.start()
-        for c in clients:
-            assert c.failure is None, repr(c.failure)
-            c.verify()
-    gate.finish()
-    for c in clients:
-        c.join()
-    acknowledged = sum(c.acknowledged for c in clients)
-    print(f"{acknowledged} writes were acknowledged between {KILLS} kills")
-    assert acknowledged > KILLS, "there was no load"
+    kill_again_and_again(d, gate, clients, KILLS, rng)
     verify_runs(place, clients)
 
 

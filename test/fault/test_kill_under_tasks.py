@@ -8,12 +8,10 @@ ended has run exactly once, and none that was never accepted has run."""
 import collections
 import os
 import random
-import threading
 
-import requests
 from support.batch import BatchGround
 from support.batch_jobs import add_pool
-from support.gate import Gate
+from support.gate import Gate, Writer, kill_again_and_again
 from support.waiting import wait_for
 
 KILLS = int(os.environ.get("BATCHAID_FAULT_KILLS", "30"))
@@ -22,30 +20,15 @@ ADDS_A_CYCLE = 4  # of each client, so that the machine keeps up
 COLLECTION = 5
 
 
-class Client(threading.Thread):
-    """Writes until it is told to stop, to a job of its own; never more than one request at a time."""
+class Client(Writer):
+    """Writes to a job of its own."""
 
     def __init__(self, plane, number, gate):
-        super().__init__(daemon=True)
-        self.plane, self.gate = plane, gate
-        self.rng = random.Random(SEED * 100 + number)
+        super().__init__(gate, random.Random(SEED * 100 + number))
+        self.plane = plane
         self.job = f"job{number}"
-        self.there, self.gone, self.unknown = set(), set(), set()
         self.ended = set()  # somebody has asked for their end
-        self.counter = self.acknowledged = 0
-        self.failure = None
         plane.call("POST", "/jobs", {"id": self.job, "poolInfo": {"poolId": "pool"}}, expect=201)
-
-    def run(self):
-        try:
-            while self.gate.pass_through(self):
-                try:
-                    self.step()
-                except requests.RequestException:
-                    pass  # the daemon was killed under this request; the next cycle comes
-        except Exception as e:  # shown by the test
-            self.failure = e
-            self.gate.pass_out(self)
 
     def step(self):
         choice = self.rng.random()
@@ -116,25 +99,7 @@ def test_nothing_acknowledged_is_lost_and_each_task_runs_once(own_daemon):
     add_pool(plane, "pool", targetDedicatedNodes=3, taskSlotsPerNode=2)
     gate = Gate(ADDS_A_CYCLE)
     clients = [Client(plane, n, gate) for n in range(4)]
-    for c in clients:
-        c.start()
-    for _ in range(KILLS):
-        gate.let_in()
-        # How long the daemon works before it is killed is what this test is about.
-        threading.Event().wait(rng.uniform(0.0, 0.25))
-        d.kill9()
-        gate.shut()
-        gate.wait_still()
-        d.start()
-        for c in clients:
-            assert c.failure is None, repr(c.failure)
-            c.verify()
-    gate.finish()
-    for c in clients:
-        c.join()
-    acknowledged = sum(c.acknowledged for c in clients)
-    print(f"{acknowledged} writes were acknowledged between {KILLS} kills")
-    assert acknowledged > KILLS, "there was no load"
+    kill_again_and_again(d, gate, clients, KILLS, rng)
     verify_runs(clients, d.state_dir.glob("nodes/*/batch/shared/runs"))
 
 

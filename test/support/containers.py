@@ -15,6 +15,7 @@ import pytest
 from .waiting import wait_for
 
 BUSYBOX = Path("/bin/busybox")
+TOOLKIT = "tests/toolkit:1"  # the usual image
 TOOLS = (
     *("sh", "cat", "cp", "df", "dirname", "echo", "env", "grep", "hostname", "id", "kill", "ls", "mkdir", "ps", "sed"),
     *("sleep", "test", "touch", "tr", "trap", "wc"),

@@ -3,6 +3,8 @@
 
 import threading
 
+import requests
+
 
 class Gate:
     """Lets clients work while the daemon is up, and knows when all of them stand still."""
@@ -55,3 +57,50 @@ class Gate:
         with self.condition:
             self.stop = True
             self.condition.notify_all()
+
+
+class Writer(threading.Thread):
+    """A client that writes until it is told to stop; never more than one request at a time. What it knows of what it
+    wrote: there (acknowledged), gone (deleted with success), or unknown. Subclasses have step(), one request or none,
+    and verify(), which compares that with what the daemon has."""
+
+    def __init__(self, gate, rng):
+        super().__init__(daemon=True)
+        self.gate, self.rng = gate, rng
+        self.there, self.gone, self.unknown = set(), set(), set()
+        self.counter = self.acknowledged = 0
+        self.failure = None
+
+    def run(self):
+        try:
+            while self.gate.pass_through(self):
+                try:
+                    self.step()
+                except requests.RequestException:
+                    pass  # the daemon was killed under this request; the next cycle comes
+        except Exception as e:  # shown by kill_again_and_again()
+            self.failure = e
+            self.gate.pass_out(self)
+
+
+def kill_again_and_again(d, gate, writers, kills, rng):
+    """kill -9 at random moments while they write; what was acknowledged must be there after each."""
+    for w in writers:
+        w.start()
+    for _ in range(kills):
+        gate.let_in()
+        # How long the daemon works before it is killed is what such tests are about.
+        threading.Event().wait(rng.uniform(0.0, 0.25))
+        d.kill9()
+        gate.shut()
+        gate.wait_still()
+        d.start()
+        for w in writers:
+            assert w.failure is None, repr(w.failure)
+            w.verify()
+    gate.finish()
+    for w in writers:
+        w.join()
+    acknowledged = sum(w.acknowledged for w in writers)
+    print(f"{acknowledged} writes were acknowledged between {kills} kills")
+    assert acknowledged > kills, "there was no load"
