@@ -169,7 +169,7 @@ def test_a_start_task_runs_in_its_image(started, plane, engine):
     node = started("/bin/sh -c 'cat /etc/image; pwd; echo $AZ_BATCH_NODE_STARTUP_DIR; echo made > out.txt'")
     text = lambda path: plane.call("GET", f"{node}/files/startup/{path}", expect=200).content.decode()
     marker, folder, startup = text("stdout.txt").splitlines()
-    assert marker == IMAGE and folder == f"{startup}/wd" and text("wd/out.txt") == "made\n"
+    assert marker == TOOLKIT and folder == f"{startup}/wd" and text("wd/out.txt") == "made\n"
     assert plane.get(node)["startTaskInfo"]["exitCode"] == 0
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
