@@ -354,6 +354,7 @@ static void end_looks(void *ctx)
     files_end_requests(d->files);
     shares_end_requests(d->shares);
     testing_log_hurry(d->deps.testing.log);
+    testing_events_hurry(d->deps.testing.events);
     packages_end_requests(d->packages);
 }
 
@@ -373,6 +374,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .key = d->c->testing_key,
         .log = on ? testing_log_create(&d->loop) : NULL,
         .faults = on ? testing_faults_create() : NULL,
+        .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
         .rules = d->scripted.rules,
         .services = d->services,
         .n_services = API_SERVICES,
@@ -550,8 +552,7 @@ static int announce(struct daemon *d, struct err *e)
     if (!c->seed_file)
         return say_ready(d, e);
     d->readiness.seeding = true;
-    d->seeding.done = on_seeded;
-    d->seeding.ctx = d;
+    d->seeding = (struct seeding){.done = on_seeded, .ctx = d};
     return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
 }
 
@@ -590,6 +591,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     codes_free(d.deps.aad.codes);
     testing_log_free(d.deps.testing.log);
     testing_faults_free(d.deps.testing.faults);
+    testing_events_free(d.deps.testing.events);
     if (rc == 0 && d.seed_failed)
         rc = err_set(e, ERR_CONFIG, NULL, "the seed %s is not applied", c->seed_file);
     if (rc == 0)

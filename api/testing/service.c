@@ -31,6 +31,7 @@ static const struct route routes[] = {
     {"POST", BASE "/seed", 0, ROUTE_BYTES | ROUTE_BODY_KIB(64 * 1024), testing_seed,
      "Testing_Seed"},
     {"GET", BASE "/dump", 0, 0, testing_dump, "Testing_Dump"},
+    {"GET", BASE "/events", 0, 0, events_follow, "Testing_Events"},
 };
 
 static const char *const paths[] = {BASE "/{rest*}", NULL};

@@ -13,6 +13,7 @@
 #include "api/arm/arm.h"
 #include "api/http/watch.h"
 #include "api/seed/seed.h"
+#include "api/testing/events.h"
 #include "api/testing/rules.h"
 
 struct testing_log;
@@ -23,6 +24,7 @@ struct testing {
     const char *key; /* who has it may; NULL: nobody, as the daemon was started without --testing */
     struct testing_log *log;
     struct testing_faults *faults;
+    struct testing_events *events;
     struct testing_rules *rules;   /* of scripted work */
     const struct served *services; /* whose operations faults name; borrowed */
     size_t n_services;

@@ -116,7 +116,7 @@ class Cloud:
 
     # --- requests -------------------------------------------------------------------------------
 
-    def _open(self, method, url, headers, data):
+    def _open(self, method, url, headers, data, lines=False):
         request = urllib.request.Request(url, data=data, method=method, headers=headers)
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls)
@@ -131,6 +131,8 @@ class Cloud:
             except (ValueError, KeyError, TypeError):
                 error = {"code": "", "message": text.decode(errors="replace")}
             raise BatchaidError(e.code, error["code"], error["message"]) from None
+        if lines:
+            return [json.loads(line) for line in text.splitlines()]
         return json.loads(text) if text else None
 
     def token(self):
@@ -150,13 +152,13 @@ class Cloud:
         headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
         return self._open(method, self.endpoint + path, headers, None if body is None else json.dumps(body).encode())
 
-    def testing(self, method, path, body=None, text=None):
+    def testing(self, method, path, body=None, text=None, lines=False):
         """A request of tests: docs/testing.md."""
         headers = {KEY_HEADER: self.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
         if body is not None:
             text = json.dumps(body)
         data = None if text is None else text.encode()
-        return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data)
+        return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data, lines)
 
     def ready(self):
         """Whether requests are served to the end."""
@@ -256,6 +258,11 @@ class Subscription:
     def unused_rules(self):
         """The ids of those that nothing has fitted."""
         return self.cloud.testing("GET", f"/rules?subscription={self.id}")["unused"]
+
+    def events(self, after=0, timeout=0):
+        """Changes of state of what is here behind number `after`; waits for the first of them."""
+        query = urllib.parse.urlencode({"subscription": self.id, "after": after, "timeoutSeconds": timeout})
+        return self.cloud.testing("GET", "/events?" + query, lines=True)
 
     # --- clients --------------------------------------------------------------------------------
 

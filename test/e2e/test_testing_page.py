@@ -41,6 +41,7 @@ def page_shell(d, tmp_path):
         while at < len(done.stdout):
             reply, at = json.JSONDecoder().raw_decode(done.stdout, at)
             replies.append(reply)
+            at += len(done.stdout[at:]) - len(done.stdout[at:].lstrip())
         return replies
 
     return shell
@@ -62,7 +63,7 @@ def test_scripted_work(own_daemon, tmp_path):
 
 
 def test_the_page_runs(own_daemon, tmp_path):
-    serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, unknown = blocks()
+    serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, events, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
     d = own_daemon(arguments=["--ephemeral", "--testing"])
     d.expect_log("testing.on")
@@ -79,6 +80,7 @@ def test_the_page_runs(own_daemon, tmp_path):
     seen = shell(requests)[0]["value"]
     assert [s["status"] for s in seen] == [429, 429, 202] and seen[0]["fault"] == 1
     assert len(shell(expect)[0]["value"]) == 3
+    assert {"c"} == {event["name"] for event in shell(events)}
     assert shell(unknown) == [{"value": [], "others": 0}]
     assert shell(reset) == [{"resourceGroups": 2}]
     assert shell(f"cd {tmp_path}\n{seed}") == [{"resourceGroups": 1, "resources": 7}]

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/arm/event_text.h"
+
+#include <strings.h>
+
+#include "lib/timefmt.h"
+#include "storage/storage.h"
+
+/* The place and the name of an event's resource. */
+struct subject {
+    struct scope scope;
+    const char *cluster, *name; /* cluster: for a node */
+};
+
+static int find_job(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                    struct err *e)
+{
+    struct job j;
+    int rc = st_job_by_id(st, a, id, &j, e);
+    if (rc > 0)
+        *out = (struct subject){.scope = j.scope, .name = j.name};
+    return rc;
+}
+
+static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                        struct err *e)
+{
+    struct cluster c;
+    int rc = st_cluster_by_id(st, a, id, &c, e);
+    if (rc > 0)
+        *out = (struct subject){.scope = c.scope, .name = c.name};
+    return rc;
+}
+
+/* Its account is in the place of a workspace. */
+static int find_batch_pool(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                           struct err *e)
+{
+    struct batch_pool p;
+    struct batch_account b;
+    int rc = st_batch_pool_by_id(st, a, id, &p, e);
+    if (rc > 0)
+        rc = st_batch_account_by_id(st, a, p.account_id, &b, e);
+    if (rc > 0) {
+        *out = (struct subject){.scope = b.scope, .name = p.name};
+        out->scope.workspace = b.name;
+    }
+    return rc;
+}
+
+static int find_node(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                     struct err *e)
+{
+    struct node nd;
+    int rc = st_node_by_id(st, a, id, &nd, e);
+    if (rc <= 0)
+        return rc;
+    rc = (nd.pool_kind == RES_BATCH_POOL ? find_batch_pool : find_cluster)(st, a, nd.cluster_id,
+                                                                           out, e);
+    out->cluster = out->name;
+    out->name = nd.name;
+    return rc < 0 ? -1 : 1;
+}
+
+/* Kinds of resources that have events. */
+static const struct {
+    int (*find)(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                struct err *e);
+    const struct enum_name *states;
+} kinds[] = {
+    [RES_JOB] = {find_job, exec_state_names},
+    [RES_CLUSTER] = {find_cluster, alloc_state_names},
+    [RES_NODE] = {find_node, node_state_names},
+    [RES_BATCH_POOL] = {find_batch_pool, alloc_state_names},
+};
+
+static const char *state_name(const struct event *ev, int state)
+{
+    return state == 0 ? NULL : enum_to_name(kinds[ev->kind].states, state);
+}
+
+static json_t *show(const struct event *ev, const struct subject *s)
+{
+    char at[TIMEFMT_SIZE];
+    timefmt_wire(ev->at_us, at);
+    return json_pack("{s:I, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s, s:s*, s:s, s:s*}", "sequence",
+                     (json_int_t)ev->seq, "time", at, "kind",
+                     enum_to_name(resource_kind_names, (int)ev->kind), "resourceGroup",
+                     s->scope.group, "workspace", s->scope.workspace, "experiment",
+                     s->scope.experiment, "cluster", s->cluster, "name", s->name, "from",
+                     state_name(ev, ev->from), "to", state_name(ev, ev->to), "reason", ev->reason);
+}
+
+int event_render(struct storage *st, struct arena *a, const struct event *ev,
+                 const char *subscription, json_t **out, struct err *e)
+{
+    struct subject s = {.name = ""};
+    if ((size_t)ev->kind >= sizeof kinds / sizeof *kinds || !kinds[ev->kind].find)
+        return 0;
+    if (kinds[ev->kind].find(st, a, ev->resource_id, &s, e) < 0)
+        return -1;
+    bool other = subscription &&
+                 (!s.scope.subscription || strcasecmp(s.scope.subscription, subscription) != 0);
+    *out = other ? NULL : show(ev, &s);
+    return 1;
+}
