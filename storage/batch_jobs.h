@@ -39,12 +39,17 @@ enum st_batch_job_property {
 };
 /* Those for which the filter holds; NULL: all. */
 int st_batch_job_list(struct storage *, struct arena *, int64_t account_id,
-                      const struct filter *filter, const char *after, int limit,
+                      const struct filter *filter, const char *after, const char *upto, int limit,
                       struct batch_job **rows, size_t *n, struct err *);
-/* Those of a schedule, by number. */
+/* The name of the nth job behind `after`; 0: there are fewer. */
+int st_batch_job_nth(struct storage *, struct arena *, int64_t account_id, const char *after,
+                     int nth, const char **name, struct err *);
+/* The same of those of a schedule, by number. */
 int st_batch_job_list_schedule(struct storage *, struct arena *, int64_t schedule_id,
-                               const struct filter *filter, int after, int limit,
+                               const struct filter *filter, int after, int upto, int limit,
                                struct batch_job **rows, size_t *n, struct err *);
+int st_batch_job_nth_schedule(struct storage *, int64_t schedule_id, int after, int nth,
+                              int *number, struct err *);
 /* How many jobs of an account are not completed. */
 int st_batch_job_unfinished(struct storage *, int64_t account_id, int64_t *n, struct err *);
 /* Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than
@@ -77,7 +82,9 @@ int st_batch_job_remove_numbers(struct storage *, int64_t id, int limit, bool *l
 int st_batch_job_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_batch_job_counts(struct storage *, struct arena *, int64_t id, struct batch_counts *out,
                         struct err *);
-/* Of all jobs of an account. */
+/* Of all jobs of a schedule; of an account. */
+int st_batch_schedule_counts(struct storage *, struct arena *, int64_t schedule_id,
+                             struct batch_counts *out, struct err *);
 int st_batch_account_counts(struct storage *, struct arena *, int64_t account_id,
                             struct batch_counts *out, struct err *);
 
@@ -110,9 +117,11 @@ int st_batch_task_list(struct storage *, struct arena *, int64_t job_id,
 /* The name of the nth task behind `after`; 0: there are fewer. */
 int st_batch_task_nth(struct storage *, struct arena *, int64_t job_id, const char *after, int nth,
                       const char **name, struct err *);
-/* The tasks that ran last on a node, the latest first. */
+/* The tasks that ran last on a node, the latest first; and the parts of tasks on several nodes. */
 int st_batch_task_of_node(struct storage *, struct arena *, const char *node_name, int limit,
                           struct batch_task **rows, size_t *n, struct err *);
+int st_batch_subtask_of_node(struct storage *, struct arena *, const char *node_name, int limit,
+                             struct batch_subtask **rows, size_t *n, struct err *);
 /* How many have ended on it; a getter. */
 int st_batch_node_total(struct storage *, struct arena *, const char *node_name,
                         struct batch_node_total *out, struct err *);

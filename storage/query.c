@@ -383,6 +383,22 @@ int q_named(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owne
     return q_one(&q, a, row, out, e);
 }
 
+int q_nth_name(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
+               const char *after, int nth, const char **name, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, owner_id);
+    q_text(&q, after ? after : "");
+    q_int(&q, nth - 1);
+    int rc = q_step(&q, e);
+    if (rc != 1)
+        return rc;
+    *name = c_text(&q, a);
+    q_end(&q);
+    return 1;
+}
+
 int q_secret_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
                 const char **plain, struct err *e)
 {

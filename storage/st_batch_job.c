@@ -53,7 +53,7 @@ static const char *const properties[BATCH_JOB_PROPERTIES] = {
 };
 
 int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id,
-                      const struct filter *filter, const char *after, int limit,
+                      const struct filter *filter, const char *after, const char *upto, int limit,
                       struct batch_job **rows, size_t *n, struct err *e)
 {
     struct q q;
@@ -61,11 +61,18 @@ int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id,
     q_int(&q, account_id);
     q_text(&q, after ? after : "");
     q_int(&q, limit);
+    q_text(&q, upto ? upto : Q_LAST_NAME);
     return jobs(&q, a, rows, n, e);
 }
 
+int st_batch_job_nth(struct storage *st, struct arena *a, int64_t account_id, const char *after,
+                     int nth, const char **name, struct err *e)
+{
+    return q_nth_name(st, ST_BATCH_JOB_NTH, a, account_id, after, nth, name, e);
+}
+
 int st_batch_job_list_schedule(struct storage *st, struct arena *a, int64_t schedule_id,
-                               const struct filter *filter, int after, int limit,
+                               const struct filter *filter, int after, int upto, int limit,
                                struct batch_job **rows, size_t *n, struct err *e)
 {
     struct q q;
@@ -73,7 +80,26 @@ int st_batch_job_list_schedule(struct storage *st, struct arena *a, int64_t sche
     q_int(&q, schedule_id);
     q_int(&q, after);
     q_int(&q, limit);
+    q_int(&q, upto);
     return jobs(&q, a, rows, n, e);
+}
+
+int st_batch_job_nth_schedule(struct storage *st, int64_t schedule_id, int after, int nth,
+                              int *number, struct err *e)
+{
+    struct q q;
+    int64_t found;
+    q_read(&q, st, ST_BATCH_JOB_NTH_SCHEDULE);
+    q_int(&q, schedule_id);
+    q_int(&q, after);
+    q_int(&q, nth - 1);
+    int rc = q_step(&q, e);
+    if (rc != 1)
+        return rc;
+    found = c_int(&q);
+    q_end(&q);
+    *number = (int)found;
+    return 1;
 }
 
 int st_batch_job_unfinished(struct storage *st, int64_t account_id, int64_t *n, struct err *e)
@@ -153,7 +179,7 @@ int st_batch_job_remove_numbers(struct storage *st, int64_t id, int limit, bool 
                                 struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_BATCH_NUMBER_REMOVE, e) < 0)
+    if (q_write(&q, st, ST_BATCH_DONE_REMOVE, e) < 0)
         return -1;
     q_int(&q, id);
     q_int(&q, limit);
@@ -172,6 +198,12 @@ int st_batch_job_counts(struct storage *st, struct arena *a, int64_t id, struct 
                         struct err *e)
 {
     return q_by_id(st, ST_BATCH_JOB_COUNTS, a, id, &batch_count_row, out, e);
+}
+
+int st_batch_schedule_counts(struct storage *st, struct arena *a, int64_t schedule_id,
+                             struct batch_counts *out, struct err *e)
+{
+    return q_by_id(st, ST_BATCH_SCHEDULE_COUNTS, a, schedule_id, &batch_count_row, out, e);
 }
 
 int st_batch_account_counts(struct storage *st, struct arena *a, int64_t account_id,

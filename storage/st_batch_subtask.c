@@ -54,3 +54,17 @@ int st_batch_subtask_list(struct storage *st, struct arena *a, int64_t task_id, 
     *rows = items;
     return 0;
 }
+
+int st_batch_subtask_of_node(struct storage *st, struct arena *a, const char *node_name, int limit,
+                             struct batch_subtask **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_BATCH_SUBTASK_OF_NODE);
+    q_text(&q, node_name);
+    q_int(&q, limit);
+    if (q_rows(&q, a, &batch_subtask_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}

@@ -7,9 +7,6 @@
 #include "storage/batch_jobs.h"
 #include "storage/storage_priv.h"
 
-/* Behind every name: ids have ASCII letters, digits, '-', '_' and ':'. */
-#define LAST_NAME "\x7f"
-
 static int tasks(struct q *q, struct arena *a, struct batch_task **rows, size_t *n, struct err *e)
 {
     void *items;
@@ -64,24 +61,14 @@ int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id,
     q_int(&q, job_id);
     q_text(&q, after ? after : "");
     q_int(&q, limit);
-    q_text(&q, upto ? upto : LAST_NAME);
+    q_text(&q, upto ? upto : Q_LAST_NAME);
     return tasks(&q, a, rows, n, e);
 }
 
 int st_batch_task_nth(struct storage *st, struct arena *a, int64_t job_id, const char *after,
                       int nth, const char **name, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_TASK_NTH);
-    q_int(&q, job_id);
-    q_text(&q, after ? after : "");
-    q_int(&q, nth - 1);
-    int rc = q_step(&q, e);
-    if (rc != 1)
-        return rc;
-    *name = c_text(&q, a);
-    q_end(&q);
-    return 1;
+    return q_nth_name(st, ST_BATCH_TASK_NTH, a, job_id, after, nth, name, e);
 }
 
 int st_batch_task_of_node(struct storage *st, struct arena *a, const char *node_name, int limit,
@@ -283,8 +270,8 @@ int st_batch_wait_add_range(struct storage *st, const struct batch_task *t, int6
     if (q_write(&q, st, ST_BATCH_WAIT_ADD_RANGE, e) < 0)
         return -1;
     q_int(&q, t->job_id);
-    q_int(&q, t->id);
     q_int(&q, low);
+    q_int(&q, t->id);
     q_int(&q, high);
     return q_run(&q, e);
 }
@@ -325,15 +312,90 @@ static int settle_name(struct storage *st, enum stmt_id stmt, const struct batch
     return q_run(&q, e);
 }
 
-static int settle_number(struct storage *st, enum stmt_id stmt, const struct batch_task *t,
-                         int64_t number, struct err *e)
+/* An interval of numbers that are done. */
+struct done {
+    int64_t low, high;
+};
+
+/* The last that begins at or before n; a getter. */
+static int done_at(struct storage *st, int64_t job_id, int64_t n, struct done *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_DONE_AT);
+    q_int(&q, job_id);
+    q_int(&q, n);
+    int rc = q_step(&q, e);
+    if (rc != 1)
+        return rc;
+    out->low = c_int(&q);
+    out->high = c_int(&q);
+    q_end(&q);
+    return 1;
+}
+
+static int write_done(struct storage *st, enum stmt_id stmt, int64_t job_id, int64_t low,
+                      const int64_t *high, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, stmt, e) < 0)
         return -1;
-    q_int(&q, t->job_id);
-    q_int(&q, number);
+    q_int(&q, job_id);
+    q_int(&q, low);
+    if (high)
+        q_int(&q, *high);
     return q_run(&q, e);
+}
+
+/* Adds n to the intervals; *with becomes the one that it is in now. 0: it was in one. */
+static int add_done(struct storage *st, int64_t job_id, int64_t n, struct done *with, struct err *e)
+{
+    struct done before, behind;
+    int rc = done_at(st, job_id, n, &before, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 1 && before.high >= n)
+        return 0;
+    *with = (struct done){rc == 1 && before.high == n - 1 ? before.low : n, n};
+    rc = n < INT64_MAX ? done_at(st, job_id, n + 1, &behind, e) : 0;
+    if (rc < 0)
+        return -1;
+    if (rc == 1 && behind.low == n + 1) {
+        with->high = behind.high;
+        if (write_done(st, ST_BATCH_DONE_DROP, job_id, behind.low, NULL, e) < 0)
+            return -1;
+    }
+    return write_done(st, ST_BATCH_DONE_PUT, job_id, with->low, &with->high, e) < 0 ? -1 : 1;
+}
+
+static int settle_ranges(struct storage *st, enum stmt_id stmt, int64_t job_id, int64_t n,
+                         const struct done *with, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, job_id);
+    q_int(&q, with->low);
+    q_int(&q, n);
+    q_int(&q, with->high);
+    return q_run(&q, e);
+}
+
+/* A range that n completes begins in the interval up to n and ends in the one from n on. Those that
+ * begin or end in the shorter one are looked at: that is then at most half of what it is in, so
+ * each beginning and each end is looked at as often as the numbers can be halved, whatever the
+ * order in which they come. */
+static int settle_number(struct storage *st, int64_t job_id, int64_t n, struct err *e)
+{
+    struct done with;
+    int rc = add_done(st, job_id, n, &with, e);
+    if (rc <= 0)
+        return rc;
+    bool by_low = n - with.low <= with.high - n;
+    if (settle_ranges(st, by_low ? ST_BATCH_RANGE_MET_BY_LOW : ST_BATCH_RANGE_MET_BY_HIGH, job_id,
+                      n, &with, e) < 0)
+        return -1;
+    return settle_ranges(st, by_low ? ST_BATCH_RANGE_REMOVE_BY_LOW : ST_BATCH_RANGE_REMOVE_BY_HIGH,
+                         job_id, n, &with, e);
 }
 
 int st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
@@ -342,16 +404,7 @@ int st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t
     if (settle_name(st, ST_BATCH_WAIT_MET, t, e) < 0 ||
         settle_name(st, ST_BATCH_WAIT_MET_REMOVE, t, e) < 0)
         return -1;
-    if (number < 0)
-        return 0;
-    if (settle_number(st, ST_BATCH_NUMBER_ADD, t, number, e) < 0)
-        return -1;
-    if (q_changed(st) == 0) /* another task of that number was before it */
-        return 0;
-    if (settle_number(st, ST_BATCH_RANGE_STEP, t, number, e) < 0 ||
-        settle_number(st, ST_BATCH_RANGE_MET, t, number, e) < 0)
-        return -1;
-    return settle_number(st, ST_BATCH_RANGE_REMOVE, t, number, e);
+    return number < 0 ? 0 : settle_number(st, t->job_id, number, e);
 }
 
 /* --- what is to be removed from nodes -------------------------------------------------------- */

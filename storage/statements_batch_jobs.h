@@ -14,9 +14,24 @@
 #define BATCH_HAS_READY                                                                            \
     "EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = 1 AND t.waits = 0 "   \
     "AND t.fed = 0 AND t.instances <= ?4) "
-#define BATCH_DONE_IN_RANGE                                                                        \
-    "(SELECT count(*) FROM batch_number WHERE job_id = ?1 AND number BETWEEN ?3 AND ?4)"
-#define BATCH_IN_RANGE "job_id = ?1 AND low <= ?2 AND high >= ?2"
+/* The interval of numbers of job ?1 that begins last at or before ?2. */
+#define BATCH_DONE_AT(columns)                                                                     \
+    "SELECT " columns " FROM batch_done WHERE job_id = ?1 AND low <= ?2 ORDER BY low DESC LIMIT 1"
+/* Ranges that the interval from ?2 to ?4 has and that have ?3, which it lacked before; by the index
+ * of their beginnings or of their ends. */
+#define BATCH_RANGES_MET(by)                                                                       \
+    "batch_wait INDEXED BY batch_wait_" by " WHERE job_id = ?1 AND low >= ?2 AND low <= ?3 AND "   \
+    "high >= ?3 AND high <= ?4"
+#define BATCH_RANGES_STEP(by)                                                                      \
+    "UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE "              \
+    "w.task_id = batch_task.id AND w.low >= ?2 AND w.low <= ?3 AND w.high >= ?3 AND w.high <= "    \
+    "?4) WHERE id IN (SELECT task_id FROM " BATCH_RANGES_MET(by) ")"
+#define BATCH_COUNTS_OF_JOBS                                                                       \
+    "SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0), " \
+    "ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), "   \
+    "0), ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), "                    \
+    "ifnull(sum(bc.wall_us), 0), ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0) "          \
+    "FROM batch_job bj CROSS JOIN batch_count bc ON bc.job_id = bj.id "
 
 /* clang-format off */
 #define BATCH_JOB_STATEMENTS(X) \
@@ -25,10 +40,16 @@
     X(ST_BATCH_JOB_BY_ID, BATCH_JOB_SELECT "WHERE bj.id = ?1") \
     X(ST_BATCH_JOB_SECRETS, "SELECT secrets FROM batch_job WHERE id = ?1") \
     X(ST_BATCH_JOB_LIST, \
-      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 AND {?} ORDER BY bj.name LIMIT ?3") \
+      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 AND bj.name <= ?4 AND {?} " \
+      "ORDER BY bj.name LIMIT ?3") \
+    X(ST_BATCH_JOB_NTH, \
+      "SELECT name FROM batch_job WHERE account_id = ?1 AND name > ?2 ORDER BY name LIMIT 1 OFFSET ?3") \
     X(ST_BATCH_JOB_LIST_SCHEDULE, \
-      BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 AND {?} " \
-      "ORDER BY bj.number LIMIT ?3") \
+      BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 AND bj.number <= ?4 " \
+      "AND {?} ORDER BY bj.number LIMIT ?3") \
+    X(ST_BATCH_JOB_NTH_SCHEDULE, \
+      "SELECT number FROM batch_job WHERE schedule_id = ?1 AND schedule_id > 0 AND number > ?2 " \
+      "ORDER BY number LIMIT 1 OFFSET ?3") \
     X(ST_BATCH_JOB_UNFINISHED, "SELECT count(*) FROM batch_job WHERE account_id = ?1 AND state <> 6") \
     X(ST_BATCH_JOB_TURN, \
       BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.pool_name = ?2 AND bj.state = 1 AND " \
@@ -46,16 +67,13 @@
       "WHERE id = ?1 AND state = ?2") \
     X(ST_BATCH_JOB_STATE, "SELECT state FROM batch_job WHERE id = ?1") \
     X(ST_BATCH_JOB_REMOVE, "DELETE FROM batch_job WHERE id = ?1") \
-    X(ST_BATCH_NUMBER_REMOVE, \
-      "DELETE FROM batch_number WHERE job_id = ?1 AND number IN " \
-      "(SELECT number FROM batch_number WHERE job_id = ?1 LIMIT ?2)") \
+    X(ST_BATCH_DONE_REMOVE, \
+      "DELETE FROM batch_done WHERE job_id = ?1 AND low IN " \
+      "(SELECT low FROM batch_done WHERE job_id = ?1 LIMIT ?2)") \
     X(ST_BATCH_JOB_COUNTS, "SELECT {batch_count} FROM batch_count bc WHERE bc.job_id = ?1") \
-    X(ST_BATCH_ACCOUNT_COUNTS, \
-      "SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0), " \
-      "ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), 0), " \
-      "ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), " \
-      "ifnull(sum(bc.wall_us), 0), ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0) " \
-      "FROM batch_job bj JOIN batch_count bc ON bc.job_id = bj.id WHERE bj.account_id = ?1") \
+    X(ST_BATCH_ACCOUNT_COUNTS, BATCH_COUNTS_OF_JOBS "WHERE bj.account_id = ?1") \
+    X(ST_BATCH_SCHEDULE_COUNTS, \
+      BATCH_COUNTS_OF_JOBS "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0") \
     X(ST_BATCH_NODE_TOTAL, "SELECT {batch_node_total} FROM batch_node_total bn WHERE bn.node_name = ?1") \
     X(ST_BATCH_TASK_INSERT, "INSERT INTO {+batch_task}") \
     X(ST_BATCH_TASK_GET, BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name = ?2") \
@@ -107,27 +125,31 @@
     X(ST_BATCH_SUBTASK_LIST, \
       "SELECT {batch_subtask} FROM batch_subtask bu WHERE bu.task_id = ?1 AND bu.number > ?2 " \
       "ORDER BY bu.number LIMIT ?3") \
+    X(ST_BATCH_SUBTASK_OF_NODE, \
+      "SELECT {batch_subtask} FROM batch_subtask bu WHERE bu.node_name = ?1 ORDER BY bu.id DESC LIMIT ?2") \
     X(ST_BATCH_WAIT_ADD, \
       "INSERT OR IGNORE INTO batch_wait (job_id, task_id, name) SELECT ?1, ?2, ?3 WHERE NOT EXISTS " \
       "(SELECT 1 FROM batch_task WHERE job_id = ?1 AND name = ?3 AND satisfies = 1)") \
     X(ST_BATCH_WAIT_ADD_RANGE, \
-      "INSERT INTO batch_wait (job_id, task_id, low, high, left) SELECT ?1, ?2, ?3, ?4, ?4 - ?3 + 1 - " BATCH_DONE_IN_RANGE \
-      " WHERE " BATCH_DONE_IN_RANGE " <= ?4 - ?3") \
+      "INSERT INTO batch_wait (job_id, task_id, low, high) SELECT ?1, ?3, ?2, ?4 " \
+      "WHERE ifnull((" BATCH_DONE_AT("high") "), -1) < ?4") \
     X(ST_BATCH_WAIT_OF, \
-      "SELECT name, low, high, left FROM batch_wait WHERE task_id = ?1 ORDER BY id LIMIT ?2") \
+      "SELECT w.name, w.low, w.high, w.high - w.low + 1 - ifnull((SELECT " \
+      "sum(min(d.high, w.high) - max(d.low, w.low) + 1) FROM batch_done d WHERE d.job_id = w.job_id " \
+      "AND d.low <= w.high AND d.high >= w.low), 0) FROM batch_wait w WHERE w.task_id = ?1 ORDER BY w.id LIMIT ?2") \
     X(ST_BATCH_WAIT_COUNT, \
       "UPDATE batch_task SET waits = (SELECT count(*) FROM batch_wait w WHERE w.task_id = ?1) WHERE id = ?1") \
     X(ST_BATCH_WAIT_MET, \
       "UPDATE batch_task SET waits = waits - 1 WHERE id IN " \
       "(SELECT task_id FROM batch_wait WHERE job_id = ?1 AND name = ?2)") \
     X(ST_BATCH_WAIT_MET_REMOVE, "DELETE FROM batch_wait WHERE job_id = ?1 AND name = ?2") \
-    X(ST_BATCH_NUMBER_ADD, "INSERT OR IGNORE INTO batch_number (job_id, number) VALUES (?1, ?2)") \
-    X(ST_BATCH_RANGE_STEP, "UPDATE batch_wait SET left = left - 1 WHERE " BATCH_IN_RANGE) \
-    X(ST_BATCH_RANGE_MET, \
-      "UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE " \
-      "w.task_id = batch_task.id AND w.left = 0) WHERE id IN " \
-      "(SELECT task_id FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0)") \
-    X(ST_BATCH_RANGE_REMOVE, "DELETE FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0") \
+    X(ST_BATCH_DONE_AT, BATCH_DONE_AT("low, high")) \
+    X(ST_BATCH_DONE_DROP, "DELETE FROM batch_done WHERE job_id = ?1 AND low = ?2") \
+    X(ST_BATCH_DONE_PUT, "INSERT OR REPLACE INTO batch_done (job_id, low, high) VALUES (?1, ?2, ?3)") \
+    X(ST_BATCH_RANGE_MET_BY_LOW, BATCH_RANGES_STEP("low")) \
+    X(ST_BATCH_RANGE_MET_BY_HIGH, BATCH_RANGES_STEP("high")) \
+    X(ST_BATCH_RANGE_REMOVE_BY_LOW, "DELETE FROM " BATCH_RANGES_MET("low")) \
+    X(ST_BATCH_RANGE_REMOVE_BY_HIGH, "DELETE FROM " BATCH_RANGES_MET("high")) \
     X(ST_RUN_COUNT_WAITING, \
       "SELECT count(*) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 AND priority >= ?2") \
     X(ST_BATCH_TASK_FED_RUNS, \

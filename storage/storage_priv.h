@@ -369,6 +369,13 @@ int q_change_of(struct storage *st, enum stmt_id stmt, int64_t id, const char *n
 int q_ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
              struct err *e) MUST_CHECK;
 
+/* Behind every id: those have ASCII letters, digits, '-', '_' and ':'. */
+#define Q_LAST_NAME "\x7f"
+/* The name of the nth row of an owner behind `after` (NULL: the first): 1, 0 (there are fewer) or
+ * -1. */
+int q_nth_name(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
+               const char *after, int nth, const char **name, struct err *e) MUST_CHECK;
+
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 

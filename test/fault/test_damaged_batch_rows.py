@@ -25,7 +25,7 @@ INSERT INTO batch_chore SELECT 1, min(j.id), 1, 'pool', n.name, n.id, 1, 2, 1, 1
 INSERT INTO batch_subtask SELECT 1, min(id), 1, 'node', 2, 0, 1, 0, 1, 0, NULL, 0, NULL FROM batch_task;
 INSERT OR IGNORE INTO batch_node_total SELECT name, 2, 1 FROM node;
 INSERT INTO node_bar SELECT min(j.id), min(n.id) FROM batch_job j, node n;
-INSERT OR IGNORE INTO batch_number SELECT min(id), 7 FROM batch_job;
+INSERT OR IGNORE INTO batch_done SELECT min(id), 7, 8 FROM batch_job;
 INSERT OR IGNORE INTO batch_sample SELECT min(id), 1, '[]' FROM batch_pool;
 """
 PATHS = (

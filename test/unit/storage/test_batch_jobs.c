@@ -255,8 +255,8 @@ static void test_a_job_goes_in_slices(void **state)
     ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
     assert_false(left);
     for (int i = 0; i < 3; i++) /* the numbers among their names are left */
-        ok(f,
-           st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, i, &f->e));
+        ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, 2 * i,
+                                   &f->e));
     ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));
     assert_true(left);
     ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));

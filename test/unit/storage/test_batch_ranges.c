@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks of Azure Batch that wait for ranges of numbers: they are met as soon as all of their
+ * numbers are done, in whatever order these come, and what each number costs does not grow with how
+ * many ranges are open.
+ */
+#include <sqlite3.h>
+
+#include "storage/batch_jobs.h"
+#include "test/unit/storage/fixture.h"
+
+static int64_t add_job(struct fx *f)
+{
+    static int n;
+    char name[16];
+    snprintf(name, sizeof name, "j%d", n++);
+    const struct batch_job j = {.account_id = 1,
+                                .name = name,
+                                .doc = "{}",
+                                .created_by = "me",
+                                .state = BATCH_JOB_ACTIVE,
+                                .pool_name = "p1",
+                                .max_parallel = BATCH_UNLIMITED,
+                                .on_all = BATCH_ALL_NO_ACTION,
+                                .on_failure = BATCH_FAILURE_NO_ACTION,
+                                .number = 1};
+    int64_t id;
+    ok(f, st_batch_job_insert(f->st, &j, NULL, &id, &f->e));
+    return id;
+}
+
+static struct batch_task add_task(struct fx *f, int64_t job, int number)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", number);
+    struct batch_task t = {.job_id = job,
+                           .name = arena_strdup(&f->a, name),
+                           .doc = "{}",
+                           .state = BATCH_TASK_ACTIVE,
+                           .slots = 1,
+                           .instances = 1};
+    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
+    return t;
+}
+
+static int waits_of(struct fx *f, int64_t task)
+{
+    struct arena a;
+    struct batch_task t;
+    arena_init(&a);
+    found(f, st_batch_task_by_id(f->st, &a, task, &t, &f->e));
+    arena_free(&a);
+    return t.waits;
+}
+
+static void settle(struct fx *f, int64_t job, int64_t number)
+{
+    ok(f, st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, number,
+                               &f->e));
+}
+
+static void shuffle(int *order, int n)
+{
+    for (int i = n - 1; i > 0; i--) {
+        int k = rand() % (i + 1), was = order[i]; /* NOLINT(cert-msc30-c,cert-msc50-cpp) */
+        order[i] = order[k];
+        order[k] = was;
+    }
+}
+
+/* --- against the plainest model --------------------------------------------------------------- */
+
+#define NUMBERS 40
+#define RANGES  60
+
+struct model {
+    bool done[NUMBERS];
+    struct {
+        int low, high;
+        struct batch_task t;
+    } range[RANGES];
+};
+
+static int left_of(const struct model *m, int i)
+{
+    int left = 0;
+    for (int n = m->range[i].low; n <= m->range[i].high; n++)
+        left += !m->done[n];
+    return left;
+}
+
+static void check(struct fx *f, const struct model *m, int n_ranges)
+{
+    for (int i = 0; i < n_ranges; i++) {
+        struct batch_wait *waits;
+        size_t n;
+        int left = left_of(m, i);
+        assert_int_equal(waits_of(f, m->range[i].t.id), left > 0);
+        ok(f, st_batch_wait_of(f->st, &f->a, m->range[i].t.id, 5, &waits, &n, &f->e));
+        assert_int_equal(n, left > 0);
+        if (n > 0)
+            assert_int_equal(waits[0].left, left);
+    }
+}
+
+static void add_range(struct fx *f, struct model *m, int64_t job, int i)
+{
+    int a = rand() % NUMBERS, b = rand() % NUMBERS; /* NOLINT(cert-msc30-c,cert-msc50-cpp) */
+    m->range[i].low = a < b ? a : b;
+    m->range[i].high = a < b ? b : a;
+    m->range[i].t = add_task(f, job, NUMBERS + i);
+    ok(f, st_batch_wait_add_range(f->st, &m->range[i].t, m->range[i].low, m->range[i].high, &f->e));
+    ok(f, st_batch_wait_count(f->st, m->range[i].t.id, &f->e));
+}
+
+/* Some of the ranges are there before, and some come while numbers are done already. */
+static void test_ranges_are_met_in_any_order(void **state)
+{
+    struct fx *f = *state;
+    srand(7); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
+    for (int round = 0; round < 5; round++) {
+        struct model m = {0};
+        int order[NUMBERS], n_ranges = 0;
+        int64_t job = add_job(f);
+        for (int i = 0; i < NUMBERS; i++)
+            order[i] = i;
+        shuffle(order, NUMBERS);
+        for (; n_ranges < RANGES / 2; n_ranges++)
+            add_range(f, &m, job, n_ranges);
+        for (int i = 0; i < NUMBERS; i++) {
+            settle(f, job, order[i]);
+            settle(f, job, order[i / 2]); /* again is no news */
+            m.done[order[i]] = true;
+            if (n_ranges < RANGES)
+                add_range(f, &m, job, n_ranges++);
+            check(f, &m, n_ranges);
+        }
+    }
+}
+
+static void test_one_task_may_have_several(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f);
+    const struct batch_task t = add_task(f, job, 100);
+    static const int ranges[][2] = {{1, 3}, {2, 2}, {2, 4}, {1, 3}};
+    for (size_t i = 0; i < 4; i++)
+        ok(f, st_batch_wait_add_range(f->st, &t, ranges[i][0], ranges[i][1], &f->e));
+    ok(f, st_batch_wait_count(f->st, t.id, &f->e));
+    assert_int_equal(waits_of(f, t.id), 4);
+    settle(f, job, 1);
+    settle(f, job, 3);
+    assert_int_equal(waits_of(f, t.id), 4);
+    settle(f, job, 2);
+    assert_int_equal(waits_of(f, t.id), 1);
+    settle(f, job, INT64_MAX); /* there is nothing behind it */
+    settle(f, job, 0);
+    settle(f, job, 4);
+    assert_int_equal(waits_of(f, t.id), 0);
+}
+
+/* --- what it costs ---------------------------------------------------------------------------- */
+
+static int one_more(void *ctx)
+{
+    ++*(long *)ctx;
+    return 0;
+}
+
+enum order { UPWARD, DOWNWARD, SHUFFLED };
+enum shape { ALL_BEFORE, ALL_BEHIND, THE_SAME };
+
+/* Steps of SQLite's machine for each of n numbers, while n tasks wait for ranges of this shape. */
+static long cost(struct fx *f, int n, enum shape shape, enum order how)
+{
+    enum { EACH = 10 };
+    long steps = 0;
+    int *order = xcalloc((size_t)n, sizeof *order);
+    int64_t job = add_job(f);
+    for (int i = 0; i < n; i++) {
+        int low = shape == ALL_BEHIND ? i : 0, high = shape == ALL_BEFORE ? i : n - 1;
+        const struct batch_task t = add_task(f, job, n + i);
+        ok(f, st_batch_wait_add_range(f->st, &t, low, high, &f->e));
+        ok(f, st_batch_wait_count(f->st, t.id, &f->e));
+        order[i] = how == DOWNWARD ? n - 1 - i : i;
+    }
+    if (how == SHUFFLED)
+        shuffle(order, n);
+    sqlite3_progress_handler(f->st->db, EACH, one_more, &steps);
+    for (int i = 0; i < n; i++)
+        settle(f, job, order[i]);
+    sqlite3_progress_handler(f->st->db, 0, NULL, NULL);
+    free(order);
+    return steps * EACH / n;
+}
+
+static void test_what_a_number_costs_does_not_grow_with_the_ranges(void **state)
+{
+    enum { FEW = 100, MANY = 1600 };
+    struct fx *f = *state;
+    srand(9); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
+    for (int shape = ALL_BEFORE; shape <= THE_SAME; shape++)
+        for (int how = UPWARD; how <= SHUFFLED; how++) {
+            long few = cost(f, FEW, (enum shape)shape, (enum order)how),
+                 many = cost(f, MANY, (enum shape)shape, (enum order)how);
+            print_message("shape %d, order %d: %ld and %ld steps\n", shape, how, few, many);
+            assert_true(many < 3 * few); /* 16 times as many ranges */
+        }
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_ranges_are_met_in_any_order),
+        T(test_one_task_may_have_several),
+        T(test_what_a_number_costs_does_not_grow_with_the_ranges),
+    };
+    return cmocka_run_group_tests_name("batch ranges", tests, NULL, NULL);
+}
