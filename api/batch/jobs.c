@@ -4,6 +4,7 @@
  */
 #include "api/batch/jobs.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "api/batch/list.h"
 #include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
+#include "api/batch/slices.h"
 #include "api/batch/stats.h"
 #include "front/batch/batch.h"
 #include "front/batch/tasks.h"
@@ -130,47 +132,89 @@ static const struct batch_filter filters[BATCH_JOB_PROPERTIES] = {
     [BATCH_JOB_BY_POOL] = {"executionInfo/poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
 };
 
-static const struct batch_list_kind list_kind = {.fragment = "jobs",
-                                                 .filters = filters,
-                                                 .n_filters = BATCH_JOB_PROPERTIES,
-                                                 .schema = &schema_batch_job};
+static int fetch(struct request *r, int64_t account_id, const struct filter *filter,
+                 const char *after, const char *upto, int limit, void **rows, size_t *n,
+                 struct err *e)
+{
+    struct batch_job *jobs = NULL;
+    int rc = st_batch_job_list(storage_of(r), &r->arena, account_id, filter, after, upto, limit,
+                               &jobs, n, e);
+    *rows = jobs;
+    return rc;
+}
+
+static int nth(struct request *r, int64_t account_id, const char *after, int nth_row,
+               const char **name, struct err *e)
+{
+    return st_batch_job_nth(storage_of(r), &r->arena, account_id, after, nth_row, name, e);
+}
+
+static const char *name_of(struct request *r, const void *rows, size_t i)
+{
+    (void)r;
+    return ((const struct batch_job *)rows)[i].name;
+}
+
+/* Jobs of a schedule are listed by their numbers. */
+static int number_of(const char *text, int otherwise)
+{
+    return text ? (int)strtol(text, NULL, 10) : otherwise;
+}
+
+static int fetch_of_schedule(struct request *r, int64_t schedule_id, const struct filter *filter,
+                             const char *after, const char *upto, int limit, void **rows, size_t *n,
+                             struct err *e)
+{
+    struct batch_job *jobs = NULL;
+    int rc = st_batch_job_list_schedule(storage_of(r), &r->arena, schedule_id, filter,
+                                        number_of(after, 0), number_of(upto, INT_MAX), limit, &jobs,
+                                        n, e);
+    *rows = jobs;
+    return rc;
+}
+
+static int nth_of_schedule(struct request *r, int64_t schedule_id, const char *after, int nth_row,
+                           const char **name, struct err *e)
+{
+    int number;
+    int rc = st_batch_job_nth_schedule(storage_of(r), schedule_id, number_of(after, 0), nth_row,
+                                       &number, e);
+    *name = rc == 1 ? arena_printf(&r->arena, "%d", number) : NULL;
+    return rc;
+}
+
+static const char *number_text(struct request *r, const void *rows, size_t i)
+{
+    return arena_printf(&r->arena, "%d", ((const struct batch_job *)rows)[i].number);
+}
+
+static void render_row(struct request *r, const void *rows, size_t i, schema_set set,
+                       struct strbuf *out)
+{
+    render(r, &((const struct batch_job *)rows)[i], set, out);
+}
+
+#define JOB_LIST                                                                                   \
+    {                                                                                              \
+        .fragment = "jobs", .filters = filters, .n_filters = BATCH_JOB_PROPERTIES,                 \
+        .schema = &schema_batch_job                                                                \
+    }
 
 struct replied *batch_jobs_list(struct request *r)
 {
-    struct batch_list l;
-    struct batch_job *rows;
-    struct err e;
-    size_t n;
-    if (batch_list_begin(r, &list_kind, &l, &e) < 0 ||
-        st_batch_job_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter, l.after,
-                          batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
-        if (out)
-            render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows kind = {
+        .list = JOB_LIST, .fetch = fetch, .nth = nth, .name = name_of, .render = render_row};
+    return batch_reply_rows(r, &kind, batch_account_of(r)->id);
 }
 
-/* Pages go on behind a job's number. */
 struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id)
 {
-    struct batch_list l;
-    struct batch_job *rows;
-    struct err e;
-    size_t n;
-    if (batch_list_begin(r, &list_kind, &l, &e) < 0 ||
-        st_batch_job_list_schedule(storage_of(r), &r->arena, schedule_id, l.filter,
-                                   (int)strtol(l.after, NULL, 10), batch_list_limit(&l), &rows, &n,
-                                   &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, arena_printf(&r->arena, "%d", rows[i].number));
-        if (out)
-            render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows kind = {.list = JOB_LIST,
+                                           .fetch = fetch_of_schedule,
+                                           .nth = nth_of_schedule,
+                                           .name = number_text,
+                                           .render = render_row};
+    return batch_reply_rows(r, &kind, schedule_id);
 }
 
 struct replied *batch_jobs_counts(struct request *r)
@@ -242,8 +286,7 @@ struct replied *batch_jobs_add(struct request *r)
     if (schema_accept_as(&schema_batch_job, (enum api_version)r->version, SCHEMA_BATCH, r->body,
                          &doc, &secrets, &e) < 0)
         return reply_err(r, &e);
-    const json_t *manager = json_object_get(doc, "jobManagerTask");
-    int rc = batch_check_packages(r, json_object_get(manager, "applicationPackageReferences"), &e);
+    int rc = batch_check_job_packages(r, doc, &e);
     struct batch_job j = {
         .account_id = batch_account_of(r)->id,
         .name = arena_strdup(&r->arena, json_string_value(json_object_get(doc, "id"))),

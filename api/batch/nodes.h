@@ -9,6 +9,12 @@
 #include "model/batch/node_states.h"
 #include "storage/batch_jobs.h"
 
+/* A task that ran on a node, or a part of one. */
+struct recent_task {
+    struct batch_task t;
+    struct batch_subtask part; /* number 0: it is the task itself */
+};
+
 /* A node with what is shown of it; arena. */
 struct shown_node {
     struct node nd;
@@ -17,7 +23,7 @@ struct shown_node {
     /* Of its tasks: node_look_at_tasks(). */
     int running, running_slots;
     struct batch_node_total total;
-    struct batch_task *recent;
+    struct recent_task *recent; /* the latest first */
     size_t n_recent;
 };
 int node_look(struct request *r, const struct node *nd, struct shown_node *out,

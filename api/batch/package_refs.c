@@ -4,6 +4,7 @@
 #include "api/batch/batch.h"
 #include "api/batch/errors.h"
 #include "front/batch/packages.h"
+#include "model/batch/parts.h"
 
 int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id,
                          const json_t *list, const char **application, const char **text,
@@ -37,4 +38,15 @@ int batch_check_packages(struct request *r, const json_t *list, struct err *e)
     batch_value(r, application, "The specified application package does not exist.");
     return err_set(e, BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, NULL,
                    "There is no active application package %s.", text);
+}
+
+int batch_check_job_packages(struct request *r, const json_t *job, struct err *e)
+{
+    static const char *const places[] = {
+        "jobManagerTask.applicationPackageReferences",
+        "poolInfo.autoPoolSpecification.pool.applicationPackageReferences"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (batch_check_packages(r, batch_part(job, places[i]), e) < 0)
+            return -1;
+    return 0;
 }

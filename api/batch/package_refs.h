@@ -21,5 +21,8 @@ int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id
                          struct err *e) MUST_CHECK;
 /* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
 int batch_check_packages(struct request *r, const json_t *list, struct err *e) MUST_CHECK;
+/* Those of a job, or of the jobs of a schedule: of its manager, and of the pool that is made for
+ * it. */
+int batch_check_job_packages(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
 
 #endif

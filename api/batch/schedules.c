@@ -6,7 +6,9 @@
 #include "api/batch/errors.h"
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
+#include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
+#include "api/batch/stats.h"
 #include "front/batch/schedules.h"
 #include "model/batch/tables_schedule.h"
 #include "storage/storage.h"
@@ -65,6 +67,9 @@ static void render(struct request *r, const struct batch_schedule *s, schema_set
          .kind = OVER_TEXT,
          .text = batch_time_text(r, s->was_us)},
         {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = 3},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = batch_schedule_stats(r, s, path_of(r, s->name))},
     };
     schema_render_set(out, &schema_batch_schedule, (enum api_version)r->version, s->doc, over,
                       sizeof over / sizeof over[0], set);
@@ -165,7 +170,10 @@ static int take_body(struct request *r, const struct schema *schema, json_t **do
         return -1;
     *secrets = batch_stored_text(r, taken);
     json_decref(taken);
-    return 0;
+    if (batch_check_job_packages(r, json_object_get(*doc, "jobSpecification"), e) == 0)
+        return 0;
+    json_decref(*doc);
+    return -1;
 }
 
 /* A job and a schedule cannot have one id. */

@@ -46,7 +46,7 @@ static void swap_back(struct pages *p, struct arena of_request)
 
 static void add_row(struct pages *p, const void *rows, size_t i)
 {
-    struct strbuf *out = batch_list_row(p->r, &p->l, p->kind->name(rows, i));
+    struct strbuf *out = batch_list_row(p->r, &p->l, p->kind->name(p->r, rows, i));
     if (!out)
         return;
     struct arena of_request = p->r->arena;
@@ -86,7 +86,7 @@ static int add_some(struct pages *p, struct err *e)
     p->asked += p->l.filter ? ASKED_ROWS : 0;
     p->at_end = n < most && !upto;
     if (n == most)
-        p->after = arena_strdup(&p->r->arena, p->kind->name(rows, n - 1));
+        p->after = arena_strdup(&p->r->arena, p->kind->name(p->r, rows, n - 1));
     else if (upto)
         p->after = arena_strdup(&p->r->arena, upto);
     if (!p->at_end && !p->l.more && p->asked >= ASKED_MAX)

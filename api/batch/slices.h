@@ -14,11 +14,12 @@ struct batch_rows {
     /* Those behind `after` up to `upto` (NULL: the last) for which the filter holds. */
     int (*fetch)(struct request *r, int64_t owner, const struct filter *filter, const char *after,
                  const char *upto, int limit, void **rows, size_t *n, struct err *e);
-    /* The name of the nth row behind `after`, whatever a filter says: 1, 0 (there are fewer) or -1.
+    /* What pages go on behind: a name, or what else the order is by. That of the nth row behind
+     * `after`, whatever a filter says: 1, 0 (there are fewer) or -1.
      */
     int (*nth)(struct request *r, int64_t owner, const char *after, int nth, const char **name,
                struct err *e);
-    const char *(*name)(const void *rows, size_t i);
+    const char *(*name)(struct request *r, const void *rows, size_t i);
     void (*render)(struct request *r, const void *rows, size_t i, schema_set set,
                    struct strbuf *out);
 };

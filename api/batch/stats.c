@@ -46,6 +46,17 @@ static const char *text_of(struct request *r, json_t *o)
     return text;
 }
 
+/* Of a job, or of several. */
+static const char *job_stats(struct request *r, const char *path, int64_t start_us, int64_t end_us,
+                             const struct batch_counts *n)
+{
+    json_t *o = stats(r, path, start_us, end_us, n->wall_us, n->wait_us);
+    json_object_set_new(o, "numSucceededTasks", count_json(n->succeeded));
+    json_object_set_new(o, "numFailedTasks", count_json(n->failed));
+    json_object_set_new(o, "numTaskRetries", count_json(n->retries));
+    return text_of(r, o);
+}
+
 const char *batch_job_stats(struct request *r, const struct batch_job *j, const char *path)
 {
     struct batch_counts n;
@@ -53,11 +64,18 @@ const char *batch_job_stats(struct request *r, const struct batch_job *j, const 
     if (!is_asked(r) ||
         st_batch_job_counts(batch_of(r)->arm.storage, &r->arena, j->id, &n, &e) != 1)
         return NULL;
-    json_t *o = stats(r, path, j->start_us, j->end_us, n.wall_us, n.wait_us);
-    json_object_set_new(o, "numSucceededTasks", count_json(n.succeeded));
-    json_object_set_new(o, "numFailedTasks", count_json(n.failed));
-    json_object_set_new(o, "numTaskRetries", count_json(n.retries));
-    return text_of(r, o);
+    return job_stats(r, path, j->start_us, j->end_us, &n);
+}
+
+const char *batch_schedule_stats(struct request *r, const struct batch_schedule *s,
+                                 const char *path)
+{
+    struct batch_counts n;
+    struct err e;
+    if (!is_asked(r) ||
+        st_batch_schedule_counts(batch_of(r)->arm.storage, &r->arena, s->id, &n, &e) != 1)
+        return NULL;
+    return job_stats(r, path, s->created_us, s->end_us, &n);
 }
 
 const char *batch_task_stats(struct request *r, const struct batch_task *t, const char *path)

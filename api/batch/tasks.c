@@ -75,8 +75,9 @@ static int nth(struct request *r, int64_t job_id, const char *after, int nth_row
     return st_batch_task_nth(storage_of(r), &r->arena, job_id, after, nth_row, name, e);
 }
 
-static const char *name_of(const void *rows, size_t i)
+static const char *name_of(struct request *r, const void *rows, size_t i)
 {
+    (void)r;
     return ((const struct batch_task *)rows)[i].name;
 }
 

@@ -114,7 +114,7 @@ static int jobs(struct dumping *d, const struct batch_account *b, json_t *into, 
     struct storage *st = d->seed->arm.storage;
     struct batch_job *rows;
     size_t n;
-    if (st_batch_job_list(st, d->a, b->id, NULL, NULL, DUMP_ROWS, &rows, &n, e) < 0)
+    if (st_batch_job_list(st, d->a, b->id, NULL, NULL, NULL, DUMP_ROWS, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         const char *secrets = NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/batch/schedules.h"
 
+#include <limits.h>
+
 #include "front/batch/front_priv.h"
 #include "front/batch/tasks.h"
 
@@ -28,8 +30,8 @@ static int load_last(struct pass *p, struct err *e)
     size_t n;
     if (p->s->number == 0)
         return 0;
-    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, p->s->number - 1, 1, &rows, &n,
-                                   e) < 0)
+    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, p->s->number - 1, p->s->number,
+                                   1, &rows, &n, e) < 0)
         return -1;
     if (n > 0)
         p->last = rows[0];
@@ -165,8 +167,8 @@ static int deleting(struct pass *p, struct err *e)
 {
     struct batch_job *rows;
     size_t n;
-    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, 0, JOBS_AT_ONCE, &rows, &n, e) <
-        0)
+    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, 0, INT_MAX, JOBS_AT_ONCE, &rows,
+                                   &n, e) < 0)
         return -1;
     if (n == 0)
         return end_pool(p, e) < 0 ? -1 : st_batch_schedule_remove(p->f->st, p->s->id, e);

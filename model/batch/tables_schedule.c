@@ -73,6 +73,7 @@ static const struct field rows[] = {
     PART("schedule", FIELD_REQUIRED | FIELD_KEEP_EMPTY, schema_times),
     PART("jobSpecification", FIELD_REQUIRED, schema_batch_job_spec),
     PART("executionInfo", FIELD_READONLY, schema_execution),
+    PART("stats", FIELD_READONLY, schema_batch_stats),
     METADATA,
 };
 SCHEMA(schema_batch_schedule, "CloudJobSchedule", rows, NULL);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""More tasks than one slice of a list, a filter or a deletion takes. They wait for a pool that does not exist."""
+"""More tasks, and more jobs, than one slice of a list, a filter or a deletion takes. They wait for a pool that does not exist."""
 
 import pytest
 from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs
+from support.waiting import wait_for
 
 COLLECTIONS, EACH = 13, 100
 TASKS = COLLECTIONS * EACH  # a filter is asked about 1,000 at a time
@@ -50,3 +51,35 @@ def test_pages_have_each_once(job, plane, names, most):
 def test_a_filter_finds_them_wherever_they_are(job, plane, names, most, filter, wanted):
     found = plane.all(f"{job.url}/tasks", maxresults=most, **{"$filter": filter, "$select": "id"})
     assert ids(found) == [n for n in names if wanted(n)]
+
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+JOBS = 300
+
+
+@pytest.fixture(scope="module")
+def many(plane):
+    """Their names; every third has another priority and is disabled."""
+    made = Jobs(plane, "nowhere")
+    for n in range(JOBS):
+        made(id=f"many{n:03}")
+    for n in range(0, JOBS, 3):
+        plane.call("POST", f"/jobs/many{n:03}/disable", {"disableTasks": "terminate"}, expect=202)
+    yield [f"many{n:03}" for n in range(JOBS)]
+    made.remove()
+
+
+@pytest.mark.parametrize("most", [7, 128, 129, 1000])
+def test_pages_of_jobs_have_each_once(many, plane, most):
+    found = plane.all("/jobs", maxresults=most, **{"$filter": "startswith(id, 'many')", "$select": "id"})
+    assert ids(found) == many
+    assert set(many) < set(ids(plane.all("/jobs", maxresults=most)))
+
+
+def test_a_filter_finds_jobs_wherever_they_are(many, plane):
+    wait_for(lambda: ids(plane.all("/jobs", **{"$filter": "state eq 'disabled'"})) == many[::3], what="disabled jobs")
+    text = {"$filter": "state ne 'disabled' and id gt 'many150' and id lt 'many160'", "$expand": "stats"}
+    found = plane.all("/jobs", maxresults=2, **text)
+    assert ids(found) == [n for i, n in enumerate(many) if 150 < i < 160 and i % 3]
+    assert all(job["stats"]["numSucceededTasks"] == "0" for job in found)

@@ -62,6 +62,28 @@ def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
         assert said.startswith("coordinated false /") and said.endswith(f"/{root}/{p['id']}/wd\n")
 
 
+def test_nodes_show_the_parts_that_ran_on_them(jobs, plane):
+    job = jobs()
+    good, bad = (job.add("/bin/true", multiInstanceSettings=multi(c)) for c in ("/bin/true", "/bin/false"))
+    alone = job.add("/bin/true")
+    job.wait(good, bad, alone)
+    seen = {}
+    for node in plane.all("/pools/team/nodes"):
+        mine = [t for t in node["recentTasks"] if t["jobId"] == job.id]
+        assert [t["taskId"] for t in mine] == sorted((t["taskId"] for t in mine), key=[alone, bad, good].index)
+        seen[node["id"]] = {t["taskId"]: t for t in mine}
+    for task, code in ((good, 0), (bad, 1)):
+        first = job.task(task)["nodeInfo"]["nodeId"]
+        assert "subtaskId" not in seen[first][task]
+        for p in subtasks(job, task):
+            part = seen[p["nodeInfo"]["nodeId"]][task]
+            assert part["subtaskId"] == p["id"] and part["taskUrl"] == f"{plane.url}{job.url}/tasks/{task}"
+            info = part["executionInfo"]
+            assert (part["taskState"], info.get("exitCode"), info["startTime"]) == ("completed", p.get("exitCode"), p["startTime"])
+            assert info["result"] == p["result"] and (task == bad) == ("failureInfo" in info)
+    assert sum(alone in tasks for tasks in seen.values()) == 1
+
+
 def test_pages_and_versions_of_subtasks(jobs, plane):
     job = jobs()
     task = job.add("/bin/true", multiInstanceSettings=multi())

@@ -92,6 +92,18 @@ def test_a_reference_to_no_package_is_refused(accounts, jobs, app, version):
     manager = {"id": "m", "commandLine": "/bin/true", **given}
     body = {"id": fresh("job"), "poolInfo": {"poolId": "packaged"}, "jobManagerTask": manager}
     assert app in plane.refused(409, code, "POST", "/jobs", body)
+    made = {"poolLifetimeOption": "job", "pool": {**POOL, **given}}
+    own_pool = {"poolInfo": {"autoPoolSpecification": made}}
+    assert app in plane.refused(409, code, "POST", "/jobs", {"id": fresh("job"), **own_pool})
+    schedule = fresh("schedule")
+    for of_schedule in (own_pool, {"poolInfo": {"poolId": "packaged"}, "jobManagerTask": manager}):
+        body = {"id": schedule, "schedule": {}, "jobSpecification": of_schedule}
+        assert app in plane.refused(409, code, "POST", "/jobschedules", body)
+    later = {"doNotRunUntil": "2100-01-01T00:00:00Z"}
+    body = {"id": schedule, "schedule": later, "jobSpecification": {"poolInfo": {"poolId": "packaged"}}}
+    plane.call("POST", "/jobschedules", body, expect=201)
+    assert app in plane.refused(409, code, "PATCH", f"/jobschedules/{schedule}", {"jobSpecification": own_pool})
+    plane.call("DELETE", f"/jobschedules/{schedule}", expect=202)
 
 
 def test_a_package_that_is_gone_fails_the_task(accounts, jobs):

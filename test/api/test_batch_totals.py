@@ -4,7 +4,7 @@
 import pytest
 from support.batch import V
 from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
-from support.batch_jobs import Jobs, add_pool
+from support.batch_jobs import Job, Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
 
@@ -73,3 +73,29 @@ def test_statistics_are_shown_if_they_are_asked_for(jobs, plane):
     assert shown["stats"]["wallClockTime"] == of_job["wallClockTime"]
     for version in ("6.0", "11.0", "20.0"):
         assert plane.at(V[version]).get(job.url, **{"$expand": "stats"})["stats"]["numFailedTasks"] == "1"
+
+
+def test_those_of_a_schedule_are_of_the_jobs_that_it_has(plane, jobs):
+    body = {"id": "totals", "schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "counted"}}}
+    plane.call("POST", "/jobschedules", body, expect=201)
+
+    def stats(at=plane):
+        return at.get("/jobschedules/totals", **{"$expand": "stats"})["stats"]
+
+    wait_for(lambda: plane.all("/jobschedules/totals/jobs"), what="a job")
+    job = Job.of(plane, "totals:job-1")
+    assert (stats()["numSucceededTasks"], stats()["wallClockTime"]) == ("0", "PT0S")
+    good, bad = job.add("/bin/sleep 0.3"), job.add("/bin/false")
+    job.wait(good, bad)
+    assert "stats" not in plane.get("/jobschedules/totals")
+    seen, of_job = stats(), plane.get(job.url, **{"$expand": "stats"})["stats"]
+    assert (seen["numSucceededTasks"], seen["numFailedTasks"], seen["numTaskRetries"]) == ("1", "1", "0")
+    assert seen["wallClockTime"] == of_job["wallClockTime"] and seconds(seen["wallClockTime"]) >= 0.3
+    assert seen["url"] == f"{plane.url}/jobschedules/totals"
+    assert seen["startTime"] == plane.get("/jobschedules/totals")["creationTime"]
+    (listed,) = [s for s in plane.all("/jobschedules", **{"$expand": "stats"}) if s["id"] == "totals"]
+    assert listed["stats"]["numFailedTasks"] == "1"
+    assert plane.get("/jobschedules/totals", **{"$expand": "stats", "$select": "stats"}).keys() == {"odata.metadata", "stats"}
+    assert stats(plane.at(V["6.0"]))["numSucceededTasks"] == "1"
+    plane.call("DELETE", "/jobschedules/totals", expect=202)
+    wait_for(lambda: plane.call("GET", "/jobschedules/totals").status == 404, what="the schedule gone")

@@ -48,7 +48,7 @@ static struct batch_job *jobs_of(struct world *w, int64_t id, size_t *n)
 {
     struct err e = {0};
     struct batch_job *rows;
-    ok(st_batch_job_list_schedule(w->st, &w->a, id, NULL, 0, 1000, &rows, n, &e), &e);
+    ok(st_batch_job_list_schedule(w->st, &w->a, id, NULL, 0, 1000, 1000, &rows, n, &e), &e);
     return rows;
 }
 
