@@ -56,10 +56,13 @@ struct array_run {
 enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER, THING_WORK, THING_TASK };
 /* What jobs and tasks of Azure Batch have beside. */
 struct duty {
-    char pool[24];        /* of a job */
-    int at_once;          /* of a job: so many of its tasks may run; BATCH_UNLIMITED */
-    bool depends;         /* its tasks may wait for each other */
-    bool prepares;        /* nodes, before its tasks run there */
+    char pool[48]; /* of a job */
+    int at_once;   /* of a job: so many of its tasks may run; BATCH_UNLIMITED */
+    bool depends;  /* its tasks may wait for each other */
+    bool alone;    /* a manager that wants its node for itself */
+    bool keeps;    /* the pool that was made for a job outlives it */
+    bool prepares; /* nodes, before its tasks run there */
+    int nodes;     /* of a task: it runs on so many; of a job: at most so many of its tasks' do */
     int slots, retries;   /* of a task: retries: how often it may be tried again */
     struct thing *needs;  /* it waits for this one; NULL: for none */
     int again;            /* how often it was reactivated, as far as is known */

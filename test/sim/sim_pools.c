@@ -102,16 +102,17 @@ void sim_add_pool(struct sim *m)
     int64_t now = now_us(m);
     if (!read_pools(m, &p) || p.n >= POOLS_MAX || (p.account == 0 && !make_account(m, &p.account)))
         return;
+    bool team = any(m, 5) < 2;
     const struct batch_pool pool = {
         .account_id = p.account,
         .name = arena_printf(&m->a, "p%d", m->n_made++),
-        .doc = "{}",
+        .doc = team ? "{\"enableInterNodeCommunication\":true}" : "{}",
         .created_us = now,
         .updated_us = now,
         .size = {.dedicated = any(m, 4), .low = any(m, 3), .timeout_us = (5 + any(m, 10)) * MINUTE},
         .vm_size = any(m, 3) ? LOCAL_SIZE : MACHINE_SIZE,
         .dealloc = DEALLOC_REQUEUE,
-        .slots = 1 + any(m, 3)};
+        .slots = team ? 1 : 1 + any(m, 3)};
     int64_t id;
     if (sim_ok(m, batch_pool_add(&m->life->batch, &pool, NULL, &id, &e), &e, "pool"))
         sim_trace(m, "pool %s of %d and %d", pool.name, pool.size.dedicated, pool.size.low);

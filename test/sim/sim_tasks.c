@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs and tasks of Azure Batch, as clients would make and change them: tasks of some slots, tried
- * again or not, alone or after others; jobs that are disabled, enabled, terminated and deleted.
+ * Jobs and tasks of Azure Batch, as clients would make and change them: tasks of some slots or on
+ * several nodes, tried again or not, alone or after others; jobs that are disabled, enabled,
+ * terminated and deleted, and may have a task that manages them and a pool of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "test/sim/sim_view.h"
 
 #define WORKS_MAX 4
+#define TEAM_MAX  2 /* nodes of a task: as many as pools get in the end */
 /* Within this, every task ends once there are nodes for it; after so long they are replaced. */
 #define END_S   7200
 #define RENEW_S 1800
@@ -56,14 +58,69 @@ static const char *chores_doc(struct sim *m, struct thing *t)
         &m->a, before, arena_printf(&m->a, form, "jobReleaseTask", "rel", any(m, 3) * 100, "", ""));
 }
 
-static const char *work_doc(struct sim *m, struct thing *t, int priority, bool ends)
+static const char *yes_or_no(struct sim *m)
 {
+    return chance(m, 50) ? "true" : "false";
+}
+
+/* The task that manages a job, if it is to have one; *manager is what is known of it. */
+static const char *manager_doc(struct sim *m, struct thing *work, struct thing **manager)
+{
+    struct thing *t = chance(m, 25) ? sim_thing_new(m, THING_TASK, "") : NULL;
+    *manager = t;
+    if (!t)
+        return "";
+    t->tree = work;
+    t->duty = (struct duty){.slots = 1, .nodes = 1, .retries = any(m, 2), .alone = chance(m, 50)};
     return arena_printf(&m->a,
-                        "{%s\"id\":\"%s\",\"poolInfo\":{\"poolId\":\"%s\"},\"priority\":%d,"
+                        "\"jobManagerTask\":{\"id\":\"%s\",\"commandLine\":\"fake run=%d%s "
+                        "job=%s\",\"killJobOnCompletion\":%s,\"runExclusive\":%s,"
+                        "\"allowLowPriorityNode\":%s,\"requiredSlots\":1,"
+                        "\"userIdentity\":{\"autoUser\":{\"scope\":\"pool\"}},"
+                        "\"constraints\":{\"maxTaskRetryCount\":%d,\"maxWallClockTime\":\"PT1H\","
+                        "\"retentionTime\":\"P7D\"}},",
+                        t->name, any(m, 3) * 10000, chance(m, 20) ? " exit=3" : "", t->name,
+                        yes_or_no(m), t->duty.alone ? "true" : "false", yes_or_no(m),
+                        t->duty.retries);
+}
+
+/* The pool that a job is for, or one that is made for it. */
+static const char *pool_doc(struct sim *m, struct thing *t, bool own)
+{
+    if (!own)
+        return arena_printf(&m->a, "\"poolId\":\"%s\"", t->duty.pool);
+    return arena_printf(&m->a,
+                        "\"autoPoolSpecification\":{\"autoPoolIdPrefix\":\"%s\","
+                        "\"poolLifetimeOption\":\"job\",\"keepAlive\":%s,\"pool\":{"
+                        "\"vmSize\":\"standard_d1\",\"targetDedicatedNodes\":%d,"
+                        "\"enableInterNodeCommunication\":%s,\"taskSlotsPerNode\":%d}}",
+                        t->duty.keeps ? "kept" : "auto", t->duty.keeps ? "true" : "false",
+                        any(m, 3), t->duty.slots == 1 ? "true" : "false", t->duty.slots);
+}
+
+static const char *work_doc(struct sim *m, struct thing *t, bool own_pool, struct thing **manager)
+{
+    int priority = chance(m, 60) ? 0 : (any(m, 3) - 1) * 100;
+    bool ends = chance(m, 20);
+    const char *chores = chores_doc(m, t), *boss = manager_doc(m, t, manager),
+               *pool = pool_doc(m, t, own_pool);
+    return arena_printf(&m->a,
+                        "{%s%s\"id\":\"%s\",\"poolInfo\":{%s},\"priority\":%d,"
                         "\"maxParallelTasks\":%d,\"usesTaskDependencies\":%s,"
                         "\"onAllTasksComplete\":\"%s\"}",
-                        chores_doc(m, t), t->name, t->duty.pool, priority, t->duty.at_once,
+                        chores, boss, t->name, pool, priority, t->duty.at_once,
                         t->duty.depends ? "true" : "false", ends ? "terminatejob" : "noaction");
+}
+
+/* It came with its job. */
+static void note_manager(struct sim *m, struct thing *t, const struct batch_job *j, bool ok)
+{
+    struct batch_task row;
+    struct err e = {0};
+    int rc = ok ? st_batch_task_get(m->life->st, &m->a, j->id, t->name, &row, &e) : 0;
+    t->gone = !sim_ok(m, rc, &e, "manager") || rc == 0;
+    t->id = t->gone ? 0 : row.id;
+    sim_when_acknowledged(m, t);
 }
 
 void sim_add_work(struct sim *m)
@@ -75,15 +132,20 @@ void sim_add_work(struct sim *m)
     struct thing *t = pool ? sim_thing_new(m, THING_WORK, "w") : NULL;
     if (!t)
         return;
+    bool own_pool = chance(m, 25);
+    int slots = own_pool ? 1 + any(m, 2) : pool->slots;
+    bool team = slots == 1 && (own_pool || strstr(pool->doc, "InterNode"));
     t->duty = (struct duty){.at_once = chance(m, 30) ? 1 + any(m, 3) : BATCH_UNLIMITED,
                             .depends = chance(m, 60),
-                            .slots = pool->slots};
+                            .keeps = own_pool && chance(m, 30),
+                            .slots = slots,
+                            .nodes = team ? TEAM_MAX : 1};
     snprintf(t->duty.pool, sizeof t->duty.pool, "%s", pool->name);
-    int priority = chance(m, 60) ? 0 : (any(m, 3) - 1) * 100;
     int64_t now = wall(m);
+    struct thing *manager;
     struct batch_job j = {.account_id = pool->account_id,
                           .name = t->name,
-                          .doc = work_doc(m, t, priority, chance(m, 20)),
+                          .doc = work_doc(m, t, own_pool, &manager),
                           .state = BATCH_JOB_ACTIVE,
                           .state_us = now,
                           .created_us = now,
@@ -95,9 +157,12 @@ void sim_add_work(struct sim *m)
     t->id = j.id;
     if (ok)
         batch_job_changed(&m->life->batch, t->id);
+    if (ok && own_pool)
+        snprintf(t->duty.pool, sizeof t->duty.pool, "%s", j.pool_name);
     sim_when_acknowledged(m, t);
-    sim_trace(m, "job %s on pool %s: priority %d, %d tasks at once", t->name, t->duty.pool,
-              priority, t->duty.at_once);
+    sim_trace(m, "job %s on pool %s: %s", t->name, t->duty.pool, j.doc);
+    if (manager)
+        note_manager(m, manager, &j, ok);
 }
 
 /* What is gone may be named as well: then it is waited for for ever. */
@@ -122,12 +187,19 @@ static const char *task_doc(struct sim *m, const struct thing *t)
                        : "\"exitConditions\":{\"default\":{\"dependencyAction\":\"satisfy\"}},",
                *limit = chance(m, 10) ? "PT5S" : "P10675199DT2H48M5.4775807S",
                *scope = chance(m, 50) ? "pool" : "task";
+    const char *team =
+        t->duty.nodes == 1
+            ? ""
+            : arena_printf(&m->a,
+                           "\"multiInstanceSettings\":{\"numberOfInstances\":%d,"
+                           "\"coordinationCommandLine\":\"fake run=%d%s\"},",
+                           t->duty.nodes, any(m, 4) * 100, chance(m, 15) ? " exit=1" : "");
     return arena_printf(&m->a,
-                        "{\"id\":\"%s\",\"commandLine\":\"fake run=%d%s%s job=%s\",%s"
+                        "{%s\"id\":\"%s\",\"commandLine\":\"fake run=%d%s%s job=%s\",%s"
                         "\"userIdentity\":{\"autoUser\":{\"scope\":\"%s\"}},"
                         "\"requiredSlots\":%d,\"constraints\":{\"maxTaskRetryCount\":%d,"
                         "\"maxWallClockTime\":\"%s\",\"retentionTime\":\"%s\"}}",
-                        t->name, runs_ms[any(m, 6)], exit, stubborn, t->name, fails, scope,
+                        team, t->name, runs_ms[any(m, 6)], exit, stubborn, t->name, fails, scope,
                         t->duty.slots, t->duty.retries, limit, chance(m, 20) ? "PT90S" : "P7D");
 }
 
@@ -171,6 +243,7 @@ static void add_task(struct sim *m, struct thing *work)
     int64_t now = wall(m);
     t->tree = work;
     t->duty.slots = 1 + any(m, work->duty.slots);
+    t->duty.nodes = work->duty.nodes > 1 && chance(m, 50) ? work->duty.nodes : 1;
     t->duty.retries = chance(m, 50) ? 0 : any(m, 3);
     struct batch_task row = {.job_id = work->id,
                              .name = t->name,
@@ -180,7 +253,7 @@ static void add_task(struct sim *m, struct thing *work)
                              .created_us = now,
                              .updated_us = now,
                              .slots = t->duty.slots,
-                             .instances = 1,
+                             .instances = t->duty.nodes,
                              .job_name = work->name};
     struct adding k = {.t = &row};
     wait_for(m, t, &k.waits);

@@ -129,6 +129,58 @@ static void wrong_waits(struct view *v, sqlite3_stmt *s)
              sqlite3_column_int(s, 1), sqlite3_column_int(s, 2));
 }
 
+static void wrong_parts(struct view *v, sqlite3_stmt *s)
+{
+    sim_fail(v->m, "task %s runs on %d nodes, and its parts are not on as many others",
+             sqlite3_column_text(s, 0), sqlite3_column_int(s, 1));
+}
+
+static void not_alone(struct view *v, sqlite3_stmt *s)
+{
+    sim_fail(v->m, "task %s wants its node for itself, and shares it", sqlite3_column_text(s, 0));
+}
+
+static void outlived(struct view *v, sqlite3_stmt *s)
+{
+    sim_fail(v->m, "job %s is in state %d, and its manager, which it is to end with, is completed",
+             sqlite3_column_text(s, 0), sqlite3_column_int(s, 1));
+}
+
+static void left_over(struct view *v, sqlite3_stmt *s)
+{
+    sim_fail(v->m, "pool %s is there, and the job that it was made for has ended",
+             sqlite3_column_text(s, 0));
+}
+
+/* Tasks on several nodes, managers, pools that are made for a job. 12: runs of tasks; 1, 2: live.
+ */
+static void compare_kinds(struct view *v)
+{
+    (void)(sim_view_rows(
+               v,
+               "SELECT t.name, t.instances FROM batch_task t LEFT JOIN batch_subtask p ON "
+               "p.task_id = t.id WHERE t.instances > 1 AND t.state IN (2, 3) GROUP BY "
+               "t.id HAVING count(p.id) <> t.instances - 1 OR count(DISTINCT "
+               "p.node_name) <> t.instances - 1 OR total(p.node_name = t.node_name) > 0",
+               wrong_parts) &&
+           sim_view_rows(v,
+                         "SELECT t.name FROM batch_task t JOIN run u ON u.owner_kind = 12 AND "
+                         "u.owner_id = t.id JOIN allocation a ON a.run_id = u.id AND a.state IN "
+                         "(1, 2) JOIN allocation b ON b.node_id = a.node_id AND b.run_id <> "
+                         "a.run_id AND b.state IN (1, 2) AND b.slots > 0 WHERE t.manager & 4",
+                         not_alone) &&
+           sim_view_rows(v,
+                         "SELECT j.name, j.state FROM batch_task t JOIN batch_job j ON j.id = "
+                         "t.job_id WHERE t.manager & 2 AND t.state = 4 AND j.state NOT IN (5, 6, "
+                         "7)",
+                         outlived) &&
+           sim_view_rows(v,
+                         "SELECT p.name FROM batch_pool p WHERE p.name LIKE 'auto%' AND p.state = "
+                         "1 AND NOT EXISTS (SELECT 1 FROM batch_job j WHERE j.pool_name = p.name "
+                         "AND j.state <> 6)",
+                         left_over));
+}
+
 static void waits_in_vain(struct view *v, sqlite3_stmt *s)
 {
     sim_fail(v->m, "task %s waits for task %s, which is completed", sqlite3_column_text(s, 0),
@@ -160,6 +212,7 @@ void sim_tasks_compare(struct view *v)
                          "t.id = w.task_id JOIN batch_task n ON n.job_id = w.job_id AND n.name = "
                          "coalesce(w.name, CAST(w.low AS TEXT)) WHERE n.satisfies = 1",
                          waits_in_vain));
+    compare_kinds(v);
 }
 
 /* --- starts ----------------------------------------------------------------------------------- */
@@ -182,11 +235,18 @@ static void compare(void *ctx, struct fake_node *n, const char *id, const char *
 {
     const struct start *s = ctx;
     const char *name = strstr(command, " job=");
+    if (strstr(id, "-coordination") && strncmp(id, s->id, GUID_SIZE) == 0 &&
+        attempt_of(id) == attempt_of(s->id))
+        sim_fail(s->m, "task %s starts on %s, and %s has not ended on %s", s->id,
+                 fake_name(s->node), id, fake_name(n));
     const struct thing *other = name ? sim_thing_by_name(s->m, name + 5) : NULL;
     if (!other || strcmp(id, s->id) == 0)
         return;
     bool same_pool =
         other->kind == THING_TASK && strcmp(other->tree->duty.pool, s->task->tree->duty.pool) == 0;
+    if (n == s->node && other != s->task && (other->duty.alone || s->task->duty.alone))
+        sim_fail(s->m, "task %s starts on %s beside %s, and one of them wants the node for itself",
+                 s->id, fake_name(n), id);
     if (n == s->node && !same_pool)
         sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
     if (other == s->task && s->task->last_node == n && fake_troubles(n) == s->task->last_troubles)

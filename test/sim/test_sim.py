@@ -65,6 +65,11 @@ BROKEN = {
     "task-dependencies": r"task \d+ starts, and task \d+, which it waits for, is in state",
     "task-ends": r"task \d+ waits for task \d+, which is completed",
     "parallel": r"job \w+ has \d+ tasks at once, and \d+ are the limit",
+    "subtasks": r"task \d+ runs on \d nodes, and its parts are not on as many others",
+    "coordination": r"task \S+ starts on \S+, and \S+ has not ended on",
+    "managers": r"job \w+ is in state \d, and its manager, which it is to end with, is completed",
+    "alone": r"wants (the|its) node for itself",
+    "own-pools": r"pool auto_\S+ is there, and the job that it was made for has ended",
     "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 2000  # histories, of the 10,000 of a check; most are found within the first 10

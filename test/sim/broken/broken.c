@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/batch/front_priv.h"
 #include "lib/arena.h"
 #include "scheduler/ahead.h"
 #include "scheduler/fleet/file_server.h"
@@ -268,7 +269,7 @@ int __wrap_st_dependency_add(struct storage *st, struct arena *a, const struct d
     return broken("dependencies") ? 0 : __real_st_dependency_add(st, a, rows, n, now_us, e);
 }
 
-/* An array forgets how many of it may run at once. */
+/* An array forgets how many of it may run at once, and who wants a node alone that it does. */
 int __real_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e);
 int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e);
 int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
@@ -276,6 +277,8 @@ int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, s
     struct run row = *r;
     if (broken("arrays"))
         row.held = HOLD_NOT;
+    if (broken("alone") && row.need.slots > 1)
+        row.need.slots = 1;
     return __real_st_run_insert(st, &row, id, e);
 }
 
@@ -362,4 +365,48 @@ int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *
     if (broken("parallel"))
         *n = 0;
     return rc;
+}
+
+/* Parts of tasks on several nodes are not noted. */
+int __real_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e);
+int __wrap_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e);
+int __wrap_st_batch_subtask_begin(struct storage *st, const struct batch_subtask *s, struct err *e)
+{
+    return broken("subtasks") ? 0 : __real_st_batch_subtask_begin(st, s, e);
+}
+
+/* A command does not wait for the coordination of its nodes. */
+bool __real_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                         struct failure *why);
+bool __wrap_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                         struct failure *why);
+bool __wrap_plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                         struct failure *why)
+{
+    bool good = __real_plan_program(a, in, out, why);
+    for (size_t i = 0; good && broken("coordination") && i < out->n; i++)
+        if (out->processes[i].role == LAUNCH_PREPARATION)
+            out->processes[i].role = LAUNCH_MAIN;
+    return good;
+}
+
+/* Jobs do not end with their managers, */
+int __real_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
+                               bool by_user, int64_t now_us, struct err *e);
+int __wrap_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
+                               bool by_user, int64_t now_us, struct err *e);
+int __wrap_batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
+                               bool by_user, int64_t now_us, struct err *e)
+{
+    if (broken("managers") && reason && strcmp(reason, "JMComplete") == 0)
+        return 0;
+    return __real_batch_job_terminate(f, j, reason, by_user, now_us, e);
+}
+
+/* nor pools with the jobs that they were made for. */
+int __real_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e);
+int __wrap_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e);
+int __wrap_auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    return broken("own-pools") ? 0 : __real_auto_pool_end_of_job(f, j, e);
 }
