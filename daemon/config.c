@@ -375,3 +375,9 @@ void config_free(struct config *c)
     config_places_free(&c->places);
     memset(c, 0, sizeof *c);
 }
+
+int config_resizing_s(const struct config *cf)
+{
+    int64_t twice = 2 * cf->retry_after_s;
+    return (int)(cf->resizing_s == 0 || cf->resizing_s > twice ? cf->resizing_s : twice);
+}

@@ -125,4 +125,8 @@ int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *por
 /* The tables as text. False if there is no such format: "text", "yaml", "man", "markdown". */
 bool config_describe(const char *format, struct strbuf *out);
 
+/* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
+ * is told sees it once. */
+int config_resizing_s(const struct config *cf);
+
 #endif

@@ -25,6 +25,7 @@
 #include "daemon/reload.h"
 #include "daemon/scripted.h"
 #include "daemon/seeding.h"
+#include "daemon/served_time.h"
 #include "files/change.h"
 #include "files/files.h"
 #include "front/batch/batch.h"
@@ -54,6 +55,7 @@ struct daemon {
     const struct serve_config *c;
     uv_loop_t loop;
     struct loop *tools; /* the loop as the rooms see it; owned */
+    struct served_time time;
     uv_prepare_t prepare;
     uv_check_t check;
     uv_signal_t signals[N_SIGNALS];
@@ -125,6 +127,8 @@ static void storage_closed(void *ctx)
 {
     struct daemon *d = ctx;
     close_hooks(d);
+    scripted_close(&d->scripted);
+    served_time_close(&d->time);
     loop_uv_destroy(d->tools);
 }
 
@@ -316,9 +320,10 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);
     d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
-    if (c->testing_key && scripted_open(&d->scripted, c, d->tools, d->storage, &d->fronts, e) < 0)
+    if (c->testing_key &&
+        scripted_open(&d->scripted, c, d->time.loop, d->storage, &d->fronts, e) < 0)
         return -1;
-    const struct sched_config sc = {.loop = d->tools,
+    const struct sched_config sc = {.loop = d->time.loop,
                                     .storage = d->storage,
                                     .files = d->files,
                                     .transfers = d->transfers,
@@ -355,15 +360,8 @@ static void end_looks(void *ctx)
     shares_end_requests(d->shares);
     testing_log_hurry(d->deps.testing.log);
     testing_events_hurry(d->deps.testing.events);
+    testing_clock_halt(d->time.clock);
     packages_end_requests(d->packages);
-}
-
-/* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
- * is told sees it once. */
-static int resizing_s(const struct config *cf)
-{
-    int64_t twice = 2 * cf->retry_after_s;
-    return (int)(cf->resizing_s == 0 || cf->resizing_s > twice ? cf->resizing_s : twice);
 }
 
 static struct testing testing_deps(struct daemon *d, const struct arm *arm)
@@ -376,6 +374,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .faults = on ? testing_faults_create() : NULL,
         .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
         .rules = d->scripted.rules,
+        .clock = d->time.clock,
         .services = d->services,
         .n_services = API_SERVICES,
         .seed = {.arm = *arm, .lane = d->logins, .storage_dir = d->c->state->storage}};
@@ -410,7 +409,7 @@ static struct api_deps api_deps(struct daemon *d)
                     .files = d->files,
                     .shares = d->shares,
                     .storage_dir = c->state->storage,
-                    .new_clusters = new_clusters_create(resizing_s(cf)),
+                    .new_clusters = new_clusters_create(d->time.loop, config_resizing_s(cf)),
                     .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
                     .cluster_quota = (int)cf->quota_clusters,
                     .core_quota = (int)cf->quota_cores},
@@ -423,9 +422,9 @@ static struct api_deps api_deps(struct daemon *d)
                       .journal = d->journal,
                       .turns = turns_create(),
                       .storage_dir = c->state->storage,
-                      .loop = d->tools,
-                      .begun_us = loop_wall_us(d->tools),
-                      .begun_mono_us = loop_mono_us(d->tools)},
+                      .loop = d->time.loop,
+                      .begun_us = loop_wall_us(d->time.loop),
+                      .begun_mono_us = loop_mono_us(d->time.loop)},
         .admin = {.sched = d->sched,
                   .fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
@@ -486,7 +485,7 @@ static int open_api(struct daemon *d, struct err *e)
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = disk_of(d->storage),
                                   .log = c->log,
-                                  .clock = clock_system(),
+                                  .clock = served_time_clock(&d->time),
                                   .services = d->services,
                                   .n_services = API_SERVICES,
                                   .hurry = end_looks,
@@ -564,6 +563,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     limits_raise_descriptors();
     limits_size_thread_pool(c->site);
     open_loop(&d);
+    served_time_open(&d.time, d.tools, &d.storage, c->testing_key != NULL);
     int rc = open_storage(&d, e);
     if (rc == 0)
         rc = open_scheduler(&d, e);
@@ -579,7 +579,6 @@ int serve_run(const struct serve_config *c, struct err *e)
     must(uv_loop_close(&d.loop));
     node_provider_free(d.local);
     node_provider_free(d.machines);
-    scripted_close(&d.scripted);
     shares_free(d.shares);
     journal_free(d.journal);
     turns_free(d.deps.azstorage.turns);

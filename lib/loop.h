@@ -97,6 +97,8 @@ struct loop_ops {
     bool (*work)(struct loop_lane *lane, loop_fn work, loop_work_done done, void *ctx);
     void (*lane_close)(struct loop_lane *lane, enum loop_lane_rest rest, int64_t patience_us,
                        loop_fn closed, void *ctx);
+    /* The loop that it stands on, whose lanes it has; NULL: none. */
+    struct loop *(*below)(struct loop *loop);
 };
 
 /* First member of what an implementation allocates for each. */

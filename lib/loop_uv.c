@@ -161,6 +161,7 @@ static void defer(struct loop *loop, loop_fn fn, void *ctx)
     struct deferred *d = xcalloc(1, sizeof *d);
     d->fn = fn;
     d->ctx = ctx;
+    l->n_deferred++;
     *l->deferred_end = d;
     l->deferred_end = &d->next;
     must(uv_idle_start(&l->idle, on_idle));
@@ -208,5 +209,17 @@ void loop_uv_destroy(struct loop *loop)
 
 uv_loop_t *loop_uv_of(struct loop *loop)
 {
+    while (loop->ops->below)
+        loop = loop->ops->below(loop);
     return impl_of(loop)->uv;
+}
+
+bool loop_uv_has_work(const struct loop *loop)
+{
+    return impl_of((struct loop *)(uintptr_t)loop)->n_busy > 0;
+}
+
+uint64_t loop_uv_deferred(const struct loop *loop)
+{
+    return impl_of((struct loop *)(uintptr_t)loop)->n_deferred;
 }

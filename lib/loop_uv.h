@@ -17,7 +17,10 @@ struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struc
  * does not return until the handles behind the loop are closed. */
 void loop_uv_destroy(struct loop *loop);
 /* The libuv loop below, for users with handles of their own: sockets, processes, pipes. Only for a
- * loop that loop_uv_create() made. */
+ * loop that loop_uv_create() made, or one that stands on such a loop. */
 uv_loop_t *loop_uv_of(struct loop *loop);
+/* Whether work of lanes is under way; how many calls were ever deferred. */
+bool loop_uv_has_work(const struct loop *loop);
+uint64_t loop_uv_deferred(const struct loop *loop);
 
 #endif

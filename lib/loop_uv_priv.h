@@ -25,7 +25,8 @@ struct uv_loop_impl {
     struct clock wall, mono;
     uv_idle_t idle; /* active while something is deferred */
     struct deferred *deferred, **deferred_end;
-    uv_async_t async; /* threads of lanes have something to tell; see lane_uv.c */
+    uint64_t n_deferred; /* ever */
+    uv_async_t async;    /* threads of lanes have something to tell; see lane_uv.c */
     struct hub *hub;
     struct uv_lane *lanes;
     size_t n_lanes, n_busy; /* lanes; those with work or being closed, which keep the loop alive */

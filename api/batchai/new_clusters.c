@@ -3,29 +3,25 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "lib/arena.h"
+#include "lib/loop.h"
 
 struct new_cluster {
     int64_t id, until_us;
 };
 
 struct new_clusters {
+    struct loop *loop; /* borrowed */
     int64_t shown_us;
     struct new_cluster *items; /* the oldest first */
     size_t n, cap;
 };
 
-/* The monotonic clock. */
-static int64_t now_us(void)
-{
-    return (int64_t)(uv_hrtime() / 1000);
-}
-
-struct new_clusters *new_clusters_create(int shown_s)
+struct new_clusters *new_clusters_create(struct loop *loop, int shown_s)
 {
     struct new_clusters *n = xcalloc(1, sizeof *n);
+    n->loop = loop;
     n->shown_us = (int64_t)shown_s * 1000000;
     return n;
 }
@@ -40,7 +36,7 @@ void new_clusters_free(struct new_clusters *n)
 static void drop_old(struct new_clusters *n)
 {
     size_t old = 0;
-    int64_t now = now_us();
+    int64_t now = loop_mono_us(n->loop);
     while (old < n->n && n->items[old].until_us <= now)
         old++;
     n->n -= old;
@@ -57,7 +53,7 @@ void new_clusters_add(struct new_clusters *n, int64_t cluster_id)
         n->cap = n->cap ? n->cap * 2 : 16;
         n->items = xrealloc(n->items, n->cap * sizeof *n->items);
     }
-    n->items[n->n++] = (struct new_cluster){cluster_id, now_us() + n->shown_us};
+    n->items[n->n++] = (struct new_cluster){cluster_id, loop_mono_us(n->loop) + n->shown_us};
 }
 
 bool new_clusters_has(struct new_clusters *n, int64_t cluster_id)

@@ -13,10 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct loop;
 struct new_clusters;
 
-/* `shown_s`: how long each is new; 0: never. */
-struct new_clusters *new_clusters_create(int shown_s);
+/* `loop`: whose clock it is; borrowed. `shown_s`: how long each is new; 0: never. */
+struct new_clusters *new_clusters_create(struct loop *loop, int shown_s);
 void new_clusters_free(struct new_clusters *n); /* may be NULL */
 void new_clusters_add(struct new_clusters *n, int64_t cluster_id);
 bool new_clusters_has(struct new_clusters *n, int64_t cluster_id);

@@ -18,6 +18,8 @@ struct replied *rules_add(struct request *r);
 struct replied *rules_release(struct request *r);
 struct replied *rules_remove(struct request *r);
 struct replied *rules_remove_all(struct request *r);
+struct replied *clock_show(struct request *r);
+struct replied *clock_change(struct request *r);
 struct replied *testing_reset(struct request *r);
 struct replied *testing_seed(struct request *r);
 struct replied *testing_dump(struct request *r);

@@ -10,6 +10,7 @@
 #include "api/testing/handlers.h"
 
 #define BASE       "/batchaid/testing"
+#define CLOCK      "/batchaid/clock"
 #define KEY_HEADER "x-batchaid-testing-key"
 
 static const struct route routes[] = {
@@ -22,6 +23,8 @@ static const struct route routes[] = {
     {"DELETE", BASE "/faults", 0, 0, faults_remove_all, "Testing_RemoveFaults"},
     {"DELETE", BASE "/faults/{fault}", 0, 0, faults_remove, "Testing_RemoveFault"},
     {"POST", BASE "/faults/{fault}/release", 0, 0, faults_release, "Testing_Release"},
+    {"GET", CLOCK, 0, 0, clock_show, "Testing_Clock"},
+    {"POST", CLOCK, 0, ROUTE_JSON, clock_change, "Testing_ChangeClock"},
     {"GET", BASE "/rules", 0, 0, rules_list, "Testing_Rules"},
     {"POST", BASE "/rules", 0, ROUTE_JSON, rules_add, "Testing_AddRules"},
     {"DELETE", BASE "/rules", 0, 0, rules_remove_all, "Testing_RemoveRules"},
@@ -34,7 +37,7 @@ static const struct route routes[] = {
     {"GET", BASE "/events", 0, 0, events_follow, "Testing_Events"},
 };
 
-static const char *const paths[] = {BASE "/{rest*}", NULL};
+static const char *const paths[] = {BASE "/{rest*}", CLOCK, NULL};
 
 static int may(struct request *r, struct err *e)
 {

@@ -13,6 +13,7 @@
 #include "api/arm/arm.h"
 #include "api/http/watch.h"
 #include "api/seed/seed.h"
+#include "api/testing/clock.h"
 #include "api/testing/events.h"
 #include "api/testing/rules.h"
 
@@ -25,7 +26,8 @@ struct testing {
     struct testing_log *log;
     struct testing_faults *faults;
     struct testing_events *events;
-    struct testing_rules *rules;   /* of scripted work */
+    struct testing_rules *rules; /* of scripted work */
+    struct testing_clock *clock;
     const struct served *services; /* whose operations faults name; borrowed */
     size_t n_services;
     struct seed seed;

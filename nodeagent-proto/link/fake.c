@@ -311,7 +311,7 @@ static int open_link(struct node_provider *base, const struct node_target *at,
                                               .log = p->f->c.log,
                                               .name = l->name,
                                               .epoch = &at->epoch,
-                                              .dead_ms = DEAD_MS});
+                                              .dead_ms = p->f->c.keeps_files ? 0 : DEAD_MS});
     if (n->down) {
         if (at->ssh)
             l->link.step = NODE_STEP_CONNECT;

@@ -58,7 +58,8 @@ struct fake_config {
      * agents beside them, known as HOST:ROOT. NULL: a machine has one agent, which is not root. */
     const char *machine_root;
     /* Local nodes have files, in their roots, which are directories of this machine (fake_disk.h),
-     * and are forgotten with them. */
+     * and are forgotten with them. Their links are not asked whether they are there, so that
+     * nothing is due of which a test knows nothing. */
     bool keeps_files;
     const char *runtimes; /* for containers, as in struct node_facts; NULL: none */
     /* NULL: see fake_read_command(). */

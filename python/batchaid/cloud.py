@@ -181,6 +181,10 @@ class Cloud:
         """What there is, as seed() takes it: subscription=, resourceGroup=."""
         return self.testing("GET", "/dump?" + urllib.parse.urlencode(query))
 
+    @property
+    def clock(self):
+        return Clock(self)
+
     def reset(self):
         """Everything of all subscriptions is gone."""
         return self.testing("POST", "/reset")
@@ -344,6 +348,43 @@ class Fault:
 
     def remove(self):
         self.cloud.testing("DELETE", f"/faults/{self.id}")
+
+
+class Clock:
+    """The daemon's, of all its subscriptions: a test that changes it needs a daemon of its own (batchaid.Cloud)."""
+
+    def __init__(self, cloud):
+        self.cloud = cloud
+
+    def _call(self, method, body=None):
+        headers = {KEY_HEADER: self.cloud.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        said = self.cloud._open(method, self.cloud.endpoint + "/batchaid/clock", headers, data)
+        if body is not None:
+            self.cloud._token = None  # it may have run out
+        return said
+
+    def look(self):
+        return self._call("GET")
+
+    def advance(self, span="next"):
+        """By a duration ("PT6H"), or to what is due next; returns when all that was due has happened."""
+        return self._call("POST", {"advance": span})
+
+    def advance_to(self, time):
+        """A datetime with a zone, or its ISO 8601 text."""
+        return self._call("POST", {"advanceTo": time if isinstance(time, str) else time.isoformat()})
+
+    def stop(self):
+        return self.rate(0)
+
+    def rate(self, rate):
+        """How fast it goes: 0 stands, 1 is real speed."""
+        return self._call("POST", {"rate": rate})
+
+    def follow(self):
+        """The machine's time again."""
+        return self._call("POST", {"real": True})
 
 
 class Rule:

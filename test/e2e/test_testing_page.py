@@ -62,6 +62,15 @@ def test_scripted_work(own_daemon, tmp_path):
     Testing(d).reset()
 
 
+def test_the_clock(own_daemon, tmp_path):
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    stopped, ahead, look, real = page_shell(d, tmp_path)(blocks("The clock")[0])
+    assert stopped["rate"] == 0 and not stopped["real"]
+    assert look["time"] == ahead["time"] > stopped["time"] and look["ahead"].startswith("PT5H59M")
+    assert real["real"] and real["ahead"] == "PT0S"
+
+
 def test_the_page_runs(own_daemon, tmp_path):
     serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, events, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"

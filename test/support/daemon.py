@@ -349,6 +349,10 @@ class Daemon:
                 self._token = reply.json["access_token"]
             return self._token
 
+    def forget_token(self):
+        """The next request gets a new one."""
+        self._token = None
+
     def call(
         self,
         method,

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's clock: shown, stopped, scaled, and taken forward. A request to take it forward is
+ * answered when all that was due until then has happened.
+ */
+#include "api/testing/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/testing/errors.h"
+#include "api/testing/handlers.h"
+#include "lib/loop_virtual.h"
+#include "lib/timefmt.h"
+#include "model/span.h"
+
+/* Farther than this the clock is not taken at once: nodes and autoscaling have timers of seconds
+ * and minutes, each of which is carried out. */
+#define AHEAD_MAX_DAYS 366
+#define DAY_US         (INT64_C(24) * 3600 * 1000000)
+
+struct testing_clock {
+    struct loop_virtual *time; /* owned */
+    struct request *waiting;   /* that which walks; NULL: none, or its client has gone */
+};
+
+struct testing_clock *testing_clock_create(struct loop_virtual *time)
+{
+    struct testing_clock *c = xcalloc(1, sizeof *c);
+    c->time = time;
+    return c;
+}
+
+void testing_clock_free(struct testing_clock *c)
+{
+    if (c)
+        loop_virtual_free(c->time);
+    free(c);
+}
+
+void testing_clock_halt(struct testing_clock *c)
+{
+    if (c)
+        loop_virtual_halt(c->time);
+}
+
+/* --- how it stands -----------------------------------------------------------------------------
+ */
+
+static struct loop *loop_of(const struct testing_clock *c)
+{
+    return loop_virtual_loop(c->time);
+}
+
+static json_t *instant(int64_t us)
+{
+    char text[TIMEFMT_SIZE];
+    timefmt_exact(us, text);
+    return json_string(text);
+}
+
+static json_t *render(const struct testing_clock *c)
+{
+    struct loop_virtual_state s;
+    loop_virtual_look(c->time, &s);
+    int64_t now_us = loop_wall_us(loop_of(c)), mono_us = loop_mono_us(loop_of(c));
+    int64_t ahead_us = s.touched ? now_us - time_now_us() : 0;
+    char ahead[SPAN_SIZE];
+    span_text(ahead_us > 0 ? ahead_us : 0, ahead);
+    json_t *o = json_pack("{s:o, s:b, s:b, s:f, s:s}", "time", instant(now_us), "real", !s.touched,
+                          "walking", s.walking, "rate", s.rate, "ahead", ahead);
+    if (s.has_next)
+        json_object_set_new(o, "nextDue", instant(now_us + (s.next_us - mono_us)));
+    return o;
+}
+
+struct replied *clock_show(struct request *r)
+{
+    return reply_json(r, 200, render(testing_of(r)->clock));
+}
+
+/* --- changing it -------------------------------------------------------------------------------
+ */
+
+/* What is asked for. */
+struct change {
+    bool follow;
+    double rate; /* below 0: it stays */
+    bool walks;
+    int64_t to_us; /* monotonic */
+};
+
+static int refuse(struct err *e, const char *name, const char *what)
+{
+    return err_set(e, ERR_INVALID_PROPERTY, name, "%s %s", name, what);
+}
+
+static int walk_to(struct testing_clock *c, const char *name, int64_t left_us, struct change *out,
+                   struct err *e)
+{
+    if (left_us < 0)
+        return refuse(e, name,
+                      "is in the past; the clock goes forward only (\"real\": true makes "
+                      "it that of the machine again).");
+    if (left_us > AHEAD_MAX_DAYS * DAY_US)
+        return refuse(e, name, "is more than 366 days ahead.");
+    out->walks = true;
+    out->to_us = loop_mono_us(loop_of(c)) + left_us;
+    return 0;
+}
+
+static int read_advance(struct testing_clock *c, const char *text, struct change *out,
+                        struct err *e)
+{
+    struct loop_virtual_state s;
+    int64_t span_us;
+    loop_virtual_look(c->time, &s);
+    if (strcmp(text, "next") == 0) {
+        int64_t left_us = s.next_us - loop_mono_us(loop_of(c));
+        return s.has_next ? walk_to(c, "advance", left_us > 0 ? left_us : 0, out, e)
+                          : refuse(e, "advance", "is next, and nothing is due.");
+    }
+    if (span_parse(text, &span_us) < 0)
+        return refuse(e, "advance", "must be a duration of ISO 8601, such as PT6H, or next.");
+    return walk_to(c, "advance", span_us, out, e);
+}
+
+static int read_to(struct testing_clock *c, const char *text, struct change *out, struct err *e)
+{
+    int64_t at_us;
+    if (timefmt_parse_offset(text, &at_us) < 0)
+        return refuse(e, "advanceTo", "must be a time, such as 2026-01-31T18:00:00Z.");
+    return walk_to(c, "advanceTo", at_us - loop_wall_us(loop_of(c)), out, e);
+}
+
+static int read_body(struct request *r, struct change *out, struct err *e)
+{
+    struct testing_clock *c = testing_of(r)->clock;
+    json_error_t why;
+    const json_t *rate = NULL;
+    const char *advance = NULL, *to = NULL;
+    int follow = 0;
+    *out = (struct change){.rate = -1};
+    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?s, s?s, s?b}", "rate", &rate, "advance",
+                       &advance, "advanceTo", &to, "real", &follow) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                       "The body is not as documented: %s; there are: rate, advance, advanceTo, "
+                       "real.",
+                       why.text);
+    out->follow = follow;
+    if (rate && (!json_is_number(rate) || !(json_number_value(rate) >= 0) ||
+                 json_number_value(rate) > LOOP_RATE_MAX))
+        return refuse(e, "rate", "must be a number from 0 (stopped) to 1000000; 1 is real speed.");
+    if (rate)
+        out->rate = json_number_value(rate);
+    if (advance && to)
+        return refuse(e, "advanceTo", "does not go with advance.");
+    if (follow && (rate || advance || to))
+        return refuse(e, "real", "stands alone.");
+    if (!follow && !rate && !advance && !to)
+        return err_set(e, ERR_MISSING_PROPERTY, "advance",
+                       "Nothing is asked for: rate, advance, advanceTo or real.");
+    if (advance)
+        return read_advance(c, advance, out, e);
+    return to ? read_to(c, to, out, e) : 0;
+}
+
+static void on_walked(void *ctx, const struct loop_walked *how)
+{
+    struct testing_clock *c = ctx;
+    struct request *r = c->waiting;
+    struct err e;
+    c->waiting = NULL;
+    if (!r)
+        return;
+    request_release(r);
+    if (!how->arrived) {
+        err_set(&e, TESTING_RESTLESS, NULL,
+                "The clock stands before its goal: what had begun did not come to rest.");
+        request_finish(r, reply_err(r, &e));
+        return;
+    }
+    json_t *o = render(c);
+    json_object_set_new(o, "walking", json_false());
+    json_object_set_new(o, "timers", json_integer((json_int_t)how->timers));
+    request_finish(r, reply_json(r, 200, o));
+}
+
+/* The client has gone, or was answered; the walk goes on. */
+static void release(void *kept)
+{
+    struct testing_clock *c = kept;
+    c->waiting = NULL;
+}
+
+struct replied *clock_change(struct request *r)
+{
+    struct err e;
+    struct change x;
+    struct loop_virtual_state s;
+    struct testing_clock *c = testing_of(r)->clock;
+    loop_virtual_look(c->time, &s);
+    int rc = read_body(r, &x, &e);
+    if (rc == 0 && s.walking)
+        rc = err_set(&e, ERR_CONFLICT, NULL, "The clock is being taken forward already.");
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (x.follow)
+        loop_virtual_follow(c->time);
+    if (x.rate >= 0)
+        loop_virtual_set_rate(c->time, x.rate);
+    LOG_INFO(r->config->log, "testing.clock", LF_STR("real", x.follow ? "true" : "false"),
+             LF_INT("walk_us", x.walks ? x.to_us - loop_mono_us(loop_of(c)) : 0));
+    if (!x.walks)
+        return reply_json(r, 200, render(c));
+    c->waiting = r;
+    request_keep(r, c, release);
+    loop_virtual_walk(c->time, x.to_us, on_walked, c);
+    return reply_later(r);
+}

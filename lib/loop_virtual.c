@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Time is a line: `anchor_us` of ours was at `below_us` of the loop below, and grows by `rate`
+ * since. Each change sets a new anchor, so the monotonic clock never goes back.
+ */
+#include "lib/loop_virtual.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lib/arena.h"
+#include "lib/deadlines.h"
+#include "lib/idmap.h"
+
+/* So many turns in a row without work, and all is at rest: what one turn leaves undone (a message
+ * that was written, a call that was put off) is done in the next. */
+#define QUIET_TURNS 3
+/* A walk that does not come to rest for so long, in the time below, is given up. */
+#define PATIENCE_US INT64_C(30000000)
+/* Timers that fire in one turn, so that one that always sets itself anew holds up nobody. */
+#define FIRE_MAX 1000
+
+struct timer {
+    struct loop_timer base; /* first */
+    int64_t id;
+    loop_fn cb;
+    void *ctx;
+};
+
+struct walk {
+    bool on;
+    int64_t to_us, restless_since_us;
+    uint64_t deferred; /* as it was counted in the last turn */
+    int quiet;
+    struct loop_walked how;
+    void (*done)(void *ctx, const struct loop_walked *how);
+    void *ctx;
+};
+
+struct loop_virtual {
+    struct loop base; /* first */
+    struct loop_virtual_config c;
+    struct loop_timer *alarm; /* of the loop below */
+    struct deadlines *due;
+    struct id_map timers;
+    int64_t last_id;
+    bool touched;
+    double rate;
+    int64_t anchor_us, below_us;
+    int64_t wall_ahead_us; /* of our monotonic clock, once it is touched */
+    struct walk walk;
+};
+
+static const struct loop_ops ops;
+
+static struct loop_virtual *impl(struct loop *loop)
+{
+    assert(loop->ops == &ops);
+    return (struct loop_virtual *)(void *)loop;
+}
+
+/* --- clocks ------------------------------------------------------------------------------------
+ */
+
+static int64_t now(struct loop_virtual *v)
+{
+    if (v->walk.on)
+        return v->anchor_us;
+    return v->anchor_us + (int64_t)((double)(loop_mono_us(v->c.below) - v->below_us) * v->rate);
+}
+
+static int64_t mono_us(struct loop *loop)
+{
+    return now(impl(loop));
+}
+
+static int64_t wall_us(struct loop *loop)
+{
+    struct loop_virtual *v = impl(loop);
+    return v->touched ? now(v) + v->wall_ahead_us : loop_wall_us(v->c.below);
+}
+
+static void set_anchor(struct loop_virtual *v, int64_t at_us)
+{
+    v->anchor_us = at_us;
+    v->below_us = loop_mono_us(v->c.below);
+}
+
+/* From now on the wall clock is the monotonic one's companion. */
+static void touch(struct loop_virtual *v)
+{
+    if (!v->touched)
+        v->wall_ahead_us = loop_wall_us(v->c.below) - now(v);
+    v->touched = true;
+    set_anchor(v, now(v));
+}
+
+/* --- timers ------------------------------------------------------------------------------------
+ */
+
+static void arm(struct loop_virtual *v)
+{
+    struct deadline first;
+    if (v->walk.on || !deadlines_first(v->due, &first)) {
+        loop_timer_stop(v->alarm);
+        return;
+    }
+    int64_t left = first.at_us - now(v);
+    if (left <= 0)
+        loop_timer_start(v->alarm, loop_mono_us(v->c.below));
+    else if (v->rate > 0)
+        loop_timer_start(v->alarm,
+                         loop_mono_us(v->c.below) + (int64_t)((double)left / v->rate) + 1);
+    else
+        loop_timer_stop(v->alarm);
+}
+
+/* Those that are due; each is looked for anew, because what one does may change all. */
+static void fire(struct loop_virtual *v)
+{
+    struct deadline first;
+    int64_t at_us = now(v);
+    for (int i = 0; i < FIRE_MAX && deadlines_first(v->due, &first) && first.at_us <= at_us; i++) {
+        struct timer *t = id_map_find(&v->timers, first.id);
+        deadlines_remove(v->due, 0, first.id);
+        v->walk.how.timers++;
+        t->cb(t->ctx);
+    }
+}
+
+static void on_alarm(void *ctx)
+{
+    fire(ctx);
+    arm(ctx);
+}
+
+static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx)
+{
+    struct loop_virtual *v = impl(loop);
+    struct timer *t = xcalloc(1, sizeof *t);
+    *t = (struct timer){{loop}, ++v->last_id, cb, ctx};
+    id_map_put(&v->timers, t->id, t);
+    return &t->base;
+}
+
+static void timer_start(struct loop_timer *timer, int64_t at_us)
+{
+    struct loop_virtual *v = impl(timer->loop);
+    deadlines_set(v->due, 0, ((struct timer *)(void *)timer)->id, at_us);
+    arm(v);
+}
+
+static void timer_stop(struct loop_timer *timer)
+{
+    struct loop_virtual *v = impl(timer->loop);
+    deadlines_remove(v->due, 0, ((struct timer *)(void *)timer)->id);
+    arm(v);
+}
+
+static void timer_destroy(struct loop_timer *timer)
+{
+    timer_stop(timer);
+    id_map_remove(&impl(timer->loop)->timers, ((struct timer *)(void *)timer)->id);
+    free(timer);
+}
+
+/* --- walks -------------------------------------------------------------------------------------
+ */
+
+static void finish(struct loop_virtual *v, bool arrived)
+{
+    struct walk w = v->walk;
+    w.how.arrived = arrived;
+    v->walk = (struct walk){.on = false};
+    set_anchor(v, v->anchor_us);
+    arm(v);
+    w.done(w.ctx, &w.how);
+}
+
+/* To the next timer, or to the end of the way. False: it has arrived. */
+static bool go_on(struct loop_virtual *v)
+{
+    struct deadline first;
+    bool has = deadlines_first(v->due, &first) && first.at_us <= v->walk.to_us;
+    int64_t at_us = has ? first.at_us : v->walk.to_us;
+    if (at_us > v->anchor_us)
+        v->anchor_us = at_us;
+    if (has)
+        fire(v);
+    return has;
+}
+
+static bool is_at_rest(struct loop_virtual *v)
+{
+    uint64_t deferred = v->c.deferred(v->c.ctx);
+    bool busy = v->c.is_busy(v->c.ctx) || deferred != v->walk.deferred;
+    v->walk.quiet = busy ? 0 : v->walk.quiet + 1;
+    return v->walk.quiet >= QUIET_TURNS;
+}
+
+/* In each turn of the loop below. */
+static void on_turn(void *ctx)
+{
+    struct loop_virtual *v = ctx;
+    if (!v->walk.on)
+        return;
+    if (is_at_rest(v)) {
+        v->walk.quiet = 0;
+        v->walk.restless_since_us = loop_mono_us(v->c.below);
+        if (!go_on(v)) {
+            finish(v, true);
+            return;
+        }
+    } else if (loop_mono_us(v->c.below) - v->walk.restless_since_us > PATIENCE_US) {
+        finish(v, false);
+        return;
+    }
+    loop_defer(v->c.below, on_turn, v);
+    v->walk.deferred = v->c.deferred(v->c.ctx); /* our own does not count */
+}
+
+void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
+                       void (*done)(void *ctx, const struct loop_walked *how), void *ctx)
+{
+    assert(!v->walk.on);
+    touch(v);
+    v->walk = (struct walk){.on = true,
+                            .to_us = to_us,
+                            .restless_since_us = loop_mono_us(v->c.below),
+                            .done = done,
+                            .ctx = ctx};
+    loop_timer_stop(v->alarm);
+    loop_defer(v->c.below, on_turn, v);
+}
+
+void loop_virtual_halt(struct loop_virtual *v)
+{
+    if (v->walk.on)
+        finish(v, false);
+}
+
+/* --- the rest ----------------------------------------------------------------------------------
+ */
+
+static void defer(struct loop *loop, loop_fn fn, void *ctx)
+{
+    loop_defer(impl(loop)->c.below, fn, ctx);
+}
+
+static struct loop_lane *lane_create(struct loop *loop, const char *name, int threads, size_t queue)
+{
+    return loop_lane_create(impl(loop)->c.below, name, threads, queue);
+}
+
+static struct loop *below(struct loop *loop)
+{
+    return impl(loop)->c.below;
+}
+
+/* Its lanes are those of the loop below, which carries them on itself. */
+static const struct loop_ops ops = {
+    .wall_us = wall_us,
+    .mono_us = mono_us,
+    .timer_create = timer_create_,
+    .timer_start = timer_start,
+    .timer_stop = timer_stop,
+    .timer_destroy = timer_destroy,
+    .defer = defer,
+    .lane_create = lane_create,
+    .below = below,
+};
+
+struct loop_virtual *loop_virtual_create(const struct loop_virtual_config *c)
+{
+    struct loop_virtual *v = xcalloc(1, sizeof *v);
+    v->base.ops = &ops;
+    v->c = *c;
+    v->rate = 1;
+    v->due = deadlines_new(1);
+    v->alarm = loop_timer_create(c->below, on_alarm, v);
+    v->anchor_us = v->below_us = loop_mono_us(c->below);
+    return v;
+}
+
+void loop_virtual_free(struct loop_virtual *v)
+{
+    if (!v)
+        return;
+    assert(!v->walk.on && v->timers.n == 0);
+    loop_timer_destroy(v->alarm);
+    deadlines_free(v->due);
+    id_map_free(&v->timers);
+    free(v);
+}
+
+struct loop *loop_virtual_loop(struct loop_virtual *v)
+{
+    return &v->base;
+}
+
+void loop_virtual_set_rate(struct loop_virtual *v, double rate)
+{
+    assert(rate >= 0 && rate <= LOOP_RATE_MAX);
+    touch(v);
+    v->rate = rate;
+    arm(v);
+}
+
+void loop_virtual_follow(struct loop_virtual *v)
+{
+    set_anchor(v, now(v));
+    v->rate = 1;
+    v->touched = false;
+    arm(v);
+}
+
+void loop_virtual_look(const struct loop_virtual *v, struct loop_virtual_state *out)
+{
+    struct deadline first = {0};
+    *out =
+        (struct loop_virtual_state){.touched = v->touched, .walking = v->walk.on, .rate = v->rate};
+    out->has_next = deadlines_first(v->due, &first);
+    out->next_us = first.at_us;
+}
