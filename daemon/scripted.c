@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/scripted.h"
 
-#include "api/testing/rules.h"
+#include "api/testing/testing.h"
 #include "nodeagent-proto/link/fake.h"
 
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   struct storage *st, const struct fronts *fronts, struct err *e)
 {
     s->rules = testing_rules_create(st, fronts, c->log);
+    s->faults = testing_faults_create();
+    testing_rules_tell(s->rules, s->faults);
     /* Messages take no time, so that a test sees no delay, and a clock may stand still. */
     const struct fake_config fc = {.loop = loop,
                                    .log = c->log,
@@ -15,15 +17,27 @@ int scripted_open(struct scripted *s, const struct serve_config *c, struct loop 
                                    .keeps_files = true,
                                    .runtimes = "docker",
                                    .plan = testing_rules_plan,
+                                   .met = testing_rules_met,
                                    .ctx = s->rules};
     s->nodes = fake_nodes_create(&fc);
     s->provider = fake_provider_new(s->nodes, loop);
     testing_rules_of(s->rules, s->nodes);
+    *testing_faults_ground(s->faults) =
+        (struct fault_ground){.storage = st, .loop = loop, .nodes = s->nodes};
     return c->rules_file ? testing_rules_load(s->rules, c->rules_file, e) : 0;
+}
+
+void scripted_begin(struct scripted *s, struct sched *sched)
+{
+    if (s->faults)
+        testing_faults_ground(s->faults)->sched = sched;
 }
 
 void scripted_close(struct scripted *s)
 {
+    if (s->faults)
+        testing_faults_ground(s->faults)->sched = NULL;
+    testing_faults_free(s->faults);
     if (s->provider)
         fake_provider_free(s->provider);
     fake_nodes_free(s->nodes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of a daemon with --testing that run no processes, and the rules of what jobs do there.
+ * Nodes of a daemon with --testing that run no processes, the rules of what jobs do there, and
+ * faults.
  */
 #ifndef DAEMON_SCRIPTED_H
 #define DAEMON_SCRIPTED_H
@@ -10,8 +11,10 @@
 struct fake_nodes;
 struct fronts;
 struct loop;
+struct sched;
 struct node_provider;
 struct storage;
+struct testing_faults;
 struct testing_rules;
 
 /* All NULL: there are none. */
@@ -19,11 +22,14 @@ struct scripted {
     struct node_provider *provider; /* owned, like the rest */
     struct fake_nodes *nodes;
     struct testing_rules *rules;
+    struct testing_faults *faults;
 };
 
 /* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   struct storage *st, const struct fronts *fronts, struct err *e) MUST_CHECK;
+/* The scheduler is there. */
+void scripted_begin(struct scripted *s, struct sched *sched);
 /* After the last link to a node was closed. */
 void scripted_close(struct scripted *s);
 

@@ -323,27 +323,30 @@ static int open_scheduler(struct daemon *d, struct err *e)
     if (c->testing_key &&
         scripted_open(&d->scripted, c, d->time.loop, d->storage, &d->fronts, e) < 0)
         return -1;
-    const struct sched_config sc = {.loop = d->time.loop,
-                                    .storage = d->storage,
-                                    .files = d->files,
-                                    .transfers = d->transfers,
-                                    .login_lane = d->logins,
-                                    .log = c->log,
-                                    .local = d->local,
-                                    .machines = d->machines,
-                                    .nodes_dir = c->state->nodes,
-                                    .storage_dir = c->state->storage,
-                                    .local_nodes = (int)cf->nodes,
-                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
-                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
-                                    .kept_outputs = (int)cf->kept_outputs,
-                                    .backfill = (const char *const *)cf->backfill.items,
-                                    .n_backfill = cf->backfill.n,
-                                    .scripted = d->scripted.provider,
-                                    .scripted_sizes = c->fake_sizes,
-                                    .fronts = d->fronts,
-                                    .site = c->site};
+    const struct sched_config sc = {
+        .loop = d->time.loop,
+        .storage = d->storage,
+        .files = d->files,
+        .transfers = d->transfers,
+        .login_lane = d->logins,
+        .log = c->log,
+        .local = d->local,
+        .machines = d->machines,
+        .nodes_dir = c->state->nodes,
+        .storage_dir = c->state->storage,
+        .local_nodes = (int)cf->nodes,
+        .local_vm_sizes = (const char *const *)d->vm_sizes,
+        .autoscale_idle_s = (int)cf->autoscale_idle_s,
+        .kept_outputs = (int)cf->kept_outputs,
+        .backfill = (const char *const *)cf->backfill.items,
+        .n_backfill = cf->backfill.n,
+        .scripted = d->scripted.provider,
+        .gate = {d->scripted.faults ? testing_faults_shut : NULL, d->scripted.faults},
+        .scripted_sizes = c->fake_sizes,
+        .fronts = d->fronts,
+        .site = c->site};
     d->sched = sched_create(&sc);
+    scripted_begin(&d->scripted, d->sched);
     open_shares(d);
     if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
         return -1;
@@ -371,7 +374,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .arm = *arm,
         .key = d->c->testing_key,
         .log = on ? testing_log_create(&d->loop) : NULL,
-        .faults = on ? testing_faults_create() : NULL,
+        .faults = d->scripted.faults,
         .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
         .rules = d->scripted.rules,
         .clock = d->time.clock,
@@ -589,7 +592,6 @@ int serve_run(const struct serve_config *c, struct err *e)
     shown_jobs_free(d.deps.batchai.shown_jobs);
     codes_free(d.deps.aad.codes);
     testing_log_free(d.deps.testing.log);
-    testing_faults_free(d.deps.testing.faults);
     testing_events_free(d.deps.testing.events);
     if (rc == 0 && d.seed_failed)
         rc = err_set(e, ERR_CONFIG, NULL, "the seed %s is not applied", c->seed_file);

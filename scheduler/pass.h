@@ -16,6 +16,8 @@ struct pass_class {
     bool on_machines; /* they are machines of the inventory; else they are local */
     struct machine_pick pick;
     struct plan_scale_result plan;
+    bool shut;         /* it is kept from new nodes: struct sched_gate */
+    const char *error; /* and what its errors say of that; NULL: nothing */
 };
 #define PASS_CLASSES 2
 

@@ -71,7 +71,11 @@ int pass_write_errors(struct pass *p, struct err *e)
     const char **each = arena_alloc(p->a, (2 * p->n_nodes + PASS_CLASSES) * sizeof *each);
     size_t n = 0;
     for (size_t i = 0; i < p->n_classes; i++)
-        if (p->classes[i].plan.missing > 0) {
+        if (p->classes[i].shut) {
+            lack = "it is kept from nodes by a fault of a test";
+            each[n] = p->classes[i].error;
+            n += each[n] != NULL;
+        } else if (p->classes[i].plan.missing > 0) {
             f = shortage(p, &p->classes[i]);
             each[n++] = failure_append(p->a, NULL, &f);
             lack = f.message;

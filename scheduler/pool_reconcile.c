@@ -78,7 +78,7 @@ static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
         return -1;
     if (free_capacity(p, c, &room, e) != 0)
         return -1;
-    const struct plan_scale_input in = {
+    struct plan_scale_input in = {
         .scale = c->scale,
         .deleting = deleting(p),
         .initial = p->pool.is_new,
@@ -93,6 +93,13 @@ static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
     };
     p->demand = demand;
     plan_scale(p->a, &in, &c->plan);
+    const struct sched_gate *gate = &p->s->gate;
+    c->shut =
+        c->plan.add > 0 && gate->is_shut && gate->is_shut(gate->ctx, p->a, &p->pool, &c->error);
+    if (c->shut) {
+        in.free_capacity = in.good_capacity = 0;
+        plan_scale(p->a, &in, &c->plan);
+    }
     return 0;
 }
 

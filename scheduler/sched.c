@@ -111,6 +111,7 @@ struct sched *sched_create(const struct sched_config *c)
     s->st = c->storage;
     s->log = c->log;
     s->fronts = c->fronts;
+    s->gate = c->gate;
     s->local_nodes = c->local_nodes;
     s->local_vm_sizes = copy_list(c->local_vm_sizes, count_list(c->local_vm_sizes));
     s->backfill = copy_list(c->backfill, c->n_backfill);
@@ -214,6 +215,11 @@ int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *
         return -1;
     *cleared = n == 0;
     return 0;
+}
+
+void sched_gate_opened(struct sched *s)
+{
+    wake_short_pools(s);
 }
 
 void sched_row_gone(struct sched *s)

@@ -25,6 +25,7 @@ struct sched {
     struct runs *runs;
     struct fronts fronts;
     bool begun; /* and the fronts know */
+    struct sched_gate gate;
     int local_nodes;
     char **local_vm_sizes; /* ours; NULL-terminated */
     char **backfill;       /* ours; NULL-terminated */

@@ -33,6 +33,15 @@ struct storage;
 struct files;
 struct loop_lane;
 
+/* Somebody who keeps new nodes from pools: a test. */
+struct sched_gate {
+    /* Whether the pool, which lacks nodes, is to get none now. *error: what its errors say of it,
+     * as failure_append() writes it, in the arena; NULL: nothing. Asked again after
+     * sched_gate_opened(). */
+    bool (*is_shut)(void *ctx, struct arena *a, const struct pool *p, const char **error);
+    void *ctx;
+};
+
 struct sched_config {
     struct loop *loop; /* borrowed */
     struct storage *storage;
@@ -45,6 +54,7 @@ struct sched_config {
      * (fnmatch(3), in any case). NULL: none. */
     struct node_provider *scripted;
     const char *scripted_sizes;
+    struct sched_gate gate;            /* is_shut NULL: there is none */
     const char *nodes_dir;             /* local node roots are made below it */
     const char *storage_dir;           /* shares are folders below it: see fleet_share_path() */
     int local_nodes;                   /* how many local nodes there may be in all */
@@ -94,6 +104,9 @@ int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_opti
                        struct err *e) MUST_CHECK;
 /* The row of a pool that was being deleted is gone: the fronts look at what it kept. */
 void sched_row_gone(struct sched *s);
+
+/* Pools that lacked nodes may get some: see struct sched_gate. */
+void sched_gate_opened(struct sched *s);
 
 /* For direct calls to machines, nodes and runs. */
 struct fleet *sched_fleet(const struct sched *s);

@@ -8,27 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/access/access.h"
 #include "api/testing/errors.h"
+#include "api/testing/faults.h"
 #include "api/testing/handlers.h"
-#include "api/testing/select.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000
 #define DELAY_MAX_MS 600000
 #define TEXT_MAX     1000
-
-struct fault {
-    int64_t number;
-    struct selector match;
-    int skip, times; /* how many that fit go by first; how many it hits then; 0: all */
-    int64_t fitted, hits;
-    int64_t delay_ms;
-    bool hold;
-    int status, retry_after_s;
-    char *code, *message; /* owned */
-    bool cut, cut_before;
-    struct fault *next;
-};
 
 /* What a request was told, in its arena: the fault may go before it. */
 struct hit {
@@ -38,21 +26,10 @@ struct hit {
     struct hit **prev, *next; /* in the list of those that are held */
 };
 
-struct testing_faults {
-    struct fault *first;
-    int n;
-    int64_t last;
-    struct hit *held;
-};
-
-struct testing_faults *testing_faults_create(void)
-{
-    return xcalloc(1, sizeof(struct testing_faults));
-}
-
 static void fault_free(struct fault *f)
 {
     selector_free(&f->match);
+    free(f->held);
     free(f->code);
     free(f->message);
     free(f);
@@ -70,20 +47,12 @@ void testing_faults_free(struct testing_faults *f)
 {
     while (f && f->first)
         remove_at(f, &f->first);
+    if (f)
+        faults_pending_free(f);
     free(f);
 }
 
 /* --- what they do ----------------------------------------------------------------------------- */
-
-static bool hits(struct fault *f, const struct told *told)
-{
-    if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
-        return false;
-    if (f->fitted++ < f->skip)
-        return false;
-    f->hits++;
-    return true;
-}
 
 static const struct injected *inject(struct testing_faults *all, struct request *r,
                                      const struct fault *f)
@@ -130,15 +99,18 @@ const struct injected *testing_begin(void *ctx, struct request *r)
         return NULL;
     const struct told told = told_of(r);
     for (struct fault *f = all->first; f; f = f->next)
-        if (hits(f, &told))
+        if (f->kind == OF_REQUEST && fault_hits(f, &told))
             return inject(all, r, f);
     return NULL;
 }
 
 /* Lets all go that the fault holds. */
-static int release_held(struct testing_faults *all, int64_t number)
+static int release_held(struct testing_faults *all, struct fault *fault)
 {
     int n = 0;
+    int64_t number = fault->number;
+    if (fault->kind != OF_REQUEST)
+        return fault_let_go(all, fault);
     for (struct hit *h = all->held, *next; h; h = next) {
         next = h->next;
         if (h->number != number)
@@ -150,9 +122,10 @@ static int release_held(struct testing_faults *all, int64_t number)
     return n;
 }
 
-static int count_held(const struct testing_faults *all, int64_t number)
+static int count_held(const struct testing_faults *all, const struct fault *fault)
 {
-    int n = 0;
+    int n = (int)fault->n_held;
+    int64_t number = fault->number;
     for (const struct hit *h = all->held; h; h = h->next)
         n += h->number == number;
     return n;
@@ -174,11 +147,12 @@ static json_t *render(const struct testing_faults *all, const struct fault *f)
 {
     json_t *o = json_pack("{s:I, s:o, s:i, s:i, s:I, s:i}", "id", (json_int_t)f->number, "match",
                           selector_render(&f->match), "skip", f->skip, "times", f->times, "hits",
-                          (json_int_t)f->hits, "held", count_held(all, f->number));
+                          (json_int_t)f->hits, "held", count_held(all, f));
     if (f->delay_ms > 0)
         json_object_set_new(o, "delayMilliseconds", json_integer(f->delay_ms));
     if (f->hold)
         json_object_set_new(o, "hold", json_true());
+    fault_render_more(f, o);
     if (f->status > 0)
         json_object_set_new(o, "reply",
                             json_pack("{s:i, s:s, s:s, s:i}", "status", f->status, "code", f->code,
@@ -243,17 +217,28 @@ static int read_cut(const char *cut, struct fault *f, struct err *e)
                          cut);
 }
 
+static int check_subscription(struct request *r, const struct fault *f, struct err *e)
+{
+    struct subscription s;
+    const char *id = f->match.subscription;
+    int rc = id ? access_subscription(testing_of(r)->arm.access, &r->arena, id, &s, e) : 1;
+    return rc != 0 ? (rc < 0 ? -1 : 0)
+                   : err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
+                             "The subscription '%.100s' could not be found.", id);
+}
+
 static int read_body(struct request *r, struct fault *f, struct err *e)
 {
     json_error_t why;
     json_int_t delay = 0;
     int hold = 0;
     const char *cut = NULL;
-    const json_t *match = NULL, *reply = NULL;
+    const json_t *match = NULL, *reply = NULL, *node = NULL, *allocation = NULL;
     f->times = 1;
-    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I, s?b, s?o, s?s}", "match",
-                       &match, "skip", &f->skip, "times", &f->times, "delayMilliseconds", &delay,
-                       "hold", &hold, "reply", &reply, "cut", &cut) < 0)
+    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I, s?b, s?o, s?s, s?o, s?o}",
+                       "match", &match, "skip", &f->skip, "times", &f->times, "delayMilliseconds",
+                       &delay, "hold", &hold, "reply", &reply, "cut", &cut, "node", &node,
+                       "allocation", &allocation) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
                        why.text);
     f->delay_ms = delay;
@@ -263,11 +248,22 @@ static int read_body(struct request *r, struct fault *f, struct err *e)
         in_range("delayMilliseconds", f->delay_ms, 0, DELAY_MAX_MS, e) < 0 ||
         read_reply(reply, f, e) < 0 || read_cut(cut, f, e) < 0)
         return -1;
-    if (!f->hold && f->delay_ms == 0 && f->status == 0 && !f->cut)
+    bool of_request = f->hold || f->delay_ms > 0 || f->status != 0 || f->cut;
+    if (!of_request && !node && !allocation)
         return err_set(e, ERR_MISSING_PROPERTY, "reply",
-                       "The fault does nothing: it needs delayMilliseconds, hold, reply or cut.");
-    if (selector_read(r, match, &f->match, e) < 0)
+                       "The fault does nothing: it needs delayMilliseconds, hold, reply, cut, node "
+                       "or allocation.");
+    if (selector_read(r, match, &f->match, e) < 0 || check_subscription(r, f, e) < 0)
         return -1;
+    if (node || allocation)
+        return of_request || (node && allocation)
+                   ? err_set(e, ERR_INVALID_PROPERTY, node ? "node" : "allocation",
+                             "%s goes with match, skip and times only.",
+                             node ? "node" : "allocation")
+                   : fault_read_more(f, node, allocation, e);
+    if (f->match.pool || f->match.name)
+        return err_set(e, ERR_INVALID_PROPERTY, "match.pool",
+                       "pool and name fit no request: they are for node and allocation.");
     return f->match.status == 0 ? 0
                                 : err_set(e, ERR_INVALID_PROPERTY, "match.status",
                                           "A fault comes before there is a status.");
@@ -325,7 +321,7 @@ struct replied *faults_release(struct request *r)
     struct fault **at = find(r, &e);
     if (!at)
         return reply_err(r, &e);
-    return reply_json(r, 200, json_pack("{s:i}", "released", release_held(all, (*at)->number)));
+    return reply_json(r, 200, json_pack("{s:i}", "released", release_held(all, *at)));
 }
 
 struct replied *faults_remove(struct request *r)
@@ -335,7 +331,7 @@ struct replied *faults_remove(struct request *r)
     struct fault **at = find(r, &e);
     if (!at)
         return reply_err(r, &e);
-    release_held(all, (*at)->number);
+    release_held(all, *at);
     remove_at(all, at);
     return reply_empty(r, 204);
 }
@@ -355,7 +351,7 @@ void testing_faults_clear(struct testing_faults *all, const char *subscription)
             at = &(*at)->next;
             continue;
         }
-        release_held(all, (*at)->number);
+        release_held(all, *at);
         remove_at(all, at);
     }
 }

@@ -62,7 +62,11 @@ void testing_log_free(struct testing_log *log)
 
 struct told told_seen(const struct seen *s)
 {
-    return (struct told){s->method, s->operation, s->target, s->subscription, s->status};
+    return (struct told){.method = s->method,
+                         .operation = s->operation,
+                         .path = s->target,
+                         .subscription = s->subscription,
+                         .status = s->status};
 }
 
 json_t *seen_render(const struct seen *s)

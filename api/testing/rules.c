@@ -23,6 +23,7 @@ struct testing_rules {
     const struct fronts *fronts;
     const struct log *log;
     struct fake_nodes *nodes;
+    struct testing_faults *faults;
     struct rule *first, **end;
     int n;
     int64_t last;
@@ -39,6 +40,11 @@ struct testing_rules *testing_rules_create(struct storage *st, const struct fron
 void testing_rules_of(struct testing_rules *rules, struct fake_nodes *nodes)
 {
     rules->nodes = nodes;
+}
+
+void testing_rules_tell(struct testing_rules *rules, struct testing_faults *faults)
+{
+    rules->faults = faults;
 }
 
 static void remove_at(struct testing_rules *rules, struct rule **at)
@@ -241,10 +247,12 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
     struct arena a;
     struct work w = {.spec = spec};
     *out = (struct fake_task){0};
-    if (!rules->first || !is_users(spec))
+    if (!is_users(spec))
         return;
     arena_init(&a);
     find_work(rules, &a, node, &w);
+    if (w.role == RULE_JOB)
+        testing_faults_began(rules->faults, node, &w.place, w.name);
     struct rule *rule = rules->first;
     while (rule && !hits(rule, &w))
         rule = rule->next;
@@ -253,6 +261,20 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
                  LF_STR("pool", w.place.pool));
         follow(rule, spec, out);
     }
+    arena_free(&a);
+}
+
+void testing_rules_met(void *ctx, struct fake_node *node)
+{
+    struct testing_rules *rules = ctx;
+    struct arena a;
+    struct node row;
+    struct pool_place place;
+    struct err e;
+    arena_init(&a);
+    if (st_node_by_id(rules->st, &a, fake_id(node), &row, &e) == 1 &&
+        st_pool_place(rules->st, &a, row.cluster_id, &place, &e) == 1)
+        testing_faults_met(rules->faults, node, &place);
     arena_free(&a);
 }
 

@@ -15,6 +15,7 @@
 struct front;
 struct fronts;
 struct storage;
+struct testing_faults;
 struct testing_rules;
 
 /* What a process is to its node. */
@@ -58,10 +59,13 @@ struct testing_rules *testing_rules_create(struct storage *st, const struct fron
                                            const struct log *log);
 /* The nodes whose tasks wait by these rules; before the first node is reached. */
 void testing_rules_of(struct testing_rules *rules, struct fake_nodes *nodes);
+/* Who else is to hear of nodes and processes. */
+void testing_rules_tell(struct testing_rules *rules, struct testing_faults *faults);
 void testing_rules_free(struct testing_rules *rules);
 /* For struct fake_config; ctx is the rules. */
 void testing_rules_plan(void *ctx, const struct fake_node *node, const struct task_spec *spec,
                         struct fake_task *out);
+void testing_rules_met(void *ctx, struct fake_node *node);
 /* Adds those of a document, {"rules": [...]} or one rule: all or none. Errors name the place. */
 int testing_rules_add(struct testing_rules *rules, const json_t *doc, struct err *e) MUST_CHECK;
 /* Those of a file; errors also name that. */

@@ -26,11 +26,13 @@ static bool is_operation(const struct testing *t, const char *name)
 int selector_read(struct request *r, const json_t *o, struct selector *out, struct err *e)
 {
     json_error_t why;
-    const char *method = NULL, *operation = NULL, *path = NULL, *subscription = NULL;
+    const char *method = NULL, *operation = NULL, *path = NULL, *subscription = NULL, *pool = NULL,
+               *name = NULL;
     *out = (struct selector){0};
-    if (o && json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s?s, s?s, s?s, s?s, s?i}",
-                            "method", &method, "operation", &operation, "path", &path,
-                            "subscription", &subscription, "status", &out->status) < 0)
+    if (o && json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT,
+                            "{s?s, s?s, s?s, s?s, s?i, s?s, s?s}", "method", &method, "operation",
+                            &operation, "path", &path, "subscription", &subscription, "status",
+                            &out->status, "pool", &pool, "name", &name) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "match", "match is not as documented: %s.",
                        why.text);
     if (operation && !is_operation(testing_of(r), operation))
@@ -46,6 +48,8 @@ int selector_read(struct request *r, const json_t *o, struct selector *out, stru
     out->operation = copy(operation);
     out->path = copy(path);
     out->subscription = copy(subscription);
+    out->pool = copy(pool);
+    out->name = copy(name);
     return 0;
 }
 
@@ -55,6 +59,8 @@ void selector_free(struct selector *s)
     free(s->operation);
     free(s->path);
     free(s->subscription);
+    free(s->pool);
+    free(s->name);
     *s = (struct selector){0};
 }
 
@@ -63,17 +69,23 @@ static bool same(const char *wanted, const char *is)
     return !wanted || (is && strcasecmp(wanted, is) == 0);
 }
 
+static bool like(const char *pattern, const char *is)
+{
+    return !pattern || (is && fnmatch(pattern, is, FNM_CASEFOLD) == 0);
+}
+
 bool selector_fits(const struct selector *s, const struct told *t)
 {
     return same(s->method, t->method) && same(s->operation, t->operation) &&
            same(s->subscription, t->subscription) && (s->status == 0 || s->status == t->status) &&
-           (!s->path || fnmatch(s->path, t->path, FNM_CASEFOLD) == 0);
+           like(s->path, t->path) && like(s->pool, t->pool) && like(s->name, t->name);
 }
 
 json_t *selector_render(const struct selector *s)
 {
-    json_t *o = json_pack("{s:s*, s:s*, s:s*, s:s*}", "method", s->method, "operation",
-                          s->operation, "path", s->path, "subscription", s->subscription);
+    json_t *o = json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}", "method", s->method, "operation",
+                          s->operation, "path", s->path, "subscription", s->subscription, "pool",
+                          s->pool, "name", s->name);
     if (s->status != 0)
         json_object_set_new(o, "status", json_integer(s->status));
     return o;

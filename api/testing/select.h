@@ -10,12 +10,14 @@
 
 struct selector {
     char *method, *operation, *path, *subscription; /* owned; NULL: any */
-    int status;                                     /* 0: any */
+    char *pool, *name; /* patterns, of what is no request: a pool, and what runs there */
+    int status;        /* 0: any */
 };
 
 /* What is known of a request. */
 struct told {
     const char *method, *operation, *path, *subscription; /* NULL: none */
+    const char *pool, *name;
     int status;
 };
 

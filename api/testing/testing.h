@@ -16,6 +16,7 @@
 #include "api/testing/clock.h"
 #include "api/testing/events.h"
 #include "api/testing/rules.h"
+#include "storage/storage.h"
 
 struct testing_log;
 struct testing_faults;
@@ -47,8 +48,25 @@ void testing_log_free(struct testing_log *log);
 /* Answers those that wait for requests to be seen. */
 void testing_log_hurry(struct testing_log *log);
 
-/* faults.c */
+/* faults.c, node_faults.c */
+
+/* What faults of nodes and allocations need; all borrowed. */
+struct fault_ground {
+    struct storage *storage;
+    struct loop *loop;
+    struct fake_nodes *nodes;
+    struct sched *sched; /* NULL before it is there */
+};
+/* The ground may be changed until the first request. */
 struct testing_faults *testing_faults_create(void);
+struct fault_ground *testing_faults_ground(struct testing_faults *f);
+/* A fake node is reached for the first time; a process of a job begins on one. */
+void testing_faults_met(struct testing_faults *all, struct fake_node *node,
+                        const struct pool_place *place);
+void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
+                          const struct pool_place *place, const char *name);
+/* For struct sched_gate; ctx is the faults. */
+bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const char **error);
 void testing_faults_free(struct testing_faults *f);
 /* A request is over. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r);

@@ -295,7 +295,10 @@ static int open_link(struct node_provider *base, const struct node_target *at,
     struct fake_provider *p = (struct fake_provider *)(void *)base;
     (void)e;
     struct fake_node *n = node_at(p->f, at);
+    bool is_new = n->id == 0;
     n->id = at->id;
+    if (is_new && p->f->c.met)
+        p->f->c.met(p->f->c.ctx, n);
     struct fake_link *l = xcalloc(1, sizeof *l);
     l->provider = p;
     l->name = xstrdup(n->name);
@@ -374,6 +377,7 @@ static void forget_node(struct fake_nodes *f, size_t i)
         conn_free(c);
     }
     f->agent->wipe(n);
+    free(n->refuses);
     free(n->name);
     free(n);
     memmove(&f->nodes[i], &f->nodes[i + 1], (f->n - i - 1) * sizeof(struct fake_node *));
@@ -567,6 +571,21 @@ struct fake_node *fake_at(const struct fake_nodes *f, size_t i)
 const char *fake_name(const struct fake_node *n)
 {
     return n->name;
+}
+
+void fake_set_refusing(struct fake_node *n, const char *why)
+{
+    char *copy = why ? xstrdup(why) : NULL;
+    free(n->refuses);
+    n->refuses = copy;
+}
+
+struct fake_node *fake_by_id(const struct fake_nodes *f, int64_t id)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->nodes[i]->id == id)
+            return f->nodes[i];
+    return NULL;
 }
 
 int64_t fake_id(const struct fake_node *n)

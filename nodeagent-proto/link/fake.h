@@ -65,8 +65,10 @@ struct fake_config {
     /* NULL: see fake_read_command(). */
     void (*plan)(void *ctx, const struct fake_node *node, const struct task_spec *spec,
                  struct fake_task *out);
+    /* A node is reached for the first time, and nothing was said to it yet. NULL: nobody asks. */
+    void (*met)(void *ctx, struct fake_node *node);
     struct fake_watch watch; /* any member may be NULL */
-    void *ctx;               /* of plan */
+    void *ctx;               /* of plan and met */
 };
 
 struct fake_nodes *fake_nodes_create(const struct fake_config *c);
@@ -116,6 +118,10 @@ void fake_set_hung(struct fake_node *n, bool hung);
 void fake_set_refusals(struct fake_node *n, int permille);
 /* Refuses every request that touches its files with an I/O error. */
 void fake_set_bad_disk(struct fake_node *n, bool bad);
+/* Why it refuses every request that touches its files (copied); NULL: it does not any more. */
+void fake_set_refusing(struct fake_node *n, const char *why);
+/* That which the daemon calls so; NULL: there is none any more. */
+struct fake_node *fake_by_id(const struct fake_nodes *f, int64_t id);
 /* Sets its number of GPUs, which it reports on the next link. */
 void fake_set_gpus(struct fake_node *n, int gpus);
 /* Its tasks and links are gone, and it has a new boot id. */

@@ -241,7 +241,7 @@ static bool refuses(struct fake_node *n, const struct op *op)
 {
     if (op->run == do_hello)
         return false;
-    return (n->bad_disk && op->on_disk) ||
+    return ((n->bad_disk || n->refuses) && op->on_disk) ||
            (n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals);
 }
 
@@ -255,7 +255,10 @@ static void request(struct conn *c, json_t *req)
         fake_reply(c, no(req, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0,
                    true);
     else if (refuses(c->node, op))
-        fake_reply(c, no(req, ERR_IO, "an I/O error of the fake disk"), 0, true);
+        fake_reply(
+            c,
+            no(req, ERR_IO, c->node->refuses ? c->node->refuses : "an I/O error of the fake disk"),
+            0, true);
     else if (c->outdated && !op->harmless)
         fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
     else if (!op->on_disk || !c->node->f->c.keeps_files || !serve_files(c, name, req))

@@ -79,7 +79,8 @@ struct fake_node {
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, removed, is_root;
     int refusals, troubles, gpus;
-    int64_t id;
+    int64_t id;    /* 0: nobody has reached it yet */
+    char *refuses; /* NULL: see fake_set_refusing() */
 };
 
 /* The functions of the agent that connections call. */

@@ -228,10 +228,10 @@ class Subscription:
 
     # --- what becomes of requests ---------------------------------------------------------------
 
-    def fault(self, operation=None, path=None, method=None, **what):
+    def fault(self, operation=None, path=None, method=None, pool=None, name=None, **what):
         """The next request that fits: reply={"status": 429}, delayMilliseconds=500, hold=True, cut="after";
-        times=3, skip=1."""
-        match = {"operation": operation, "path": path, "method": method, "subscription": self.id}
+        times=3, skip=1. The next fake node: node={"effect": "lost", "after": "PT1H"}; pool: allocation={}."""
+        match = {"operation": operation, "path": path, "method": method, "subscription": self.id, "pool": pool, "name": name}
         return Fault(self.cloud, {"match": {k: v for k, v in match.items() if v is not None}, **what})
 
     def requests(self, **match):

@@ -11,39 +11,10 @@ from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
 from support.refusals import INVALID, refused
-from support.testing import KEY, Testing
+from support.testing import Clock, Testing, instant6
 from support.world import Place, fresh, instant
 
 HOUR = timedelta(hours=1)
-
-
-class Clock:
-    def __init__(self, daemon):
-        self.daemon, self.t = daemon, Testing(daemon)
-
-    def call(self, method, body=None, **more):
-        headers = {KEY: self.t.key}
-        return self.daemon.call(method, "/batchaid/clock", body, headers=headers, token=None, **more)
-
-    def look(self):
-        return self.call("GET", expect=200).json
-
-    def now(self):
-        return instant6(self.look()["time"])
-
-    def change(self, keep_token=False, **what):
-        reply = self.call("POST", what, expect=200).json
-        if not keep_token:
-            self.daemon.forget_token()
-        return reply
-
-    def advance(self, span, **more):
-        return self.change(advance=span, **more)
-
-
-def instant6(text):
-    form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
-    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
 
 
 @pytest.fixture(scope="module")

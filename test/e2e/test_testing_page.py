@@ -71,6 +71,15 @@ def test_the_clock(own_daemon, tmp_path):
     assert real["real"] and real["ahead"] == "PT0S"
 
 
+def test_nodes_that_fail(own_daemon, tmp_path):
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    made = page_shell(d, tmp_path)(blocks("Nodes that fail")[0])
+    assert [f["id"] for f in made] == [1, 2, 3, 4]
+    assert made[0]["node"] == {"effect": "failPreparation", "after": "PT0S", "message": "no disk"}
+    assert made[2]["allocation"]["code"] == "CoreQuotaExceeded"
+
+
 def test_the_page_runs(own_daemon, tmp_path):
     serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, events, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"

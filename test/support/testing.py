@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A daemon that was started with --testing: faults, the log of requests, reset."""
+"""A daemon that was started with --testing: faults, the log of requests, reset, rules, the clock."""
+
+from datetime import datetime, timezone
 
 import json
 
@@ -52,3 +54,32 @@ class Testing:
 
     def reset(self, **scope):
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]
+
+
+class Clock:
+    def __init__(self, daemon):
+        self.daemon, self.t = daemon, Testing(daemon)
+
+    def call(self, method, body=None, **more):
+        headers = {KEY: self.t.key}
+        return self.daemon.call(method, "/batchaid/clock", body, headers=headers, token=None, **more)
+
+    def look(self):
+        return self.call("GET", expect=200).json
+
+    def now(self):
+        return instant6(self.look()["time"])
+
+    def change(self, keep_token=False, **what):
+        reply = self.call("POST", what, expect=200).json
+        if not keep_token:
+            self.daemon.forget_token()
+        return reply
+
+    def advance(self, span, **more):
+        return self.change(advance=span, **more)
+
+
+def instant6(text):
+    form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
+    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)

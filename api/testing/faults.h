@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A fault, of requests (faults.c) or of nodes and allocations (node_faults.c): counted, in the
+ * order in which they were made; the first that fits and is not used up hits, and no other does.
+ */
+#ifndef API_TESTING_FAULTS_H
+#define API_TESTING_FAULTS_H
+
+#include "api/testing/select.h"
+
+struct hit;
+struct pending;
+
+enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
+
+/* What becomes of a fake node. */
+enum node_effect {
+    NODE_HOLD_PREPARATION, /* it answers nothing until it is let go */
+    NODE_FAIL_PREPARATION, /* nothing can be done on its disk until then */
+    NODE_LOST,             /* it cannot be reached until then */
+    NODE_RESTART,
+    NODE_PREEMPTED, /* what it had is gone, and what comes back is a new one */
+};
+
+struct fault {
+    int64_t number;
+    enum fault_kind kind;
+    struct selector match;
+    int skip, times; /* how many that fit go by first; how many it hits then; 0: all */
+    int64_t fitted, hits;
+    /* of a request: */
+    int64_t delay_ms;
+    bool hold;
+    int status, retry_after_s;
+    char *code, *message; /* owned; of an allocation NULL: nothing is said */
+    bool cut, cut_before;
+    /* of a node: */
+    enum node_effect effect;
+    int64_t after_us; /* since a process of a job began there */
+    /* The ids of nodes or pools that it has hit and not let go; owned. */
+    int64_t *held;
+    size_t n_held;
+    bool opened; /* it was let go, and holds no further pool */
+    struct fault *next;
+};
+
+struct testing_faults {
+    struct fault *first;
+    int n;
+    int64_t last;
+    struct hit *held; /* requests */
+    struct fault_ground ground;
+    struct pending *pending; /* that are to come over nodes; owned */
+};
+
+/* Counts; fault.c. */
+bool fault_hits(struct fault *f, const struct told *told);
+
+/* --- node_faults.c --- */
+
+int fault_read_more(struct fault *f, const json_t *node, const json_t *allocation,
+                    struct err *e) MUST_CHECK;
+void fault_render_more(const struct fault *f, json_t *o);
+/* Returns how many. */
+int fault_let_go(struct testing_faults *all, struct fault *f);
+void faults_pending_free(struct testing_faults *all);
+
+#endif

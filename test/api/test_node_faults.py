@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Faults of fake nodes and of allocations: counted, held, and let go."""
+
+import json
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.daemon import Daemon
+from support.refusals import INVALID, refused
+from support.testing import Clock, Testing
+from support.waiting import wait_for
+from support.world import Place, fresh, instant
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    d = Daemon(arguments=["--testing", "--ephemeral"])
+    for pattern in ("testing.on", "short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "job.failed", "stray_killed"):
+        d.expect_log(pattern)
+    d.start()
+    yield d
+    Testing(d).reset()
+    complaints = d.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def t(scripted):
+    testing = Testing(scripted)
+    yield testing
+    testing.call("DELETE", "/faults", expect=204)
+    testing.call("DELETE", "/rules", expect=204)
+
+
+@pytest.fixture
+def clock(scripted):
+    made = Clock(scripted)
+    yield made
+    made.change(real=True)
+
+
+@pytest.fixture
+def place(scripted, clock, t):
+    place = Place(scripted, fresh("group"), "ws").make()
+    yield place
+    t.call("DELETE", "/faults", expect=204)
+    clock.change(real=True)
+    place.remove()
+
+
+def release(t, fault):
+    return t.call("POST", f"/faults/{fault['id']}/release", expect=200).json["released"]
+
+
+def hits(t):
+    return [(f["hits"], f["held"]) for f in t.get("/faults")["value"]]
+
+
+# --- allocation -----------------------------------------------------------------------------------
+
+
+def test_a_pool_stays_resizing_and_its_job_queued_until_it_is_let_go(place, t):
+    fault = t.fault({"pool": "slow*"}, allocation={})
+    cluster = place.cluster(2, name="slow", vmSize="FAKE", steady=False)
+    job = place.job(cluster)
+    wait_for(lambda: hits(t) == [(1, 1)], what="it is held")
+    p = cluster.properties
+    assert p["allocationState"] == "resizing" and p["currentNodeCount"] == 0 and not p.get("errors")
+    assert job.state == "queued"
+    assert place.job(place.cluster(vmSize="FAKE")).succeed()  # others are not held
+    assert release(t, fault) == 1
+    job.succeed()
+    cluster.wait_steady(2)
+    assert hits(t) == [(1, 0)]
+
+
+def test_an_allocation_fails_with_an_error_of_the_service(place, t):
+    t.fault(allocation={"code": "CoreQuotaExceeded", "message": "The cores of the subscription are used up."})
+    cluster = place.cluster(2, vmSize="FAKE", steady=False)
+    wait_for(lambda: cluster.properties.get("errors"), what="the error")
+    (error,) = cluster.properties["errors"]
+    assert (error["code"], error["message"]) == ("CoreQuotaExceeded", "The cores of the subscription are used up.")
+    t.call("DELETE", "/faults", expect=204)
+    cluster.wait_steady(2)
+    assert not cluster.properties.get("errors")
+
+
+def test_the_second_pool_is_held(place, t):
+    t.fault(skip=1, allocation={})
+    place.cluster(vmSize="FAKE")
+    second = place.cluster(vmSize="FAKE", steady=False)
+    wait_for(lambda: hits(t) == [(1, 1)], what="it is held")
+    place.cluster(vmSize="FAKE")
+    t.call("DELETE", "/faults", expect=204)
+    second.wait_steady(1)
+
+
+def test_quota_is_a_reply(place, t):
+    t.fault({"operation": "Clusters_Create"}, reply={"status": 409, "code": "QuotaExceeded", "message": "No."})
+    reply = place.daemon.call("PUT", f"{place.path}/clusters/c", {"properties": {}}, validate=False)
+    refused(reply, 409, "QuotaExceeded")
+
+
+# --- preparation ----------------------------------------------------------------------------------
+
+
+def test_the_second_node_cannot_be_prepared(place, t):
+    fault = t.fault(skip=1, node={"effect": "failPreparation", "message": "its disk is gone"})
+    cluster = place.cluster(3, vmSize="FAKE", steady=False)
+    wait_for(lambda: cluster.counts()["unusableNodeCount"] == 1 and cluster.counts()["idleNodeCount"] == 2, what="its nodes")
+    assert "its disk is gone" in json.dumps(cluster.properties["errors"])
+    assert hits(t) == [(1, 1)]
+    assert release(t, fault) == 1
+    cluster.resize(4)
+    cluster.wait_steady(4)
+
+
+def test_a_preparation_is_held(place, t):
+    fault = t.fault(node={"effect": "holdPreparation"}, times=0)
+    cluster = place.cluster(2, vmSize="FAKE", steady=False)
+    job = place.job(cluster)
+    wait_for(lambda: hits(t) == [(2, 2)], what="both are held")
+    assert cluster.counts()["preparingNodeCount"] == 2 and job.state == "queued"
+    release(t, fault)
+    job.succeed()
+
+
+# --- in mid-job -----------------------------------------------------------------------------------
+
+
+def test_a_node_is_lost_in_mid_job(place, t, clock):
+    t.rules({"duration": "PT6H"})
+    fault = t.fault({"name": "lost*"}, node={"effect": "lost", "after": "PT1H"})
+    cluster = place.cluster(vmSize="FAKE")
+    clock.change(rate=0)
+    job = place.job(cluster, name=fresh("lost"))
+    job.wait("running")
+    clock.advance("PT59M")
+    assert job.state == "running" and hits(t) == [(1, 0)]
+    clock.advance("PT2H")
+    assert hits(t) == [(1, 1)]
+    assert cluster.counts()["unusableNodeCount"] == 1
+    assert job.state == "queued"  # it waits for a node that works
+    assert release(t, fault) == 1
+    clock.advance("PT12H")
+    job.succeed()
+    assert cluster.counts()["idleNodeCount"] == 1
+
+
+@pytest.mark.parametrize("effect", ["restart", "preempted"])
+def test_a_node_begins_anew(place, t, clock, effect):
+    t.rules({"duration": "PT2H"})
+    t.fault(node={"effect": effect, "after": "PT1H"})
+    cluster = place.cluster(vmSize="FAKE")
+    clock.change(rate=0)
+    job = place.job(cluster)
+    job.wait("running")
+    clock.advance("PT6H")
+    p = job.wait("failed", "succeeded")
+    info = p["executionInfo"]
+    if p["executionState"] == "succeeded":  # it was queued again, and ran anew
+        assert (instant(info["endTime"]) - instant(info["startTime"])).total_seconds() >= 2 * 3600
+    else:
+        assert info["errors"]
+    assert cluster.counts()["idleNodeCount"] == 1
+    assert hits(t) == [(1, 0)]
+
+
+def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(scripted, t, clock):
+    ground = BatchGround(scripted)
+    plane = ground.plane
+    t.rules({"duration": "PT2H"})
+    t.fault({"pool": "low", "name": "*/t"}, node={"effect": "preempted", "after": "PT1H"})
+    add_pool(plane, "low", vmSize="fake", targetLowPriorityNodes=1)
+    jobs = Jobs(plane, "low")
+    job = jobs()
+    job.add("train", id="t")
+    wait_for(lambda: job.task("t")["state"] == "running", what="it runs")
+    clock.change(rate=0)
+    clock.advance("PT6H")
+    task = job.task("t")
+    assert task["state"] == "completed" and task["executionInfo"]["exitCode"] == 0
+    assert task["executionInfo"]["requeueCount"] == 1
+    clock.change(real=True)
+    jobs.remove()
+    plane.call("DELETE", "/pools/low", expect=202)
+    ground.remove()
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "codes", "words"),
+    [
+        ({"node": {"effect": "explode"}}, INVALID, ["node.effect", "preempted"]),
+        ({"node": {}}, INVALID, ["node", "effect"]),
+        ({"node": {"effect": "lost", "at": 1}}, INVALID, ["node"]),
+        ({"node": {"effect": "lost", "after": "soon"}}, INVALID, ["node.after", "PT30M"]),
+        ({"node": {"effect": "failPreparation", "after": "PT1S"}}, INVALID, ["node.after"]),
+        ({"node": {"effect": "lost", "message": "x"}}, INVALID, ["node.message"]),
+        ({"node": {"effect": "failPreparation"}, "match": {"name": "x"}}, INVALID, ["no job is there"]),
+        ({"node": {"effect": "lost"}, "match": {"operation": "Jobs_Create"}}, INVALID, ["pool"]),
+        ({"node": {"effect": "lost"}, "reply": {"status": 500}}, INVALID, ["match, skip"]),
+        ({"node": {"effect": "lost"}, "allocation": {}}, INVALID, ["match, skip"]),
+        ({"allocation": {"message": "x"}}, "MissingRequiredProperty", ["allocation.message"]),
+        ({"allocation": {}, "match": {"name": "x"}}, INVALID, ["pool and subscription"]),
+        ({"reply": {"status": 500}, "match": {"pool": "x"}}, INVALID, ["pool"]),
+        ({"allocation": {}, "match": {"subscription": "nobody"}}, "SubscriptionNotFound", ["nobody"]),
+    ],
+)
+def test_a_senseless_fault_is_refused(t, fault, codes, words):
+    status = 404 if codes == "SubscriptionNotFound" else 400
+    refused(t.call("POST", "/faults", fault), status, codes, words=words)
+    assert t.get("/faults")["value"] == []
