@@ -27,6 +27,11 @@ int scripted_open(struct scripted *s, const struct serve_config *c, struct loop 
     return c->rules_file ? testing_rules_load(s->rules, c->rules_file, e) : 0;
 }
 
+struct sched_gate scripted_gate(const struct scripted *s)
+{
+    return (struct sched_gate){s->faults ? testing_faults_shut : NULL, s->faults};
+}
+
 void scripted_begin(struct scripted *s, struct sched *sched)
 {
     if (s->faults)

@@ -7,6 +7,7 @@
 #define DAEMON_SCRIPTED_H
 
 #include "daemon/serve.h"
+#include "scheduler/scheduler.h"
 
 struct fake_nodes;
 struct fronts;
@@ -28,6 +29,8 @@ struct scripted {
 /* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   struct storage *st, const struct fronts *fronts, struct err *e) MUST_CHECK;
+/* What its faults keep nodes from. */
+struct sched_gate scripted_gate(const struct scripted *s);
 /* The scheduler is there. */
 void scripted_begin(struct scripted *s, struct sched *sched);
 /* After the last link to a node was closed. */

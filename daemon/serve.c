@@ -323,28 +323,27 @@ static int open_scheduler(struct daemon *d, struct err *e)
     if (c->testing_key &&
         scripted_open(&d->scripted, c, d->time.loop, d->storage, &d->fronts, e) < 0)
         return -1;
-    const struct sched_config sc = {
-        .loop = d->time.loop,
-        .storage = d->storage,
-        .files = d->files,
-        .transfers = d->transfers,
-        .login_lane = d->logins,
-        .log = c->log,
-        .local = d->local,
-        .machines = d->machines,
-        .nodes_dir = c->state->nodes,
-        .storage_dir = c->state->storage,
-        .local_nodes = (int)cf->nodes,
-        .local_vm_sizes = (const char *const *)d->vm_sizes,
-        .autoscale_idle_s = (int)cf->autoscale_idle_s,
-        .kept_outputs = (int)cf->kept_outputs,
-        .backfill = (const char *const *)cf->backfill.items,
-        .n_backfill = cf->backfill.n,
-        .scripted = d->scripted.provider,
-        .gate = {d->scripted.faults ? testing_faults_shut : NULL, d->scripted.faults},
-        .scripted_sizes = c->fake_sizes,
-        .fronts = d->fronts,
-        .site = c->site};
+    const struct sched_config sc = {.loop = d->time.loop,
+                                    .storage = d->storage,
+                                    .files = d->files,
+                                    .transfers = d->transfers,
+                                    .login_lane = d->logins,
+                                    .log = c->log,
+                                    .local = d->local,
+                                    .machines = d->machines,
+                                    .nodes_dir = c->state->nodes,
+                                    .storage_dir = c->state->storage,
+                                    .local_nodes = (int)cf->nodes,
+                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
+                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
+                                    .kept_outputs = (int)cf->kept_outputs,
+                                    .backfill = (const char *const *)cf->backfill.items,
+                                    .n_backfill = cf->backfill.n,
+                                    .scripted = d->scripted.provider,
+                                    .gate = scripted_gate(&d->scripted),
+                                    .scripted_sizes = c->fake_sizes,
+                                    .fronts = d->fronts,
+                                    .site = c->site};
     d->sched = sched_create(&sc);
     scripted_begin(&d->scripted, d->sched);
     open_shares(d);

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import fakes, jobs, machines, mpi, plans, rates, sim, start, storage, tasks, waits  # noqa: E402
+from bench import fakes, jobs, machines, mpi, plans, rates, scripted, sim, start, storage, tasks, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -38,6 +38,7 @@ MEASUREMENTS = {
     "tasks": tasks.measure_tasks,
     "task-start": tasks.measure_start,
     "tasks-large": tasks.measure_large,
+    "scripted": scripted.measure,
     "blob-start": storage.measure_start,
     "blob-requests": storage.measure_requests,
     "blob-streams": storage.measure_streams,
