@@ -116,7 +116,6 @@ struct walk {
     struct arena *a;
     const char *subscription;
     struct seed_steps *out;
-    size_t room;
 };
 
 static int down(struct walk *w, const char *step, struct err *e)
