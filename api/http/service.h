@@ -30,8 +30,6 @@ typedef struct replied *(*api_handler)(struct request *r);
 enum route_flag {
     ROUTE_OPEN = 1 << 0,        /* open to anybody, even if the service checks tokens */
     ROUTE_ANY_VERSION = 1 << 1, /* accepts any api-version, even if the service lists versions */
-    /* Shows only what one may see, so one who may see a part may ask (api/arm/may.h). */
-    ROUTE_PARTIAL = 1 << 7,
     /* The type of the body; without one of these the body is ignored. */
     ROUTE_JSON = 1 << 2,          /* a JSON object: request.body */
     ROUTE_JSON_OPTIONAL = 1 << 3, /* or nothing */
@@ -39,7 +37,9 @@ enum route_flag {
     ROUTE_XML = 1 << 5,           /* request.xml: xml.h */
     ROUTE_STREAM = 1 << 6,        /* piece by piece, of any length: body.h */
     ROUTE_BYTES = 1 << 7,         /* as it is, whole: request.raw, which the handler may take */
-    ROUTE_XML_OPTIONAL = 1 << 8   /* XML or nothing */
+    ROUTE_XML_OPTIONAL = 1 << 8,  /* XML or nothing */
+    /* Shows only what one may see, so one who may see a part may ask (api/arm/may.h). */
+    ROUTE_PARTIAL = 1 << 9
 };
 
 /* The flags of a row also contain the limit of its body, if it differs from the service's; less
