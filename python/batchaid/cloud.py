@@ -203,6 +203,12 @@ class Subscription:
         self.environment = {**cloud.environment, "AZURE_SUBSCRIPTION_ID": subscription_id}
         self._began = cloud.testing("GET", "/requests?max=1")["last"]
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         """It is emptied, and gone as soon as nothing runs in it."""
         self.reset()

@@ -46,6 +46,69 @@ def test_a_state_is_seeded_and_dumped(batchaid):
         batchaid.seed("gruops: {}")
 
 
+def scripted_job(batchaid):
+    """Queued on one fake node."""
+    call, version = batchaid.cloud.call, "?api-version=2018-05-01"
+    at = f"/subscriptions/{batchaid.id}/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/ws"
+    group(batchaid)
+    call("PUT", at + version, {"location": "northeurope"})
+    cluster = {"vmSize": "FAKE", "scaleSettings": {"manual": {"targetNodeCount": 1}},
+               "userAccountSettings": {"adminUserName": "demo", "adminUserPassword": "never-shown-1"}}
+    call("PUT", at + "/clusters/c" + version, {"properties": cluster})
+    call("PUT", at + "/experiments/e" + version)
+    job = {"cluster": {"id": at + "/clusters/c"}, "nodeCount": 1, "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out",
+           "customToolkitSettings": {"commandLine": "python train.py"}}
+    path = at + "/experiments/e/jobs/j" + version
+    call("PUT", path, {"properties": job})
+    return path
+
+
+def state_of(batchaid, path):
+    return batchaid.cloud.call("GET", path)["properties"]["executionState"]
+
+
+def wait_for(batchaid, path, state):
+    """By what has happened, not by the clock."""
+    seen = 0
+    while state_of(batchaid, path) != state:
+        for event in batchaid.events(after=seen, timeout=20):
+            seen = max(seen, event["sequence"])
+
+
+def test_a_job_does_what_a_rule_says(batchaid):
+    unused = batchaid.rule(name="nobody", exitCode=1)
+    rule = batchaid.rule(name="j", exitCode=3, hold=True)
+    path = scripted_job(batchaid)
+    wait_for(batchaid, path, "running")
+    assert batchaid.unused_rules() == [unused.id] and len(batchaid.rules()) == 2
+    assert rule.release() == 1
+    wait_for(batchaid, path, "failed")
+    assert batchaid.cloud.call("GET", path)["properties"]["executionInfo"]["exitCode"] == 3
+    rule.remove()
+    assert [r["id"] for r in batchaid.rules()] == [unused.id]
+
+
+def test_a_job_waits_for_an_allocation_that_is_let_go(batchaid):
+    fault = batchaid.fault(pool="c", allocation={})
+    path = scripted_job(batchaid)
+    assert state_of(batchaid, path) == "queued"
+    fault.release()
+    wait_for(batchaid, path, "succeeded")
+
+
+def test_six_hours_are_over_at_once():
+    import batchaid as package
+    with package.Cloud() as cloud, cloud.subscription() as mine:
+        cloud.clock.stop()
+        mine.rule(name="j", duration="PT6H")
+        path = scripted_job(mine)
+        cloud.clock.rate(1)
+        wait_for(mine, path, "running")
+        assert cloud.clock.advance("PT6H")["ahead"]
+        assert state_of(mine, path) == "succeeded"
+        assert cloud.clock.follow()["real"] and cloud.clock.look()["real"]
+
+
 def test_the_environment_is_set(batchaid):
     import os
     assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id
@@ -80,4 +143,4 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
         timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 passed" in done.stdout
+    assert "13 passed" in done.stdout
