@@ -244,11 +244,11 @@ static void test_options_of_the_job_come_first(void **state)
     (void)state;
     setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "run -d --network host --env A=it's $HOME --name "));
+    assert_non_null(strstr(said(), "run -d --rm --network host --env A=it's $HOME --name "));
     unlink(path("said"));
     setenv("BATCHAI_OPTIONS", "'--network' 'none'", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "run -d --network none --name "));
+    assert_non_null(strstr(said(), "run -d --rm --network none --name "));
     assert_null(strstr(said(), "--network host"));
     unsetenv("BATCHAI_OPTIONS");
 }
