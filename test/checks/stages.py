@@ -54,6 +54,8 @@ WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "
 ALIKE = ("endings", "large_pool", "silent_machines")
 # They open files by openat2(), which valgrind does not know.
 UNKNOWN = ("change", "files", "journal", "packages", "put", "settle", "upload", "walk", "workers")
+# Which programs cannot be executed, valgrind decides by itself.
+EXECS = ("plain",)
 
 
 def trait(stage, name):
@@ -119,7 +121,7 @@ STAGES = {
                     *pytest("sim", RELEASE, "test/sim", load=1, cost=30)],
     "unit": lambda: [*unit("unit", "build-asan", ASAN)],
     "valgrind": lambda: [*unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,
-                               WAITS + ALIKE + UNKNOWN, load=1, cost=12)],
+                               WAITS + ALIKE + UNKNOWN + EXECS, load=1, cost=12)],
     "cli": lambda: [*pytest("cli", ASAN, "test/unit/daemon")],
     "api": api,
     "e2e": lambda: [*pytest("e2e", ASAN, only=without("e2e", "test_demo.py"))],
