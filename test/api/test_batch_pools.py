@@ -353,5 +353,9 @@ def test_a_start_task_that_fails_is_tried_again_and_fails_the_node(pools, daemon
 def test_a_start_task_whose_success_is_not_waited_for_may_fail(pools):
     task = {"commandLine": "/bin/false", "waitForSuccess": False}
     name, _ = pools.add(targetDedicatedNodes=1, startTask=task)
-    (node,) = pools.nodes(name, "idle", 1)
-    assert node["startTaskInfo"]["result"] == "failure"
+
+    def ended():  # beside what the node is idle for
+        (node,) = pools.nodes(name, "idle", 1)
+        return node["startTaskInfo"] if node["startTaskInfo"]["state"] == "completed" else None
+
+    assert wait_for(ended)["result"] == "failure"
