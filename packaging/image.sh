@@ -16,8 +16,8 @@ depends=$(dpkg-deb -f "$deb" Depends | sed 's/([^)]*)//g; s/ //g')
 packages=$depends,tini,ca-certificates
 base=$cache/base-$(printf '%s %s' "$suite" "$packages" | md5sum | cut -c1-12).tar
 if [ ! -e "$base" ]; then
-    rm -f "$cache"/base-*.tar
-    mmdebstrap --quiet --variant=essential --include="$packages" \
+    rm -rf "$cache"/base-*.tar*
+    mmdebstrap --quiet --format=tar --variant=essential --include="$packages" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         "$suite" "$base.new" "$sources"

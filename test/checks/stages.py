@@ -126,7 +126,8 @@ STAGES = {
     "api": api,
     "e2e": lambda: [*pytest("e2e", ASAN, only=without("e2e", "test_demo.py"))],
     "fault": lambda: [*pytest("fault", ASAN)],
-    "demo": lambda: [*pytest("demo", RELEASE, "test/e2e", ("test_demo.py", "test_az_recipe.py"),
+    "demo": lambda: [*pytest("demo", RELEASE, "test/e2e", ("test_demo.py", "test_az_recipe.py", "test_deb_and_image.py",
+                                                           "test_examples.py", "test_many_at_once.py"),
                              load=1, cost=60)],
     "clients": lambda: [*pytest("clients", RELEASE, load=0.8, cost=50)],
 }
