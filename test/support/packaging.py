@@ -2,6 +2,7 @@
 """The Debian package and the container image as `make` makes them of the build under test. Debian's part of them,
 which is fetched from its mirror, is kept beside the build."""
 
+import fcntl
 import functools
 import os
 import shutil
@@ -26,8 +27,11 @@ def needs(*programs):
 
 
 def make(target, *settings):
+    """One at a time: test files that run side by side share what is made."""
     argv = ["make", "-s", "-o", "all", target, f"BUILD={BUILD}", f"DEB_DIR={DEB_DIR}", f"IMAGE_DIR={IMAGE_DIR}", *settings]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
+    with (BUILD / "packaging.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
 
 
 @functools.cache
