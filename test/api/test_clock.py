@@ -9,9 +9,8 @@ import pytest
 import requests
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.daemon import Daemon
 from support.refusals import INVALID, refused
-from support.testing import Clock, Testing, instant6
+from support.testing import Clock, Testing, instant6, testing_daemon
 from support.world import Place, fresh, instant
 
 HOUR = timedelta(hours=1)
@@ -19,13 +18,8 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(scope="module")
 def scripted():
-    d = Daemon(arguments=["--testing", "--ephemeral"])
-    d.expect_log("testing.on")
-    d.start()
-    yield d
-    Testing(d).reset()
-    complaints = d.close()
-    assert complaints == []
+    with testing_daemon("--ephemeral") as d:
+        yield d
 
 
 @pytest.fixture

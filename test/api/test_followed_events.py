@@ -6,19 +6,15 @@ import threading
 
 import pytest
 import requests
-from support.daemon import Daemon
 from support.refusals import refused
-from support.testing import KEY, Testing
+from support.testing import KEY, Testing, testing_daemon
 from support.world import Place, fresh
 
 
 @pytest.fixture(scope="module")
 def tested():
-    d = Daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
-    d.start()
-    yield d
-    assert d.close() == []
+    with testing_daemon() as d:
+        yield d
 
 
 @pytest.fixture

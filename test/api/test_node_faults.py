@@ -6,23 +6,17 @@ import json
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.daemon import Daemon
 from support.refusals import INVALID, refused
-from support.testing import Clock, Testing
+from support.testing import Clock, Testing, testing_daemon
 from support.waiting import wait_for
 from support.world import Place, fresh, instant
 
 
 @pytest.fixture(scope="module")
 def scripted():
-    d = Daemon(arguments=["--testing", "--ephemeral"])
-    for pattern in ("testing.on", "short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "job.failed", "stray_killed"):
-        d.expect_log(pattern)
-    d.start()
-    yield d
-    Testing(d).reset()
-    complaints = d.close()
-    assert complaints == []
+    expects = ("short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "job.failed", "stray_killed")
+    with testing_daemon("--ephemeral", expects=expects) as d:
+        yield d
 
 
 @pytest.fixture

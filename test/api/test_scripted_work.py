@@ -7,22 +7,17 @@ import subprocess
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.daemon import BATCHAID, Daemon
+from support.daemon import BATCHAID
 from support.refusals import INVALID, refused
-from support.testing import Testing
+from support.testing import Testing, testing_daemon
 from support.waiting import wait_for
 from support.world import Place, fresh
 
 
 @pytest.fixture(scope="module")
 def scripted():
-    d = Daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
-    d.start()
-    yield d
-    Testing(d).reset()
-    complaints = d.close()
-    assert complaints == []
+    with testing_daemon() as d:
+        yield d
 
 
 @pytest.fixture

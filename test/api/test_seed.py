@@ -9,9 +9,9 @@ import uuid
 
 import pytest
 from support.batch_jobs import POOL
-from support.daemon import BATCHAID, Daemon
+from support.daemon import BATCHAID
 from support.refusals import refused
-from support.testing import Testing
+from support.testing import Testing, testing_daemon
 from support.vaults import policy, vault_body
 from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, job_body
@@ -19,11 +19,8 @@ from support.world import cluster_body, file_server_body, fresh, job_body
 
 @pytest.fixture(scope="module")
 def tested():
-    d = Daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
-    d.start()
-    yield d
-    assert d.close() == []
+    with testing_daemon() as d:
+        yield d
 
 
 @pytest.fixture

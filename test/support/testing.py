@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A daemon that was started with --testing: faults, the log of requests, reset, rules, the clock."""
 
+import json
+from contextlib import contextmanager
 from datetime import datetime, timezone
 
-import json
+from .daemon import Daemon
 
 KEY = "x-batchaid-testing-key"
 
@@ -54,6 +56,18 @@ class Testing:
 
     def reset(self, **scope):
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]
+
+
+@contextmanager
+def testing_daemon(*arguments, expects=()):
+    """Emptied and stopped in the end; `expects`: what it may log besides."""
+    d = Daemon(arguments=["--testing", *arguments])
+    for pattern in ("testing.on", *expects):
+        d.expect_log(pattern)
+    d.start()
+    yield d
+    Testing(d).reset()
+    assert d.close() == []
 
 
 class Clock:
