@@ -128,6 +128,21 @@ static bool load(const char *text, size_t n, yaml_parser_t *parser, yaml_documen
     return yaml_parser_load(parser, doc);
 }
 
+/* A document behind the first, or text that is none: a half of a seed is no seed. */
+static bool has_more(yaml_parser_t *parser, struct err *e)
+{
+    yaml_document_t next;
+    size_t line = parser->mark.line + 1;
+    bool read = yaml_parser_load(parser, &next);
+    bool more = !read || yaml_document_get_root_node(&next);
+    if (read)
+        yaml_document_delete(&next);
+    if (more)
+        err_set(e, ERR_INVALID_CONTENT, NULL,
+                "line %zu: there is more behind the document; a seed is one document", line);
+    return more;
+}
+
 static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
 {
     struct reading rd = {.e = e};
@@ -141,6 +156,10 @@ static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
     }
     *out = yaml_document_get_root_node(&rd.doc) ? tree(&rd, 1, 0) : json_object();
     yaml_document_delete(&rd.doc);
+    if (*out && has_more(&parser, e)) {
+        json_decref(*out);
+        *out = NULL;
+    }
     yaml_parser_delete(&parser);
     return *out ? 0 : -1;
 }

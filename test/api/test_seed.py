@@ -257,6 +257,13 @@ def test_running_ones_can_be_ended_and_deleted(tested, t):
     tested.do("DELETE", f"{at}/good")
 
 
+def test_a_second_document_is_not_passed_over(t):
+    reply = t.seed("groups: {g: {location: here}}\n---\ngroups: {h: {location: here}}\n", expect=400)
+    assert "line 2" in reply["error"]["message"] and "one document" in reply["error"]["message"]
+    refused(t.call("GET", "/dump?resourceGroup=g"), 404, "ResourceNotFound")
+    t.seed("groups: {g: {location: here}}\n...\n")
+
+
 @pytest.mark.parametrize(
     "query, status, code", [("subscription=x", 400, "InvalidQueryParameterValue")]
 )
