@@ -287,6 +287,12 @@ bool fs_path_is_safe(const char *relative)
     }
 }
 
+bool fs_is_within(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+    return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
 static int open_beneath(const char *root, const char *relative, int flags, uint64_t resolve)
 {
     int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC); /* it need not be readable */

@@ -52,6 +52,9 @@ int fs_open_to_empty(int dirfd, const char *name);
  * are the directory itself and count as safe. */
 bool fs_path_is_safe(const char *relative);
 
+/* Whether the absolute `path` is `dir` or below it, by their texts alone. */
+bool fs_is_within(const char *path, const char *dir);
+
 /* Opens `relative` below `root`, following symbolic links only as long as they stay below it
  * (openat2 with RESOLVE_BENEATH). Returns the descriptor, or -1 with errno set. */
 int fs_open_beneath(const char *root, const char *relative, int flags);

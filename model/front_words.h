@@ -28,20 +28,21 @@ enum front_var {
     VAR_NODE_COUNT,
     VAR_GPU_COUNT,
     VAR_RANK,
-    VAR_HOST_FILE,    /* path of a file with the run's hosts, as MPI reads it */
-    VAR_HOSTS,        /* the same hosts, with commas between them */
-    VAR_HOST_LIST,    /* likewise, with semicolons */
-    VAR_HOST_CORES,   /* how many hosts there are, then each with its cores, all with blanks between
-                       */
-    VAR_FIRST,        /* HOST:PORT on the run's first node, for what meets there */
-    VAR_IS_FIRST,     /* whether this is that node: true or false */
-    VAR_STD_DIR,      /* where standard output and error go */
-    VAR_INPUT,        /* an input directory: the id stands behind the name */
-    VAR_OUTPUT,       /* an output directory, likewise */
-    VAR_PS_HOSTS,     /* HOST:PORT of each parameter server, with commas between them */
-    VAR_WORKER_HOSTS, /* of each worker, likewise */
-    VAR_INIT_METHOD,  /* the URL at which the processes of PyTorch meet */
-    VAR_BACKEND       /* the backend by which they speak */
+    VAR_HOST_FILE,  /* path of a file with the run's hosts, as MPI reads it */
+    VAR_HOSTS,      /* the same hosts, with commas between them */
+    VAR_HOST_LIST,  /* likewise, with semicolons */
+    VAR_HOST_CORES, /* how many hosts there are, then each with its cores, all with blanks between
+                     */
+    VAR_FIRST,      /* HOST:PORT on the run's first node, for what meets there */
+    VAR_IS_FIRST,   /* whether this is that node: true or false */
+    VAR_STD_DIR,    /* where standard output and error go */
+    VAR_INPUT,      /* an input directory: the id stands behind the name */
+    VAR_OUTPUT,     /* an output directory, likewise */
+    VAR_PREVIOUS_OUTPUT, /* the same where an earlier attempt has left its output, else nothing */
+    VAR_PS_HOSTS,        /* HOST:PORT of each parameter server, with commas between them */
+    VAR_WORKER_HOSTS,    /* of each worker, likewise */
+    VAR_INIT_METHOD,     /* the URL at which the processes of PyTorch meet */
+    VAR_BACKEND          /* the backend by which they speak */
 };
 
 struct front_var_name {

@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -111,8 +112,19 @@ static int write_accounts(const struct login_files *f, struct err *e)
     return rc;
 }
 
+/* A root's sshd goes into this empty folder to have nothing in reach, and refuses everybody without
+ * it. The service of Debian's package makes it; who only installs the package has none. */
+static int make_empty_folder(struct err *e)
+{
+    if (geteuid() != 0 || mkdir(SSHD_EMPTY_DIR, 0755) == 0 || errno == EEXIST)
+        return 0;
+    return err_errno(e, ERR_NODE, "cannot make %s, which sshd needs", SSHD_EMPTY_DIR);
+}
+
 int login_files_write(const struct login_files *f, struct err *e)
 {
+    if (make_empty_folder(e) < 0)
+        return -1;
     if (fs_mkdirs(f->dir, 0700, e) < 0 || fs_mkdirs(f->home, 0700, e) < 0)
         return -1;
     if (make_host_key(f, e) < 0 || write_config(f, e) < 0 || write_key(f, e) < 0)

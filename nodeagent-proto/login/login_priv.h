@@ -8,7 +8,8 @@
 #include "lib/err.h"
 
 /* Where things are on Debian and its relatives. */
-#define SSHD_PATH "/usr/sbin/sshd"
+#define SSHD_PATH      "/usr/sbin/sshd"
+#define SSHD_EMPTY_DIR "/run/sshd"
 
 struct login_files {
     char *dir, *name, *key, *password, *home;

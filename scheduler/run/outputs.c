@@ -4,14 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/fs.h"
 #include "model/job_output.h"
 #include "scheduler/run/run_priv.h"
-
-static bool is_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-    return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
 
 /* NULL: the job has no such output directory. */
 static const char *path_of(struct arena *a, const struct launch_env *env,
@@ -25,17 +20,12 @@ static const char *path_of(struct arena *a, const struct launch_env *env,
     return env_get_var(&env->env, env->words, VAR_OUTPUT, id);
 }
 
-static bool in_job_dir(const struct launch_env *env, const char *path)
-{
-    return path && is_below(path, env->job_dir) && !is_below(path, env->job_mounts);
-}
-
 bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec)
 {
     bool found = false;
     for (size_t i = 0; i < job_output_count(spec) && !found; i++)
-        found =
-            in_job_dir(env, path_of(env->env.a, env, spec, job_output_at(env->env.a, spec, i).id));
+        found = launch_is_of_attempt(
+            env, path_of(env->env.a, env, spec, job_output_at(env->env.a, spec, i).id));
     return found;
 }
 
@@ -110,9 +100,9 @@ static int find_runtimes(struct search *q, struct err *e)
 static enum absence judge(const struct search *q, const struct allocation *at,
                           const struct launch_env *env, const char *path)
 {
-    if (!q->held && is_below(path, env->job_mounts))
+    if (!q->held && fs_is_within(path, env->job_mounts))
         return VOLUME_GONE;
-    return q->held || at->kept || !in_job_dir(env, path) ? PRESENT : DIRECTORY_REMOVED;
+    return q->held || at->kept || !launch_is_of_attempt(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
 
 /* Local nodes are one machine: the same path is the same directory. */

@@ -94,6 +94,14 @@ def test_a_job_is_tried_again_until_it_succeeds(place, shared_cluster):
     assert tries.read_text() == "x\n" * 3
 
 
+def test_a_retry_is_told_where_the_output_of_the_try_before_is(place, shared_cluster):
+    command = ('if [ -z "$AZ_BATCHAI_PREV_OUTPUT_MODEL" ]; then echo 7 > $AZ_BATCHAI_OUTPUT_MODEL/epoch; exit 1; fi; '
+               'test $(cat $AZ_BATCHAI_PREV_OUTPUT_MODEL/epoch) = 7')
+    job = place.job(shared_cluster, command, environmentVariables=env("RETRIES", "1"),
+                    outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
+    assert job.succeed()["executionInfo"]["exitCode"] == 0
+
+
 def test_after_its_retries_a_job_fails_as_it_did_last(place, shared_cluster):
     job = place.job(shared_cluster, "exit 9", environmentVariables=env("RETRIES", "1"))
     assert job.fail()["executionInfo"]["exitCode"] == 9

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """People log in on local nodes: `az batchai cluster node exec` and `job node exec`, and ssh itself."""
 
+import os
 import shutil
 import socket
 import subprocess
 
 import paramiko
 import pytest
+from support.daemon import Daemon
 from support.waiting import wait_for
 from support.world import Place, wait_flag
 
@@ -111,3 +113,15 @@ def test_a_node_that_leaves_ends_its_sessions(place):
     wait_for(lambda: not client.get_transport().is_active(), 10, "the session to end")
     with pytest.raises(OSError):
         connect(login, password=PASSWORD)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only a root's sshd wants its folder, and only root can hide it")
+def test_logins_need_no_service_of_sshd_to_have_run():
+    with Daemon(prefix=["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$0" "$@"']) as daemon:
+        place = Place(daemon).make()
+        user = {"adminUserName": "demoUser", "adminUserPassword": PASSWORD}
+        (login,) = logins(place.cluster(nodes=1, userAccountSettings=user))
+        client = connect(login, password=PASSWORD)
+        assert say(client, "echo $LOGNAME").strip() == "demoUser"
+        client.close()
+        place.remove()

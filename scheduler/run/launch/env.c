@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "model/job_output.h"
 #include "scheduler/run/launch/toolkit.h"
@@ -149,6 +150,18 @@ static int set_inputs(struct arena *a, const struct launch_input *in, struct lau
     return 0;
 }
 
+bool launch_is_of_attempt(const struct launch_env *env, const char *path)
+{
+    return path && fs_is_within(path, env->job_dir) && !fs_is_within(path, env->job_mounts);
+}
+
+/* What the attempt before this one left there is there still: an attempt makes no new directory. */
+static const char *kept_output(const struct launch_input *in, const struct launch_env *out,
+                               const char *path)
+{
+    return in->attempt > 1 && !launch_is_of_attempt(out, path) ? path : "";
+}
+
 static int set_outputs(struct arena *a, const struct launch_input *in, struct launch_env *out,
                        struct err *e)
 {
@@ -163,6 +176,7 @@ static int set_outputs(struct arena *a, const struct launch_input *in, struct la
         if (!o.as_is)
             out->output_dirs[out->n_outputs++] = path;
         env_set_var(&out->env, in->words, VAR_OUTPUT, o.id, path);
+        env_set_var(&out->env, in->words, VAR_PREVIOUS_OUTPUT, o.id, kept_output(in, out, path));
     }
     return 0;
 }
@@ -204,9 +218,8 @@ static const char *rooted(struct arena *a, const struct launch_input *in, int ra
 {
     const struct place_spec *place = in->spec->place;
     const char *root = in->nodes[rank].root;
-    size_t n = strlen(place->dir);
-    if (strncmp(path, place->dir, n) == 0 && (path[n] == '/' || path[n] == '\0'))
-        return arena_concat(a, launch_place_dir(a, root, place, rank), path + n);
+    if (fs_is_within(path, place->dir))
+        return arena_concat(a, launch_place_dir(a, root, place, rank), path + strlen(place->dir));
     return arena_concat(a, root, "/", path);
 }
 

@@ -45,6 +45,10 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e) MUST_CHECK;
 
+/* Whether this path on the node, NULL included, goes with the attempt: what is below its directory
+ * does, but for volumes that are mounted there. */
+bool launch_is_of_attempt(const struct launch_env *env, const char *path);
+
 /* Adds what commands from another node of the run have besides. */
 void launch_env_remote(struct env *env, const char *address, const char *job_dir);
 

@@ -94,6 +94,7 @@ static void test_one_node(void **state)
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_MOUNT_ROOT"), "/n/tvm-1/mounts");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_INPUT_Data"), "/n/tvm-1/jobs/G-3/mounts/d");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_OUTPUT_MODEL"), le.output_dirs[0]);
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_PREV_OUTPUT_MODEL"), le.output_dirs[0]);
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
     assert_string_equal(env_get(&le.env, "CUDA_VISIBLE_DEVICES"), "1,3");
@@ -106,6 +107,40 @@ static void test_one_node(void **state)
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
     assert_string_equal(env_get(&le.env, "ROCR_VISIBLE_DEVICES"), "1,3");
     assert_null(env_get(&le.env, "CUDA_VISIBLE_DEVICES"));
+    arena_free(&a);
+}
+
+static void test_previous_output_is_what_an_attempt_before_has_left(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, "", false, 8};
+    static const struct {
+        const char *prefix;
+        int attempt;
+        const char *previous;
+    } cases[] = {
+        {"$AZ_BATCHAI_MOUNT_ROOT/o", 1, ""},
+        {"$AZ_BATCHAI_MOUNT_ROOT/o", 2, "/n/tvm-1/mounts/o/s/g/jobs/j/G/outputs/m"},
+        {"$AZ_BATCHAI_JOB_MOUNT_ROOT/o", 2, "/n/tvm-1/jobs/G-2/mounts/o/s/g/jobs/j/G/outputs/m"},
+        {"$AZ_BATCHAI_JOB_TEMP", 2, ""},
+        {"here", 2, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct directory_spec out = {"MODEL", cases[i].prefix, "m", false};
+        struct job_spec spec = spec_of(NULL, &out, NULL);
+        struct launch_input input = {.words = &batchai_front_words,
+                                     .spec = &spec,
+                                     .job_guid = "G",
+                                     .attempt = cases[i].attempt,
+                                     .nodes = &node,
+                                     .n_nodes = 1};
+        struct launch_env le;
+        struct err e = {0};
+        assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+        assert_string_equal(env_get(&le.env, "AZ_BATCHAI_PREV_OUTPUT_MODEL"), cases[i].previous);
+    }
     arena_free(&a);
 }
 
@@ -403,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_previous_output_is_what_an_attempt_before_has_left),
         cmocka_unit_test(test_several_nodes_do_not_share_files),
         cmocka_unit_test(test_the_shared_directory),
         cmocka_unit_test(test_a_job_may_choose_where_its_processes_meet),
