@@ -39,7 +39,8 @@ static const struct command commands[] = {
          "everything\n"
          "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY. Clusters\n"
          "and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes that run no\n"
-         "processes: rules (--rules FILE, or by request) say what jobs do there.\n"
+         "processes: rules (--rules FILE, or by request) say what jobs do there. With --strict\n"
+         "things take the time that they took in the service, and are throttled as there.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
@@ -285,6 +286,8 @@ static const struct cli_option {
      "take requests of tests: faults, a log, reset (docs/testing.md)"},
     {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
      "with --testing: no local node runs processes, whatever its vmSize"},
+    {"strict", "", OPT_EPHEMERAL, AT(strict), NULL, NULL,
+     "with --testing: be as slow and as strict as the service (docs/testing.md)"},
     {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
      "with --testing: what the jobs of fake nodes do"},
     {"seed", "FILE", OPT_EPHEMERAL, AT(seed), NULL, NULL,

@@ -46,7 +46,7 @@ struct options {
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *since, *timeout;
-    bool container, json, dry_run, ephemeral, testing, fake_nodes;
+    bool container, json, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;

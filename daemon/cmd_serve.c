@@ -44,6 +44,7 @@ static void apply_options(struct config *c, const struct options *o)
 {
     replace(&c->log_format, o->log_format);
     replace(&c->log_level, o->log_level);
+    c->testing_strict = c->testing_strict || o->strict;
     if (o->n_listen == 0)
         return;
     for (size_t i = 0; i < c->listen.n; i++)
@@ -156,6 +157,19 @@ static int serve_locked(const struct config *c, const struct options *o, const s
     return rc;
 }
 
+/* Options that go with --testing only. */
+static int check_testing(const struct options *o, struct err *e)
+{
+    const char *alone = o->fake_nodes ? "--fake-nodes"
+                        : o->rules    ? "--rules"
+                        : o->seed     ? "--seed"
+                        : o->strict   ? "--strict"
+                                      : NULL;
+    return o->testing || !alone
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL, "%s goes with --testing only", alone);
+}
+
 int cmd_serve(const struct options *o)
 {
     int64_t started_us = time_now_us();
@@ -166,13 +180,8 @@ int cmd_serve(const struct options *o)
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
     size_t left_behind = 0;
-    if (!o->testing && (o->fake_nodes || o->rules || o->seed)) {
-        err_set(&e, ERR_CONFIG, NULL, "%s goes with --testing only",
-                o->fake_nodes ? "--fake-nodes"
-                : o->rules    ? "--rules"
-                              : "--seed");
+    if (check_testing(o, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
-    }
     if (config_load(config_file(o), &config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     if (config_from_environment(&config, &e) < 0) {

@@ -69,7 +69,7 @@ struct config {
     char *subscription_id, *subscription_name;
     int64_t token_lifetime_s;
     int64_t retry_after_s;
-    bool strict, http_serve, http_expose;
+    bool strict, testing_strict, http_serve, http_expose;
     bool batch_windows_commands;
     bool batch_admin_is_root;
     bool batch_foreign_urls;

@@ -122,6 +122,9 @@ static const struct setting rows[] = {
         "twice retry_after_s if that is more: clients of the service expect to see that, as it "
         "took "
         "minutes. Nodes, jobs and operations do not wait for it. 0: it is shown as it is."),
+    BOOL("testing", "strict", AT(testing_strict), "false",
+         "With --testing: things take the time that they took in the Azure service, pass through "
+         "its states, and are throttled as they were there: docs/testing.md."),
     INT("local", "nodes", AT(nodes), "100", 0, 10000,
         "How many nodes this machine may pretend to be, over all clusters; 0: jobs run on machines "
         "of "

@@ -6,6 +6,7 @@
 #include "api/azblob/azblob.h"
 #include "api/azfiles/azfiles.h"
 #include "api/azstorage/azstorage.h"
+#include "api/azstorage/devstore.h"
 #include "lib/arena.h"
 
 static enum api_http plain_http(const struct config *c, bool wanted)
@@ -51,10 +52,11 @@ void listens_free(struct listens *l)
     *l = (struct listens){0};
 }
 
-bool listens_to_storage(const struct listens *l)
+int listens_open_storage(const struct listens *l, struct storage *st, const struct config *c,
+                         const struct credentials *who, int64_t now_us, struct err *e)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->item[i].service)
-            return true;
-    return false;
+            return devstore_open(st, c->subscription_id, who->client_id, now_us, e);
+    return 0;
 }

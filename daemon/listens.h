@@ -8,6 +8,9 @@
 
 #include "api/http/http.h"
 #include "daemon/config.h"
+#include "daemon/state.h"
+
+struct storage;
 
 struct listens {
     struct api_listen *item; /* owned, as its hosts */
@@ -18,7 +21,8 @@ struct listens {
 /* The first is for all services. */
 int listens_make(const struct config *c, struct listens *out, struct err *e) MUST_CHECK;
 void listens_free(struct listens *l);
-/* Whether a port is one storage service's alone. */
-bool listens_to_storage(const struct listens *l);
+/* If a port is one storage service's alone, makes sure of the emulators' account. */
+int listens_open_storage(const struct listens *l, struct storage *st, const struct config *c,
+                         const struct credentials *who, int64_t now_us, struct err *e) MUST_CHECK;
 
 #endif

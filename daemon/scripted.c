@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/scripted.h"
 
+#include "api/access/access.h"
 #include "api/testing/testing.h"
 #include "nodeagent-proto/link/fake.h"
+#include "scheduler/wake/paced.h"
 
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
-                  struct storage *st, const struct fronts *fronts, struct err *e)
+                  const struct access *access, const struct fronts *fronts, struct err *e)
 {
+    struct storage *st = access->storage;
+    s->strict = testing_strict_create(st, access, c->config->testing_strict);
     s->rules = testing_rules_create(st, fronts, c->log);
     s->faults = testing_faults_create();
     testing_rules_tell(s->rules, s->faults);
@@ -36,6 +40,7 @@ void scripted_begin(struct scripted *s, struct sched *sched)
 {
     if (s->faults)
         testing_faults_ground(s->faults)->sched = sched;
+    wakes_set_pace(sched_wakes(sched), testing_strict_pace(s->strict));
 }
 
 void scripted_close(struct scripted *s)
@@ -47,5 +52,6 @@ void scripted_close(struct scripted *s)
         fake_provider_free(s->provider);
     fake_nodes_free(s->nodes);
     testing_rules_free(s->rules);
+    testing_strict_free(s->strict);
     *s = (struct scripted){.provider = NULL};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of a daemon with --testing that run no processes, the rules of what jobs do there, and
- * faults.
+ * Nodes of a daemon with --testing that run no processes, the rules of what jobs do there, faults,
+ * and who asks for strict mode.
  */
 #ifndef DAEMON_SCRIPTED_H
 #define DAEMON_SCRIPTED_H
@@ -14,9 +14,10 @@ struct fronts;
 struct loop;
 struct sched;
 struct node_provider;
-struct storage;
+struct access;
 struct testing_faults;
 struct testing_rules;
+struct testing_strict;
 
 /* All NULL: there are none. */
 struct scripted {
@@ -24,11 +25,13 @@ struct scripted {
     struct fake_nodes *nodes;
     struct testing_rules *rules;
     struct testing_faults *faults;
+    struct testing_strict *strict;
 };
 
 /* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
-                  struct storage *st, const struct fronts *fronts, struct err *e) MUST_CHECK;
+                  const struct access *access, const struct fronts *fronts,
+                  struct err *e) MUST_CHECK;
 /* What its faults keep nodes from. */
 struct sched_gate scripted_gate(const struct scripted *s);
 /* The scheduler is there. */

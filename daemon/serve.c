@@ -10,7 +10,6 @@
 
 #include "api/aad/codes.h"
 #include "api/access/access.h"
-#include "api/azstorage/devstore.h"
 #include "api/azstorage/turns.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/shown_jobs.h"
@@ -321,7 +320,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->machines = node_provider_ssh(d->tools, c->log);
     d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
     if (c->testing_key &&
-        scripted_open(&d->scripted, c, d->time.loop, d->storage, &d->fronts, e) < 0)
+        scripted_open(&d->scripted, c, d->time.loop, &d->access, &d->fronts, e) < 0)
         return -1;
     const struct sched_config sc = {.loop = d->time.loop,
                                     .storage = d->storage,
@@ -376,6 +375,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .faults = d->scripted.faults,
         .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
         .rules = d->scripted.rules,
+        .strict = d->scripted.strict,
         .clock = d->time.clock,
         .services = d->services,
         .n_services = API_SERVICES,
@@ -461,21 +461,13 @@ static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st
     *key = choice.key;
 }
 
-/* The emulators' account. */
-static int open_devstore(struct daemon *d, struct err *e)
-{
-    const struct serve_config *c = d->c;
-    return listens_to_storage(&d->listens)
-               ? devstore_open(d->storage, c->config->subscription_id, c->credentials->client_id,
-                               loop_wall_us(d->tools), e)
-               : 0;
-}
-
 static int open_api(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
-    if (listens_make(cf, &d->listens, e) < 0 || open_devstore(d, e) < 0)
+    if (listens_make(cf, &d->listens, e) < 0 ||
+        listens_open_storage(&d->listens, d->storage, cf, c->credentials, loop_wall_us(d->tools),
+                             e) < 0)
         return -1;
     d->deps = api_deps(d);
     size_t n_names;
@@ -483,7 +475,7 @@ static int open_api(struct daemon *d, struct err *e)
     hosts_make(names, n_names, cf, &d->own_hosts);
     d->directory = (struct directory){access_find, &d->access};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
-    d->watch = (struct api_watch){testing_begin, testing_end, &d->deps.testing};
+    d->watch = (struct api_watch){testing_begin, testing_headers, testing_end, &d->deps.testing};
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = disk_of(d->storage),
                                   .log = c->log,

@@ -96,7 +96,7 @@ struct one_end {
 static int note_failure(struct storage *st, struct one_end *k, struct err *e)
 {
     const struct run_end *end = k->end;
-    bool made_up = !end->has_exit_code && !front_self(k->f)->strict;
+    bool made_up = !end->has_exit_code && !front_is_strict(k->f, k->r);
     struct failure why = *end->why;
     if (k->j.errors)
         return 0;

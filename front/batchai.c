@@ -167,7 +167,7 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
     assert(end->succeeded == !end->why);
     if (r->runs > 1)
         return array_ended(f, st, r, end, e);
-    bool made_up = !end->has_exit_code && !end->succeeded && !front_self(f)->strict;
+    bool made_up = !end->has_exit_code && !end->succeeded && !front_is_strict(f, r);
     arena_init(&a);
     struct st_job_move m = {
         .now_us = end->now_us,

@@ -4,6 +4,8 @@
  * removes each resource once nothing is left in it, from the inside out.
  */
 #include "front/front_priv.h"
+#include "scheduler/wake/paced.h"
+#include "storage/pace.h"
 
 #include <assert.h>
 
@@ -99,6 +101,25 @@ static int forget_runs(struct pass *p, const struct doomed_job *j, struct err *e
     return all;
 }
 
+/* Whether its deletion is to take longer. What goes with something else does not wait for itself.
+ */
+static int is_held_up(struct pass *p, enum resource_kind kind, int64_t id, bool *held,
+                      struct err *e)
+{
+    struct operation op;
+    *held = false;
+    if (!pace_is_on(wakes_pace(p->f->wakes), NULL))
+        return 0;
+    int rc = st_op_under_way(p->f->st, &p->a, kind, id, true, &op, e);
+    if (rc <= 0)
+        return rc;
+    const struct paced deletion = {.step = pace_of_operation(kind, true),
+                                   .subscription = op.subscription,
+                                   .since_us = op.start_us};
+    *held = wake_paced(p->f->wakes, WAKE_DELETIONS, WAKE_ALL, &deletion);
+    return 0;
+}
+
 /* Removes jobs that no node holds, as many as a pass may. */
 static int remove_jobs(struct pass *p, struct err *e)
 {
@@ -107,7 +128,10 @@ static int remove_jobs(struct pass *p, struct err *e)
     if (st_doomed_jobs(p->f->st, &p->a, p->left, &rows, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        int may = forget_runs(p, &rows[i], e);
+        bool held;
+        if (is_held_up(p, RES_JOB, rows[i].id, &held, e) < 0)
+            return -1;
+        int may = held ? 0 : forget_runs(p, &rows[i], e);
         if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
                                     remove_row(p, RES_JOB, rows[i].id, e) != 0)))
             return -1;
@@ -158,6 +182,12 @@ static int wake_batch_pools(struct pass *p, struct err *e)
 static int may_go(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
 {
     struct sched *sched = p->f->sched;
+    bool held;
+    if (is_held_up(p, kind, id, &held, e) < 0)
+        return -1;
+    *may = false;
+    if (held)
+        return 0;
     *may = kind != RES_FILE_SERVER || file_server_cleared(sched_fleet(sched), &p->a, id);
     return kind == RES_CLUSTER ? sched_pool_cleared(sched, &p->a, id, may, e) : 0;
 }

@@ -11,6 +11,7 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/wake/paced.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
@@ -22,6 +23,12 @@ static inline const struct batchai_front *front_self(const struct front *f)
 static inline struct batchai_front *front_self_rw(struct front *f)
 {
     return (struct batchai_front *)f;
+}
+
+/* Whether no exit code is made up for the job of this run: batchai_front.strict, or a test. */
+static inline bool front_is_strict(const struct front *f, const struct run *r)
+{
+    return front_self(f)->strict || wakes_pace_is_on(front_self(f)->wakes, r->pool_id);
 }
 
 /* --- deletion.c ------------------------------------------------------------------------------ */

@@ -40,8 +40,9 @@ struct pass {
         bool changes;        /* nodes are added, or leave */
         int64_t look_again_us;
     } scale;
-    const char *why;  /* what the pool is said to change its size for; NULL: it does not */
-    int64_t *started; /* runs that this pass has given nodes */
+    int64_t paced_until_us; /* its new nodes take so long; 0: they come at once */
+    const char *why;        /* what the pool is said to change its size for; NULL: it does not */
+    int64_t *started;       /* runs that this pass has given nodes */
     size_t n_started;
     bool unfinished; /* there is more to do than fits into one pass */
     struct {

@@ -10,6 +10,7 @@
 #include "model/states.h"
 #include "scheduler/oversized.h"
 #include "scheduler/pass.h"
+#include "scheduler/wake/paced.h"
 
 /* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
  * other work waits for a few milliseconds. The next pass follows in the next turn. */
@@ -68,6 +69,20 @@ static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, si
     return nodes;
 }
 
+/* New nodes take their time from when the pool began to want another size. */
+static bool is_shut(struct pass *p, struct pass_class *c)
+{
+    const struct sched_gate *gate = &p->s->gate;
+    bool resizes = p->pool.alloc_state == ALLOC_RESIZING;
+    const struct paced allocation = {.step = p->pool.scale.kind == SCALE_AUTO ? PACE_AUTO_ALLOCATION
+                                                                              : PACE_ALLOCATION,
+                                     .pool_id = p->pool.id,
+                                     .since_us = resizes ? p->pool.alloc_us : p->now_us};
+    p->paced_until_us = wakes_paced_until(p->s->wakes, &allocation);
+    return p->paced_until_us > 0 ||
+           (gate->is_shut && gate->is_shut(gate->ctx, p->a, &p->pool, &c->error));
+}
+
 static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
 {
     int64_t demand = 0;
@@ -93,9 +108,7 @@ static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
     };
     p->demand = demand;
     plan_scale(p->a, &in, &c->plan);
-    const struct sched_gate *gate = &p->s->gate;
-    c->shut =
-        c->plan.add > 0 && gate->is_shut && gate->is_shut(gate->ctx, p->a, &p->pool, &c->error);
+    c->shut = c->plan.add > 0 && is_shut(p, c);
     if (c->shut) {
         in.free_capacity = in.good_capacity = 0;
         plan_scale(p->a, &in, &c->plan);
@@ -438,6 +451,8 @@ void pool_reconcile(void *ctx, int64_t id)
         sched_pool_gone(s, id); /* also one that was made in a turn that was taken back */
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
+        if (p.paced_until_us > 0)
+            wake_by(s->wakes, WAKE_POOL, id, p.paced_until_us);
         rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_fail_broken(&p, &e);
         if (rc == 0 && !deleting(&p))
             rc = pass_serve_queue(&p, &e);

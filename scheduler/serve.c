@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "scheduler/pass.h"
+#include "scheduler/wake/paced.h"
 #include "storage/overview.h"
+#include "storage/pace.h"
 
 /* Waiting runs that one pass looks at without backfill; also bounds how many it fails or starts at
  * once. The pool is woken again when more could be done. */
@@ -229,6 +231,24 @@ static int judge(struct pass *p, const struct run *r, bool *refused, struct err 
     return 0;
 }
 
+/* The time that its first wait takes at least is not over; then the pool is woken when it is. */
+static int is_early(struct pass *p, const struct run *r, bool *early, struct err *e)
+{
+    struct wakes *w = p->s->wakes;
+    bool job = r->owner_kind == RES_JOB;
+    struct paced wait = {.step = job ? PACE_JOB_START : PACE_TASK_START, .pool_id = p->pool.id};
+    *early = false;
+    if (r->attempt > 0 || wakes_pace_us(w, p->pool.id, wait.step) == 0)
+        return 0;
+    int rc = st_run_queued_since(p->s->st, r->id, &wait.since_us, e);
+    if (rc <= 0)
+        return rc;
+    if (job)
+        wait.since_us += wakes_pace_us(w, p->pool.id, PACE_JOB_CREATION);
+    *early = wake_paced(w, WAKE_POOL, p->pool.id, &wait);
+    return 0;
+}
+
 struct serving {
     struct plan_queue *q;
     int largest;
@@ -242,11 +262,12 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
 {
     struct plan_held *held;
     size_t n;
-    bool refused;
+    bool refused, early;
     v->looked++;
-    if (judge(p, r, &refused, e) != 0)
+    if (is_early(p, r, &early, e) != 0 || (!early && judge(p, r, &refused, e) != 0))
         return -1;
-    if (refused)
+    v->waiting += early;
+    if (early || refused)
         return 0;
     if (plan_queue_wants_held(v->q)) {
         if (pass_load_held(p, &held, &n, e) != 0)

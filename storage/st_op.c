@@ -2,6 +2,7 @@
  *
  * Asynchronous operations. They outlive the resource they were about.
  */
+#include "storage/pace.h"
 #include "storage/storage_priv.h"
 
 int st_op_insert(struct storage *st, const struct operation *op, struct err *e)
@@ -20,6 +21,25 @@ int st_op_get(struct storage *st, struct arena *a, const char *guid, struct oper
     q_read(&q, st, ST_OP_GET);
     q_text(&q, guid);
     return q_one(&q, a, &operation_row, out, e);
+}
+
+int st_op_under_way(struct storage *st, struct arena *a, enum resource_kind kind,
+                    int64_t resource_id, bool is_delete, struct operation *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_OP_UNDER_WAY);
+    q_int(&q, kind);
+    q_int(&q, resource_id);
+    q_int(&q, is_delete);
+    return q_one(&q, a, &operation_row, out, e);
+}
+
+int st_run_queued_since(struct storage *st, int64_t run_id, int64_t *us, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_QUEUED_SINCE);
+    q_int(&q, run_id);
+    return q_one_int(&q, us, e);
 }
 
 int st_op_finish(struct storage *st, enum resource_kind kind, int64_t resource_id, bool is_delete,

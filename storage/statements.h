@@ -472,6 +472,13 @@
       "(SELECT id FROM job WHERE experiment_id = ?1 AND id > ?2 AND id <= ?3)") \
     X(ST_OP_INSERT, "INSERT INTO {+operation}") \
     X(ST_OP_GET, "SELECT {operation} FROM operation o WHERE o.guid = ?1") \
+    X(ST_RUN_QUEUED_SINCE, \
+      "SELECT coalesce(j.created_us, t.state_us) FROM run u " \
+      "LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id " \
+      "LEFT JOIN batch_task t ON u.owner_kind = 12 AND t.id = u.owner_id WHERE u.id = ?1") \
+    X(ST_OP_UNDER_WAY, \
+      "SELECT {operation} FROM operation o WHERE o.kind = ?1 AND o.resource_id = ?2 " \
+      "AND o.is_delete = ?3 AND o.status = 1 ORDER BY o.start_us LIMIT 1") \
     X(ST_OP_FINISH,                                                                                \
       "UPDATE operation SET status = ?4, end_us = ?5, error_code = ?6, error_message = ?7 "        \
       "WHERE kind = ?1 AND resource_id = ?2 AND is_delete = ?3 AND status = 1")                    \

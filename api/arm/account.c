@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "lib/jsontext.h"
 
 enum { NAME_LEAST = 3, NAME_MOST = 24 };
@@ -49,4 +50,10 @@ void account_given_free(struct account_given *g)
     json_decref(g->doc);
     free(g->text);
     free(g->tags);
+}
+
+const char *account_provisioning(const struct request *r, const struct scope *at,
+                                 enum pace_step step, int64_t created_us)
+{
+    return creation_look(r, at->subscription, step, &created_us) ? "Creating" : "Succeeded";
 }

@@ -7,6 +7,7 @@
 #define API_ARM_ACCOUNT_H
 
 #include "api/http/request.h"
+#include "model/pace.h"
 #include "model/resource.h"
 
 /* 3 to 24 lower-case letters and digits. */
@@ -17,6 +18,10 @@ json_t *account_name_reply(const char *reason, const char *message);
  * provider's own `kind`. A body without location is taken. */
 int account_check_location(struct request *r, const char *name, const struct scope *at,
                            const json_t *doc, int kind, struct err *e) MUST_CHECK;
+
+/* The provisioningState of one that was created then and is not being deleted. Static. */
+const char *account_provisioning(const struct request *r, const struct scope *at,
+                                 enum pace_step step, int64_t created_us);
 
 /* A row's columns out of an accepted body. */
 struct account_given {

@@ -225,6 +225,7 @@ struct replied *arm_operation_results(struct request *r)
         err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
     if (rc <= 0)
         return reply_err(r, &e);
+    operation_look(r, &op);
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 200);
     add_location(r, op.guid);

@@ -8,6 +8,8 @@
 #include "api/arm/lookup.h"
 #include "front/batchai.h"
 #include "lib/jsontext.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/paced.h"
 #include "storage/storage.h"
 
 #define STRICT_RETRY_AFTER_S 15 /* the service's value on every 202 */
@@ -80,10 +82,44 @@ int operation_delete(struct request *r, const struct op_request *o, const char *
     return 0;
 }
 
+const struct pace *arm_pace(const struct request *r)
+{
+    return wakes_pace(sched_wakes(arm_of(r)->sched));
+}
+
+bool arm_is_strict(struct request *r)
+{
+    const struct pace *pace = arm_pace(r);
+    return arm_of(r)->strict || (pace_is_on(pace, NULL) && pace_is_on(pace, arm_subscription(r)));
+}
+
 void reply_retry_after(struct request *r)
 {
     reply_header(r, "Retry-After", "%d",
-                 arm_of(r)->strict ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
+                 arm_is_strict(r) ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
+}
+
+void operation_look(const struct request *r, struct operation *op)
+{
+    int64_t takes_us =
+        pace_us(arm_pace(r), op->subscription, pace_of_operation(op->kind, op->is_delete));
+    int64_t until_us = op->start_us + takes_us;
+    if (takes_us == 0 || op->status != OP_SUCCEEDED)
+        return;
+    if (r->now_us < until_us)
+        op->status = OP_IN_PROGRESS;
+    else if (op->end_us < until_us)
+        op->end_us = until_us;
+}
+
+bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
+                   int64_t *made_us)
+{
+    int64_t takes_us = pace_us(arm_pace(r), subscription, step), created_us = *made_us;
+    bool goes_on = takes_us > 0 && r->now_us < created_us + takes_us;
+    if (!goes_on)
+        *made_us += takes_us;
+    return goes_on;
 }
 
 static void add_links(struct request *r, const char *location, const char *guid)
@@ -113,6 +149,8 @@ static int find_operation(struct request *r, struct operation *op, struct err *e
     if (rc == 0)
         return err_set(e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
                        id);
+    if (rc > 0)
+        operation_look(r, op);
     return rc < 0 ? -1 : 0;
 }
 
@@ -148,7 +186,7 @@ struct replied *operation_results(struct request *r)
     if (find_operation(r, &op, &e) < 0)
         return reply_err(r, &e);
     /* The service sent no Retry-After here, and its clients then waited 30 s. */
-    if (op.status == OP_IN_PROGRESS && !arm_of(r)->strict)
+    if (op.status == OP_IN_PROGRESS && !arm_is_strict(r))
         reply_retry_after(r);
     return reply_json(r, 200, operation_body(r, &op));
 }

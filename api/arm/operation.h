@@ -7,6 +7,7 @@
 #define API_ARM_OPERATION_H
 
 #include "api/arm/arm.h"
+#include "model/pace.h"
 #include "model/resource.h"
 
 struct op_request {
@@ -26,6 +27,17 @@ int operation_start(struct request *r, const struct op_request *o, const char **
  * then wakes the scheduler. */
 int operation_delete(struct request *r, const struct op_request *o, const char **guid,
                      struct err *e) MUST_CHECK;
+/* What is held up; NULL: nothing is. */
+const struct pace *arm_pace(const struct request *r);
+/* Whether all is done exactly as the service did it (struct arm.strict), here or in the request's
+ * subscription. */
+bool arm_is_strict(struct request *r);
+/* Shows an operation that has succeeded as one that goes on, if it is to take longer. */
+void operation_look(const struct request *r, struct operation *op);
+/* Whether a resource is still to be shown as being created. *made_us: when its row was made; when
+ * that is over. */
+bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
+                   int64_t *made_us);
 /* Adds Retry-After: the configured value, or the service's own in strict mode. */
 void reply_retry_after(struct request *r);
 /* 202 with Location, Azure-AsyncOperation and Retry-After. */

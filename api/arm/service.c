@@ -7,7 +7,9 @@
 #include "api/arm/arm.h"
 #include "api/arm/errors.h"
 #include "api/arm/handlers.h"
+#include "api/arm/limits.h"
 #include "api/arm/may.h"
+#include "api/arm/operation.h"
 
 #define SUB   "/subscriptions/{subscription}"
 #define GROUP SUB "/resourceGroups/{group}"
@@ -35,31 +37,24 @@ static const struct route routes[] = {
      "Arm_OperationResults"},
 };
 
-/* Nothing is throttled here, so the remaining number never falls. */
-static const struct {
-    const char *method, *name, *value;
-} remaining[] = {
-    {"GET", "x-ms-ratelimit-remaining-subscription-reads", "14999"},
-    {"HEAD", "x-ms-ratelimit-remaining-subscription-reads", "14999"},
-    {"PUT", "x-ms-ratelimit-remaining-subscription-writes", "1199"},
-    {"PATCH", "x-ms-ratelimit-remaining-subscription-writes", "1199"},
-    {"DELETE", "x-ms-ratelimit-remaining-subscription-deletes", "14999"},
+const char *const arm_remaining_headers[ARM_COUNTERS] = {
+    [ARM_READS] = "x-ms-ratelimit-remaining-subscription-reads",
+    [ARM_WRITES] = "x-ms-ratelimit-remaining-subscription-writes",
+    [ARM_DELETES] = "x-ms-ratelimit-remaining-subscription-deletes",
 };
+/* Nothing is throttled here, so the remaining number never falls. */
+static const char *const remaining[ARM_COUNTERS] = {
+    [ARM_READS] = "14999", [ARM_WRITES] = "1199", [ARM_DELETES] = "14999"};
 
 /* POST reads when it lists, and writes when it terminates. */
-static const char *counted_method(const struct request *r)
+enum arm_counter arm_counter(const struct request *r)
 {
-    if (strcmp(r->method, "POST") != 0)
-        return r->method;
-    return strstr(r->route->operation_id, "List") ? "GET" : "PUT";
-}
-
-static void add_remaining(struct request *r)
-{
-    const char *method = counted_method(r);
-    for (size_t i = 0; i < sizeof remaining / sizeof remaining[0]; i++)
-        if (strcmp(remaining[i].method, method) == 0)
-            reply_header_text(r, remaining[i].name, remaining[i].value);
+    if (strcmp(r->method, "DELETE") == 0)
+        return ARM_DELETES;
+    if (strcmp(r->method, "PUT") == 0 || strcmp(r->method, "PATCH") == 0)
+        return ARM_WRITES;
+    bool lists = r->route && strstr(r->route->operation_id, "List");
+    return strcmp(r->method, "POST") == 0 && !lists ? ARM_WRITES : ARM_READS;
 }
 
 /* Headers of the service itself, not of the gateways around it. A browser that saw
@@ -69,9 +64,10 @@ void arm_provider_headers(struct request *r)
 {
     reply_header_text(r, "Server", "Microsoft-HTTPAPI/2.0");
     reply_header_text(r, "request-id", r->request_id);
-    if (arm_of(r)->strict)
+    if (arm_is_strict(r))
         reply_header_text(r, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
-    add_remaining(r);
+    enum arm_counter counter = arm_counter(r);
+    reply_header_text(r, arm_remaining_headers[counter], remaining[counter]);
 }
 
 const struct service arm_service = {

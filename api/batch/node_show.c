@@ -20,7 +20,10 @@ int node_look(struct request *r, const struct node *nd, struct shown_node *out, 
     *out = (struct shown_node){.nd = *nd};
     if (st_node_setup_get(batch_of(r)->arm.storage, &r->arena, nd->id, &out->setup, e) < 0)
         return -1;
-    out->state = batch_node_state(nd, out->setup.runs);
+    /* One that has ended is not over before what waits for it has seen that. */
+    bool waits =
+        out->setup.runs || (out->setup.node_id != 0 && out->setup.start_us >= nd->state_us);
+    out->state = batch_node_state(nd, waits);
     return 0;
 }
 

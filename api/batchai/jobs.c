@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/arm/may.h"
+#include "api/arm/operation.h"
 #include "api/batchai/awaited.h"
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
@@ -44,7 +45,10 @@ static struct replied *show(struct request *r, const struct job *j)
     struct strbuf out = STRBUF_INIT;
     render_job(r, &own, &out);
     const struct shown_job shown = {out.s, out.len, own.updated_us};
-    int64_t kept = shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
+    /* A text that depends on the time is not kept. */
+    int64_t kept = pace_is_on(arm_pace(r), NULL)
+                       ? 0
+                       : shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
     if (note)
         *note = kept;
     reply_etag(r, own.updated_us);
@@ -78,7 +82,8 @@ static struct replied *show_again(struct request *r)
 {
     const int64_t *note = request_note(r);
     struct shown_job s;
-    if (!note || !shown_jobs_find(batchai_of(r)->shown_jobs, *note, r->version, &s))
+    if (!note || pace_is_on(arm_pace(r), NULL) ||
+        !shown_jobs_find(batchai_of(r)->shown_jobs, *note, r->version, &s))
         return NULL;
     check_shown(r, &s);
     reply_etag(r, s.updated_us);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/wording.h"
 #include "lib/jsontext.h"
@@ -68,6 +69,19 @@ static void finish(struct request *r, struct strbuf *out, const struct schema *s
 {
     schema_render(out, s, r->version, doc, over);
     json_decref(over);
+}
+
+/* What is being created, or was until *prov_us, as far as its state says no more. */
+static enum prov_state created(struct request *r, const struct scope *s, enum pace_step step,
+                               enum prov_state state, int64_t created_us, int64_t *prov_us)
+{
+    int64_t made_us = created_us;
+    if (state != PROV_SUCCEEDED || !pace_is_on(arm_pace(r), s->subscription))
+        return state;
+    bool goes_on = creation_look(r, s->subscription, step, &made_us);
+    if (goes_on || *prov_us < made_us)
+        *prov_us = made_us;
+    return goes_on ? PROV_CREATING : state;
 }
 
 static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, int64_t created_us)
@@ -177,7 +191,10 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
     const struct node_counts *n = &c->counts;
     json_t *o = start(r->version, render_id(r, &c->scope, "clusters", c->name), c->name,
                       "Microsoft.BatchAI/workspaces/clusters", &p);
-    set_provisioning(p, c->prov_state, c->prov_us, c->created_us);
+    int64_t prov_us = c->prov_us;
+    enum prov_state state =
+        created(r, &c->scope, PACE_CLUSTER_CREATION, c->prov_state, c->created_us, &prov_us);
+    set_provisioning(p, state, prov_us, c->created_us);
     set_allocation(r, p, c);
     json_object_set_new(
         p, "currentNodeCount",
@@ -201,8 +218,7 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
 static void set_mount_settings(struct request *r, json_t *p, const struct file_server *f)
 {
     struct file_server_backing at;
-    if (f->prov_state != PROV_SUCCEEDED ||
-        !fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at))
+    if (!fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at))
         return;
     json_object_set_new(p, "mountSettings",
                         json_pack("{s:s, s:s, s:s, s:s}", "mountPoint", at.directory,
@@ -215,10 +231,14 @@ void render_file_server(struct request *r, const struct file_server *f, struct s
     json_t *p;
     json_t *o = start(r->version, render_id(r, &f->scope, "fileservers", f->name), f->name,
                       "Microsoft.BatchAI/workspaces/fileservers", &p);
-    set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
+    int64_t prov_us = f->prov_us;
+    enum prov_state state =
+        created(r, &f->scope, PACE_FILE_SERVER_CREATION, f->prov_state, f->created_us, &prov_us);
+    set_provisioning(p, state, prov_us, f->created_us);
     json_t *doc = json_loads(f->doc, 0, NULL);
     set_location(o, doc, &f->scope);
-    set_mount_settings(r, p, f);
+    if (state == PROV_SUCCEEDED)
+        set_mount_settings(r, p, f);
     set_subnet(p, doc, file_server_subnet(r, f, doc));
     json_decref(doc);
     finish(r, out, &schema_file_server, f->doc, o);
@@ -266,11 +286,14 @@ void render_job(struct request *r, const struct job *j, struct strbuf *out)
         {.name = "errors", .kind = OVER_TREE, .tree = errors},
     };
     bool began = j->start_us || j->end_us;
+    int64_t prov_us = j->prov_us;
+    enum prov_state state =
+        created(r, &j->scope, PACE_JOB_CREATION, j->prov_state, j->created_us, &prov_us);
     const struct over properties[] = {
         TEXT_OVER("experimentName", j->scope.experiment),
         TEXT_OVER("jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j)),
-        TEXT_OVER("provisioningState", enum_to_name(prov_state_names, (int)j->prov_state)),
-        time_over("provisioningStateTransitionTime", j->prov_us, prov),
+        TEXT_OVER("provisioningState", enum_to_name(prov_state_names, (int)state)),
+        time_over("provisioningStateTransitionTime", prov_us, prov),
         time_over("creationTime", j->created_us, made),
         TEXT_OVER("executionState", enum_to_name(exec_state_names, (int)j->exec_state)),
         time_over("executionStateTransitionTime", j->exec_us, exec),

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/account.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "api/batchrm/errors.h"
@@ -89,12 +90,14 @@ static json_t *rendered_properties(struct request *r, const struct batch_account
     json_t *doc = batch_account_doc(b);
     json_t *p = json_incref(json_object_get(doc, "properties"));
     json_t *missing = usual();
-    json_t *own = json_pack(
-        "{s:s, s:s, s:i, s:[], s:b, s:i, s:i, s:i, s:[]}", "accountEndpoint",
-        batch_account_endpoint(r, b), "provisioningState", "Succeeded", "dedicatedCoreQuota",
-        CORE_QUOTA, "dedicatedCoreQuotaPerVMFamily", "dedicatedCoreQuotaPerVMFamilyEnforced", 0,
-        "lowPriorityCoreQuota", CORE_QUOTA, "poolQuota", quota(q->pools, POOL_QUOTA),
-        "activeJobAndJobScheduleQuota", quota(q->jobs, JOB_QUOTA), "privateEndpointConnections");
+    json_t *own =
+        json_pack("{s:s, s:s, s:i, s:[], s:b, s:i, s:i, s:i, s:[]}", "accountEndpoint",
+                  batch_account_endpoint(r, b), "provisioningState",
+                  account_provisioning(r, &b->scope, PACE_BATCH_CREATION, b->created_us),
+                  "dedicatedCoreQuota", CORE_QUOTA, "dedicatedCoreQuotaPerVMFamily",
+                  "dedicatedCoreQuotaPerVMFamilyEnforced", 0, "lowPriorityCoreQuota", CORE_QUOTA,
+                  "poolQuota", quota(q->pools, POOL_QUOTA), "activeJobAndJobScheduleQuota",
+                  quota(q->jobs, JOB_QUOTA), "privateEndpointConnections");
     json_object_update(p, own);
     json_object_update_missing(p, missing);
     json_decref(own);

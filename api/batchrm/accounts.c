@@ -94,6 +94,13 @@ static int check_quota(struct request *r, struct err *e)
                    BATCH_ACCOUNTS_MAX);
 }
 
+static struct replied *reply_creating(struct request *r, const char *place)
+{
+    reply_header(r, "Location", "%s%s?api-version=%s", request_base(r), place, r->version_name);
+    reply_retry_after(r);
+    return reply_empty(r, 202);
+}
+
 static struct replied *create(struct request *r, const struct resource_group *g,
                               struct account_given *given)
 {
@@ -105,10 +112,7 @@ static struct replied *create(struct request *r, const struct resource_group *g,
     LOG_INFO(r->config->log, "batch_account.created",
              LF_STR("account", request_param(r, "account")), LF_STR("group", g->name),
              LF_STR("by", r->who->name));
-    reply_header(r, "Location", "%s%s/operationResults/%s?api-version=%s", request_base(r), r->path,
-                 c.guid, r->version_name);
-    reply_retry_after(r);
-    return reply_empty(r, 202);
+    return reply_creating(r, arena_concat(&r->arena, r->path, "/operationResults/", c.guid));
 }
 
 /* --- change ----------------------------------------------------------------------------------- */
@@ -207,7 +211,11 @@ struct replied *batch_accounts_created(struct request *r)
     if (rc == 0 || (rc > 0 && (op.kind != RES_BATCH_ACCOUNT || op.resource_id != b.id)))
         rc = err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
                      guid);
-    return rc < 0 ? reply_err(r, &e) : batch_account_show(r, 200, &b);
+    if (rc < 0)
+        return reply_err(r, &e);
+    operation_look(r, &op);
+    return op.status == OP_IN_PROGRESS ? reply_creating(r, r->path)
+                                       : batch_account_show(r, 200, &b);
 }
 
 /* --- show, list, delete ----------------------------------------------------------------------- */
@@ -296,6 +304,7 @@ struct replied *batch_accounts_deleted(struct request *r)
                      given);
     if (rc < 0)
         return reply_err(r, &e);
+    operation_look(r, &op);
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 200);
     add_deletion_place(r, op.location, arena_strndup(&r->arena, given, (size_t)(dash - given)),

@@ -31,6 +31,16 @@ void reply_header_text(struct request *r, const char *name, const char *value)
     r->header[r->n_headers++] = (struct named_value){name, value};
 }
 
+void reply_header_instead(struct request *r, const char *name, const char *value)
+{
+    for (int i = 0; i < r->n_headers; i++)
+        if (strcasecmp(r->header[i].name, name) == 0) {
+            r->header[i].value = value;
+            return;
+        }
+    reply_header_text(r, name, value);
+}
+
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
 {
     va_list ap;
@@ -65,6 +75,9 @@ static void add_headers(struct request *r, struct MHD_Response *resp)
         add_usual_headers(r, resp);
     if (r->service && r->service->headers)
         r->service->headers(r);
+    const struct api_watch *watch = r->config->watch;
+    if (watch && watch->headers && r->service && !r->service->unwatched)
+        watch->headers(watch->ctx, r);
     const char *client_id = request_header(r, "x-ms-client-request-id");
     const char *echo = request_header(r, "x-ms-return-client-request-id");
     if (client_id && echo && strcasecmp(echo, "true") == 0)

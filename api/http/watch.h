@@ -27,11 +27,16 @@ struct api_watch {
     /* Once the head of a request was accepted. NULL: nothing. What it returns lives as long as the
      * request. */
     const struct injected *(*begin)(void *ctx, struct request *r);
+    /* Adds headers to its reply; NULL: none. */
+    void (*headers)(void *ctx, struct request *r);
     /* When it is over: answered, or the client has gone. */
     void (*end)(void *ctx, const struct request *r);
     void *ctx;
 };
 
+/* For headers(): adds one, in the place of one of that name that was added before. `value` lives as
+ * long as the request. */
+void reply_header_instead(struct request *r, const char *name, const char *value);
 /* Carries on with a request that is held. */
 void watch_let_go(struct request *r);
 

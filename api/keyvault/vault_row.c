@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "api/keyvault/errors.h"
 #include "api/keyvault/vaults.h"
 #include "lib/jsontext.h"
@@ -44,13 +45,16 @@ void vault_render(struct request *r, const struct vault *v, struct strbuf *out)
     char created[TIMEFMT_SIZE], changed[TIMEFMT_SIZE];
     timefmt_wire(v->created_us, created);
     timefmt_wire(v->updated_us, changed);
+    int64_t made_us = v->created_us;
+    bool goes_on = creation_look(r, v->subscription, PACE_VAULT_CREATION, &made_us);
+    const char *state = goes_on ? "RegisteringDns" : "Succeeded";
     json_t *tags = v->tags ? json_loads(v->tags, 0, NULL) : NULL;
     const struct over made[] = {{.name = "createdBy", .kind = OVER_TEXT, .text = v->created_by},
                                 {.name = "createdAt", .kind = OVER_TEXT, .text = created},
                                 {.name = "lastModifiedAt", .kind = OVER_TEXT, .text = changed}};
     const struct over properties[] = {
         {.name = "vaultUri", .kind = OVER_TEXT, .text = vault_uri(r, v->name)},
-        {.name = "provisioningState", .kind = OVER_TEXT, .text = "Succeeded"}};
+        {.name = "provisioningState", .kind = OVER_TEXT, .text = state}};
     const struct over over[] = {
         {.name = "id", .kind = OVER_TEXT, .text = vault_id(r, v)},
         {.name = "name", .kind = OVER_TEXT, .text = v->name},

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/account.h"
 #include "api/arm/lookup.h"
 #include "api/storage/errors.h"
 #include "lib/jsontext.h"
@@ -87,7 +88,9 @@ static json_t *rendered_properties(struct request *r, const struct storage_accou
 {
     json_t *p = account_properties(s);
     add_defaults(p);
-    json_object_set_new(p, "provisioningState", json_string("Succeeded"));
+    json_object_set_new(
+        p, "provisioningState",
+        json_string(account_provisioning(r, &s->scope, PACE_STORAGE_CREATION, s->created_us)));
     json_object_set_new(p, "primaryEndpoints", endpoints(r, s->name));
     json_object_set_new(p, "primaryLocation",
                         json_string(region_name(&r->arena, s->scope.location)));

@@ -111,7 +111,10 @@ static void add_location(struct request *r, const char *location, const char *gu
                  "?monitor=true&api-version=%s",
                  request_base(r), arm_subscription(r), region_name(&r->arena, location), guid,
                  r->version_name);
-    reply_retry_after(r);
+    if (arm_is_strict(r))
+        reply_header_text(r, "Retry-After", "17"); /* this provider's own */
+    else
+        reply_retry_after(r);
 }
 
 static struct replied *reply_created(struct request *r, const char *location, const char *guid)
@@ -238,7 +241,11 @@ struct replied *accounts_created(struct request *r)
                  : 0;
     if (rc == 0)
         err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", guid);
-    return rc <= 0 ? reply_err(r, &e) : account_show(r, 200, &s);
+    if (rc <= 0)
+        return reply_err(r, &e);
+    operation_look(r, &op);
+    return op.status == OP_IN_PROGRESS ? reply_created(r, s.scope.location, op.guid)
+                                       : account_show(r, 200, &s);
 }
 
 struct replied *accounts_update(struct request *r)

@@ -12,6 +12,7 @@
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "api/testing/handlers.h"
+#include "api/testing/strict.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000
@@ -95,8 +96,9 @@ const struct injected *testing_begin(void *ctx, struct request *r)
 {
     const struct testing *t = ctx;
     struct testing_faults *all = t->faults;
-    if (!all->first)
-        return NULL;
+    const struct injected *throttled = strict_count_request(t->strict, r);
+    if (!all->first || throttled)
+        return throttled;
     const struct told told = told_of(r);
     for (struct fault *f = all->first; f; f = f->next)
         if (f->kind == OF_REQUEST && fault_hits(f, &told))

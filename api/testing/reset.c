@@ -12,6 +12,8 @@
 #include "api/seed/bury.h"
 #include "api/testing/handlers.h"
 #include "front/batchai.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/paced.h"
 #include "storage/storage.h"
 
 #define GROUPS_AT_ONCE 100
@@ -164,6 +166,8 @@ static void on_disk(void *ctx, const struct err *why)
     if (!z->group) {
         testing_faults_clear(t->faults, z->subscription);
         testing_rules_clear(t->rules, z->subscription);
+        testing_strict_clear(t->strict, z->subscription);
+        wakes_pace_changed(sched_wakes(t->arm.sched));
     }
     batchai_wake_deletions(t->arm.front);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),

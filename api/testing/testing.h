@@ -18,8 +18,10 @@
 #include "api/testing/rules.h"
 #include "storage/storage.h"
 
+struct pace;
 struct testing_log;
 struct testing_faults;
+struct testing_strict;
 
 struct testing {
     struct arm arm;
@@ -28,6 +30,7 @@ struct testing {
     struct testing_faults *faults;
     struct testing_events *events;
     struct testing_rules *rules; /* of scripted work */
+    struct testing_strict *strict;
     struct testing_clock *clock;
     const struct served *services; /* whose operations faults name; borrowed */
     size_t n_services;
@@ -73,8 +76,18 @@ void testing_faults_forget(struct testing_faults *all, const struct request *r);
 /* Removes all, or those that name a subscription. */
 void testing_faults_clear(struct testing_faults *all, const char *subscription);
 
+/* strict.c; `on`: for all who do not say otherwise. */
+struct testing_strict *testing_strict_create(struct storage *st, const struct access *access,
+                                             bool on);
+void testing_strict_free(struct testing_strict *s);
+/* For those who are held up; NULL for NULL. Lives as long as `s`. */
+const struct pace *testing_strict_pace(const struct testing_strict *s);
+/* Forgets what a subscription asked for; NULL: all. wakes_pace_changed() is the caller's. */
+void testing_strict_clear(struct testing_strict *s, const char *subscription);
+
 /* For struct api_watch; ctx is a const struct testing *. */
 const struct injected *testing_begin(void *ctx, struct request *r);
+void testing_headers(void *ctx, struct request *r);
 void testing_end(void *ctx, const struct request *r);
 
 #endif

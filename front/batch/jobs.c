@@ -4,6 +4,7 @@
  */
 #include "front/batch/front_priv.h"
 #include "front/batch/schedules.h"
+#include "scheduler/wake/paced.h"
 
 /* Tasks that one pass stops; that one removes, some 6 us each; and numbers of tasks. Other work of
  * the loop waits meanwhile. */
@@ -75,12 +76,33 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     return rc;
 }
 
+/* Whether what it is doing is to take longer; then it is woken. */
+static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pace_step step,
+                      bool *held, struct err *e)
+{
+    struct arena a;
+    struct batch_account account;
+    *held = false;
+    if (!pace_is_on(wakes_pace(f->wakes), NULL))
+        return 0;
+    arena_init(&a);
+    int rc = st_batch_account_by_id(f->st, &a, j->account_id, &account, e);
+    if (rc == 1) {
+        const struct paced state = {
+            .step = step, .subscription = account.scope.subscription, .since_us = j->state_us};
+        *held = wake_paced(f->wakes, WAKE_BATCH_JOB, j->id, &state);
+    }
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
 static int deleting(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
-    bool left;
-    if (stop_tasks(f, j, &left, e) < 0 || (!left && chores_finish(f, j, &left, e) < 0))
+    bool left, held;
+    if (stop_tasks(f, j, &left, e) < 0 || (!left && chores_finish(f, j, &left, e) < 0) ||
+        is_held_up(f, j, PACE_BATCH_JOB_DELETION, &held, e) < 0)
         return -1;
-    return remove_slice(f, j, left, e);
+    return held ? 0 : remove_slice(f, j, left, e);
 }
 
 /* Whether none of its tasks runs; those that were withdrawn or have ended may still be cleaned up
@@ -99,7 +121,7 @@ static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest,
 static int stopping(struct batch_front *f, const struct batch_job *j, enum batch_job_event ev,
                     struct err *e)
 {
-    bool left, rest;
+    bool left, rest, held = false;
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes),
                                         .ends = ev == BATCH_JOB_EV_COMPLETED};
     if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
@@ -109,6 +131,10 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     if (m.ends && chores_finish(f, j, &left, e) < 0)
         return -1;
     if (m.ends && j->prepares && left)
+        return 0;
+    if (m.ends && is_held_up(f, j, PACE_BATCH_JOB_TERMINATION, &held, e) < 0)
+        return -1;
+    if (held)
         return 0;
     batch_schedule_look(f, j->schedule_id);
     if (m.ends && auto_pool_end_of_job(f, j, e) < 0)

@@ -4,16 +4,32 @@
  * nothing waits in it. Jobs that are to go with their account are woken here.
  */
 #include "front/batch/front_priv.h"
+#include "scheduler/wake/paced.h"
+
+static int is_held_up(struct batch_front *f, struct arena *a, int64_t id, bool *held, struct err *e)
+{
+    struct batch_pool p;
+    *held = false;
+    if (!pace_is_on(wakes_pace(f->wakes), NULL))
+        return 0;
+    if (st_batch_pool_by_id(f->st, a, id, &p, e) < 0)
+        return -1;
+    const struct paced deletion = {
+        .step = PACE_POOL_DELETION, .pool_id = id, .since_us = p.state_us};
+    *held = wake_paced(f->wakes, WAKE_BATCH_DELETIONS, WAKE_ALL, &deletion);
+    return 0;
+}
 
 static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool *gone,
                        struct err *e)
 {
-    bool may;
-    if (sched_pool_cleared(f->sched, a, id, &may, e) < 0)
+    bool may, held;
+    *gone = false;
+    if (is_held_up(f, a, id, &held, e) < 0 || sched_pool_cleared(f->sched, a, id, &may, e) < 0)
         return -1;
-    *gone = may;
-    if (!may)
+    if (held || !may)
         return 0;
+    *gone = true;
     if (st_batch_pool_remove(f->st, id, e) < 0)
         return -1;
     id_map_remove(&f->unsettled, id);

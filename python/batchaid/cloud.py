@@ -269,6 +269,11 @@ class Subscription:
         """The ids of those that nothing has fitted."""
         return self.cloud.testing("GET", f"/rules?subscription={self.id}")["unused"]
 
+    def strict(self, **rows):
+        """From now on things take the time that they took in the service, and are throttled as there: allocation="PT3M",
+        writesPerHour=10, strict=False; docs/testing.md. What holds then; by the clock of `cloud`."""
+        return self.cloud.testing("POST", "/strict", {"subscription": self.id, **rows})
+
     def events(self, after=0, timeout=0):
         """Changes of state of what is here behind number `after`; waits for the first of them."""
         query = urllib.parse.urlencode({"subscription": self.id, "after": after, "timeoutSeconds": timeout})

@@ -17,6 +17,7 @@
 #include "scheduler/fleet/mounts.h"
 #include "scheduler/fleet/node_setup.h"
 #include "scheduler/fleet/secret_refs.h"
+#include "scheduler/wake/paced.h"
 
 struct node_prep {
     struct arena a;
@@ -460,8 +461,36 @@ static void check_kill(struct node_rt *rt)
         wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
 }
 
+/* Since when a part of the preparation goes on, if what comes before it takes as long as it is to.
+ */
+static struct paced part_of(const struct node_rt *rt, const struct node *row, enum pace_step step)
+{
+    const struct wakes *w = rt->fleet->wakes;
+    struct paced part = {.step = step, .pool_id = row->cluster_id, .since_us = row->state_us};
+    if (row->state_us == row->created_us)
+        part.since_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
+    if (step == PACE_NODE_SETUP)
+        part.since_us += wakes_pace_us(w, part.pool_id, PACE_NODE_START);
+    return part;
+}
+
+static bool is_starting(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced start = part_of(rt, row, PACE_NODE_START);
+    return !rt->prep && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &start);
+}
+
+static bool is_setting_up(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced setup = part_of(rt, row, PACE_NODE_SETUP);
+    const struct setup_task_spec *t = rt->prep->spec.setup_task;
+    return t && !t->beside && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &setup);
+}
+
 void node_prepare(struct node_rt *rt, const struct node *row)
 {
+    if (is_starting(rt, row))
+        return;
     if (!rt->prep) {
         rt->prep = xcalloc(1, sizeof *rt->prep);
         arena_init(&rt->prep->a);
@@ -477,7 +506,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         prep_fail(prep, prep->verdict);
     if (prep->failed)
         node_prepare_report(rt);
-    else if (script_state(prep->script) != SCRIPT_RUNNING)
+    else if (script_state(prep->script) != SCRIPT_RUNNING && !is_setting_up(rt, row))
         prepared(rt);
 }
 

@@ -14,6 +14,7 @@
 #include "lib/strbuf.h"
 #include "model/states.h"
 #include "scheduler/fleet/node_priv.h"
+#include "scheduler/wake/paced.h"
 
 /* --- finding, making, freeing --------------------------------------------------------------- */
 
@@ -335,8 +336,26 @@ static void use_link(struct node_rt *rt, const struct node *row)
     }
 }
 
+/* A node that is new says nothing at first. */
+static bool is_being_created(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced creation = {
+        .step = PACE_NODE_CREATION, .pool_id = row->cluster_id, .since_us = row->created_us};
+    return row->state == NODE_PREPARING && !row->incarnation &&
+           wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &creation);
+}
+
+static bool is_leaving_still(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced leaving = {
+        .step = PACE_NODE_LEAVING, .pool_id = row->cluster_id, .since_us = row->state_us};
+    return wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &leaving);
+}
+
 static void keep_link(struct node_rt *rt, const struct node *row)
 {
+    if (is_being_created(rt, row))
+        return;
     bool holds_nothing =
         row->state == NODE_PREPARING || (row->state == NODE_UNUSABLE && !rt->tenants);
     bool given_up = row->state == NODE_UNUSABLE && !rt->tenants;
@@ -404,10 +423,10 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
         strike_off(rt, row);
     else if (wants_link(rt, row))
         keep_link(rt, row);
-    else if (row->state == NODE_LEAVING && row->live == 0)
-        node_leave(rt);
-    else
+    else if (row->state != NODE_LEAVING || row->live > 0)
         node_rt_close(rt);
+    else if (!is_leaving_still(rt, row))
+        node_leave(rt);
 }
 
 void node_reconcile(void *ctx, int64_t id)

@@ -7,6 +7,7 @@
 
 #include "model/states.h"
 #include "scheduler/run/run_priv.h"
+#include "scheduler/wake/paced.h"
 
 /* --- runs without nodes ---------------------------------------------------------------------- */
 
@@ -185,6 +186,20 @@ static void advance_active(struct job_run *run)
     }
 }
 
+/* Whether a run that its user ends goes on for the time that this is to take. */
+static bool stop_is_early(struct job_run *run)
+{
+    struct wakes *w = run->runs->wakes;
+    bool asked =
+        run->row.owner_kind == RES_JOB && run->out.kind == OUT_STOPPED && run->row.stop == STOP_RUN;
+    int64_t us = asked ? wakes_pace_us(w, run->row.pool_id, PACE_JOB_TERMINATION) : 0;
+    if (us == 0)
+        return false;
+    if (run->stop_us == 0)
+        run->stop_us = wakes_mono(w) + us;
+    return wakes_mono(w) < run->stop_us;
+}
+
 static void begin_stop(struct job_run *run)
 {
     run_go(run, run->out.grace_us > 0 ? RUN_STOPPING : RUN_KILLING);
@@ -252,6 +267,8 @@ static void set_deadline(struct job_run *run)
     int64_t at = 0;
     if (run->phase == RUN_STOPPING)
         at = run->kill_us;
+    else if (run->phase == RUN_ACTIVE && run->stop_us > 0)
+        at = run->stop_us;
     else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0 && !run->held)
         at = run->began_us + run->spec.max_wall_us;
     else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
@@ -266,7 +283,7 @@ static void advance(struct job_run *run)
     tell_parts(run);
     if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
         advance_active(run);
-    if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE)
+    if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE && !stop_is_early(run))
         begin_stop(run);
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         advance_stop(run);

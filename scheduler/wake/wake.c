@@ -3,7 +3,7 @@
  * A queue of woken ids for each kind, the deadlines that fill them, and effects that wait for the
  * disk.
  */
-#include "scheduler/wake/wake.h"
+#include "scheduler/wake/paced.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -47,6 +47,7 @@ struct wakes {
     struct storage *st; /* borrowed, as are loop and log */
     struct loop *loop;
     const struct log *log;
+    const struct pace *pace; /* likewise; may be NULL */
     struct handler handlers[WAKE_KINDS];
     struct id_queue woken[WAKE_KINDS];
     struct deadlines *deadlines; /* when a deadline passes, its id is woken */
@@ -290,6 +291,89 @@ void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct e
         wake_at(w, kind, id, wakes_mono(w) + WRITE_AGAIN_US);
     else
         wake(w, kind, id);
+}
+
+/* --- what is held up -------------------------------------------------------------------------- */
+
+void wakes_set_pace(struct wakes *w, const struct pace *pace)
+{
+    w->pace = pace;
+}
+
+const struct pace *wakes_pace(const struct wakes *w)
+{
+    return w->pace;
+}
+
+/* The deadlines stay: most of them are about something else. */
+void wakes_pace_changed(struct wakes *w)
+{
+    struct deadline *all = NULL, first;
+    size_t n = 0, cap = 0;
+    while (deadlines_first(w->deadlines, &first)) {
+        if (n == cap) {
+            cap = cap ? 2 * cap : 64;
+            all = xrealloc(all, cap * sizeof *all);
+        }
+        all[n++] = first;
+        deadlines_remove(w->deadlines, first.kind, first.id);
+    }
+    for (size_t i = 0; i < n; i++) {
+        deadlines_set(w->deadlines, all[i].kind, all[i].id, all[i].at_us);
+        wake(w, (enum wake_kind)all[i].kind, all[i].id);
+    }
+    free(all);
+    wake_arm(w);
+}
+
+/* The subscription that a pool is in, in the arena; NULL: none, or nobody wants to know. */
+static const char *subscription_of(const struct wakes *w, struct arena *a, int64_t pool_id)
+{
+    struct pool_place place;
+    struct err e;
+    bool found = pace_is_on(w->pace, NULL) && st_pool_place(w->st, a, pool_id, &place, &e) == 1;
+    return found ? place.subscription : NULL;
+}
+
+int64_t wakes_pace_us(const struct wakes *w, int64_t pool_id, enum pace_step step)
+{
+    struct arena a;
+    if (!pace_is_on(w->pace, NULL))
+        return 0;
+    arena_init(&a);
+    int64_t us = pace_us(w->pace, subscription_of(w, &a, pool_id), step);
+    arena_free(&a);
+    return us;
+}
+
+bool wakes_pace_is_on(const struct wakes *w, int64_t pool_id)
+{
+    struct arena a;
+    if (!pace_is_on(w->pace, NULL))
+        return false;
+    arena_init(&a);
+    const char *subscription = subscription_of(w, &a, pool_id);
+    bool on = subscription && pace_is_on(w->pace, subscription);
+    arena_free(&a);
+    return on;
+}
+
+int64_t wakes_paced_until(const struct wakes *w, const struct paced *what)
+{
+    int64_t takes_us = what->subscription ? pace_us(w->pace, what->subscription, what->step)
+                                          : wakes_pace_us(w, what->pool_id, what->step);
+    int64_t left_us = takes_us > 0 ? what->since_us + takes_us - wakes_wall(w) : 0;
+    if (left_us <= 0)
+        return 0;
+    return wakes_mono(w) + (left_us < takes_us ? left_us : takes_us);
+}
+
+bool wake_paced(struct wakes *w, enum wake_kind kind, int64_t id, const struct paced *what)
+{
+    int64_t until_us = wakes_paced_until(w, what);
+    if (until_us > 0)
+        wake_by(w, kind, id, until_us);
+    return until_us > 0;
 }
 
 /* --- time ----------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ from support.world import Place
 
 
 # Sections with tests of their own.
-ELSEWHERE = ("Scripted work", "The clock", "Nodes that fail")
+ELSEWHERE = ("Scripted work", "The clock", "Nodes that fail", "Strict mode")
 
 
 def blocks(*only):
@@ -69,6 +69,17 @@ def test_the_clock(own_daemon, tmp_path):
     assert stopped["rate"] == 0 and not stopped["real"]
     assert look["time"] == ahead["time"] > stopped["time"] and look["ahead"].startswith("PT5H59M")
     assert real["real"] and real["ahead"] == "PT0S"
+
+
+def test_strict_mode(own_daemon, tmp_path):
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    (block,) = blocks("Strict mode")
+    asked, shown = page_shell(d, tmp_path)(block)
+    assert asked["strict"] and asked["allocation"] == "PT3M" and asked["writesPerHour"] == 10
+    assert [p["strict"] for p in shown["value"]] == [True, False]
+    (left,) = Testing(d).get("/strict")["value"]
+    assert not left["strict"]
 
 
 def test_nodes_that_fail(own_daemon, tmp_path):

@@ -109,6 +109,18 @@ def test_six_hours_are_over_at_once():
         assert cloud.clock.follow()["real"] and cloud.clock.look()["real"]
 
 
+def test_a_cloud_as_slow_as_the_service():
+    import batchaid as package
+    with package.Cloud() as cloud, cloud.subscription() as mine:
+        cloud.clock.stop()
+        assert mine.strict(allocation="PT3M")["nodeStart"] == "PT30S"
+        path = scripted_job(mine)
+        cloud.clock.advance("PT3M")
+        assert state_of(mine, path) == "queued"
+        cloud.clock.advance("PT2M")
+        assert state_of(mine, path) == "succeeded"
+
+
 def test_the_environment_is_set(batchaid):
     import os
     assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id

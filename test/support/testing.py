@@ -58,6 +58,19 @@ class Testing:
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]
 
 
+class Strict(Testing):
+    """One subscription that asks for it."""
+
+    def set(self, **rows):
+        return self.call("POST", "/strict", {"subscription": self.daemon.subscription, **rows}, expect=200).json
+
+    def off(self):
+        self.call("DELETE", f"/strict?subscription={self.daemon.subscription}", expect=204)
+
+    def all(self):
+        return self.get("/strict")["value"]
+
+
 @contextmanager
 def testing_daemon(*arguments, expects=()):
     """Emptied and stopped in the end; `expects`: what it may log besides."""

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What requests count as for the limits of a subscription.
+ */
+#ifndef API_ARM_LIMITS_H
+#define API_ARM_LIMITS_H
+
+struct request;
+
+enum arm_counter { ARM_READS, ARM_WRITES, ARM_DELETES, ARM_COUNTERS };
+enum arm_counter arm_counter(const struct request *r);
+extern const char *const arm_remaining_headers[ARM_COUNTERS];
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who asks for strict mode, and with which numbers.
+ */
+#include "api/testing/strict.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/testing/errors.h"
+#include "api/testing/handlers.h"
+#include "lib/strbuf.h"
+#include "model/span.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/paced.h"
+
+#define SPAN_MAX_US  (INT64_C(7) * 24 * 3600 * 1000000)
+#define LIMIT_MAX    1000000000
+#define PROFILES_MAX 1000
+
+static const struct {
+    const char *name;
+    int64_t usual_us;
+} spans[PACE_STEPS] = {
+#define SPAN_ROW(step, name, ms) [step] = {name, INT64_C(1000) * (ms)},
+    STRICT_SPANS(SPAN_ROW)
+#undef SPAN_ROW
+};
+
+static const struct {
+    const char *name;
+    int usual;
+} limits[STRICT_LIMITS_END] = {
+#define LIMIT_ROW(limit, name, n, seconds) [limit] = {name, n},
+    STRICT_LIMITS(LIMIT_ROW)
+#undef LIMIT_ROW
+};
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static struct strict_profile *profile_new(const char *subscription, bool on)
+{
+    struct strict_profile *p = xcalloc(1, sizeof *p);
+    p->subscription = subscription ? xstrdup(subscription) : NULL;
+    p->on = on;
+    for (size_t i = 0; i < PACE_STEPS; i++)
+        p->takes_us[i] = spans[i].usual_us;
+    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
+        p->most[i] = limits[i].usual;
+    return p;
+}
+
+static void profile_free(struct strict_profile *p)
+{
+    free(p->subscription);
+    free(p);
+}
+
+static void drop_all(struct testing_strict *s)
+{
+    while (s->first) {
+        struct strict_profile *p = s->first;
+        s->first = p->next;
+        profile_free(p);
+    }
+}
+
+struct testing_strict *testing_strict_create(struct storage *st, const struct access *access,
+                                             bool on)
+{
+    struct testing_strict *s = xcalloc(1, sizeof *s);
+    *s = (struct testing_strict){.pace = {strict_is_on, strict_takes_us, s},
+                                 .storage = st,
+                                 .access = access,
+                                 .begun_on = on,
+                                 .general = profile_new(NULL, on)};
+    return s;
+}
+
+void testing_strict_free(struct testing_strict *s)
+{
+    if (!s)
+        return;
+    drop_all(s);
+    profile_free(s->general);
+    strict_forget_counts(s, NULL);
+    free(s);
+}
+
+const struct pace *testing_strict_pace(const struct testing_strict *s)
+{
+    return s ? &s->pace : NULL;
+}
+
+static void drop(struct testing_strict *s, const char *subscription)
+{
+    for (struct strict_profile **at = &s->first; *at; at = &(*at)->next)
+        if (strcasecmp((*at)->subscription, subscription) == 0) {
+            struct strict_profile *p = *at;
+            *at = p->next;
+            profile_free(p);
+            return;
+        }
+}
+
+/* Takes over `p`, in the place of what there was for the same subscription. */
+static void put(struct testing_strict *s, struct strict_profile *p)
+{
+    if (!p->subscription) {
+        profile_free(s->general);
+        s->general = p;
+        return;
+    }
+    drop(s, p->subscription);
+    p->next = s->first;
+    s->first = p;
+}
+
+void testing_strict_clear(struct testing_strict *s, const char *subscription)
+{
+    strict_forget_counts(s, subscription);
+    if (subscription) {
+        drop(s, subscription);
+        return;
+    }
+    drop_all(s);
+    put(s, profile_new(NULL, s->begun_on));
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int refuse_name(const char *name, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < PACE_STEPS; i++)
+        strbuf_concat(&b, ", ", spans[i].name);
+    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
+        strbuf_concat(&b, ", ", limits[i].name);
+    err_set(e, ERR_INVALID_PROPERTY, name, "There is no '%.60s'; there are subscription, strict%s.",
+            name, b.s);
+    strbuf_free(&b);
+    return -1;
+}
+
+static int read_span(const char *name, const json_t *value, int64_t *us, struct err *e)
+{
+    const char *text = json_string_value(value);
+    if (text && span_parse(text, us) == 0 && *us <= SPAN_MAX_US)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, name,
+                   "%s is %s%.60s%s; it must be a duration such as PT1M30S, of 7 days at most.",
+                   name, text ? "'" : "", text ? text : "no text", text ? "'" : "");
+}
+
+static int read_limit(const char *name, const json_t *value, int *n, struct err *e)
+{
+    json_int_t given = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (given < 0 || given > LIMIT_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, name,
+                       "%s must be a number of requests, 0 (any) to %d.", name, LIMIT_MAX);
+    *n = (int)given;
+    return 0;
+}
+
+static int read_member(struct strict_profile *p, const char *name, const json_t *value,
+                       struct err *e)
+{
+    for (size_t i = 0; i < PACE_STEPS; i++)
+        if (strcmp(spans[i].name, name) == 0)
+            return read_span(name, value, &p->takes_us[i], e);
+    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
+        if (strcmp(limits[i].name, name) == 0)
+            return read_limit(name, value, &p->most[i], e);
+    return refuse_name(name, e);
+}
+
+/* *out: as rows have it; NULL: none is named. */
+static int read_subscription(struct request *r, const char *id, const char **out, struct err *e)
+{
+    struct subscription found;
+    *out = NULL;
+    if (!id)
+        return 0;
+    int rc = access_subscription(testing_of(r)->arm.access, &r->arena, id, &found, e);
+    if (rc == 0)
+        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "subscription",
+                       "The subscription '%.100s' could not be found.", id);
+    *out = found.guid;
+    return rc < 0 ? -1 : 0;
+}
+
+/* NULL: err. */
+static struct strict_profile *read_body(struct request *r, struct err *e)
+{
+    json_t *id = json_object_get(r->body, "subscription");
+    json_t *on = json_object_get(r->body, "strict"), *value;
+    const char *subscription, *name;
+    if ((id && !json_is_string(id)) || (on && !json_is_boolean(on))) {
+        err_set(e, ERR_INVALID_PROPERTY, id && !json_is_string(id) ? "subscription" : "strict",
+                "subscription must be the id of one, strict true or false.");
+        return NULL;
+    }
+    if (read_subscription(r, json_string_value(id), &subscription, e) < 0)
+        return NULL;
+    struct strict_profile *p = profile_new(subscription, !on || json_is_true(on));
+    json_object_foreach(r->body, name, value)
+        if (value != id && value != on && read_member(p, name, value, e) < 0) {
+            profile_free(p);
+            return NULL;
+        }
+    return p;
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+static json_t *render(const struct strict_profile *p)
+{
+    char text[SPAN_SIZE];
+    json_t *o = json_pack("{s:s*, s:b}", "subscription", p->subscription, "strict", p->on);
+    for (size_t i = 0; i < PACE_STEPS; i++) {
+        span_text(p->takes_us[i], text);
+        json_object_set_new(o, spans[i].name, json_string(text));
+    }
+    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
+        json_object_set_new(o, limits[i].name, json_integer(p->most[i]));
+    return o;
+}
+
+struct replied *strict_set(struct request *r)
+{
+    struct err e;
+    const struct testing *t = testing_of(r);
+    int n = 0;
+    for (const struct strict_profile *at = t->strict->first; at; at = at->next)
+        n++;
+    if (n >= PROFILES_MAX) {
+        err_set(&e, ERR_QUOTA, NULL, "%d subscriptions ask for strict mode; remove some.", n);
+        return reply_err(r, &e);
+    }
+    struct strict_profile *p = read_body(r, &e);
+    if (!p)
+        return reply_err(r, &e);
+    put(t->strict, p);
+    LOG_INFO(r->config->log, "testing.strict", LF_STR("subscription", p->subscription),
+             LF_INT("on", p->on));
+    wakes_pace_changed(sched_wakes(t->arm.sched));
+    return reply_json(r, 200, render(p));
+}
+
+/* ?subscription=ID: what holds there. */
+struct replied *strict_show(struct request *r)
+{
+    struct err e;
+    const struct testing_strict *s = testing_of(r)->strict;
+    const char *subscription;
+    json_t *value;
+    if (read_subscription(r, request_query(r, "subscription"), &subscription, &e) < 0)
+        return reply_err(r, &e);
+    if (subscription) {
+        value = json_pack("[o]", render(strict_profile_of(s, subscription)));
+        return reply_json(r, 200, json_pack("{s:o}", "value", value));
+    }
+    value = json_array();
+    for (const struct strict_profile *p = s->first; p; p = p->next)
+        json_array_append_new(value, render(p));
+    json_array_append_new(value, render(s->general));
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+}
+
+struct replied *strict_remove(struct request *r)
+{
+    struct err e;
+    const struct testing *t = testing_of(r);
+    const char *subscription;
+    if (read_subscription(r, request_query(r, "subscription"), &subscription, &e) < 0)
+        return reply_err(r, &e);
+    testing_strict_clear(t->strict, subscription);
+    wakes_pace_changed(sched_wakes(t->arm.sched));
+    return reply_empty(r, 204);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How much may be asked for in strict mode, and the headers that say what is left. A limit counts
+ * from the first request on, and anew when its time is over.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/arm/limits.h"
+#include "api/testing/select.h"
+#include "api/testing/strict.h"
+#include "lib/timefmt.h"
+#include "storage/accounts.h"
+#include "storage/batch.h"
+
+#define COUNTS_MAX 10000 /* of accounts; beyond it none is throttled */
+#define SECOND_US  INT64_C(1000000)
+
+/* --- which requests a limit is of ---------------------------------------------------------------
+ */
+
+static bool in_subscription(const struct request *r)
+{
+    return (r->service->audiences & AUDIENCE_ARM) && told_of(r).subscription;
+}
+
+static bool is_read(const struct request *r)
+{
+    return in_subscription(r) && arm_counter(r) == ARM_READS;
+}
+
+static bool is_write(const struct request *r)
+{
+    return in_subscription(r) && arm_counter(r) == ARM_WRITES;
+}
+
+static bool is_delete(const struct request *r)
+{
+    return in_subscription(r) && arm_counter(r) == ARM_DELETES;
+}
+
+static bool is_operation(const struct request *r, const char *name)
+{
+    return strcmp(r->route->operation_id, name) == 0;
+}
+
+static bool is_account_read(const struct request *r)
+{
+    return is_operation(r, "StorageAccounts_GetProperties");
+}
+
+static bool is_account_list(const struct request *r)
+{
+    return is_operation(r, "StorageAccounts_List") ||
+           is_operation(r, "StorageAccounts_ListByResourceGroup");
+}
+
+static bool is_data(const struct request *r)
+{
+    return r->service->audiences & AUDIENCE_STORAGE;
+}
+
+static bool is_secret(const struct request *r)
+{
+    return r->service->audiences & AUDIENCE_VAULT;
+}
+
+static bool is_batch(const struct request *r)
+{
+    return r->service->audiences & AUDIENCE_BATCH;
+}
+
+static bool is_formula(const struct request *r)
+{
+    return is_operation(r, "Pool_EnableAutoScale");
+}
+
+/* The account that a request for data is about. One of Azure Batch may be named by its key only. */
+static const char *account_of(struct request *r)
+{
+    static const char shared_key[] = "SharedKey ";
+    const char *by = request_header(r, "Authorization");
+    if (r->label || !by || strncasecmp(by, shared_key, sizeof shared_key - 1) != 0)
+        return r->label;
+    by += sizeof shared_key - 1;
+    return arena_strndup(&r->arena, by, strcspn(by, ":"));
+}
+
+static const char *scope_of_resource(struct request *r)
+{
+    const char *account = account_of(r);
+    return arena_concat(&r->arena, account ? account : "", r->path);
+}
+
+static const char *scope_of_subscription(struct request *r)
+{
+    return told_of(r).subscription;
+}
+
+static const struct limit {
+    bool (*fits)(const struct request *r);
+    const char *(*scope)(struct request *r);
+    int status;
+    const char *code, *message; /* of ARM's own the beginning: message_of() */
+} limits[STRICT_LIMITS_END] = {
+#define SRP "The request is being throttled as the limit has been reached for operation type - "
+    [LIMIT_READS] = {is_read, scope_of_subscription, 429, "SubscriptionRequestsThrottled",
+                     "Number of read requests"},
+    [LIMIT_WRITES] = {is_write, scope_of_subscription, 429, "SubscriptionRequestsThrottled",
+                      "Number of write requests"},
+    [LIMIT_DELETES] = {is_delete, scope_of_subscription, 429, "SubscriptionRequestsThrottled",
+                       "Number of delete requests"},
+    [LIMIT_ACCOUNT_READS] = {is_account_read, scope_of_subscription, 429, "TooManyRequests",
+                             SRP "Read_ObservationWindow_00:05:00."},
+    [LIMIT_ACCOUNT_LISTS] = {is_account_list, scope_of_subscription, 429, "TooManyRequests",
+                             SRP "List_ObservationWindow_00:05:00."},
+    [LIMIT_STORAGE] = {is_data, account_of, 503, "ServerBusy",
+                       "Operations per second is over the account limit."},
+    [LIMIT_SECRETS] = {is_secret, account_of, 429, "Throttled",
+                       "Request was not processed because too many requests were received. Reason: "
+                       "VaultRequestTypeLimitReached"},
+    [LIMIT_BATCH] = {is_batch, account_of, 503, "ServerBusy",
+                     "The server is currently unable to receive requests. Please retry your "
+                     "request."},
+    [LIMIT_FORMULAS] = {is_formula, scope_of_resource, 503, "TooManyEnableAutoScaleRequests",
+                        "The enable automatic scaling request on the pool cannot be processed "
+                        "since there is another one within the last 30 seconds."},
+#undef SRP
+};
+
+static const int windows_s[STRICT_LIMITS_END] = {
+#define WINDOW(limit, name, n, seconds) [limit] = seconds,
+    STRICT_LIMITS(WINDOW)
+#undef WINDOW
+};
+
+/* --- whose they are ----------------------------------------------------------------------------
+ */
+
+/* NULL: in no subscription. */
+static const char *subscription_of(const struct testing_strict *s, struct request *r)
+{
+    struct err e;
+    struct storage_account account;
+    struct batch_account batch;
+    struct vault vault;
+    const char *named = told_of(r).subscription, *of = account_of(r);
+    unsigned audiences = r->service->audiences;
+    if (named)
+        return access_subscription_id(s->access, &r->arena, named);
+    if (!of)
+        return NULL;
+    if (audiences & AUDIENCE_STORAGE)
+        return st_account_by_name(s->storage, &r->arena, of, &account, &e) == 1
+                   ? account.scope.subscription
+                   : NULL;
+    if (audiences & AUDIENCE_BATCH)
+        return st_batch_account_by_name(s->storage, &r->arena, of, &batch, &e) == 1
+                   ? batch.scope.subscription
+                   : NULL;
+    if (audiences & AUDIENCE_VAULT)
+        return st_vault_get(s->storage, &r->arena, of, &vault, &e) == 1 ? vault.subscription : NULL;
+    return NULL;
+}
+
+/* The profile of a request's subscription; NULL: it is not strict there. */
+static const struct strict_profile *profile_of(const struct testing_strict *s, struct request *r)
+{
+    if (!s || !r->service || !r->route || r->service->unwatched || !pace_is_on(&s->pace, NULL))
+        return NULL;
+    const char *subscription = subscription_of(s, r);
+    const struct strict_profile *p = subscription ? strict_profile_of(s, subscription) : NULL;
+    return p && p->on ? p : NULL;
+}
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+static bool is_over(const struct strict_count *c, int64_t now_us)
+{
+    return now_us < c->since_us || now_us >= c->since_us + windows_s[c->limit] * SECOND_US;
+}
+
+static void count_free(struct strict_count *c)
+{
+    free(c->of);
+    free(c->subscription);
+    free(c);
+}
+
+void strict_forget_counts(struct testing_strict *s, const char *subscription)
+{
+    for (struct strict_count **at = &s->counts; *at;) {
+        struct strict_count *c = *at;
+        if (subscription && strcasecmp(c->subscription, subscription) != 0) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        s->n_counts--;
+        count_free(c);
+    }
+}
+
+static void drop_old(struct testing_strict *s, int64_t now_us)
+{
+    for (struct strict_count **at = &s->counts; *at;) {
+        struct strict_count *c = *at;
+        if (!is_over(c, now_us)) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        s->n_counts--;
+        count_free(c);
+    }
+}
+
+/* In the present window; NULL: nothing was counted. */
+static struct strict_count *find_count(const struct testing_strict *s, enum strict_limit limit,
+                                       const char *of, int64_t now_us)
+{
+    for (struct strict_count *c = s->counts; c; c = c->next)
+        if (c->limit == limit && strcasecmp(c->of, of) == 0)
+            return is_over(c, now_us) ? NULL : c;
+    return NULL;
+}
+
+static void count_one(struct testing_strict *s, enum strict_limit limit, struct request *r)
+{
+    const char *of = limits[limit].scope(r);
+    struct strict_count *c = find_count(s, limit, of, r->now_us);
+    if (c) {
+        c->n++;
+        return;
+    }
+    drop_old(s, r->now_us);
+    if (s->n_counts == COUNTS_MAX)
+        return;
+    c = xcalloc(1, sizeof *c);
+    *c = (struct strict_count){.limit = limit,
+                               .of = xstrdup(of),
+                               .subscription = xstrdup(subscription_of(s, r)),
+                               .since_us = r->now_us,
+                               .n = 1,
+                               .next = s->counts};
+    s->counts = c;
+    s->n_counts++;
+}
+
+static bool fits(const struct strict_profile *p, enum strict_limit limit, struct request *r)
+{
+    return p->most[limit] > 0 && limits[limit].fits(r) && limits[limit].scope(r);
+}
+
+/* What ARM says of its own limits. */
+static const char *message_of(struct request *r, const struct strict_profile *p,
+                              enum strict_limit limit, int left_s)
+{
+    const struct limit *l = &limits[limit];
+    if (limit > LIMIT_DELETES)
+        return l->message;
+    return arena_printf(&r->arena,
+                        "%s for subscription '%s' exceeded the limit of '%d' for time interval "
+                        "'01:00:00'. Please try again after '%d' seconds.",
+                        l->message, told_of(r).subscription, p->most[limit], left_s);
+}
+
+static const struct injected *refuse(struct request *r, const struct strict_profile *p,
+                                     enum strict_limit limit, const struct strict_count *c)
+{
+    static const int64_t no_fault = 0;
+    int64_t left_us = c->since_us + windows_s[limit] * SECOND_US - r->now_us;
+    int left_s = (int)((left_us + SECOND_US - 1) / SECOND_US);
+    struct injected *x = arena_alloc(&r->arena, sizeof *x);
+    *x = (struct injected){.status = limits[limit].status,
+                           .code = limits[limit].code,
+                           .message = message_of(r, p, limit, left_s),
+                           .retry_after_s = left_s,
+                           .ctx = (void *)(uintptr_t)&no_fault};
+    LOG_INFO(r->config->log, "testing.throttled", LF_STR("code", x->code),
+             LF_STR("path", r->target), LF_INT("seconds", left_s));
+    return x;
+}
+
+const struct injected *strict_count_request(struct testing_strict *s, struct request *r)
+{
+    const struct strict_profile *p = profile_of(s, r);
+    if (!p)
+        return NULL;
+    for (int i = 0; i < STRICT_LIMITS_END; i++) {
+        const struct strict_count *c =
+            fits(p, i, r) ? find_count(s, i, limits[i].scope(r), r->now_us) : NULL;
+        if (c && c->n >= p->most[i])
+            return refuse(r, p, i, c);
+    }
+    for (int i = 0; i < STRICT_LIMITS_END; i++)
+        if (fits(p, i, r))
+            count_one(s, i, r);
+    return NULL;
+}
+
+/* --- headers ---------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned audiences;
+    const char *name, *value;
+} headers[] = {
+    {AUDIENCE_ARM | AUDIENCE_VAULT, "Strict-Transport-Security",
+     "max-age=31536000; includeSubDomains"},
+    {AUDIENCE_VAULT, "Pragma", "no-cache"},
+    {AUDIENCE_VAULT, "Expires", "-1"},
+    {AUDIENCE_VAULT, "X-Content-Type-Options", "nosniff"},
+    {AUDIENCE_VAULT, "x-ms-keyvault-region", "local"},
+    {AUDIENCE_VAULT, "x-ms-keyvault-service-version", "1.9.2164.1"},
+};
+
+static void add_remaining(const struct testing_strict *s, const struct strict_profile *p,
+                          struct request *r)
+{
+    static const enum strict_limit of[ARM_COUNTERS] = {
+        [ARM_READS] = LIMIT_READS, [ARM_WRITES] = LIMIT_WRITES, [ARM_DELETES] = LIMIT_DELETES};
+    enum arm_counter counter = arm_counter(r);
+    enum strict_limit limit = of[counter];
+    if (!fits(p, limit, r))
+        return;
+    const struct strict_count *c = find_count(s, limit, limits[limit].scope(r), r->now_us);
+    int left = p->most[limit] - (c ? c->n : 0);
+    reply_header_instead(r, arm_remaining_headers[counter],
+                         arena_printf(&r->arena, "%d", left > 0 ? left : 0));
+}
+
+void testing_headers(void *ctx, struct request *r)
+{
+    const struct testing *t = ctx;
+    const struct strict_profile *p = profile_of(t->strict, r);
+    if (!p)
+        return;
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        if (headers[i].audiences & r->service->audiences)
+            reply_header_instead(r, headers[i].name, headers[i].value);
+    add_remaining(t->strict, p, r);
+}

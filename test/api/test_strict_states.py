@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""Strict mode: the states that nodes, pools, jobs and tasks pass through, each for the service's time."""
+
+import json
+
+import pytest
+from azure.mgmt.storage import StorageManagementClient
+from support import sdk
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.testing import Clock, Strict, testing_daemon
+from support.waiting import wait_for
+from support.world import Place, cluster_body, fresh, job_body
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    expects = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+    with testing_daemon("--ephemeral", "--fake-nodes", expects=expects) as d:
+        yield d
+
+
+@pytest.fixture
+def strict(scripted):
+    t = Strict(scripted)
+    yield t
+    t.call("DELETE", "/strict", expect=204)
+    t.call("DELETE", "/rules", expect=204)
+
+
+@pytest.fixture
+def clock(scripted, strict):
+    made = Clock(scripted)
+    made.change(rate=0)
+    yield made
+    strict.off()
+    made.change(real=True)
+
+
+@pytest.fixture
+def place(scripted, clock, strict):
+    place = Place(scripted, fresh("group"), "ws").make()
+    yield place
+    strict.off()
+    clock.change(rate=1000)
+    place.remove()
+
+
+def seen_by(look, clock, step, until, most=200):
+    """What a client sees that looks at each step, each state once: [(state, seconds since the beginning)]."""
+    seen, began = [], clock.now()
+    for _ in range(most):
+        state = look()
+        if not seen or seen[-1][0] != state:
+            seen.append((state, round((clock.now() - began).total_seconds())))
+        if until(state):
+            return seen
+        clock.advance(step, keep_token=True)
+    raise AssertionError(seen)
+
+
+def of_cluster(cluster):
+    def look():
+        p = cluster.properties
+        c = p["nodeStateCounts"]
+        counts = {k.removesuffix("NodeCount"): n for k, n in c.items() if n}
+        return p["provisioningState"], p["allocationState"], json.dumps(counts)
+
+    return look
+
+
+def test_a_clusters_nodes_take_minutes(place, strict, clock):
+    strict.set()
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(2), expect=202)
+    seen = seen_by(of_cluster(cluster), clock, "PT2S", lambda s: "idle" in s[2], 400)
+    assert seen == [
+        (("creating", "resizing", "{}"), 0),
+        (("succeeded", "resizing", "{}"), 2),
+        (("succeeded", "steady", '{"preparing": 2}'), 90),
+        (("succeeded", "steady", '{"idle": 2}'), 90 + 120),
+    ]
+    cluster.resize(0)
+    seen = seen_by(of_cluster(cluster), clock, "PT10S", lambda s: s[1:] == ("steady", "{}"))
+    assert seen == [
+        (("succeeded", "resizing", '{"leaving": 2}'), 0),
+        (("succeeded", "steady", "{}"), 270),
+    ]
+
+
+def test_a_setup_task_is_seen(place, strict, clock):
+    strict.set(allocation="PT0S", nodeCreation="PT10S", nodeStart="PT10S", nodeSetup="PT1M")
+    cluster = place.cluster_at("c")
+    setup = {"setupTask": {"commandLine": "true", "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}}
+    cluster.call("PUT", body=cluster_body(1, nodeSetup=setup), expect=202)
+    seen = seen_by(lambda: cluster.counts()["idleNodeCount"], clock, "PT5S", lambda n: n == 1)
+    assert seen == [(0, 0), (1, 80)]
+
+
+def test_a_cluster_that_scales_by_itself_is_slower(place, strict, clock):
+    strict.set()
+    cluster = place.cluster_at("c")
+    auto = {"manual": None, "autoScale": {"minimumNodeCount": 1, "maximumNodeCount": 2, "initialNodeCount": 1}}
+    cluster.call("PUT", body=cluster_body(scaleSettings=auto), expect=202)
+    seen = seen_by(lambda: cluster.properties["currentNodeCount"], clock, "PT30S", lambda n: n == 1)
+    assert seen == [(0, 0), (1, 690)]
+
+
+def test_a_job_waits_is_seen_terminating_and_has_no_made_up_exit_code(place, strict, clock):
+    cluster = place.cluster_at("c")
+    place.daemon.call("PUT", cluster.path, cluster_body(1), expect=202)
+    clock.advance("PT1M")
+    strict.rules({"duration": "PT10M"})
+    strict.set()
+    place.experiment()
+    job = place.job_at("j")
+    place.daemon.call("PUT", job.path, job_body(cluster.path), expect=202)
+
+    def look():
+        p = job.properties
+        return p["provisioningState"], p["executionState"]
+
+    seen = seen_by(look, clock, "PT1S", lambda s: s[1] == "running")
+    assert seen == [(("creating", "queued"), 0), (("succeeded", "queued"), 1), (("succeeded", "running"), 4)]
+    reply = job.call("POST", "/terminate", expect=202)
+    seen = seen_by(look, clock, "PT1S", lambda s: s[1] == "failed")
+    assert seen == [(("succeeded", "terminating"), 0), (("succeeded", "failed"), 2)]
+    info = job.properties["executionInfo"]
+    assert "exitCode" not in info and info["errors"][0]["code"] == "JobTerminated"
+    assert place.daemon.get(reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
+    reply = job.call("DELETE", expect=202)
+    assert not job.gone()
+    clock.advance("PT1S")
+    assert job.gone()
+
+
+def test_another_subscription_waits_for_nothing(scripted, strict, clock, place):
+    strict.call("POST", "/strict", {"strict": True}, expect=200)
+    strict.set(strict=False)
+    cluster = place.cluster_at("c")
+    reply = place.daemon.call("PUT", cluster.path, cluster_body(2), expect=202)
+    assert place.daemon.get(reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
+    clock.advance("PT10S")
+    assert cluster.counts()["idleNodeCount"] == 2
+
+
+def test_what_is_held_up_goes_on_when_the_mode_is_switched_off(place, strict, clock):
+    strict.set()
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(1), expect=202)
+    clock.advance("PT20S")
+    assert cluster.properties["currentNodeCount"] == 0
+    strict.off()
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="its node")
+
+
+# --- Azure Batch --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ground(scripted, clock, strict):
+    made = BatchGround(scripted)
+    yield made
+    strict.off()
+    clock.change(rate=1000)
+    made.remove()
+
+
+def test_nodes_of_a_pool_pass_through_their_states(ground, strict, clock):
+    strict.set()
+    plane = ground.plane
+    add_pool(plane, "p", vmSize="fake", targetDedicatedNodes=1, startTask={"commandLine": "true", "waitForSuccess": True})
+
+    def look():
+        pool = plane.get("/pools/p")
+        return pool["allocationState"], *(n["state"] for n in plane.all("/pools/p/nodes"))
+
+    seen = seen_by(look, clock, "PT10S", lambda s: s[-1] == "idle")
+    assert seen == [
+        (("resizing",), 0),
+        (("steady", "creating"), 90),
+        (("steady", "starting"), 180),
+        (("steady", "waitingforstarttask"), 210),
+        (("steady", "idle"), 240),
+    ]
+    plane.call("DELETE", "/pools/p", expect=202)
+    seen = seen_by(lambda: plane.call("GET", "/pools/p").json.get("state", "gone"), clock, "PT10S", lambda s: s == "gone")
+    assert seen == [("deleting", 0), ("gone", 270)]
+
+
+def test_jobs_and_tasks_of_batch_take_their_time(ground, strict, clock):
+    plane = ground.plane
+    add_pool(plane, "p", vmSize="fake", targetDedicatedNodes=1)
+    clock.advance("PT1M")
+    strict.set(taskStart="PT5S")
+    job = Jobs(plane, "p")()
+    job.add("train", id="t")
+    seen = seen_by(lambda: job.task("t")["state"], clock, "PT1S", lambda s: s == "completed")
+    assert seen == [("active", 0), ("completed", 5)]
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    seen = seen_by(lambda: job.get()["state"], clock, "PT1S", lambda s: s == "completed")
+    assert seen == [("terminating", 0), ("completed", 2)]
+    plane.call("DELETE", job.url, expect=202)
+    seen = seen_by(lambda: plane.call("GET", job.url).json.get("state", "gone"), clock, "PT1S", lambda s: s == "gone")
+    assert seen == [("deleting", 0), ("gone", 2)]
+
+
+def test_batch_says_that_it_is_busy(ground, strict, clock):
+    strict.set(batchRequestsPerSecond=2)
+    seen = [ground.plane.call("GET", "/pools") for _ in range(3)]
+    assert [r.status for r in seen] == [200, 200, 503]
+    assert seen[2].json["code"] == "ServerBusy" and seen[2].headers["Retry-After"] == "1"
+    clock.advance("PT1S")
+    ground.plane.call("GET", "/pools", expect=200)
+
+
+def test_a_formula_is_enabled_once_in_half_a_minute(ground, strict, clock):
+    plane = ground.plane
+    add_pool(plane, "p", vmSize="fake", targetDedicatedNodes=0)
+    clock.advance("PT10S")
+    strict.set()
+    formula = {"autoScaleFormula": "$TargetDedicatedNodes=0"}
+    plane.call("POST", "/pools/p/enableautoscale", formula, expect=200)
+    reply = plane.call("POST", "/pools/p/enableautoscale", formula)
+    assert (reply.status, reply.json["code"], reply.headers["Retry-After"]) == (503, "TooManyEnableAutoScaleRequests", "30")
+    clock.advance("PT30S")
+    plane.call("POST", "/pools/p/enableautoscale", formula, expect=200)
+
+
+# --- with real nodes and real clients -----------------------------------------------------------------
+
+
+def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
+    d = own_daemon(arguments=["--ephemeral", "--testing", "--strict"])
+    d.expect_log("testing.on")
+    clock, place = Clock(d), Place(d, "lab", "ws").make()
+    clock.change(rate=0)
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(1), expect=202)
+    clock.advance("PT89S")
+    assert cluster.properties["currentNodeCount"] == 0
+    clock.advance("PT1S")
+    assert cluster.counts()["preparingNodeCount"] == 1
+    clock.advance("PT119S")
+    assert cluster.counts()["preparingNodeCount"] == 1
+    clock.advance("PT1S")
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="its agent")
+    cluster.resize(0)
+    clock.advance("PT4M")
+    assert cluster.counts()["leavingNodeCount"] == 1
+    Strict(d).call("POST", "/strict", {"strict": False}, expect=200)
+    wait_for(lambda: cluster.properties["currentNodeCount"] == 0, what="it is gone")
+
+
+def test_the_sdks_pollers_wait_as_they_are_told(scripted, strict, clock, place):
+    strict.set(fileServerCreation="PT5M")
+    clock.change(rate=30)
+    batchai, listener = sdk.client(scripted)
+    body = {
+        "vm_size": "STANDARD_D1",
+        "ssh_configuration": {"user_account_settings": {"admin_user_name": "demo", "admin_user_password": "pw"}},
+        "data_disks": {"disk_size_in_gb": 10, "disk_count": 2, "storage_account_type": "Standard_LRS"},
+    }
+    began = clock.now()
+    made = batchai.file_servers.begin_create(place.group, "ws", "f", body, polling_interval=2).result()
+    assert (clock.now() - began).total_seconds() >= 300
+    assert made.provisioning_state == "succeeded"
+    polls = [x for x in listener.exchanges if "operationresults" in x.url]
+    assert len(polls) > 2 and all("Retry-After" not in x.headers for x in polls)
+    storage = StorageManagementClient(
+        sdk.credential(scripted),
+        scripted.subscription,
+        base_url=scripted.endpoint,
+        credential_scopes=[scripted.endpoint + "/.default"],
+        connection_verify=scripted.ca,
+    )
+    began = clock.now()
+    account = {"location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+    made = storage.storage_accounts.begin_create(place.group, fresh("pollstore"), account).result()
+    assert made.provisioning_state == "Succeeded"
+    assert (clock.now() - began).total_seconds() >= 17
