@@ -132,11 +132,29 @@ void command_default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int redirect(const struct outputs *o, const char *path, int fd, struct err *e)
+/* Some are meant for the job or for everybody (shutdown, a terminal): the job's own processes get
+ * them too, and the supervisor stays to write down how it ended. */
+static const int not_ours[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGIO};
+
+void command_ignore_signals(void)
 {
-    int out = outputs_open(o, path, e);
-    if (out < 0)
-        return -1;
+    command_default_signals();
+    for (size_t i = 0; i < sizeof not_ours / sizeof not_ours[0]; i++)
+        (void)signal(not_ours[i], SIG_IGN);
+}
+
+/* All others are at their default already. */
+static void heed_signals(void)
+{
+    sigset_t none;
+    for (size_t i = 0; i < sizeof not_ours / sizeof not_ours[0]; i++)
+        (void)signal(not_ours[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int redirect(int out, const char *path, int fd, struct err *e)
+{
     if (dup2(out, fd) < 0)
         return err_errno(e, ERR_NODE, "cannot redirect to %s", path);
     close(out);
@@ -156,9 +174,11 @@ static int prepare(const struct command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     struct cgroup none = {.path = NULL};
-    if (outputs_enter(&c->outputs, spec->cwd, e) < 0 ||
-        redirect(&c->outputs, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
-        redirect(&c->outputs, spec->stderr_path, STDERR_FILENO, e) < 0 ||
+    int out, error;
+    if (outputs_enter(&c->outputs, spec->cwd, spec->stdout_path, spec->stderr_path, &out, &error,
+                      e) < 0 ||
+        redirect(out, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
+        redirect(error, spec->stderr_path, STDERR_FILENO, e) < 0 ||
         limits_set(&spec->limits, c->in_cgroup ? c->cgroup : &none, e) < 0)
         return -1;
     if (!spec->user)
@@ -278,7 +298,7 @@ void command_become(const struct command *c)
     enum command_failure how = COMMAND_FAILED;
     die_with(c->supervisor);
     setsid();
-    command_default_signals();
+    heed_signals();
     if (prepare(c, &e) == 0) {
         die_with(c->supervisor);
         how = exec_command(c, &e);

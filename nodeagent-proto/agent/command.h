@@ -46,6 +46,9 @@ _Noreturn void command_become(const struct command *c);
 
 /* In a child, before an exec: all signals at their default, none blocked. */
 void command_default_signals(void);
+/* In a supervisor, whose children become commands: those that are not meant for it are ignored, all
+ * others at their default. */
+void command_ignore_signals(void);
 /* Returns only if the program cannot be executed: whether there is none. An argument list ends with
  * a NULL. */
 enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e);

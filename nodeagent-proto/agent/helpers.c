@@ -19,6 +19,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 
@@ -130,6 +131,7 @@ static _Noreturn void begin(const struct helpers *h, const struct supervisor_con
                             int report_fd, int socket)
 {
     struct end en = {.socket = socket, .common = *c, .helpers = h};
+    en.common.own_start = procs_start_time(getpid());
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -137,7 +139,7 @@ static _Noreturn void begin(const struct helpers *h, const struct supervisor_con
         dup2(null, fd);
     descriptors_close_all_but(c->claim_fd, report_fd, socket);
     en.signal_fd = supervisor_take_signals();
-    if (chdir("/") < 0 || en.signal_fd < 0 || !supervisor_run(c, report_fd, en.signal_fd))
+    if (chdir("/") < 0 || en.signal_fd < 0 || !supervisor_run(&en.common, report_fd, en.signal_fd))
         leave(c);
     serve_all(&en);
 }

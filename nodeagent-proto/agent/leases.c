@@ -226,6 +226,8 @@ static int give_dir(int fd, const struct lease *l, struct err *e)
                        "%s is there already, and not that of the job's account", l->dir);
     /* Another account's directory may be below it by now, see open_way(). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
+    if (st.st_uid == l->uid && st.st_gid == l->group && (st.st_mode & 07777) == (0700 | passed))
+        return 0; /* it serves many tasks, and to write it each time would take longer */
     return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->group) == 0
                ? 0
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);

@@ -23,7 +23,9 @@ int outputs_open(const struct outputs *o, const char *path, struct err *e) MUST_
 int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens it for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);
-/* Makes `dir` if it is missing, and the working directory. */
-int outputs_enter(const struct outputs *o, const char *dir, struct err *e) MUST_CHECK;
+/* Makes `dir` if it is missing, and the working directory; then opens the files of a command, as
+ * outputs_open() does. */
+int outputs_enter(const struct outputs *o, const char *dir, const char *out_path,
+                  const char *error_path, int *out, int *error, struct err *e) MUST_CHECK;
 
 #endif

@@ -31,8 +31,9 @@
 
 #define ROOM ".room" /* after the suffix of the record that it is kept for */
 
-/* What a forgotten task leaves for the next; no task can be called so. Files that are made and
- * removed all the time cost ext4 more and more, as it looks past all that were removed lately. */
+/* What forgotten tasks leave for the next, in sets; no task can be called so. Files that are made
+ * and removed all the time cost ext4 more and more, as it looks past all that were removed lately.
+ */
 static const struct room {
     const char *suffix, *record, *spare;
     off_t size;
@@ -41,6 +42,8 @@ static const struct room {
 #define N_ROOMS     (sizeof rooms / sizeof rooms[0])
 #define CLAIM       ".claim"
 #define SPARE_CLAIM "=claim"
+#define SPARE_SETS  16 /* as many tasks may end before the next begins */
+#define NO_SET      (-1)
 
 static const char *const suffixes[] = {CLAIM, ".start", ".exit", ".start" ROOM, ".exit" ROOM};
 #define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
@@ -52,32 +55,57 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
-/* The claim of a forgotten task under the name `tmp`, locked. Whoever has not let go of it yet
- * keeps it. Its text is overwritten and cut, so that its block stays. -1: there is none. */
-static int take_spare_claim(const char *dir, const char *tmp, const char *boot_id)
+/* A file of a set; the first one's have no number. */
+static char *spare_of(const char *dir, const char *name, int set)
 {
-    char *spare = fs_join(dir, SPARE_CLAIM);
-    int fd = rename(spare, tmp) == 0 ? open(tmp, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
-    free(spare);
-    if (fd < 0)
-        return -1;
-    int n = flock(fd, LOCK_EX | LOCK_NB) == 0 ? dprintf(fd, "%s\n", boot_id) : -1;
+    struct strbuf b = STRBUF_INIT;
+    strbuf_concat(&b, dir, "/", name);
+    if (set > 0)
+        strbuf_printf(&b, "%d", set);
+    return strbuf_take(&b);
+}
+
+/* Its text is overwritten and cut, so that its block stays. -1: whoever has not let go of it yet
+ * keeps it. */
+static int lock_claim(const char *path, const char *boot_id)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int n = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? dprintf(fd, "%s\n", boot_id) : -1;
     if (n > 0 && ftruncate(fd, n) == 0)
         return fd;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The claim of a forgotten task, locked; *path is its name, for the caller to free. -1: there is
+ * none. */
+static int take_spare_claim(const char *dir, const char *boot_id, char **path, int *set)
+{
+    for (int i = 0; i < SPARE_SETS; i++) {
+        *path = spare_of(dir, SPARE_CLAIM, i);
+        int fd = lock_claim(*path, boot_id);
+        *set = i;
+        if (fd >= 0)
+            return fd;
+        free(*path);
+    }
+    *path = NULL;
+    *set = NO_SET;
     return -1;
 }
 
 /* There is one agent per root, so the name needs no randomness. A file that a killed agent left
  * there may already be a claim under its other name, so it is not truncated. */
-static int make_claim(const char *dir, const char *tmp, const char *boot_id)
+static int make_claim(const char *dir, const char *boot_id, char **tmp, int *set)
 {
-    int fd = take_spare_claim(dir, tmp, boot_id);
+    int fd = take_spare_claim(dir, boot_id, tmp, set);
     if (fd >= 0)
         return fd;
-    if (unlink(tmp) < 0 && errno != ENOENT)
+    *tmp = fs_join(dir, "claim.tmp");
+    if (unlink(*tmp) < 0 && errno != ENOENT)
         return -1;
-    fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = open(*tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && dprintf(fd, "%s\n", boot_id) > 0)
         return fd;
     if (fd >= 0)
@@ -95,26 +123,27 @@ static int publish(const char *tmp, const char *path)
     return link(tmp, path) == 0 ? unlink(tmp) : -1;
 }
 
-/* Room that a forgotten task has left, or new. */
-static int take_room(const char *dir, const char *path, const char *spare, off_t size)
+/* Room of that set, or new. */
+static int take_room(const char *dir, const char *path, const struct room *room, int set)
 {
     struct stat st;
-    char *left = fs_join(dir, spare);
-    bool has = rename(left, path) == 0 && stat(path, &st) == 0 && st.st_size >= size;
+    char *left = set != NO_SET ? spare_of(dir, room->spare, set) : NULL;
+    bool has = left && rename(left, path) == 0 && stat(path, &st) == 0 && st.st_size >= room->size;
     free(left);
     if (has)
         return 0;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int why = fd < 0 ? errno : posix_fallocate(fd, 0, size);
+    int why = fd < 0 ? errno : posix_fallocate(fd, 0, room->size);
     if (fd >= 0)
         close(fd);
     return why;
 }
 
-static int keep_room(const char *dir, const char *id, const struct room *room, struct err *e)
+static int keep_room(const char *dir, const char *id, const struct room *room, int set,
+                     struct err *e)
 {
     char *path = path_of(dir, id, room->suffix);
-    int why = take_room(dir, path, room->spare, room->size);
+    int why = take_room(dir, path, room, set);
     errno = why;
     int rc = why ? err_errno(e, ERR_IO,
                              "cannot claim task %s: cannot keep %lld bytes in %s for the record of "
@@ -127,9 +156,9 @@ static int keep_room(const char *dir, const char *id, const struct room *room, s
 
 /* Nothing was started yet, so on failure nothing stays. Called only after the claim was made: the
  * room of a task that has this id already belongs to that task. */
-static int keep_rooms(const char *dir, const char *id, struct err *e)
+static int keep_rooms(const char *dir, const char *id, int set, struct err *e)
 {
-    if (keep_room(dir, id, &rooms[0], e) == 0 && keep_room(dir, id, &rooms[1], e) == 0)
+    if (keep_room(dir, id, &rooms[0], set, e) == 0 && keep_room(dir, id, &rooms[1], set, e) == 0)
         return 0;
     int ignored = record_forget(dir, id, NULL);
     (void)ignored;
@@ -138,8 +167,8 @@ static int keep_rooms(const char *dir, const char *id, struct err *e)
 
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e)
 {
-    char *path = path_of(dir, id, CLAIM), *tmp = fs_join(dir, "claim.tmp");
-    int fd = make_claim(dir, tmp, boot_id);
+    char *path = path_of(dir, id, CLAIM), *tmp = NULL;
+    int set, fd = make_claim(dir, boot_id, &tmp, &set);
     if (fd < 0) {
         err_errno(e, ERR_IO, "cannot claim task %s: cannot make %s", id, tmp);
     } else if (publish(tmp, path) < 0) { /* complete and locked from its first moment */
@@ -149,7 +178,7 @@ int record_claim(const char *dir, const char *id, const char *boot_id, struct er
             err_errno(e, ERR_IO, "cannot claim task %s: cannot create %s", id, path);
         close(fd);
         fd = -1;
-    } else if (keep_rooms(dir, id, e) < 0) {
+    } else if (keep_rooms(dir, id, set, e) < 0) {
         close(fd);
         fd = -1;
     }
@@ -309,26 +338,53 @@ json_t *record_read_exit(const char *dir, const char *id)
     return NULL;
 }
 
-static void leave(const char *dir, const char *id, const char *suffix, const char *spare)
+/* The set that the claim is in then; NO_SET: it is where it was. */
+static int leave_claim(const char *dir, const char *id)
 {
-    char *path = path_of(dir, id, suffix), *left = fs_join(dir, spare);
-    int ignored = rename(path, left); /* then it is removed with the others */
-    (void)ignored;
-    free(left);
+    char *path = path_of(dir, id, CLAIM);
+    int set = NO_SET;
+    for (int i = 0; i < SPARE_SETS && set == NO_SET; i++) {
+        char *left = spare_of(dir, SPARE_CLAIM, i);
+        if (renameat2(AT_FDCWD, path, AT_FDCWD, left, RENAME_NOREPLACE) == 0)
+            set = i;
+        else if (errno != EEXIST)
+            i = SPARE_SETS;
+        free(left);
+    }
     free(path);
+    return set;
 }
 
+static bool leave(const char *dir, const char *id, const char *suffix, const char *spare, int set)
+{
+    char *path = path_of(dir, id, suffix), *left = spare_of(dir, spare, set);
+    bool done = rename(path, left) == 0;
+    free(left);
+    free(path);
+    return done;
+}
+
+static int drop(const char *dir, const char *id, const char *suffix, struct err *e)
+{
+    char *path = path_of(dir, id, suffix);
+    int rc = unlink(path) < 0 && errno != ENOENT
+                 ? err_errno(e, ERR_IO, "cannot forget task %s: cannot remove %s", id, path)
+                 : 0;
+    free(path);
+    return rc;
+}
+
+/* The claim goes first: what has none is nobody's. A record was its room before. */
 int record_forget(const char *dir, const char *id, struct err *e)
 {
-    int rc = 0;
-    leave(dir, id, CLAIM, SPARE_CLAIM);
-    for (size_t i = 0; i < N_SUFFIXES && rc == 0; i++) {
-        for (size_t k = 0; i == 1 && k < N_ROOMS; k++)
-            leave(dir, id, rooms[k].record, rooms[k].spare); /* once the claim is gone */
-        char *path = path_of(dir, id, suffixes[i]);
-        if (unlink(path) < 0 && errno != ENOENT)
-            rc = err_errno(e, ERR_IO, "cannot forget task %s: cannot remove %s", id, path);
-        free(path);
+    int set = leave_claim(dir, id);
+    int rc = set == NO_SET ? drop(dir, id, CLAIM, e) : 0;
+    for (size_t i = 0; i < N_ROOMS && rc == 0; i++) {
+        const struct room *r = &rooms[i];
+        if (set != NO_SET &&
+            (leave(dir, id, r->record, r->spare, set) || leave(dir, id, r->suffix, r->spare, set)))
+            continue;
+        rc = drop(dir, id, r->record, e) < 0 || drop(dir, id, r->suffix, e) < 0 ? -1 : 0;
     }
     return rc;
 }

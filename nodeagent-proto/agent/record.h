@@ -11,7 +11,8 @@
  * - ID.start.room, ID.exit.room: there with the claim, big enough for the longest record, so that
  *   neither needs space on a disk that has become full; written in place, then renamed. Behind the
  *   text is what was there before.
- * - =claim, =start, =exit: files of a task that was forgotten, for a later one.
+ * - =claim, =start, =exit, and 15 more of each with a number: files of tasks that were forgotten,
+ * for later ones. Files that were made together stay together.
  *
  * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
  * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).

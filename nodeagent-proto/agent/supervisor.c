@@ -192,10 +192,24 @@ static void wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t si
         memmove(why, why + 1, n);
 }
 
+/* To look at a file takes no account's rights, unless it is a link, or on a volume that is closed
+ * to root. */
+static bool is_known_size(const char *path, int64_t *size)
+{
+    struct stat st;
+    *size = 0;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT;
+    *size = st.st_size;
+    return S_ISREG(st.st_mode);
+}
+
 static int64_t size_of_stderr(const struct supervisor *s)
 {
     struct stat st;
-    int64_t size = 0;
+    int64_t size;
+    if (is_known_size(s->c->spec->stderr_path, &size))
+        return size;
     int fd = outputs_open_read(&s->outputs, s->c->spec->stderr_path);
     if (fd >= 0 && fstat(fd, &st) == 0)
         size = st.st_size;
@@ -217,42 +231,42 @@ static int find_account(struct supervisor *s, struct err *e)
     return 0;
 }
 
-static bool wants_cgroup(const struct task_spec *t)
+/* GPUs that the task may not open. */
+struct denied {
+    dev_t gpus[DEVICES_MAX];
+    size_t n;
+};
+
+static void find_denied(const struct task_spec *t, struct denied *out)
 {
-    return t->user || t->limits.memory_bytes || t->limits.cpus || t->limits.processes ||
-           t->limits.gpus;
+    out->n = 0;
+    if (!t->limits.gpus)
+        return;
+    char *list = gpus_list();
+    out->n = gpus_others(list, t->limits.gpus, "/dev", out->gpus, DEVICES_MAX);
+    free(list);
 }
 
-/* Without limits, and so that the task can change nothing in it. */
-static bool wants_plain_cgroup(const struct supervisor *s)
+static bool is_limited(const struct task_limits *l, const struct denied *d)
 {
-    const struct task_limits *l = &s->c->spec->limits;
-    return s->relay.account && s->account.uid != 0 && !l->group && !l->memory_bytes && !l->cpus &&
-           !l->processes && !l->gpus;
+    return l->memory_bytes || l->cpus || l->processes || d->n > 0;
 }
 
+/* One without limits, in which the task can change nothing, serves again. Where GPUs cannot be
+ * denied, the task's variables alone say which it is to use. */
 static void join_cgroup(struct supervisor *s)
 {
     const struct supervisor_config *c = s->c;
-    s->keeps_cgroup = wants_plain_cgroup(s);
+    struct denied denied;
+    find_denied(c->spec, &denied);
+    bool limited = is_limited(&c->spec->limits, &denied);
+    s->keeps_cgroup = s->relay.account && s->account.uid != 0 && !c->spec->limits.group && !limited;
     if (s->keeps_cgroup && cgroup_take_kept(c->cgroups, &s->cgroup))
         return;
-    if (wants_cgroup(c->spec))
+    if (c->spec->user || limited)
         cgroup_make(c->cgroups, c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
-}
-
-/* Where that cannot be had, its variables alone say which it is to use. */
-static void deny_gpus(const struct supervisor *s)
-{
-    const char *own = s->c->spec->limits.gpus;
-    dev_t others[DEVICES_MAX];
-    if (!own || !s->cgroup.path)
-        return;
-    char *list = gpus_list();
-    size_t n = gpus_others(list, own, "/dev", others, DEVICES_MAX);
-    free(list);
-    if (n > 0)
-        (void)devices_deny(s->cgroup.path, others, n);
+    if (s->cgroup.path && denied.n > 0)
+        (void)devices_deny(s->cgroup.path, denied.gpus, denied.n);
 }
 
 static int prepare(struct supervisor *s, struct err *e)
@@ -261,7 +275,6 @@ static int prepare(struct supervisor *s, struct err *e)
     if (find_account(s, e) < 0)
         return -1;
     join_cgroup(s);
-    deny_gpus(s);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
         command_environment(c->spec, s->relay.account, s->outputs.account, marker);
@@ -311,7 +324,7 @@ static int write_start(const struct supervisor *s, struct err *e)
 {
     struct start_record r = {
         .supervisor = getpid(),
-        .supervisor_start = procs_start_time(getpid()),
+        .supervisor_start = s->c->own_start,
         .command = s->command,
         .command_start = procs_start_time(s->command),
         .started_us = s->started_us,
@@ -325,10 +338,18 @@ static int write_start(const struct supervisor *s, struct err *e)
     return record_write_start(s->c->tasks_dir, s->c->spec->id, &r, e);
 }
 
+static char *tail_of_stderr(const struct supervisor *s)
+{
+    const char *path = s->c->spec->stderr_path;
+    int64_t size;
+    if (is_known_size(path, &size) && size <= s->stderr_from)
+        return NULL;
+    return tail_read(outputs_open_read(&s->outputs, path), s->stderr_from, NODE_TAIL_MAX);
+}
+
 static void write_exit(struct supervisor *s, struct task_status *t)
 {
-    char *tail = tail_read(outputs_open_read(&s->outputs, s->c->spec->stderr_path), s->stderr_from,
-                           NODE_TAIL_MAX);
+    char *tail = tail_of_stderr(s);
     t->id = s->c->spec->id;
     t->started_us = s->started_us;
     t->ended_us = time_now_us();
@@ -423,14 +444,8 @@ int supervisor_take_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SUPERVISOR_SIGNAL);
+    command_ignore_signals();
     sigprocmask(SIG_SETMASK, &set, NULL);
-    /* These signals are meant for the job or for everybody (shutdown, a terminal). The job's own
-     * processes get them too, and we stay to write down how it ended. */
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGHUP, SIG_IGN);
-    (void)signal(SIGQUIT, SIG_IGN);
-    (void)signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

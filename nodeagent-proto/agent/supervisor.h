@@ -19,6 +19,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 #include "nodeagent-proto/agent/cgroup.h"
@@ -32,7 +33,8 @@ struct supervisor_config { /* all borrowed, for the call */
     const struct task_spec *spec;
     const char *root, *tasks_dir, *hostname, *incarnation;
     struct cgroup_bases *cgroups;
-    int claim_fd; /* locked; see record.h */
+    int claim_fd;       /* locked; see record.h */
+    uint64_t own_start; /* of the supervisor's process: procs_start_time() */
 };
 
 /* In a process of its own: takes the signals that a supervisor gets. Returns the descriptor that

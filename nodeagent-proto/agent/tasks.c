@@ -366,8 +366,13 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
         cgroup_bases_find(&t->cgroups);
         cgroup_remove_empty(&t->cgroups, t->incarnation);
     }
-    struct supervisor_config c = {spec,           t->root,     t->dir, t->hostname,
-                                  t->incarnation, &t->cgroups, claim};
+    struct supervisor_config c = {.spec = spec,
+                                  .root = t->root,
+                                  .tasks_dir = t->dir,
+                                  .hostname = t->hostname,
+                                  .incarnation = t->incarnation,
+                                  .cgroups = &t->cgroups,
+                                  .claim_fd = claim};
     int fd = helpers_supervise(t->helpers, &c, e);
     close(claim);
     if (fd < 0) {

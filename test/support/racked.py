@@ -15,9 +15,9 @@ from .world import Place
 
 VM_SIZE = "STANDARD_NC6"
 NODE_ROOT = f"{NODE_DISK}/tasks/LS_root"
-# Of records, claims and job directories that are forgotten one of each kind stays, as the room of the next.
+# Of records, claims and job directories that are forgotten some stay, as the room of the next.
 OWN = ("agent.lock", "incarnation", "epoch", "accounts/.group", "accounts/.spare", "accounts/.job/hostfile",
-       "tasks/=start", "tasks/=exit", "tasks/=claim")  # fmt: skip
+       *(f"tasks/={kind}{n or ''}" for kind in ("start", "exit", "claim") for n in range(16)))  # fmt: skip
 AGENTS_OWN = {f"{NODE_ROOT}/{name}" for name in OWN}
 SECTIONS = {
     "ssh": {"connect_timeout_s": 2, "keepalive_s": 1, "dead_after_s": 2},

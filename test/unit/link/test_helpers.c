@@ -3,10 +3,11 @@
  * One process supervises task after task: what is over has no part in what comes next, and a helper
  * that is gone costs nothing but a fork.
  */
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "nodeagent-proto/agent/supervisor.h"
-#include "test/unit/link/fixture.h"
+#include "test/unit/link/task_fixture.h"
 
 static long supervisor_of(struct fixture *f, const char *id)
 {
@@ -150,6 +151,65 @@ static void test_files_of_a_forgotten_task_serve_the_next(void **state)
     assert_int_equal(f->ended[1].s.exit_code, 3);
 }
 
+/* Files in tasks/ that wait for a task. */
+static int count_spare(struct fixture *f)
+{
+    char *path = in_root(f, "tasks");
+    DIR *d = opendir(path);
+    struct dirent *de;
+    int n = 0;
+    assert_non_null(d);
+    while ((de = readdir(d)))
+        n += de->d_name[0] == '=';
+    closedir(d);
+    free(path);
+    return n;
+}
+
+static void test_as_many_files_serve_again_as_tasks_ran_at_once(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const first[] = {"a0", "a1", "a2"}, *const next[] = {"b0", "b1", "b2"};
+    enum { AT_ONCE = 3, FILES = 3 };
+    open_ready(f);
+    for (int i = 0; i < AT_ONCE; i++)
+        start(f, first[i], "sleep 0.1; exit 1");
+    WAIT(f, f->n_ended == AT_ONCE);
+    for (int i = 0; i < AT_ONCE; i++) {
+        WAIT(f, is_named(supervisor_of(f, first[i]), "batchai-spare"));
+        ASK(f, node_forget(f->link, first[i], on_done, f));
+    }
+    assert_int_equal(count_spare(f), AT_ONCE * FILES);
+    ino_t last = inode_of(f, "tasks/=claim2");
+    for (int i = 0; i < AT_ONCE; i++)
+        start(f, next[i], "exit 2");
+    WAIT(f, f->n_ended == 2 * AT_ONCE);
+    assert_int_equal(count_spare(f), 0);
+    assert_true(last == inode_of(f, "tasks/b2.claim"));
+}
+
+/* Where the record of the end would have been is room, too. */
+static void test_files_of_a_task_that_did_not_begin_serve_the_next(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    run_to_end(f, "old", "exit 1");
+    WAIT(f, is_named(supervisor_of(f, "old"), "batchai-spare"));
+    ino_t began = inode_of(f, "tasks/old.start");
+    ASK(f, node_forget(f->link, "old", on_done, f));
+    struct paths p;
+    struct task_spec s = usual_spec(f, &p, "broken", "exit 3");
+    s.user = "nobody-of-that-name";
+    f->n_ended = 0;
+    run_spec(f, &s);
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.state, TASK_FAILED_TO_START);
+    ASK(f, node_forget(f->link, "broken", on_done, f));
+    WAIT(f, count_spare(f) == 3);
+    assert_true(began == inode_of(f, "tasks/=start"));
+    paths_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +220,8 @@ int main(void)
         TEST(test_idle_helpers_end),
         TEST(test_a_task_that_is_too_long_for_a_message),
         TEST(test_files_of_a_forgotten_task_serve_the_next),
+        TEST(test_as_many_files_serve_again_as_tasks_ran_at_once),
+        TEST(test_files_of_a_task_that_did_not_begin_serve_the_next),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("helpers", tests, NULL, NULL);

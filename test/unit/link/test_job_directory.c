@@ -29,23 +29,28 @@ static struct stat look(struct fixture *f, const char *job, const char *part)
     return st;
 }
 
+static void take(struct fixture *f, const char *job)
+{
+    char *dir = path_in(f, job, "");
+    const struct node_account account = {.name = job, .dir = dir, .first = FIRST, .count = COUNT};
+    ASK(f, node_account_take(f->link, &account, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    free(dir);
+}
+
 /* As the daemon begins a job. */
 static void begin(struct fixture *f, const char *job, const char *hosts)
 {
-    char *dir = path_in(f, job, ""), *shared = path_in(f, job, "/shared"),
-         *file = path_in(f, job, "/hostfile"), as[64];
-    const struct node_account account = {.name = job, .dir = dir, .first = FIRST, .count = COUNT};
+    char *shared = path_in(f, job, "/shared"), *file = path_in(f, job, "/hostfile"), as[64];
     const char *paths[] = {shared};
     snprintf(as, sizeof as, "+%s", job);
-    ASK(f, node_account_take(f->link, &account, on_done, f));
-    assert_string_equal(f->why.msg, "");
+    take(f, job);
     ASK(f, node_make_dirs(f->link, as, paths, 1, on_done, f));
     assert_string_equal(f->why.msg, "");
     ASK(f, node_write_file(f->link, as, file, hosts, 0644, on_done, f));
     assert_string_equal(f->why.msg, "");
     free(file);
     free(shared);
-    free(dir);
 }
 
 static void end(struct fixture *f, const char *job)
@@ -183,12 +188,45 @@ static void test_an_open_host_file_is_not_the_next_jobs(void **state)
     free(path);
 }
 
+static bool is_unchanged(const struct stat *now, const struct stat *was)
+{
+    return now->st_ino == was->st_ino && now->st_ctim.tv_sec == was->st_ctim.tv_sec &&
+           now->st_ctim.tv_nsec == was->st_ctim.tv_nsec;
+}
+
+/* Where many tasks have one account, it is taken for each of them. */
+static void test_to_take_it_again_writes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct stat was, now;
+    char record[64];
+    NEED_ROOT();
+    open_ready(f);
+    begin(f, "one", HOSTS);
+    snprintf(record, sizeof record, "/run/userdb/batchai-%u.user", uid_of(f, "one"));
+    bool named = stat(record, &was) == 0;
+    struct stat dir_was = look(f, "one", "");
+    take(f, "one");
+    struct stat dir = look(f, "one", "");
+    assert_true(is_unchanged(&dir, &dir_was));
+    assert_true(!named || (stat(record, &now) == 0 && is_unchanged(&now, &was)));
+    char *path = path_in(f, "one", "");
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_true(!named || unlink(record) == 0);
+    take(f, "one");
+    assert_int_equal(look(f, "one", "").st_mode & 07777, 0711); /* others may have to pass */
+    assert_true(!named || stat(record, &now) == 0);
+    end(f, "one");
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OPEN(test_it_serves_the_next_job),
         TEST_OPEN(test_what_a_job_changed_is_not_the_next_ones),
         TEST_OPEN(test_an_open_host_file_is_not_the_next_jobs),
+        TEST_OPEN(test_to_take_it_again_writes_nothing),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("job directory", tests, NULL, NULL);

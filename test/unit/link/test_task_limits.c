@@ -305,6 +305,7 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
         snprintf(id, sizeof id, "t%d", number++);
         struct task_spec s = usual_spec(f, &p, id, line);
         s.user = TEST_USER;
+        s.limits.gpus = "0,1,2,3,4,5,6,7"; /* all that there are, so none is denied */
         run_spec(f, &s);
         snprintf(record, sizeof record, "tasks/%s.start", id);
         free(path);
