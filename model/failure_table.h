@@ -69,7 +69,8 @@
     X(FAIL_PACKAGE, 54, "PackageFailed", FAULT_CLIENT, false, false) \
     X(FAIL_OUTPUT_NO_CONTAINER, 55, "OutputContainerNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_OUTPUT_DENIED, 56, "OutputDenied", FAULT_CLIENT, false, false) \
-    X(FAIL_OUTPUT_FAILED, 57, "OutputFailed", FAULT_SITE, false, false)
+    X(FAIL_OUTPUT_FAILED, 57, "OutputFailed", FAULT_SITE, false, false) \
+    X(FAIL_NO_ACCOUNT, 58, "UserAccountNotFound", FAULT_CLIENT, false, false)
 /* clang-format on */
 
 #endif

@@ -105,6 +105,7 @@ struct place_spec {
     const char *account_dir; /* where all of these are, below the node's root */
     const char *user;        /* that account has this name where people can log in by it, as one of
                                 its pool's users (struct node_setup_spec); NULL: it has none */
+    int uid, gid;            /* of `account`; both 0: the node chooses */
     bool admin;              /* may do what the agent may, where the site allows that; its `sudo`
                                 runs what it is given with the rights that it has anyway */
     struct kv *rooted;       /* variables whose values are paths below the node's root */
@@ -138,6 +139,10 @@ struct admin_user_spec {
     const char *name;
     const char *ssh_public_key; /* one line, without its end; or NULL */
     const char *password;       /* secret; or NULL */
+    const char *private_key;    /* secret, of SSH: the account's own pair; NULL: none */
+    int uid, gid;               /* both 0: the node chooses */
+    /* What it is where people cannot log in by its name, as of struct place_spec; NULL: nothing. */
+    const char *account, *account_dir;
 };
 
 struct container_spec {

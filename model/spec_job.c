@@ -81,14 +81,20 @@ void job_spec_wipe(struct job_spec *s)
         spec_wipe_string(s->container->password);
 }
 
+static void wipe_user(const struct admin_user_spec *u)
+{
+    spec_wipe_string(u->password);
+    spec_wipe_string(u->private_key);
+}
+
 void node_setup_wipe(struct node_setup_spec *s)
 {
     if (s->setup_task)
         spec_wipe_env(s->setup_task->env, s->setup_task->n_env);
     spec_wipe_mounts(&s->mounts);
-    spec_wipe_string(s->admin.password);
+    wipe_user(&s->admin);
     for (size_t i = 0; i < s->n_users; i++)
-        spec_wipe_string(s->users[i].password);
+        wipe_user(&s->users[i]);
     for (size_t i = 0; i < s->n_images; i++)
         spec_wipe_string(s->images[i].password);
 }

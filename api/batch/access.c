@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "api/access/access.h"
+#include "api/arm/lookup.h"
 #include "api/azstorage/shared_key.h"
 #include "api/batch/batch.h"
 #include "api/batch/errors.h"
@@ -185,6 +186,19 @@ static int check_role(struct request *r, struct err *e)
     return access_refuse(r, action, scope, e);
 }
 
+/* The second label of a host whose first is an account; NULL: the host names no account. */
+static const char *region_of(struct request *r)
+{
+    const char *first = r->label ? strchr(r->host, '.') : NULL;
+    return first ? arena_strndup(&r->arena, first + 1, strcspn(first + 1, ".")) : NULL;
+}
+
+static bool is_in_region(struct request *r, const struct batch_account *b)
+{
+    const char *region = region_of(r);
+    return !region || strcasecmp(region, region_name(&r->arena, b->scope.location)) == 0;
+}
+
 /* --- with the token of a task --------------------------------------------------------------- */
 
 /* Whether the request is about the job, or something of it. */
@@ -210,7 +224,8 @@ static int with_task_token(struct request *r, const char *header, struct err *e)
         rc = st_batch_account_by_id(st, &r->arena, t.account_id, &g->account, e);
     if (rc < 0)
         return -1;
-    if (rc == 0 || (r->label && strcasecmp(r->label, g->account.name) != 0))
+    if (rc == 0 ||
+        (r->label && (strcasecmp(r->label, g->account.name) != 0 || !is_in_region(r, &g->account))))
         return refused(r, "The token is of a task in another account.", e);
     if (!is_about(r, t.job_name))
         return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
@@ -223,11 +238,13 @@ static int with_task_token(struct request *r, const char *header, struct err *e)
 
 static int no_account(struct request *r, const char *name, struct err *e)
 {
+    const char *region = region_of(r);
     if (name)
         return err_set(e, BATCH_ACCOUNT_NOT_FOUND, NULL,
-                       "There is no Batch account '%.60s' here; 'az batch account create' makes "
-                       "one.",
-                       name);
+                       "There is no Batch account '%.60s'%s%.60s here; 'az batch account create' "
+                       "makes one, and 'az batch account show' says where one is "
+                       "(accountEndpoint).",
+                       name, region ? " in the region " : "", region ? region : "");
     return err_set(e, ERR_INVALID_PATH, NULL,
                    "The host '%.100s' names no Batch account: it must be like "
                    "ACCOUNT.REGION.batch.localhost.",
@@ -253,7 +270,7 @@ static int find_account(struct request *r, const char *name, struct err *e)
     }
     if (rc < 0)
         return -1;
-    if (rc == 0)
+    if (rc == 0 || !is_in_region(r, &g->account))
         return no_account(r, name, e);
     if (g->account.prov_state == PROV_DELETING)
         return err_set(e, BATCH_ACCOUNT_IS_DISABLED, NULL, "The account '%s' is being deleted.",

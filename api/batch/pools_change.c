@@ -34,9 +34,12 @@ static int change(struct request *r, const struct schema *s, const char *const *
         for (; all && *all; all++)
             if (!json_object_get(given.doc, *all))
                 pool_replace(&stored, &given, *all, NULL);
+        if (json_object_get(given.doc, "startTask"))
+            rc = batch_check_start_task(stored.doc, "", e);
+    }
+    if (rc == 0)
         rc = pool_store(batch_of(r)->front, &r->arena, &stored, batch_modified(r, p->updated_us), p,
                         e);
-    }
     pool_body_free(&given);
     pool_body_free(&stored);
     return rc;

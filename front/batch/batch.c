@@ -112,6 +112,7 @@ static void end(struct front *f)
     id_map_free(&batch_self_rw(f)->unsettled);
     id_map_free(&batch_self_rw(f)->enabled);
     id_map_free(&batch_self_rw(f)->releasing);
+    id_map_free(&batch_self_rw(f)->limited);
     id_map_free(&batch_self_rw(f)->removing);
 }
 

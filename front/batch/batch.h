@@ -66,6 +66,7 @@ struct batch_front {
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
     struct id_map releasing; /* jobs that wait for nodes: until when (monotonic); chores.c */
+    struct id_map limited;   /* jobs with a time limit: since when they run (monotonic); jobs.c */
     struct id_map removing;  /* a set: rows of batch_litter whose removal is under way */
 };
 

@@ -100,6 +100,14 @@ bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spe
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 
+/* The account of a pool's user where nobody can log in by its name, and where it is below the
+ * node's root. One whose uid is given is called by that: pools that share a machine may give the
+ * same to users of different names, and then it is one account there. */
+struct batch_account_place {
+    const char *account, *dir;
+};
+struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid);
+
 /* --- node_setup.c ---------------------------------------------------------------------------- */
 /* What a pool's nodes need; without `secrets` there are none in it. `prepares`: a node is about to
  * be prepared by it. */

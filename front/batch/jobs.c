@@ -142,12 +142,24 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     return job_move(f->st, j, ev, m, e);
 }
 
-/* The instant at which its time is up, or 0. */
+/* The instant at which its time is up, or 0. Its start is reckoned once, as the wall clock may be
+ * set meanwhile; its limit may change. */
 static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
 {
     if (j->limit_us <= 0)
         return 0;
-    return wakes_mono_of(f->wakes, j->start_us, j->limit_us) + j->limit_us;
+    if (!id_map_has(&f->limited, j->id)) {
+        int64_t since = wakes_mono_of(f->wakes, j->start_us, j->limit_us);
+        id_map_put(&f->limited, j->id, (void *)(intptr_t)since);
+    }
+    return (int64_t)(intptr_t)id_map_find(&f->limited, j->id) + j->limit_us;
+}
+
+/* It has a limit and may still come to it. */
+static bool is_limited(const struct batch_job *j)
+{
+    return j->limit_us > 0 && j->state != BATCH_JOB_TERMINATING &&
+           j->state != BATCH_JOB_COMPLETED && j->state != BATCH_JOB_DELETING;
 }
 
 static int active(struct batch_front *f, const struct batch_job *j, struct err *e)
@@ -202,6 +214,8 @@ static int step_in_tx(struct storage *st, void *ctx, struct err *e)
     struct batch_job j;
     arena_init(&a);
     int rc = st_batch_job_by_id(st, &a, s->id, &j, e);
+    if (rc == 0 || (rc == 1 && !is_limited(&j)))
+        id_map_remove(&s->f->limited, s->id);
     if (rc == 1)
         rc = next_step(s->f, &j, e);
     arena_free(&a);

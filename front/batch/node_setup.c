@@ -104,9 +104,18 @@ static void add_images(struct arena *a, const struct batch_pool_containers *c,
 static void add_users(struct arena *a, const struct batch_pool_spec *s, struct node_setup_spec *out)
 {
     out->users = arena_alloc(a, (s->n_users + 1) * sizeof *out->users);
-    for (size_t i = 0; i < s->n_users; i++)
+    for (size_t i = 0; i < s->n_users; i++) {
+        const struct batch_user_account *u = &s->users[i];
+        const struct batch_account_place at = batch_account_place(a, u->name, u->uid);
         out->users[out->n_users++] =
-            (struct admin_user_spec){.name = s->users[i].name, .password = s->users[i].password};
+            (struct admin_user_spec){.name = u->name,
+                                     .password = u->password,
+                                     .private_key = s->communicates ? u->ssh_private_key : NULL,
+                                     .uid = u->uid,
+                                     .gid = u->gid,
+                                     .account = at.account,
+                                     .account_dir = at.dir};
+    }
 }
 
 int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
@@ -182,6 +191,7 @@ static void set_start_user(struct arena *a, const struct batch_start_task *t,
     if (place->admin || !place->account) {
         place->account = place->admin ? BATCH_ACCOUNT : BATCH_START_ACCOUNT;
         place->account_dir = place->admin ? BATCH_HOME : BATCH_HOME "/users/.startup";
+        place->uid = place->gid = 0;
     }
 }
 

@@ -16,6 +16,13 @@ static const struct batch_user_account *find(const struct batch_pool_spec *s, co
     return NULL;
 }
 
+struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid)
+{
+    return (struct batch_account_place){.account = uid ? arena_printf(a, BATCH_ACCOUNT ".%d", uid)
+                                                       : arena_concat(a, BATCH_ACCOUNT "-", name),
+                                        .dir = arena_concat(a, BATCH_HOME "/users/", name)};
+}
+
 bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool)
 {
     const struct batch_user_account *named = u->name ? find(pool, u->name) : NULL;
@@ -30,12 +37,16 @@ void place_set_user(struct arena *a, const struct batch_user *u, const struct ba
     place->account = u->scope == BATCH_SCOPE_TASK ? NULL : BATCH_ACCOUNT;
     if (!u->name)
         return;
-    if (!find(pool, u->name) && !place->refused) {
-        place->refused = FAIL_JOB_START_FAILED;
+    const struct batch_user_account *named = find(pool, u->name);
+    if (!named && !place->refused) {
+        place->refused = FAIL_NO_ACCOUNT;
         place->why_refused = arena_concat(a, "userIdentity.username is ", u->name,
                                           ", and the pool has no user account of that name");
     }
+    place->uid = named ? named->uid : 0;
+    place->gid = named ? named->gid : 0;
+    const struct batch_account_place at = batch_account_place(a, u->name, place->uid);
     place->user = u->name;
-    place->account = arena_concat(a, BATCH_ACCOUNT "-", u->name);
-    place->account_dir = arena_concat(a, BATCH_HOME "/users/", u->name);
+    place->account = at.account;
+    place->account_dir = at.dir;
 }

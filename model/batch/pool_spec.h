@@ -25,6 +25,8 @@ struct batch_start_task {
 struct batch_user_account {
     const char *name, *password; /* the password is secret */
     enum batch_elevation elevation;
+    int uid, gid;                /* on Linux; both 0: the node chooses them */
+    const char *ssh_private_key; /* secret; NULL: none */
 };
 
 /* What tasks in containers need. */

@@ -98,54 +98,13 @@ static const struct field start_task_rows[] = {
 SCHEMA_INTO(schema_batch_start_task, "StartTask", start_task_rows, check_start_task,
             struct batch_start_task, NULL);
 
-/* --- users, certificates, tags --------------------------------------------------------------- */
+/* --- certificates, tags ---------------------------------------------------------------------- */
 
-static const struct enum_name login_names[] = {{1, "batch"}, {2, "interactive"}, {0, NULL}};
 static const struct enum_name store_names[] = {{1, "CurrentUser"}, {2, "LocalMachine"}, {0, NULL}};
 static const struct enum_name visibility_names[] = {
     {1, "starttask"}, {2, "task"}, {3, "remoteuser"}, {0, NULL}};
 static const struct enum_name communication_names[] = {
     {1, "default"}, {2, "classic"}, {3, "simplified"}, {0, NULL}};
-
-static const struct field linux_user_rows[] = {
-    {.name = "uid", .kind = FIELD_INT},
-    {.name = "gid", .kind = FIELD_INT},
-    {BATCH_TEXT("sshPrivateKey", FIELD_SECRET, 0, 16384)},
-};
-
-static int check_linux_user(json_t *obj, const char *path, struct err *e)
-{
-    if ((json_object_get(obj, "uid") == NULL) == (json_object_get(obj, "gid") == NULL))
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, path,
-                   "%s has one of uid and gid; it must have both or neither", path);
-}
-
-static SCHEMA(schema_linux_user, "LinuxUserConfiguration", linux_user_rows, check_linux_user);
-
-static const struct field windows_user_rows[] = {
-    {.name = "loginMode", .kind = FIELD_ENUM, .values = login_names},
-};
-static SCHEMA(schema_windows_user, "WindowsUserConfiguration", windows_user_rows, NULL);
-
-static const struct field account_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name,
-     INTO_TEXT(struct batch_user_account, name)},
-    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
-     INTO_TEXT(struct batch_user_account, password)},
-    {.name = "elevationLevel",
-     .kind = FIELD_ENUM,
-     .values = batch_elevation_names,
-     .fallback = "\"nonadmin\"",
-     INTO_ENUM(struct batch_user_account, elevation)},
-    {.name = "linuxUserConfiguration", .kind = FIELD_OBJECT, .sub = &schema_linux_user},
-    {.name = "windowsUserConfiguration",
-     .kind = FIELD_OBJECT,
-     .versions = BATCH_SINCE(BATCH_8_0),
-     .sub = &schema_windows_user},
-};
-static SCHEMA_INTO(schema_account, "UserAccount", account_rows, NULL, struct batch_user_account,
-                   NULL);
 
 static const struct field certificate_rows[] = {
     {BATCH_TEXT("thumbprint", FIELD_REQUIRED, 1, 128)},
@@ -213,8 +172,9 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
     }
 #define USERS_ROW                                                                                  \
     {                                                                                              \
-        .name = "userAccounts", .kind = FIELD_ARRAY, .sub = &schema_account,                       \
-        .max = MAX_CREDENTIALS, INTO_LIST(struct batch_pool_spec, users, n_users)                  \
+        .name = "userAccounts", .kind = FIELD_ARRAY, .sub = &schema_batch_user_account,            \
+        .max = MAX_CREDENTIALS, .check = batch_check_accounts,                                     \
+        INTO_LIST(struct batch_pool_spec, users, n_users)                                          \
     }
 #define VERSIONED(label, sort, table, known)                                                       \
     {                                                                                              \
@@ -336,17 +296,45 @@ static int check_scaling(json_t *obj, struct err *e)
     return 0;
 }
 
+int batch_check_start_task(const json_t *pool, const char *path, struct err *e)
+{
+    const json_t *start = json_object_get(pool, "startTask"), *users, *account;
+    const json_t *vm = json_object_get(pool, "virtualMachineConfiguration");
+    const char *user =
+        json_string_value(json_object_get(json_object_get(start, "userIdentity"), "username"));
+    char task[PLACE_SIZE], target[PLACE_SIZE];
+    size_t i;
+    path_join(task, path, "startTask");
+    path_join(target, task, "containerSettings");
+    if (json_object_get(start, "containerSettings") &&
+        !json_object_get(vm, "containerConfiguration"))
+        return err_set(e, ERR_INVALID_PROPERTY, target,
+                       "%s is for pools with a "
+                       "virtualMachineConfiguration.containerConfiguration; this one has none",
+                       target);
+    users = json_object_get(pool, "userAccounts");
+    json_array_foreach(users, i, account) {
+        if (user && strcmp(user, json_string_value(json_object_get(account, "name"))) == 0)
+            return 0;
+    }
+    path_join(target, task, "userIdentity.username");
+    return !user ? 0
+                 : err_set(e, ERR_INVALID_PROPERTY, target,
+                           "%s is \"%.100s\"; it must be the name of one of the %zu userAccounts "
+                           "of the pool",
+                           target, user, json_array_size(users));
+}
+
 static int check_pool(json_t *obj, const char *path, struct err *e)
 {
     bool vm = json_object_get(obj, "virtualMachineConfiguration");
     bool cloud = json_object_get(obj, "cloudServiceConfiguration");
-    (void)path;
     if (vm == cloud)
         return err_set(e, vm ? ERR_INVALID_PROPERTY : ERR_MISSING_PROPERTY,
                        "virtualMachineConfiguration",
                        "a pool must have one of virtualMachineConfiguration and "
                        "cloudServiceConfiguration");
-    return check_scaling(obj, e);
+    return check_scaling(obj, e) < 0 ? -1 : batch_check_start_task(obj, path, e);
 }
 
 static const struct field pool_rows[] = {
@@ -399,8 +387,9 @@ static const struct field patch_rows[] = {
     {.name = "userAccounts",
      .kind = FIELD_ARRAY,
      .versions = NEW,
-     .sub = &schema_account,
-     .max = MAX_CREDENTIALS},
+     .sub = &schema_batch_user_account,
+     .max = MAX_CREDENTIALS,
+     .check = batch_check_accounts},
     MOUNTS_ROW(NEW),
     VERSIONED("upgradePolicy", FIELD_OBJECT, schema_batch_upgrade_policy, NEW),
 };

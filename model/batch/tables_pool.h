@@ -40,6 +40,13 @@ extern const struct schema schema_batch_node, schema_batch_node_user, schema_bat
 
 extern const struct schema schema_batch_certificate;
 
+/* userAccounts: names and uids differ. */
+extern const struct schema schema_batch_user_account;
+int batch_check_accounts(const json_t *list, const char *path, struct err *e) MUST_CHECK;
+/* What the start task of a whole pool needs of its pool: the user account that it names, and
+ * containers. */
+int batch_check_start_task(const json_t *pool, const char *path, struct err *e) MUST_CHECK;
+
 /* Parts: start tasks, references to certificates, runs of formulas, failed resizes. */
 extern const struct schema schema_batch_start_task, schema_batch_certificate_reference,
     schema_batch_auto_scale_run, schema_batch_resize_error, schema_batch_image;

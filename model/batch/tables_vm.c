@@ -277,7 +277,7 @@ static int check_vm(json_t *obj, const char *path, struct err *e)
         return err_set(e, ERR_INVALID_PROPERTY, target,
                        "%s is \"%s\"; it must be one of those that images are listed with", target,
                        agent);
-    if (!image || image->windows == batch_agent_is_windows(agent))
+    if (!image || strcasecmp(agent, image->agent) == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, target,
                    "The specified nodeAgentSKUId %s cannot be used with the image %s %s %s; it has "

@@ -73,7 +73,7 @@ static bool kill_all(uid_t uid)
  * the processes of each user for RLIMIT_NPROC, and refuses the next exec of one that has become a
  * user over that limit. (Up to Linux 5.16 it counts otherwise, so that this is never true.) That is
  * far cheaper than a look at all processes. What still runs could kill us here, so kill first. */
-static bool none_is_counted(uid_t uid)
+static bool none_is_counted(uid_t uid, uid_t helper)
 {
     struct rlimit was, none;
     if (getrlimit(RLIMIT_NPROC, &was) < 0)
@@ -84,7 +84,7 @@ static bool none_is_counted(uid_t uid)
     errno = 0;
     (void)execve("/", argv, env); /* a directory, if it gets that far */
     bool counted = errno != EACCES && errno != EISDIR;
-    if (setresuid(uid + 1, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
+    if (setresuid(helper, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
         _exit(1);
     return known && !counted;
 }
@@ -98,13 +98,13 @@ static int refuse_to_die(uid_t uid, struct err *e)
 
 /* With the effective id of the victims, this process may signal them and nobody else; with a real
  * id that nobody has, they cannot signal it. Its saved id is what it comes back with. */
-int lease_end_processes(uid_t uid, struct err *e)
+int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 {
     int64_t limit = monotonic_ms() + KILL_MS;
-    assert(uid >= NODE_UID_LOWEST); /* lower ids belong to somebody else */
-    if (setresuid(uid + 1, 0, 0) < 0)
+    assert(uid != 0 && helper >= NODE_UID_LOWEST); /* lower ones belong to somebody else */
+    if (setresuid(helper, 0, 0) < 0)
         return err_errno(e, ERR_NODE, "cannot become uid %u", (unsigned)uid);
-    bool gone = kill_all(uid) && (none_is_counted(uid) || !lives_any(uid));
+    bool gone = kill_all(uid) && (none_is_counted(uid, helper) || !lives_any(uid));
     while (!gone && monotonic_ms() < limit) {
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
         gone = kill_all(uid) && !lives_any(uid);

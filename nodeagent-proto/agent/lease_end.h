@@ -11,9 +11,9 @@
 #include "lib/err.h"
 
 /* Kills what runs as `uid` and waits until it is gone: ERR_UNAVAILABLE if it is not, after some
- * seconds. `uid` + 1 is nobody's. Meanwhile the caller has the effective id of its victims: these
- * may not signal it, but may lower its priority for good. */
-int lease_end_processes(uid_t uid, struct err *e) MUST_CHECK;
+ * seconds. `helper` is a uid that nobody has. Meanwhile the caller has the effective id of its
+ * victims: these may not signal it, but may lower its priority for good. */
+int lease_end_processes(uid_t uid, uid_t helper, struct err *e) MUST_CHECK;
 /* Makes everything in the tree `dir` that belongs to `uid` ours. Follows no link and enters no
  * mount. Files of others stay theirs, even if they are linked there. */
 int lease_end_files(uid_t uid, const char *dir, struct err *e) MUST_CHECK;

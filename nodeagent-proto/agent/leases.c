@@ -16,160 +16,15 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/ids.h"
 #include "nodeagent-proto/agent/jobdir.h"
 #include "nodeagent-proto/agent/lease_end.h"
+#include "nodeagent-proto/agent/lease_record.h"
 #include "nodeagent-proto/agent/names.h"
 #include "nodeagent-proto/agent/slip.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define DIR_NAME   "accounts"
-#define GROUP      ".group"
-#define RECORD_MAX 8192
-#define NOBODY     65534
-
-struct lease {
-    uid_t uid;
-    gid_t group; /* of all jobs */
-    char *dir;
-};
-
-/* ---- the records ---- */
-
-static char *path_of(const char *root, const char *name)
-{
-    char *dir = fs_join(root, DIR_NAME), *path = fs_join(dir, name);
-    free(dir);
-    return path;
-}
-
-static bool is_name(const char *name)
-{
-    return task_id_valid(name) && name[0] != '.';
-}
-
-/* Reads a number from a file that contains nothing else; 0: none. */
-static unsigned read_number(const char *root, const char *name)
-{
-    char *path = path_of(root, name), *text = NULL;
-    unsigned n = 0;
-    if (fs_read(path, 64, &text, NULL, NULL) == 0)
-        n = (unsigned)strtoul(text, NULL, 10);
-    free(text);
-    free(path);
-    return n;
-}
-
-static int write_number(const char *root, const char *name, unsigned n, struct err *e)
-{
-    char *path = path_of(root, name), text[16];
-    int len = snprintf(text, sizeof text, "%u\n", n);
-    int rc = file_replace(path, text, (size_t)len, 0600, e);
-    free(path);
-    return rc;
-}
-
-static int open_records(const char *root)
-{
-    char *dir = fs_join(root, DIR_NAME);
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(dir);
-    return fd;
-}
-
-/* What a record says: 1; 0: there is none. Older agents wrote symbolic links and other files. */
-static int record_text(const char *path, const char *name, char **text, struct err *e)
-{
-    char said[RECORD_MAX];
-    ssize_t n = slip_read(AT_FDCWD, path, name, said, sizeof said);
-    if (n >= 0) {
-        *text = xstrdup(said);
-        return 1;
-    }
-    if (errno == ENOENT || errno == ENODATA)
-        return 0;
-    return fs_read(path, RECORD_MAX, text, NULL, e) == 0 ? 1 : -1;
-}
-
-/* "UID GROUP DIRECTORY". 1: found. */
-static int read_lease(const char *root, const char *name, struct lease *out, struct err *e)
-{
-    char *path = path_of(root, name), *text = NULL, *end = NULL;
-    memset(out, 0, sizeof *out);
-    int rc = record_text(path, name, &text, e);
-    if (rc > 0) {
-        out->uid = (uid_t)strtoul(text, &end, 10);
-        out->group = *end == ' ' ? (gid_t)strtoul(end + 1, &end, 10) : 0;
-        rc = out->group > 0 && end[0] == ' ' && end[1] == '/' ? 1 : -1;
-        if (rc > 0)
-            out->dir = xstrdup(end + 1);
-        else
-            err_set(e, ERR_IO, "name", "%s is not the record of an account", path);
-    }
-    free(text);
-    free(path);
-    return rc;
-}
-
-/* A record is not waited for to get to the disk: what a power cut takes of it, the owner of the
- * directory tells (owner_of()). */
-static int write_lease(const char *root, const char *name, const struct lease *l, struct err *e)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%u %u %s", (unsigned)l->uid, (unsigned)l->group, l->dir);
-    int dir = open_records(root);
-    int rc = dir >= 0 ? slip_write(dir, "", name, b.s) : -1;
-    if (dir >= 0)
-        close(dir);
-    if (rc < 0) {
-        char *path = path_of(root, name);
-        rc = fs_write_atomic(path, b.s, b.len, 0600, e);
-        free(path);
-    }
-    strbuf_free(&b);
-    return rc;
-}
-
-static int forget_lease(const char *root, const char *name, struct err *e)
-{
-    int dir = open_records(root);
-    int rc = dir >= 0 ? slip_drop(dir, "", name) : -1;
-    if (rc < 0 && errno != ENOENT)
-        rc = err_errno(e, ERR_IO, "cannot remove the record of the account of %s", name);
-    if (dir >= 0)
-        close(dir);
-    return rc < 0 && errno != ENOENT ? -1 : 0;
-}
-
-static void lease_free(struct lease *l)
-{
-    free(l->dir);
-}
-
-/* Calls fn with each lease; ends with the first failure. Leftovers of a killed write are not names
- * of leases: they contain ".tmp-". */
-static int each(const char *root,
-                int (*fn)(void *ctx, const char *root, const char *name, const struct lease *l,
-                          struct err *e),
-                void *ctx, struct err *e)
-{
-    char *dir = fs_join(root, DIR_NAME);
-    DIR *d = opendir(dir);
-    struct dirent *de;
-    int rc = d || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot list %s", dir);
-    while (d && rc == 0 && (de = readdir(d))) {
-        struct lease l;
-        if (!is_name(de->d_name) || strstr(de->d_name, FS_UNFINISHED))
-            continue;
-        rc = read_lease(root, de->d_name, &l, e);
-        if (rc > 0)
-            rc = fn(ctx, root, de->d_name, &l, e);
-        lease_free(&l);
-    }
-    if (d)
-        closedir(d);
-    free(dir);
-    return rc;
-}
+#define NOBODY 65534
 
 /* ---- taking ---- */
 
@@ -226,9 +81,9 @@ static int give_dir(int fd, const struct lease *l, struct err *e)
                        "%s is there already, and not that of the job's account", l->dir);
     /* Another account's directory may be below it by now, see open_way(). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
-    if (st.st_uid == l->uid && st.st_gid == l->group && (st.st_mode & 07777) == (0700 | passed))
+    if (st.st_uid == l->uid && st.st_gid == l->gid && (st.st_mode & 07777) == (0700 | passed))
         return 0; /* it serves many tasks, and to write it each time would take longer */
-    return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->group) == 0
+    return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->gid) == 0
                ? 0
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
 }
@@ -255,17 +110,9 @@ static int make_dir(const char *root, const struct lease *l, struct err *e)
     if (holder < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot make %s", l->dir);
     int rc =
-        jobdir_take(root, l->dir, holder, name, l->uid, l->group) ? 0 : make_at(holder, name, l, e);
+        jobdir_take(root, l->dir, holder, name, l->uid, l->gid) ? 0 : make_at(holder, name, l, e);
     close(holder);
     return rc < 0 ? -1 : open_way(root, l->dir, e);
-}
-
-static int make_records_dir(const char *root, struct err *e)
-{
-    char *dir = fs_join(root, DIR_NAME);
-    int rc = fs_mkdirs(dir, 0700, e);
-    free(dir);
-    return rc;
 }
 
 /* Whether a job was begun before there were accounts here. It goes on as the owner of its
@@ -275,7 +122,7 @@ static int make_records_dir(const char *root, struct err *e)
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
-    if (read_number(root, GROUP) != 0)
+    if (lease_group(root) != 0)
         return false;
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -291,7 +138,7 @@ static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *
  */
 static bool is_adopted(const struct lease *l)
 {
-    return l->uid <= l->group;
+    return l->number <= l->group;
 }
 
 /* The number that the job had before a power cut took the record, as its directory has it; only the
@@ -313,17 +160,50 @@ static int take_number(const struct lease_ask *ask, uid_t *out, struct err *e)
                      : uids_take(&ask->range, &ask->holder, ask->name, out, e);
 }
 
+static bool is_in(const struct uid_range *r, unsigned number)
+{
+    return number >= r->first && number - r->first < r->count;
+}
+
+static int check_chosen(const struct lease_ask *ask, struct err *e)
+{
+    if (ask->uid == 0)
+        return 0;
+    if (is_in(&ask->range, ask->uid) || is_in(&ask->range, ask->gid))
+        return err_set(e, ERR_CONFLICT, "uid",
+                       "uid %u and gid %u are not both outside of the %u numbers from %u on, which "
+                       "jobs get here (jobs.first_uid, jobs.uids)",
+                       ask->uid, ask->gid, ask->range.count, (unsigned)ask->range.first);
+    return ids_check_free(ask->uid, ask->gid, NULL, e);
+}
+
+static int check_same(const struct lease_ask *ask, const struct lease *l, struct err *e)
+{
+    if (strcmp(l->dir, ask->dir) != 0)
+        return err_set(e, ERR_CONFLICT, "dir", "'%s' has an account already, for %s", ask->name,
+                       l->dir);
+    if (ask->uid != 0 && (l->uid != ask->uid || l->gid != ask->gid))
+        return err_set(e, ERR_CONFLICT, "uid",
+                       "the account '%s' has uid %u and gid %u; others are taken when the node is "
+                       "made anew (reimage)",
+                       ask->name, (unsigned)l->uid, (unsigned)l->gid);
+    return 1;
+}
+
 static int take_new(const struct lease_ask *ask, struct lease *out, struct err *e)
 {
     const char *root = ask->holder.root;
-    out->group = ask->range.first;
+    out->gid = out->group = ask->range.first;
     out->dir = xstrdup(ask->dir);
-    if (make_records_dir(root, e) < 0 ||
-        (!is_of_before(root, ask->dir, out->group, &out->uid) &&
-         take_number(ask, &out->uid, e) < 0) ||
-        write_lease(root, ask->name, out, e) < 0)
+    if (check_chosen(ask, e) < 0 || lease_make_records(root, e) < 0 ||
+        ((ask->uid != 0 || !is_of_before(root, ask->dir, out->group, &out->number)) &&
+         take_number(ask, &out->number, e) < 0))
         return -1;
-    return read_number(root, GROUP) == out->group ? 0 : write_number(root, GROUP, out->group, e);
+    out->uid = ask->uid ? ask->uid : out->number;
+    out->gid = ask->uid ? ask->gid : out->group;
+    if (lease_write(root, ask->name, out, e) < 0)
+        return -1;
+    return lease_group(root) == out->group ? 0 : lease_set_group(root, out->group, e);
 }
 
 /* Makes the directory below the root of another agent, which may not have begun the job yet. */
@@ -331,7 +211,8 @@ static int make_also(const char *path, const struct lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     char *parent = strndup(path, (size_t)(slash - path));
-    struct lease there = {.uid = l->uid, .group = l->group, .dir = (char *)(uintptr_t)path};
+    struct lease there = *l;
+    there.dir = (char *)(uintptr_t)path;
     int holder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = holder < 0 ? 0 : make_at(holder, slash + 1, &there, e);
     if (holder >= 0)
@@ -342,7 +223,7 @@ static int make_also(const char *path, const struct lease *l, struct err *e)
 
 static int check_ask(const struct lease_ask *ask, struct err *e)
 {
-    if (!is_name(ask->name))
+    if (!lease_name_valid(ask->name))
         return err_set(e, ERR_INVALID_PROPERTY, "name", "'%.100s' cannot be the name of a lease",
                        ask->name);
     if (ask->also && (ask->also[0] != '/' || !fs_path_is_safe(ask->also + 1)))
@@ -363,10 +244,9 @@ int lease_take(const struct lease_ask *ask, struct err *e)
     struct lease l = {.dir = NULL};
     if (check_ask(ask, e) < 0)
         return -1;
-    int rc = read_lease(ask->holder.root, ask->name, &l, e);
-    if (rc > 0 && strcmp(l.dir, ask->dir) != 0)
-        rc = err_set(e, ERR_CONFLICT, "dir", "'%s' has an account already, for %s", ask->name,
-                     l.dir);
+    int rc = lease_read(ask->holder.root, ask->name, &l, e);
+    if (rc > 0)
+        rc = check_same(ask, &l, e);
     if (rc == 0)
         rc = take_new(ask, &l, e);
     if (rc >= 0 && !is_adopted(&l))
@@ -374,7 +254,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
     if (rc >= 0 && ask->also && !is_adopted(&l))
         rc = make_also(ask->also, &l, e);
     if (rc >= 0 && !is_adopted(&l))
-        name_give(l.uid, l.group, l.dir, shell());
+        name_give(l.uid, l.gid, l.dir, shell());
     lease_free(&l);
     return rc;
 }
@@ -385,15 +265,17 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 static int release(const struct uid_holder *h, const char *name, const struct lease *l,
                    struct err *e)
 {
+    /* An account that was made since may have got the number. */
+    bool lost = lease_is_chosen(l) && id_is_users(l->uid);
     int last = is_adopted(l) ? 0 : uids_let_go(h, name, e);
-    if (last < 0 || (last > 0 && lease_end_processes(l->uid, e) < 0) ||
+    if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0) ||
         (!is_adopted(l) && lease_end_files(l->uid, l->dir, e) < 0))
         return err_prefix(e, "cannot release the account of %s", name);
-    if (last > 0) {
+    if (last > 0 && !lost)
         lease_end_rest(l->uid);
+    if (last > 0)
         name_take_back(l->uid);
-    }
-    if (forget_lease(h->root, name, e) < 0)
+    if (lease_forget(h->root, name, e) < 0)
         return -1;
     uids_forget(h, name);
     return 0;
@@ -402,9 +284,9 @@ static int release(const struct uid_holder *h, const char *name, const struct le
 int lease_release(const struct uid_holder *h, const char *name, struct err *e)
 {
     struct lease l = {.dir = NULL};
-    if (!is_name(name))
+    if (!lease_name_valid(name))
         return 0;
-    int rc = read_lease(h->root, name, &l, e);
+    int rc = lease_read(h->root, name, &l, e);
     if (rc > 0)
         rc = release(h, name, &l, e);
     lease_free(&l);
@@ -420,7 +302,7 @@ static int release_one(void *ctx, const char *root, const char *name, const stru
 
 int lease_release_all(const struct uid_holder *h, struct err *e)
 {
-    return each(h->root, release_one, (void *)(uintptr_t)h, e);
+    return lease_each(h->root, release_one, (void *)(uintptr_t)h, e);
 }
 
 /* In a child, see lease_end_processes(). It says itself what fails. */
@@ -458,7 +340,7 @@ static int sweep_one(void *ctx, const char *root, const char *name, const struct
     struct stat st;
     (void)root;
     if (s->runs(s->ctx, l->uid) || lstat(l->dir, &st) == 0 || errno != ENOENT)
-        return is_adopted(l) ? 0 : uids_keep(s->holder, name, l->uid, e);
+        return is_adopted(l) ? 0 : uids_keep(s->holder, name, l->number, e);
     return release_apart(s->holder, name, l, e);
 }
 
@@ -466,7 +348,7 @@ void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid),
 {
     struct sweep s = {h, runs, ctx};
     struct err e;
-    if (each(h->root, sweep_one, &s, &e) < 0)
+    if (lease_each(h->root, sweep_one, &s, &e) < 0)
         fprintf(stderr, "%s\n", e.msg);
     if (uids_tidy(h, lease_is_taken))
         uids_forget_gone(h);
@@ -483,7 +365,7 @@ static int name_one(void *ctx, const char *root, const char *name, const struct 
 
 int lease_names(const char *root, json_t *names, struct err *e)
 {
-    return each(root, name_one, names, e);
+    return lease_each(root, name_one, names, e);
 }
 
 static int list_one(void *ctx, const char *root, const char *name, const struct lease *l,
@@ -500,7 +382,7 @@ static int list_one(void *ctx, const char *root, const char *name, const struct 
 
 int lease_list(const char *root, json_t *found, struct err *e)
 {
-    return each(root, list_one, found, e);
+    return lease_each(root, list_one, found, e);
 }
 
 /* ---- using ---- */
@@ -509,7 +391,7 @@ bool lease_is_taken(const char *root, const char *name)
 {
     struct lease l;
     struct err e;
-    bool taken = is_name(name) && read_lease(root, name, &l, &e) > 0;
+    bool taken = lease_name_valid(name) && lease_read(root, name, &l, &e) > 0;
     if (taken)
         lease_free(&l);
     return taken;
@@ -517,24 +399,26 @@ bool lease_is_taken(const char *root, const char *name)
 
 bool lease_has_record(const char *root, const char *name)
 {
-    char *path = path_of(root, name);
+    char *path = lease_path(root, name);
     struct stat st;
-    bool has = is_name(name) && (lstat(path, &st) == 0 || errno != ENOENT);
+    bool has = lease_name_valid(name) && (lstat(path, &st) == 0 || errno != ENOENT);
     free(path);
     return has;
 }
 
-static void fill(struct account *out, uid_t uid, gid_t gid, const char *home)
+/* `group` is of all jobs. */
+static void fill(struct account *out, uid_t uid, gid_t gid, gid_t group, const char *home)
 {
     *out = (struct account){.name = name_of(uid),
                             .home = xstrdup(home),
                             .shell = xstrdup(shell()),
                             .uid = uid,
                             .gid = gid,
-                            .groups = xcalloc(1, sizeof *out->groups),
-                            .n_groups = 1,
+                            .groups = xcalloc(2, sizeof *out->groups),
+                            .n_groups = gid == group ? 1 : 2,
                             .shares = true};
     out->groups[0] = gid;
+    out->groups[1] = group;
 }
 
 int lease_or_account(const char *root, const char *name, struct account *out, struct err *e)
@@ -543,9 +427,9 @@ int lease_or_account(const char *root, const char *name, struct account *out, st
     if (name[0] != LEASE_SIGN)
         return account_find(name, out, e);
     memset(out, 0, sizeof *out);
-    int rc = is_name(name + 1) ? read_lease(root, name + 1, &l, e) : 0;
+    int rc = lease_name_valid(name + 1) ? lease_read(root, name + 1, &l, e) : 0;
     if (rc > 0) {
-        fill(out, l.uid, is_adopted(&l) ? l.uid : l.group, l.dir);
+        fill(out, l.uid, is_adopted(&l) ? l.uid : l.gid, is_adopted(&l) ? l.uid : l.group, l.dir);
         out->shares = !is_adopted(&l);
         lease_free(&l);
     }
@@ -557,5 +441,6 @@ int lease_or_account(const char *root, const char *name, struct account *out, st
 
 void lease_nobody(const char *root, struct account *out)
 {
-    fill(out, NOBODY, read_number(root, GROUP), "/");
+    gid_t group = lease_group(root);
+    fill(out, NOBODY, group, group, "/");
 }

@@ -30,11 +30,12 @@ struct lease_ask {
     const char *also; /* the job's directory below another root of this machine, made as well if its
                        * parent exists; or NULL */
     struct uid_range range;
+    unsigned uid, gid; /* that the account is to have; both 0: one of the range */
 };
 
 /* Takes an account, unless `name` has one, and makes `dir`, mode 0700, for it. ERR_CONFLICT: the
  * account could not reach it because a directory on the way is closed to others, or `dir` is
- * somebody else's.
+ * somebody else's, or the uid or gid is, or the lease has others.
  */
 int lease_take(const struct lease_ask *ask, struct err *e) MUST_CHECK;
 /* Kills the account's processes, takes over the files in its directory, and removes what it left

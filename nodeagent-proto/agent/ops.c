@@ -147,6 +147,7 @@ static const struct op {
     {"user_add", serve_user_add, CHANGES, ANY_TIME},
     {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
     {"account_take", serve_account_take, CHANGES, IN_ORDER},
+    {"account_key", serve_account_key, CHANGES, ANY_TIME},
     {"account_release", serve_account_release, CHANGES, IN_ORDER},
     {"remote_open", serve_remote_open, CHANGES, IN_ORDER},
     {"remote_close", serve_remote_close, CHANGES, IN_ORDER},

@@ -7,6 +7,8 @@
 
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/clean.h"
+#include "nodeagent-proto/agent/ids.h"
+#include "nodeagent-proto/agent/keys.h"
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/usage.h"
@@ -49,14 +51,33 @@ static int need_root(const struct agent *a, const char *what, struct err *e)
         a->facts.node.user);
 }
 
+/* `uid` and `gid`: both, or neither. */
+static int get_chosen(json_t *req, int *uid, int *gid, struct err *e)
+{
+    int64_t u, g;
+    *uid = *gid = 0;
+    if (!json_object_get(req, "uid") && !json_object_get(req, "gid"))
+        return 0;
+    if (get_int64(req, "uid", &u, e) < 0 || get_int64(req, "gid", &g, e) < 0)
+        return -1;
+    if (u < 1 || u > CHOSEN_ID_MAX || g < 1 || g > CHOSEN_ID_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "uid",
+                       "uid %lld and gid %lld are none of an account's; they are from 1 to %d",
+                       (long long)u, (long long)g, CHOSEN_ID_MAX);
+    *uid = (int)u;
+    *gid = (int)g;
+    return 0;
+}
+
 static enum outcome user_add(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     struct node_user u = {
         .ssh_public_key = json_string_value(json_object_get(req, "ssh_public_key")),
         .password = json_string_value(json_object_get(req, "password")),
+        .private_key = json_string_value(json_object_get(req, "private_key")),
     };
     (void)reply;
-    if (get_text(req, "name", &u.name, e) < 0)
+    if (get_text(req, "name", &u.name, e) < 0 || get_chosen(req, &u.uid, &u.gid, e) < 0)
         return SERVE_FAILED;
     return outcome(users_add(a->root, &u, e));
 }
@@ -97,18 +118,47 @@ enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, str
     struct lease_ask ask = {.holder = agent_as_holder(a),
                             .also = json_string_value(json_object_get(req, "also"))};
     int64_t first, count;
+    int uid, gid;
     (void)reply;
     if (need_root(a, "an account for a job", e) < 0 || get_text(req, "name", &ask.name, e) < 0 ||
         get_path(req, "dir", &ask.dir, e) < 0 || get_int64(req, "first", &first, e) < 0 ||
-        get_int64(req, "count", &count, e) < 0)
+        get_int64(req, "count", &count, e) < 0 || get_chosen(req, &uid, &gid, e) < 0)
         return SERVE_FAILED;
     if (first < 0 || first > UINT32_MAX || count < 0 || count > UINT32_MAX)
         return outcome(err_set(e, ERR_INVALID_PROPERTY, "first",
                                "%lld numbers from %lld on are none of accounts", (long long)count,
                                (long long)first));
     ask.range = (struct uid_range){(uid_t)first, (unsigned)count};
+    ask.uid = (unsigned)uid;
+    ask.gid = (unsigned)gid;
     account_free(&a->as);
     return outcome(lease_take(&ask, e));
+}
+
+static enum outcome account_key(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *name, *key;
+    struct account of;
+    (void)reply;
+    memset(&of, 0, sizeof of);
+    if (get_text(req, "name", &name, e) < 0 || get_text(req, "private_key", &key, e) < 0)
+        return SERVE_FAILED;
+    struct strbuf leased = STRBUF_INIT;
+    strbuf_printf(&leased, "%c%s", LEASE_SIGN, name);
+    int rc = lease_or_account(a->root, leased.s, &of, e);
+    if (rc == 0)
+        rc = keys_set(&of, NULL, key, e);
+    strbuf_free(&leased);
+    account_free(&of);
+    return outcome(rc);
+}
+
+enum outcome serve_account_key(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    (void)reply;
+    if (need_root(a, "keys of an account", e) < 0)
+        return SERVE_FAILED;
+    return worker_start(a, req, account_key, USERS_LIMIT_S);
 }
 
 enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)

@@ -47,6 +47,7 @@ enum outcome serve_usage(struct agent *a, json_t *req, json_t *reply, struct err
 enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_account_key(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, struct err *e);
 /* In a worker or helper: releases those whose names the request has. */
 enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e);

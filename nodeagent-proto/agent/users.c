@@ -16,7 +16,8 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/account.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/ids.h"
+#include "nodeagent-proto/agent/keys.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/procs.h"
@@ -31,6 +32,9 @@
 
 /* Exit codes of shadow's programs. */
 enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
+
+#define NUMBER_SIZE 16
+#define GROUP_SIZE  32
 
 enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
 
@@ -198,17 +202,48 @@ static int check_home(const struct account *a, struct err *e)
     return refuse_home(a->name, a->home, e);
 }
 
-static int make_account(const char *root, const char *name, struct err *e)
+/* The name of a group that is made for a gid that somebody chose; several accounts may have it. */
+static void group_of(unsigned gid, char out[GROUP_SIZE])
+{
+    snprintf(out, GROUP_SIZE, COMMENT "-%u", gid);
+}
+
+static int make_group(const struct node_user *u, struct err *e)
+{
+    char gid[NUMBER_SIZE], group[GROUP_SIZE];
+    group_of((unsigned)u->gid, group);
+    snprintf(gid, sizeof gid, "%d", u->gid);
+    const char *add[] = {"groupadd", "-g", gid, "--", group, NULL};
+    if (ids_check_free((unsigned)u->uid, (unsigned)u->gid, group, e) < 0)
+        return -1;
+    return group_is_there(group) ? 0 : must_run(add, NULL, e);
+}
+
+static int run_useradd(const struct node_user *u, struct err *e)
 {
     const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-    const char *add[] = {"useradd", "-m", "-U", "-s", shell, "-c", COMMENT, "--", name, NULL};
+    const char *add[] = {"useradd", "-m", "-U", "-s", shell, "-c", COMMENT, "--", u->name, NULL};
+    char uid[NUMBER_SIZE], gid[NUMBER_SIZE];
+    snprintf(uid, sizeof uid, "%d", u->uid);
+    snprintf(gid, sizeof gid, "%d", u->gid);
+    const char *chosen[] = {"useradd", "-m", "-u",    uid,  "-g",    gid, "-s",
+                            shell,     "-c", COMMENT, "--", u->name, NULL};
+    if (u->uid == 0)
+        return must_run(add, NULL, e);
+    int rc = make_group(u, e);
+    return rc == 0 ? must_run(chosen, NULL, e) : rc;
+}
+
+static int make_account(const char *root, const struct node_user *u, struct err *e)
+{
+    const char *name = u->name;
     struct account a;
     memset(&a, 0, sizeof a);
     int rc = check_no_home(name, e);
     if (rc == 0)
         rc = mark(root, name, e);
     if (rc == 0)
-        rc = must_run(add, NULL, e);
+        rc = run_useradd(u, e);
     if (rc == 0)
         rc = account_find(name, &a, e);
     if (rc == 0)
@@ -234,32 +269,28 @@ static int set_password(const struct node_user *u, struct err *e)
     return rc == 0 ? 0 : -1;
 }
 
-/* Runs with the rights of the account, because its home may be full of links by now. */
-static int set_key(const struct node_user *u, struct err *e)
+static int set_keys(const struct node_user *u, struct err *e)
 {
     struct account a;
     memset(&a, 0, sizeof a);
-    if (account_find(u->name, &a, e) < 0)
-        return -1;
-    char *dir = fs_join(a.home, ".ssh"), *path = fs_join(dir, "authorized_keys");
-    struct strbuf line = STRBUF_INIT;
-    if (u->ssh_public_key)
-        strbuf_printf(&line, "%s\n", u->ssh_public_key);
-    int rc = account_assume(&a, e);
-    if (rc == 0) {
-        if (!line.len)
-            rc = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-        else
-            rc = mkdir(dir, 0700) == 0 || errno == EEXIST ? 0 : -1;
-        if (rc < 0)
-            err_errno(e, ERR_IO, "cannot write %s", path);
-        else if (line.len)
-            rc = file_replace(path, line.s, line.len, 0600, e);
-        account_resume();
-    }
-    strbuf_free(&line);
-    free(path);
-    free(dir);
+    int rc = account_find(u->name, &a, e);
+    if (rc == 0)
+        rc = keys_set(&a, u->ssh_public_key, u->private_key, e);
+    account_free(&a);
+    return rc;
+}
+
+/* What is in its home belongs to the numbers that it has. */
+static int check_same_ids(const struct node_user *u, struct err *e)
+{
+    struct account a;
+    memset(&a, 0, sizeof a);
+    int rc = u->uid != 0 ? account_find(u->name, &a, e) : 0;
+    if (rc == 0 && u->uid != 0 && (a.uid != (uid_t)u->uid || a.gid != (gid_t)u->gid))
+        rc = err_set(e, ERR_CONFLICT, "uid",
+                     "the account %s has uid %u and gid %u here; uid %d and gid %d are taken when "
+                     "the node is made anew (reimage)",
+                     u->name, (unsigned)a.uid, (unsigned)a.gid, u->uid, u->gid);
     account_free(&a);
     return rc;
 }
@@ -271,9 +302,9 @@ int users_add(const char *root, const struct node_user *u, struct err *e)
         return -1;
     if (owner == OWNER_OTHER)
         return refuse_foreign(u->name, e);
-    if (owner == OWNER_NONE && make_account(root, u->name, e) < 0)
+    if (owner == OWNER_NONE && make_account(root, u, e) < 0)
         return err_prefix(e, "cannot make the account %s", u->name);
-    if (set_password(u, e) < 0 || set_key(u, e) < 0)
+    if (check_same_ids(u, e) < 0 || set_password(u, e) < 0 || set_keys(u, e) < 0)
         return err_prefix(e, "cannot set up the account %s", u->name);
     return 0;
 }
@@ -314,6 +345,17 @@ static int clear_mounts(const char *home, struct err *e)
     return rc < 0 ? -1 : mounts_refuse_within(NULL, home, e);
 }
 
+/* It goes with the last account that has it: until then groupdel refuses. */
+static void delete_group(gid_t gid)
+{
+    char group[GROUP_SIZE];
+    group_of(gid, group);
+    const char *del[] = {"groupdel", "--", group, NULL};
+    struct err unused;
+    if (group_is_there(group) && must_run(del, NULL, &unused) != 0)
+        err_clear(&unused);
+}
+
 static int delete_account(const char *name, struct err *e)
 {
     const char *del[] = {"userdel", "-r", "--", name, NULL};
@@ -340,6 +382,8 @@ int users_remove(const char *root, const char *name, struct err *e)
             kill_processes(a.uid);
         if (rc < 0 || clear_mounts(a.home, e) < 0 || delete_account(name, e) < 0)
             rc = err_prefix(e, "cannot remove the account %s", name);
+        else
+            delete_group(a.gid);
         account_free(&a);
         if (rc < 0)
             return -1;

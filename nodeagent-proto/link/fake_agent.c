@@ -210,6 +210,7 @@ static const struct op {
     {"unmount", do_nothing, .on_disk = true},
     {"user_add", do_nothing, .harmless = false},
     {"user_remove", do_nothing, .harmless = false},
+    {"account_key", do_nothing, .harmless = false},
     {"account_release", do_nothing, .harmless = false},
     {"remote_open", do_nothing, .on_disk = true},
     {"remote_close", do_nothing, .on_disk = true},

@@ -235,6 +235,9 @@ void node_user_remove(struct node_link *, const char *name, node_done_cb cb, voi
  * agent is not root; ERR_CONFLICT: no account could get to the directory. */
 void node_account_take(struct node_link *, const struct node_account *account, node_done_cb cb,
                        void *ctx);
+/* Puts a key pair for SSH into the .ssh of an account that was taken. */
+void node_account_key(struct node_link *, const char *name, const char *private_key,
+                      node_done_cb cb, void *ctx);
 /* Ends the account's processes; the files in its directory become the agent's. A NULL name stands
  * for all. */
 void node_account_release(struct node_link *, const char *name, node_done_cb cb, void *ctx);

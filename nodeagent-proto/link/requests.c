@@ -348,12 +348,22 @@ void node_usage(struct node_link *link, node_usage_cb cb, void *ctx)
              (struct pending){.type = &answer_usage, .cb.usage = cb, .ctx = ctx});
 }
 
+/* An agent that does not know them makes accounts all the same. */
+static void add_chosen(json_t *req, int uid, int gid)
+{
+    if (uid == 0 || !req)
+        return;
+    json_object_set_new(req, "uid", json_integer(uid));
+    json_object_set_new(req, "gid", json_integer(gid));
+}
+
 void node_user_add(struct node_link *link, const struct node_user *user, node_done_cb cb, void *ctx)
 {
-    ask_done(link, "user_add",
-             json_pack("{s:s, s:s*, s:s*}", "name", user->name, "ssh_public_key",
-                       user->ssh_public_key, "password", user->password),
-             cb, ctx);
+    json_t *req = json_pack("{s:s, s:s*, s:s*, s:s*}", "name", user->name, "ssh_public_key",
+                            user->ssh_public_key, "password", user->password, "private_key",
+                            user->private_key);
+    add_chosen(req, user->uid, user->gid);
+    ask_done(link, "user_add", req, cb, ctx);
 }
 
 void node_user_remove(struct node_link *link, const char *name, node_done_cb cb, void *ctx)
@@ -364,10 +374,17 @@ void node_user_remove(struct node_link *link, const char *name, node_done_cb cb,
 void node_account_take(struct node_link *link, const struct node_account *account, node_done_cb cb,
                        void *ctx)
 {
-    ask_done(link, "account_take",
-             json_pack("{s:s, s:s, s:s*, s:I, s:I}", "name", account->name, "dir", account->dir,
-                       "also", account->also, "first", (json_int_t)account->first, "count",
-                       (json_int_t)account->count),
+    json_t *req = json_pack("{s:s, s:s, s:s*, s:I, s:I}", "name", account->name, "dir",
+                            account->dir, "also", account->also, "first",
+                            (json_int_t)account->first, "count", (json_int_t)account->count);
+    add_chosen(req, account->uid, account->gid);
+    ask_done(link, "account_take", req, cb, ctx);
+}
+
+void node_account_key(struct node_link *link, const char *name, const char *private_key,
+                      node_done_cb cb, void *ctx)
+{
+    ask_done(link, "account_key", json_pack("{s:s, s:s}", "name", name, "private_key", private_key),
              cb, ctx);
 }
 

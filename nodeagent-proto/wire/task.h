@@ -76,6 +76,8 @@ struct node_user {
     const char *name;
     const char *ssh_public_key; /* a line for authorized_keys, or NULL */
     const char *password;       /* secret; or NULL */
+    const char *private_key;    /* secret, of SSH: the account's own pair; or NULL */
+    int uid, gid;               /* both 0: the node chooses */
 };
 
 /* Numbers for accounts of jobs; the first one is the group of all. */
@@ -89,6 +91,7 @@ struct node_account {
     const char *dir;      /* below the node root */
     const char *also;     /* the job's directory below another node root of the machine, or NULL */
     int64_t first, count; /* the range of numbers */
+    int uid, gid;         /* not of the range; both 0: the node chooses */
 };
 
 enum task_state {

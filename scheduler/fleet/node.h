@@ -76,6 +76,11 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
                                   const struct place_spec *place, const char *dir);
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir);
+/* Of the users of its pool: those who can log in by name, where a machine's agent is root; else the
+ * accounts that tasks run as, where a key or numbers were given for them. */
+void node_users_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                     const struct node_setup_spec *s);
+struct node_user node_user_of(const struct admin_user_spec *u);
 /* Writes `sudo` for administrators, and says in which directory it is. */
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
 /* Add steps to `sc` that take this account, for a job whose first node has the root `first_root`

@@ -88,10 +88,66 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir)
 {
-    if (place->account)
-        node_account_take_at(rt, a, sc, place->account, place->account_dir);
-    else
-        node_account_take_at(rt, a, sc, dir, place->dir);
+    bool by_name = place->user && rt->machine; /* it is another account there */
+    const char *below = place->account ? place->account_dir : place->dir;
+    const struct node_account account = {.name = place->account ? place->account : dir,
+                                         .dir = arena_concat(a, rt->root, "/", below),
+                                         .uid = by_name ? 0 : place->uid,
+                                         .gid = by_name ? 0 : place->gid};
+    add_taking(rt, a, sc, account, false);
+}
+
+/* --- users of a pool -------------------------------------------------------------------------- */
+
+struct node_user node_user_of(const struct admin_user_spec *u)
+{
+    return (struct node_user){.name = u->name,
+                              .ssh_public_key = u->ssh_public_key,
+                              .password = u->password,
+                              .private_key = u->private_key,
+                              .uid = u->uid,
+                              .gid = u->gid};
+}
+
+static struct script_label user_label(const struct node_rt *rt, struct arena *a, const char *name)
+{
+    return (struct script_label){
+        .code = FAIL_ADMIN_USER_NOT_MADE,
+        .what = arena_concat(a, "make the account of the user ", name),
+        .remedy = front_text(words_of_node(rt), a,
+                             "put right what the message names, or change {admin_name} of the "
+                             "{pool}")};
+}
+
+/* Without a name on the machine it is a number, as a job's account is. */
+static void add_unnamed(const struct node_rt *rt, struct arena *a, struct script *sc,
+                        const struct admin_user_spec *u)
+{
+    const struct site *site = rt->fleet->cfg.site;
+    const struct script_label make = user_label(rt, a, u->name);
+    const struct node_account account = {.name = u->account,
+                                         .dir = arena_concat(a, rt->root, "/", u->account_dir),
+                                         .first = site->first_uid,
+                                         .count = site->n_uids,
+                                         .uid = u->uid,
+                                         .gid = u->gid};
+    script_account_take(sc, &make, &account);
+    if (u->private_key)
+        script_account_key(sc, &make, u->account, u->private_key);
+}
+
+void node_users_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                     const struct node_setup_spec *s)
+{
+    for (size_t i = 0; i < s->n_users; i++) {
+        const struct admin_user_spec *u = &s->users[i];
+        const struct script_label make = user_label(rt, a, u->name);
+        const struct node_user user = node_user_of(u);
+        if (rt->machine && rt->seen.is_root)
+            script_user_add(sc, &make, &user);
+        else if (u->account && (u->uid || u->private_key) && node_rt_has_accounts(rt))
+            add_unnamed(rt, a, sc, u);
+    }
 }
 
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc)

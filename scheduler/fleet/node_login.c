@@ -50,7 +50,7 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
                                     .log = fl->log,
                                     .node = rt->name,
                                     .root = rt->root,
-                                    .user = {who->name, who->ssh_public_key, who->password}};
+                                    .user = node_user_of(who)};
     bool anybody = who->name && *who->name;
     int rc = anybody ? login_open(&lc, &rt->login, e) : 0;
     node_setup_wipe(&spec);
@@ -75,8 +75,7 @@ static void add_users(struct node_rt *rt)
     arena_init(&a);
     if (node_load_pool(rt, &a, &spec, &e) == 0) {
         for (size_t i = 0; i < spec.n_users; i++) {
-            const struct node_user user = {spec.users[i].name, spec.users[i].ssh_public_key,
-                                           spec.users[i].password};
+            const struct node_user user = node_user_of(&spec.users[i]);
             node_user_add(rt->contact.link, &user, on_user_done, rt);
         }
         node_setup_wipe(&spec);

@@ -283,7 +283,7 @@ static void add_cleaning(struct node_rt *rt)
 static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
-    const struct node_user user = {admin->name, admin->ssh_public_key, admin->password};
+    const struct node_user user = node_user_of(admin);
     const struct script_label others =
                                   label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
                               make = {.code = FAIL_ADMIN_USER_NOT_MADE,
@@ -318,21 +318,6 @@ static bool add_mounts(struct node_rt *rt)
     return false;
 }
 
-/* More accounts for people. */
-static void add_users(struct node_rt *rt)
-{
-    struct node_prep *prep = rt->prep;
-    for (size_t i = 0; rt->machine && rt->seen.is_root && i < prep->spec.n_users; i++) {
-        const struct admin_user_spec *u = &prep->spec.users[i];
-        const struct script_label make = {.code = FAIL_ADMIN_USER_NOT_MADE,
-                                          .what = "make a user's account",
-                                          .remedy = in_words(rt, PREPARE_REMEDY)};
-        struct node_user *user = arena_alloc(&prep->a, sizeof *user);
-        *user = (struct node_user){u->name, u->ssh_public_key, u->password};
-        script_user_add(prep->script, &make, user);
-    }
-}
-
 /* The front's own directory. What its users left there stays, unless the node is wiped; what the
  * set-up task left goes. */
 static void add_home(struct node_rt *rt)
@@ -362,6 +347,20 @@ static void add_home(struct node_rt *rt)
                      s->account ? node_rt_job_account(rt, a, s->account) : NULL, paths, s->n_dirs);
 }
 
+/* More accounts: for people and for tasks. A node that is wiped makes those of before anew. */
+static void add_users(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    const struct script_label others =
+        label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts");
+    bool wipes = prep->wipe && rt->machine && rt->seen.is_root;
+    script_skip_if(prep->script, &prep->resumed);
+    if (wipes && !prep->spec.admin.name)
+        script_user_remove(prep->script, &others, NULL);
+    script_skip_if(prep->script, NULL);
+    node_users_step(rt, &prep->a, prep->script, &prep->spec);
+}
+
 static void add_packages(struct node_rt *rt)
 {
     const struct inputs in = {.script = rt->prep->script,
@@ -384,8 +383,8 @@ static void make_script(struct node_rt *rt)
     prep->script = script_new(a, rt->fleet->log, rt->name);
     add_cleaning(rt);
     add_admin(rt);
-    add_users(rt);
     add_home(rt);
+    add_users(rt);
     add_packages(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs,

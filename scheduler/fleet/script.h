@@ -69,6 +69,8 @@ void script_user_remove(struct script *, const struct script_label *, const char
 /* See node_account_take(); a NULL name stands for all. */
 void script_account_take(struct script *, const struct script_label *,
                          const struct node_account *account);
+void script_account_key(struct script *, const struct script_label *, const char *name,
+                        const char *private_key);
 void script_account_release(struct script *, const struct script_label *, const char *name);
 /* See node_remote_open() and node_remote_close(). */
 void script_remote(struct script *, const struct script_label *, const char *as, const char *job,

@@ -135,6 +135,20 @@ void script_account_take(struct script *sc, const struct script_label *label,
     script_step(sc, label, send_account_take)->account = *account;
 }
 
+static void send_account_key(struct script *sc, struct step *st)
+{
+    node_account_key(sc->link, st->path, st->text, script_step_done, st);
+}
+
+void script_account_key(struct script *sc, const struct script_label *label, const char *name,
+                        const char *private_key)
+{
+    struct step *st = script_step(sc, label, send_account_key);
+    st->path = name;
+    st->text = private_key;
+    st->waits = true;
+}
+
 static void send_account_release(struct script *sc, struct step *st)
 {
     node_account_release(sc->link, st->text, script_step_done, st);

@@ -101,6 +101,13 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     job.add("/bin/true", id="later")
     assert explain(job, "later")[1][-2:] == [failed, waits] and job.task("later")["state"] == "active"
     at = ground.plane.at(V["19.0"])
+    up = lambda: at.get(f"/pools/pool/nodes/{node['id']}")["state"] == "idle"
+    at.call("POST", f"/pools/pool/nodes/{node['id']}/reboot", expect=202)
+    wait_for(lambda: not up(), what="restarting")
+    wait_for(up, what="up again")
+    other = jobs()
+    other.wait(other.add("/bin/true"))
+    assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it wants 1 slot", again, failed, waits]
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", expect=202)
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
 

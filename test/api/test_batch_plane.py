@@ -52,6 +52,16 @@ def test_a_signature_is_of_this_request(plane):
     assert other.call("GET", "/supportedimages", expect=404).json["code"] == "AccountNotFound"
 
 
+@pytest.mark.parametrize("by", ["key", "token"])
+def test_an_account_is_in_its_region_alone(plane, by):
+    there = Plane(plane.daemon, plane.account, plane.key, by=by, location=plane.location.upper())
+    there.call("GET", "/supportedimages", expect=200)
+    for region in ("westus", "east", f"{plane.location}2"):
+        other = Plane(plane.daemon, plane.account, plane.key, by=by, location=region)
+        reply = other.call("GET", "/supportedimages", expect=404)
+        assert reply.json["code"] == "AccountNotFound" and region in str(reply.json)
+
+
 @pytest.mark.parametrize("minutes, status", [(-14, 200), (14, 200), (-16, 403), (16, 403)])
 def test_a_signature_is_good_for_a_quarter_of_an_hour(plane, minutes, status):
     when = format_datetime(datetime.now(timezone.utc) + timedelta(minutes=minutes), usegmt=True)

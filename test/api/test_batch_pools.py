@@ -127,12 +127,43 @@ def test_what_is_wrong_with_a_pool_is_named(pools):
     nobodys = {**VM, "imageReference": {**IMAGE, "offer": "nope"}}
     assert "`az batch pool supported-images list`" in refused("InvalidPropertyValue", virtualMachineConfiguration=nobodys)["Reason"]
     assert "PropertyName" in refused("InvalidPropertyValue", resizeTimeout="PT1M")
+    other = refused("InvalidPropertyValue", virtualMachineConfiguration={**VM, "nodeAgentSKUId": "batch.node.ubuntu 18.04"})
+    assert other["PropertyName"] == "virtualMachineConfiguration.nodeAgentSKUId"
+    assert "batch.node.ubuntu 18.04" in other["Reason"] and "it has batch.node.ubuntu 22.04" in other["Reason"]
     refused("InvalidPropertyValue", targetDedicatedNodes=-1)
     refused("InvalidPropertyValue", taskSlotsPerNode=0)
     refused("InvalidRequestBody", noSuchProperty=1)
     body = pool_body(pools.name())
     del body["vmSize"]
     pools.plane.refused(400, "MissingRequiredProperty", "POST", "/pools", body)
+
+
+CONTAINED = {"commandLine": "/bin/true", "containerSettings": {"imageName": "busybox"}}
+NOBODYS = {"commandLine": "/bin/true", "userIdentity": {"username": "nobodys"}}
+
+
+@pytest.mark.parametrize(
+    "start, place, says",
+    [
+        (CONTAINED, "startTask.containerSettings", "containerConfiguration; this one has none"),
+        (NOBODYS, "startTask.userIdentity.username", 'is "nobodys"; it must be the name of one of the 0 userAccounts'),
+    ],
+    ids=["a container", "a user account"],
+)
+def test_a_start_task_asks_for_no_more_than_its_pool_has(pools, start, place, says):
+    def named(reply):
+        assert place in reply["PropertyName"] and says in reply["Reason"]
+
+    plane = pools.plane
+    named(plane.refused(400, "InvalidPropertyValue", "POST", "/pools", pool_body(pools.name(), startTask=start)))
+    name, _ = pools.add(plane)
+    named(plane.refused(400, "InvalidPropertyValue", "PATCH", f"/pools/{name}", {"startTask": start}))
+    whole = {"startTask": start, "certificateReferences": [], "applicationPackageReferences": [], "metadata": []}
+    named(plane.refused(400, "InvalidPropertyValue", "POST", f"/pools/{name}/updateproperties", whole))
+    spec = {k: v for k, v in pool_body("x", startTask=start).items() if k != "id"}
+    auto = {"autoPoolSpecification": {"poolLifetimeOption": "job", "pool": spec}}
+    named(plane.refused(400, "InvalidPropertyValue", "POST", "/jobs", {"id": pools.name(), "poolInfo": auto}))
+    plane.call("DELETE", f"/pools/{name}", expect=202)
     pools.plane.refused(404, "PoolNotFound", "GET", "/pools/nope")
     pools.plane.call("HEAD", "/pools/nope", expect=404)
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Whom tasks of Azure Batch run as: automatic users of task and pool, administrators, accounts of the pool."""
 
+import grp
+import hashlib
 import os
+import pwd
+import subprocess
 
 import pytest
 from support.batch import BatchGround
 from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
-from support.batch_jobs import Jobs, add_pool
+from support.batch_jobs import POOL, Jobs, add_pool, numbers
 from support.daemon import Daemon
 from support.waiting import wait_for
 
@@ -94,6 +98,191 @@ def test_an_account_that_the_pool_does_not_have(jobs):
     (done,) = job.wait(job.add("/bin/true", **named("nobody")))
     info = done["executionInfo"]["failureInfo"]
     assert info["code"] == "CommandLaunchFailed" and "nobody" in str(info)
+    assert info["category"] == "UserError"
+
+
+def test_a_preparation_by_an_account_that_the_pool_does_not_have(jobs):
+    job = jobs(jobPreparationTask={"commandLine": "/bin/true", **named("nobody")})
+    task = job.add("/bin/true")
+    status = lambda: job.plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")
+    wait_for(lambda: [r["jobPreparationTaskExecutionInfo"]["state"] for r in status()] == ["completed"], what="its end")
+    (row,) = status()
+    info = row["jobPreparationTaskExecutionInfo"]["failureInfo"]
+    assert (info["code"], info["category"]) == ("CommandLaunchFailed", "UserError") and "nobody" in str(info)
+    wait_for(lambda: job.task(task)["state"] == "active", what="a task that waits")
+
+
+# --- numbers and keys ----------------------------------------------------------------------------------------------------
+
+
+def fresh_ids(n):
+    """Numbers that no account and no group has, and no other run of these tests."""
+    taken = {e.pw_uid for e in pwd.getpwall()} | {e.gr_gid for e in grp.getgrall()}
+    first = 20000 + os.getpid() % 20000
+    return [i for i in range(first, first + 1000) if i not in taken][:n]
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    """A pair: the private half, and the public one."""
+    path = tmp_path_factory.mktemp("key") / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path], check=True)
+    return path.read_text(), path.with_suffix(".pub").read_text().strip()
+
+
+def account(name, **linux):
+    return {"name": name, "password": "pa55word-1", "linuxUserConfiguration": linux}
+
+
+class Numbered:
+    """A pool with one node and these accounts."""
+
+    def __init__(self, plane, *accounts, **more):
+        self.plane, self.id = plane, f"numbered{next(numbers)}"
+        add_pool(plane, self.id, targetDedicatedNodes=1, userAccounts=list(accounts), **more)
+        self.jobs = Jobs(plane, self.id)
+
+    def node(self):
+        (node,) = self.plane.all(f"/pools/{self.id}/nodes")
+        return node
+
+    def wait_state(self, state):
+        wait_for(lambda: [n["state"] for n in self.plane.all(f"/pools/{self.id}/nodes")] == [state], what=state)
+        return self.node()
+
+    def remove(self):
+        self.jobs.remove()
+        self.plane.call("DELETE", f"/pools/{self.id}", expect=202)
+        wait_for(lambda: self.plane.call("GET", f"/pools/{self.id}").status == 404, what="the pool gone")
+
+
+@pytest.fixture
+def numbered(plane):
+    made = []
+
+    def make(*accounts, **more):
+        made.append(Numbered(plane, *accounts, **more))
+        return made[-1]
+
+    yield make
+    for pool in made:
+        pool.remove()
+
+
+@ROOT
+def test_an_account_has_the_numbers_that_it_was_given(numbered):
+    uid, gid, other = fresh_ids(3)
+    pool = numbered(account("first", uid=uid, gid=gid), account("second", uid=other, gid=gid))
+    job = pool.jobs()
+    ids = "/bin/sh -ec 'id -u; id -g; touch $AZ_BATCH_TASK_WORKING_DIR/file; stat -c \"%u %g\" $AZ_BATCH_TASK_WORKING_DIR/file'"
+    assert said(job, job.add(ids, **named("first"))) == [str(n) for n in (uid, gid, uid, gid)]
+    assert said(job, job.add(ids, **named("second"))) == [str(n) for n in (other, gid, other, gid)]
+    again = pool.jobs()
+    assert said(again, again.add("id -u", **named("first"))) == [str(uid)]
+
+
+@ROOT
+def test_it_keeps_them_over_restarts_and_loses_them_with_its_pool(numbered, daemon):
+    daemon.expect_log("node.orphan_found")  # of a pool before, whose files were not all gone
+    (uid,) = fresh_ids(1)
+    pool = numbered(account("first", uid=uid, gid=uid), taskSlotsPerNode=2)
+    job = pool.jobs()
+    task = job.add("sleep 1000", **named("first"))
+    wait_for(lambda: job.task(task)["state"] == "running", what="it runs")
+    daemon.restart()
+    assert said(job, job.add("id -u", **named("first"))) == [str(uid)]
+    runs = lambda: subprocess.run(["pgrep", "-u", str(uid)], capture_output=True, text=True).stdout.split()
+    assert runs()
+    reboot = {"nodeRebootOption": "terminate"}
+    pool.plane.call("POST", f"/pools/{pool.id}/nodes/{pool.node()['id']}/reboot", reboot, expect=202)
+    wait_for(lambda: not runs(), what="its processes are gone")
+    pool.wait_state("idle")
+    assert said(job, job.add("id -u", **named("first"))) == [str(uid)]
+
+
+@ROOT
+@pytest.mark.parametrize("whose", ["uid", "gid"])
+def test_numbers_of_the_machine_are_not_given_away(numbered, daemon, whose):
+    daemon.expect_log("node.unusable")
+    free, _ = fresh_ids(2)
+    taken = {"uid": pwd.getpwnam("nobody").pw_uid, "gid": grp.getgrnam("daemon").gr_gid}[whose]
+    pool = numbered(account("thief", **{"uid": free, "gid": free, whose: taken}))
+    (error,) = pool.wait_state("unusable")["errors"]
+    assert "thief" in str(error) and f"the {whose} {taken} is that of" in str(error)
+
+
+@ROOT
+def test_a_key_pair_is_in_the_home_of_its_account(numbered, key):
+    private, public = key
+    pool = numbered(account("keyed", sshPrivateKey=private), enableInterNodeCommunication=True)
+    job = pool.jobs()
+    shown = "/bin/sh -ec 'cd ~/.ssh; stat -c %a%U . id_rsa authorized_keys; cat id_rsa.pub authorized_keys; cat id_rsa | sha256sum'"
+    lines = said(job, job.add(shown.replace("%a%U", "%a"), **named("keyed")))
+    sha = hashlib.sha256(private.encode()).hexdigest()
+    assert lines == ["700", "600", "600", *public.split(), *public.split(), sha, "-"]
+    for path in (f"/pools/{pool.id}", "/pools"):
+        assert "PRIVATE KEY" not in pool.plane.call("GET", path, expect=200).content.decode()
+
+
+@ROOT
+def test_without_communication_between_nodes_there_is_no_pair(numbered, key):
+    pool = numbered(account("keyed", sshPrivateKey=key[0]))
+    job = pool.jobs()
+    assert said(job, job.add("/bin/sh -c 'ls -A ~/.ssh 2>/dev/null || echo none'", **named("keyed"))) == ["none"]
+
+
+def test_a_private_key_is_in_no_file_of_the_daemons(numbered, key, daemon):
+    numbered(account("keyed", sshPrivateKey=key[0]), enableInterNodeCommunication=True)
+    body = key[0].splitlines()[2].encode()
+    for path in daemon.state_dir.rglob("*"):
+        assert ".ssh" in path.parts or not path.is_file() or body not in path.read_bytes(), path
+    assert body.decode() not in "\n".join(daemon.log())
+
+
+ENCRYPTED = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    "linux, place",
+    [
+        ({"uid": 1500}, ""),
+        ({"gid": 1500}, ""),
+        ({"uid": -1, "gid": 1500}, ".uid"),
+        ({"uid": 0, "gid": 0}, ".uid"),
+        ({"uid": 2**31, "gid": 1500}, ".uid"),
+        ({"uid": 1500, "gid": 2**31}, ".gid"),
+        ({"uid": "root", "gid": 1500}, ".uid"),
+        ({"sshPrivateKey": "a secret that is no key"}, ".sshPrivateKey"),
+        ({"sshPrivateKey": ENCRYPTED}, ".sshPrivateKey"),
+        ({"sshPrivateKey": "x" * 20000}, ".sshPrivateKey"),
+    ],
+    ids=lambda v: str(v)[:40],
+)
+def test_what_is_no_number_and_no_key_is_refused(plane, linux, place):
+    values = refused_account(plane, account("one", **linux))
+    assert values["PropertyName"] == "userAccounts[0].linuxUserConfiguration" + place
+    assert "secret" not in str(values) and "MAA=" not in str(values) and "xxxx" not in str(values)
+
+
+def refused_account(plane, *accounts):
+    return plane.refused(400, "InvalidPropertyValue", "POST", "/pools", {"id": "never", **POOL, "userAccounts": list(accounts)})
+
+
+@pytest.mark.parametrize("other", [account("two", uid=1500, gid=1501), account("one")], ids=["uid", "name"])
+def test_two_accounts_are_two(plane, other):
+    values = refused_account(plane, account("one", uid=1500, gid=1500), other)
+    assert values["PropertyName"] == "userAccounts" and "must differ" in values["Reason"]
+
+
+@pytest.mark.parametrize("text", ["two\nlines", "x" * 600, "\U0001f511" * 200], ids=["lines", "long", "bytes"])
+def test_a_password_is_one_line_of_a_bearable_length(plane, text):
+    values = refused_account(plane, {"name": "one", "password": text})
+    assert values["PropertyName"] == "userAccounts[0].password" and text not in str(values)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "a\nb", "../up", "-n", "root", "\u00fc", "x" * 21])
+def test_a_name_is_that_of_an_account(plane, name):
+    assert refused_account(plane, {"name": name, "password": "p"})["PropertyName"] == "userAccounts[0].name"
 
 
 def test_a_start_task_of_an_administrator_has_sudo(plane):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tasks of Azure Batch on machines whose agents are root: real accounts, and several machines to a task."""
 
+import subprocess
+
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.racked import VM_SIZE
@@ -19,7 +21,7 @@ class Work:
         self.ground = BatchGround(site.daemon)
         self.plane = self.ground.plane
         wanted = {"vmSize": VM_SIZE.lower(), "targetDedicatedNodes": nodes, "userAccounts": ACCOUNTS}
-        add_pool(self.plane, "machines", **wanted, **more)
+        add_pool(self.plane, "machines", **{**wanted, **more})
         self.jobs = Jobs(self.plane, "machines")
         self.job = self.jobs()
 
@@ -56,6 +58,26 @@ def test_user_accounts_of_a_pool_are_the_machines(racked):
     own, pool = work.said("id -u", **auto("task", "nonadmin")), work.said("id -u", **auto("pool", "nonadmin"))
     assert own != pool and int(own[0]) > 65535 and int(pool[0]) > 65535
     work.end()
+
+
+def test_accounts_have_the_numbers_and_keys_that_they_were_given(racked, rack, tmp_path):
+    """With its key a user account gets from one machine to the other by the machines' own ssh and sshd."""
+    pair = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-f", pair], check=True)
+    linux = {"uid": 23456, "gid": 34567, "sshPrivateKey": pair.read_text()}
+    site = racked()
+    mates = [{"name": "mate", "password": "pa55word-3", "linuxUserConfiguration": linux}, *ACCOUNTS]
+    work = Work(site, 2, userAccounts=mates, enableInterNodeCommunication=True)
+    assert work.said("/bin/sh -c 'id -u; id -g; id -un'", **named("mate")) == ["23456", "34567", "mate"]
+    hosts = [n["ipAddress"] for n in work.plane.all("/pools/machines/nodes")]
+    options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes -o LogLevel=ERROR"
+    each = " ".join(f"ssh {options} {host} id -u;" for host in hosts)
+    assert work.said(f"/bin/sh -ec '{each}'", **named("mate")) == ["23456", "23456"]
+    work.said(f"/bin/sh -c '! ssh {options} mate@{hosts[0]} true'", **named("worker"))
+    groups = lambda: [m.run("getent group batchaid-34567", check=False).stdout for m in rack]
+    assert "".join(groups())
+    work.end()
+    assert not "".join(groups())
 
 
 def test_administrators_are_root_where_the_site_says_so(racked):

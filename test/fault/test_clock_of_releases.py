@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The clock is set while a job of Azure Batch waits for a node that is to run its release task."""
 
-from datetime import datetime, timedelta, timezone
-from email.utils import format_datetime
-
 import pytest
-from support.batch import BatchGround
+from support.batch_clock import Clocked
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
 from support.failing import clock  # noqa: F401 (a fixture)
@@ -15,13 +12,12 @@ RELEASE = "jobReleaseTaskExecutionInfo"
 HOUR = 3600
 
 
-class Waiting:
+class Waiting(Clocked):
     """A job that was prepared on a node that is restarting, and is to be released there."""
 
     def __init__(self, d, clock, go):  # noqa: F811
-        self.d, self.clock, self.go = d, clock, go
-        self.ground = BatchGround(d)
-        self.plane = self.ground.plane
+        super().__init__(d, clock)
+        self.go = go
         start = {
             "commandLine": f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'",
             "userIdentity": {"autoUser": {"elevationLevel": "admin"}},  # who sees the file
@@ -39,29 +35,8 @@ class Waiting:
         self.plane.call("POST", f"{self.job.url}/terminate", expect=202)
         self.looked()
 
-    def get(self, path):
-        """By a new connection, and dated by the daemon's clock."""
-        self.d.session().close()
-        now = datetime.now(timezone.utc) + timedelta(microseconds=self.clock.wall // 1000)
-        return self.plane.call("GET", path, headers={"ocp-date": format_datetime(now, usegmt=True)}, expect=200).json
-
     def node(self):
         return self.get("/pools/pool/nodes")["value"][0]
-
-    def state(self):
-        return self.get(self.job.url)["state"]
-
-    def looks(self):
-        self.d.session().close()
-        token = self.d.token_reply().json["access_token"]
-        counters = self.d.call("GET", "/batchaid/counters", api_version=None, token=token, expect=200).json
-        return counters["wakes"]["woken"]["batch job"]
-
-    def looked(self):
-        """The job's state after another look at it."""
-        before = self.looks()
-        wait_for(lambda: self.looks() > before, what="another look at the job")
-        return self.state()
 
     def released(self):
         """How, once the job is completed."""
@@ -72,9 +47,8 @@ class Waiting:
     def remove(self):
         self.go.touch()
         self.clock.set(-self.clock.wall / 1e9)
-        self.d.session().close()
         wait_for(lambda: self.node()["state"] == "idle", what="an idle node")
-        self.ground.remove()
+        super().remove()
 
 
 @pytest.fixture

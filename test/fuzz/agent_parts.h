@@ -6,6 +6,7 @@
 #ifndef TEST_FUZZ_AGENT_PARTS_H
 #define TEST_FUZZ_AGENT_PARTS_H
 
+#include "nodeagent-proto/agent/keys.h"
 #include "nodeagent-proto/agent/usage.h"
 
 void usage_look(const char *root, struct node_usage *out)
@@ -24,6 +25,13 @@ int archive_unpack(const char *archive, const char *target, struct err *e)
 {
     CLAIM(target && *target == '/');
     return act_at(archive, e);
+}
+
+int keys_set(const struct account *a, const char *public_line, const char *private_key,
+             struct err *e)
+{
+    CLAIM(a->uid == 70000 && !public_line && private_key && m.a.facts.node.is_root);
+    return act(e);
 }
 
 int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,

@@ -251,6 +251,7 @@ static void ask_everything(struct daemon_end *d)
     node_user_add(l, &user, on_done, next(d));
     node_user_remove(l, NULL, on_done, next(d));
     node_account_take(l, &account, on_done, next(d));
+    node_account_key(l, "j", "key", on_done, next(d));
     node_account_release(l, "j", on_done, next(d));
     node_remove_root(l, on_done, next(d));
     node_reboot(l, on_done, next(d));

@@ -55,6 +55,7 @@ SAMPLES = {
     "taskSlotsPerNode": 1,
     "uploadCondition": "taskcompletion",
     "source": "task",
+    "sshPrivateKey": "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----",
     "workingDirectory": "taskWorkingDirectory",
     "access": ["job"],
     "provision": "batchmanaged",
@@ -133,8 +134,13 @@ NEEDED = {
     ("LinuxUserConfiguration", "gid"),
     ("MountConfiguration", "azureBlobFileSystemConfiguration"),
 }
-# What the rest of the body asks for: a task with dependencies needs a job that has them.
-TAKEN_ALONE = {("JobAddParameter", "jobPreparationTask"), ("JobSpecification", "jobPreparationTask")}
+# What the rest of the body asks for: a task with dependencies needs a job that has them, a start task in a container
+# a pool with containers.
+TAKEN_ALONE = {
+    ("JobAddParameter", "jobPreparationTask"),
+    ("JobSpecification", "jobPreparationTask"),
+    ("VirtualMachineConfiguration", "containerConfiguration"),
+}
 
 
 class Maker(bodies.Maker):

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <shadow.h>
 #include <sys/mount.h>
@@ -84,7 +85,7 @@ static bool no_root(void)
 
 static void add(struct fixture *f, const char *name, const char *key, const char *password)
 {
-    struct node_user u = {name, key, password};
+    struct node_user u = {.name = name, .ssh_public_key = key, .password = password};
     ASK(f, node_user_add(f->link, &u, on_done, f));
 }
 
@@ -181,6 +182,90 @@ static void test_an_account_is_made_kept_up_to_date_and_removed(void **state)
         assert_null(getpwnam(ours));
         assert_int_equal(stat(ours_home, &st), -1);
     }
+}
+
+/* One that no account and no group has, and no other run of this test. */
+static int free_number(void)
+{
+    int n = 30000 + (int)(getpid() % 10000);
+    while (getpwuid((uid_t)n) || getgrgid((gid_t)n))
+        n++;
+    return n;
+}
+
+static char *make_key(struct fixture *f)
+{
+    char *path = in_root(f, "test-key"), *text;
+    const char *make[] = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "",
+                          "-C",         "",   "-f", path,      NULL};
+    assert_int_equal(run(make[0], make), 0);
+    assert_int_equal(fs_read(path, 4096, &text, NULL, NULL), 0);
+    free(path);
+    return text;
+}
+
+static void test_an_account_has_the_numbers_and_the_pair_that_were_given(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    char group[32];
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    int n = free_number();
+    snprintf(group, sizeof group, "batchaid-%d", n);
+    char *key = make_key(f), *there, *path = home_file(".ssh/id_rsa"), *end = strrchr(key, '\n');
+    *end = '\0'; /* its last line may have no end */
+    struct node_user u = {
+        .name = ours, .ssh_public_key = KEY, .private_key = key, .uid = n, .gid = n};
+    for (int i = 0; i < 2; i++) {
+        ASK(f, node_user_add(f->link, &u, on_done, f));
+        assert_string_equal(f->why.msg, "");
+    }
+    assert_int_equal(getpwnam(ours)->pw_uid, n);
+    assert_int_equal(getpwnam(ours)->pw_gid, n);
+    assert_string_equal(getgrgid((gid_t)n)->gr_name, group);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_uid, n);
+    *end = '\n';
+    assert_int_equal(fs_read(path, 4096, &there, NULL, NULL), 0);
+    assert_string_equal(there, key);
+    assert_false(key_is(KEY "\n")); /* there is another line: the public half */
+    u.uid++;
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    ASK(f, node_user_remove(f->link, ours, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_null(getgrnam(group));
+    free(there);
+    free(path);
+    free(key);
+}
+
+static void test_numbers_of_others_and_keys_that_are_none_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    int n = free_number();
+    struct node_user u = {.name = ours, .uid = (int)getpwnam("daemon")->pw_uid, .gid = n};
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, "'daemon'"));
+    u.uid = n;
+    u.gid = (int)getgrnam("daemon")->gr_gid;
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    u.gid = -1;
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    assert_null(getpwnam(ours));
+    u = (struct node_user){.name = ours, .private_key = "no key"};
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    assert_null(strstr(f->why.msg, "no key"));
 }
 
 static void test_an_account_that_was_there_before_is_left_as_it_is(void **state)
@@ -404,6 +489,8 @@ int main(void)
         ACCOUNTS(test_an_account_is_made_kept_up_to_date_and_removed),
         ACCOUNTS(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete),
         ACCOUNTS(test_a_mark_that_was_half_made_is_no_account),
+        ACCOUNTS(test_an_account_has_the_numbers_and_the_pair_that_were_given),
+        ACCOUNTS(test_numbers_of_others_and_keys_that_are_none_are_refused),
         ACCOUNTS(test_an_account_that_was_there_before_is_left_as_it_is),
         ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),
         ACCOUNTS(test_names_keys_and_passwords_are_checked),

@@ -374,7 +374,7 @@ static void test_a_worker_that_is_killed_is_an_error_and_no_silence(void **state
 /* For a process of its own, which cannot be root again. */
 static void work_as_nobody(struct fixture *f)
 {
-    struct node_user u = {"batchaid-test-zq", NULL, NULL};
+    struct node_user u = {.name = "batchaid-test-zq"};
     struct share s;
     open_ready(f);
     assert_non_null(strstr(f->facts, "\"is_root\":false"));

@@ -89,6 +89,16 @@ static void pools_get_their_defaults(void **state)
            "{'certificateReferences': [], 'applicationPackageReferences': [], 'metadata': []}");
 }
 
+#define LINUX_USER "userAccounts[0].linuxUserConfiguration"
+#define USERS(linux_user)                                                                          \
+    "{'id': 'p', 'vmSize': 's', " IMAGE ", 'userAccounts': [{'name': 'a', 'password': 'p', "       \
+    "'linuxUserConfiguration': " linux_user "}]}"
+#define TWO_ACCOUNTS                                                                               \
+    "'userAccounts': [{'name': 'a', 'password': 'p', 'linuxUserConfiguration': "                   \
+    "{'uid': 1500, 'gid': 1500}}, {'name': 'b', 'password': 'p', 'linuxUserConfiguration': "       \
+    "{'uid': 1500, 'gid': 1501}}]"
+#define TWO_USERS "{'id': 'p', 'vmSize': 's', " IMAGE ", " TWO_ACCOUNTS "}"
+
 static const struct {
     const struct schema *s;
     unsigned v;
@@ -132,6 +142,11 @@ static const struct {
      "'UbuntuServer', 'sku': '18.04-LTS'}}}",
      ERR_INVALID_PROPERTY, "virtualMachineConfiguration.nodeAgentSKUId"},
     {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': {'nodeAgentSKUId': "
+     "'batch.node.ubuntu 22.04', 'imageReference': {'publisher': 'canonical', 'offer': "
+     "'UbuntuServer', 'sku': '18.04-LTS'}}}",
+     ERR_INVALID_PROPERTY, "virtualMachineConfiguration.nodeAgentSKUId"},
+    {&schema_batch_pool, BATCH_16_0,
      "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': [{}]}", ERR_INVALID_PROPERTY,
      "mountConfiguration[0]"},
     {&schema_batch_pool, BATCH_16_0,
@@ -141,6 +156,26 @@ static const struct {
     {&schema_batch_pool, BATCH_9_0,
      "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': []}", ERR_INVALID_CONTENT,
      "mountConfiguration"},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'uid': 1500}"), ERR_INVALID_PROPERTY, LINUX_USER},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'gid': 1500}"), ERR_INVALID_PROPERTY, LINUX_USER},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'uid': 0, 'gid': 1500}"), ERR_INVALID_PROPERTY,
+     LINUX_USER ".uid"},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'uid': 1500, 'gid': -1}"), ERR_INVALID_PROPERTY,
+     LINUX_USER ".gid"},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'uid': 2147483648, 'gid': 1500}"),
+     ERR_INVALID_PROPERTY, LINUX_USER ".uid"},
+    {&schema_batch_pool, BATCH_16_0, USERS("{'sshPrivateKey': 'ssh-ed25519 AAAA'}"),
+     ERR_INVALID_PROPERTY, LINUX_USER ".sshPrivateKey"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'userAccounts': [{'name': 'a', 'password': 'p'}, "
+     "{'name': 'a', 'password': 'q'}]}",
+     ERR_INVALID_PROPERTY, "userAccounts"},
+    {&schema_batch_pool, BATCH_16_0, TWO_USERS, ERR_INVALID_PROPERTY, "userAccounts"},
+    {&schema_batch_pool_patch, BATCH_20_0, "{" TWO_ACCOUNTS "}", ERR_INVALID_PROPERTY,
+     "userAccounts"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'userAccounts': [{'name': 'a', 'password': 'p\\nq'}]}",
+     ERR_INVALID_PROPERTY, "userAccounts[0].password"},
     {&schema_batch_pool_resize, BATCH_16_0, "{}", ERR_MISSING_PROPERTY, "targetDedicatedNodes"},
     {&schema_batch_pool_properties, BATCH_16_0, "{'metadata': []}", ERR_MISSING_PROPERTY,
      "certificateReferences"},
@@ -159,6 +194,7 @@ static void wrong_pools_are_refused(void **state)
             fail_msg("%s was taken", wrong[i].body);
         if (e.code != wrong[i].code || strcmp(e.target, wrong[i].target) != 0)
             fail_msg("%s: %s at '%s': %s", wrong[i].body, err_code_name(e.code), e.target, e.msg);
+        assert_null(strstr(e.msg, "AAAA"));
     }
 }
 
@@ -201,7 +237,8 @@ static void secrets_are_taken_out(void **state)
     assert_int_equal(
         accept(&schema_batch_pool, BATCH_16_0,
                "{'id': 'p', 'vmSize': 's', " IMAGE ", 'userAccounts': [{'name': 'me', 'password': "
-               "'SECRET', 'linuxUserConfiguration': {'sshPrivateKey': 'SECRET'}}], "
+               "'SECRET', 'linuxUserConfiguration': {'sshPrivateKey': '-----BEGIN PRIVATE "
+               "KEY-----\\nMAASECRETSECRETA\\n-----END PRIVATE KEY-----'}}], "
                "'mountConfiguration': [{'azureBlobFileSystemConfiguration': {'accountName': "
                "'acct', 'containerName': 'c', 'sasKey': 'SECRET', 'relativeMountPath': 'm'}}, "
                "{'cifsMountConfiguration': {'username': 'u', 'source': '//h/s', "

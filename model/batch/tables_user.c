@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The accounts that pools of Azure Batch have on their nodes.
+ */
+#include <string.h>
+
+#include "model/batch/pool_spec.h"
+#include "model/batch/ssh_key.h"
+#include "model/batch/tables.h"
+#include "model/batch/tables_pool.h"
+
+#define MAX_PASSWORD 511 /* bytes; what crypt(3) takes */
+
+static const struct enum_name login_names[] = {{1, "batch"}, {2, "interactive"}, {0, NULL}};
+
+/* Its text is in no message. */
+static int check_private_key(const json_t *value, const char *path, struct err *e)
+{
+    const char *text = json_string_value(value), *fault = ssh_private_key_fault(text);
+    return !fault || !*text ? 0 : err_set(e, ERR_INVALID_PROPERTY, path, "%s %s", path, fault);
+}
+
+/* 0 is root's. */
+static const struct field linux_user_rows[] = {
+    {.name = "uid", .kind = FIELD_INT, .min = 1, INTO_INT(struct batch_user_account, uid)},
+    {.name = "gid", .kind = FIELD_INT, .min = 1, INTO_INT(struct batch_user_account, gid)},
+    {BATCH_TEXT("sshPrivateKey", FIELD_SECRET, 0, 16384), .check = check_private_key,
+     INTO_TEXT(struct batch_user_account, ssh_private_key)},
+};
+
+static int check_linux_user(json_t *obj, const char *path, struct err *e)
+{
+    if ((json_object_get(obj, "uid") == NULL) == (json_object_get(obj, "gid") == NULL))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s has one of uid and gid; it must have both or neither", path);
+}
+
+static SCHEMA_INTO(schema_linux_user, "LinuxUserConfiguration", linux_user_rows, check_linux_user,
+                   struct batch_user_account, NULL);
+
+static const struct field windows_user_rows[] = {
+    {.name = "loginMode", .kind = FIELD_ENUM, .values = login_names},
+};
+static SCHEMA(schema_windows_user, "WindowsUserConfiguration", windows_user_rows, NULL);
+
+/* It is a line of chpasswd(8). */
+static int check_password(const json_t *value, const char *path, struct err *e)
+{
+    const char *text = json_string_value(value);
+    if (strlen(text) <= MAX_PASSWORD && text[strcspn(text, "\r\n")] == '\0')
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s must be one line of up to %d bytes (its value is not shown)", path,
+                   MAX_PASSWORD);
+}
+
+static const struct field account_rows[] = {
+    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name,
+     INTO_TEXT(struct batch_user_account, name)},
+    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096), .check = check_password,
+     INTO_TEXT(struct batch_user_account, password)},
+    {.name = "elevationLevel",
+     .kind = FIELD_ENUM,
+     .values = batch_elevation_names,
+     .fallback = "\"nonadmin\"",
+     INTO_ENUM(struct batch_user_account, elevation)},
+    {.name = "linuxUserConfiguration", .kind = FIELD_OBJECT, .sub = &schema_linux_user, INTO_SAME},
+    {.name = "windowsUserConfiguration",
+     .kind = FIELD_OBJECT,
+     .versions = BATCH_SINCE(BATCH_8_0),
+     .sub = &schema_windows_user},
+};
+SCHEMA_INTO(schema_batch_user_account, "UserAccount", account_rows, NULL, struct batch_user_account,
+            NULL);
+
+static bool is_same_name(const json_t *a, const json_t *b)
+{
+    return strcmp(json_string_value(json_object_get(a, "name")),
+                  json_string_value(json_object_get(b, "name"))) == 0;
+}
+
+static json_int_t uid_of(const json_t *account)
+{
+    return json_integer_value(
+        json_object_get(json_object_get(account, "linuxUserConfiguration"), "uid"));
+}
+
+/* Each is another account on its nodes. */
+int batch_check_accounts(const json_t *list, const char *path, struct err *e)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        for (size_t k = 0; k < i; k++) {
+            const json_t *a = json_array_get(list, i), *b = json_array_get(list, k);
+            const char *name = json_string_value(json_object_get(a, "name"));
+            if (is_same_name(a, b))
+                return err_set(e, ERR_INVALID_PROPERTY, path,
+                               "%s has two accounts named %s; names must differ", path, name);
+            if (uid_of(a) != 0 && uid_of(a) == uid_of(b))
+                return err_set(e, ERR_INVALID_PROPERTY, path,
+                               "%s has two accounts with the uid %lld, %s and %s; uids must differ",
+                               path, (long long)uid_of(a),
+                               json_string_value(json_object_get(b, "name")), name);
+        }
+    return 0;
+}
