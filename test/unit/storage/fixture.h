@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/fs.h"
@@ -340,6 +341,40 @@ static inline int fx_start(void **state)
     f->cluster = fx_add_cluster(f, f->workspace, "nc6");
     fx_set_run_ids_apart(f->st, &f->e);
     return 0;
+}
+
+/* A closed database with 300 jobs, some pages long. */
+static inline void fx_fill_and_close(struct fx *f)
+{
+    fx_open(f);
+    f->group = fx_add_group(f, SUB, "g");
+    f->workspace = fx_add_workspace(f, f->group, "w");
+    f->experiment = fx_add_experiment(f, f->workspace, "x");
+    f->cluster = fx_add_cluster(f, f->workspace, "c");
+    for (int i = 0; i < 300; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "j%d", i);
+        fx_add_job(f, name);
+    }
+    fx_close(f);
+}
+
+static inline void fx_overwrite(const struct fx *f, off_t at, const void *bytes, size_t n)
+{
+    int fd = open(f->db, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, n, at), n);
+    close(fd);
+}
+
+/* Makes junk of the third page from the end. */
+static inline void fx_damage_page(const struct fx *f)
+{
+    char junk[4096];
+    struct stat s;
+    assert_int_equal(stat(f->db, &s), 0);
+    memset(junk, 0xa5, sizeof junk);
+    fx_overwrite(f, s.st_size - 4096 * 3, junk, sizeof junk);
 }
 
 #endif

@@ -17,18 +17,7 @@ static int start_large(void **state)
     fx_start_empty(state);
     struct fx *f = *state;
     f->large_bytes = 1;
-    fx_open(f);
-    f->group = fx_add_group(f, SUB, "g");
-    f->workspace = fx_add_workspace(f, f->group, "w");
-    f->experiment = fx_add_experiment(f, f->workspace, "x");
-    f->cluster = fx_add_cluster(f, f->workspace, "c");
-    for (int i = 0; i < 300; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "j%d", i);
-        fx_add_job(f, name);
-    }
-    fx_flush(f);
-    fx_close(f);
+    fx_fill_and_close(f);
     return 0;
 }
 
@@ -56,17 +45,6 @@ static void set_mark(struct fx *f, enum close_mark mark)
     sqlite3_close(db);
 }
 
-static void damage(struct fx *f)
-{
-    char junk[4096];
-    struct stat s;
-    int fd = open(f->db, O_RDWR | O_CLOEXEC);
-    memset(junk, 0xa5, sizeof junk);
-    assert_int_equal(fstat(fd, &s), 0);
-    assert_int_equal(pwrite(fd, junk, sizeof junk, s.st_size - 4096 * 3), sizeof junk);
-    close(fd);
-}
-
 static void test_a_whole_one_is_used_and_checked_meanwhile(void **state)
 {
     struct fx *f = *state;
@@ -92,7 +70,7 @@ static void test_a_check_that_was_cut_off_is_done_before_it_is_used(void **state
     fx_open(f);
     fx_close(f);
     assert_int_equal(mark_of(f), CLOSE_UNCHECKED);
-    damage(f);
+    fx_damage_page(f);
     assert_int_equal(fx_try_open(f), -1);
     f->st = NULL;
     assert_non_null(strstr(f->e.msg, "quick_check"));
@@ -102,7 +80,7 @@ static void test_a_copy_is_checked_at_once(void **state)
 {
     struct fx *f = *state;
     set_mark(f, CLOSE_NONE);
-    damage(f);
+    fx_damage_page(f);
     assert_int_equal(st_check_copy(f->db, f->key, &f->e), -1);
 }
 
@@ -126,7 +104,7 @@ static void test_damage_ends_the_process_and_is_refused_from_then_on(void **stat
     struct fx *f = *state;
     int status;
     set_mark(f, CLOSE_NONE);
-    damage(f);
+    fx_damage_page(f);
     fx_loop_close(f);
     fflush(NULL);
     pid_t pid = fork();

@@ -226,29 +226,6 @@ static void test_the_first_version_is_upgraded(void **state)
 
 /* --- damage ---------------------------------------------------------------------------------- */
 
-static void overwrite(const char *path, off_t at, const char *bytes, size_t n)
-{
-    int fd = open(path, O_RDWR);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, bytes, n, at), n);
-    close(fd);
-}
-
-static void fill_and_close(struct fx *f)
-{
-    fx_open(f);
-    f->group = fx_add_group(f, SUB, "g");
-    f->workspace = fx_add_workspace(f, f->group, "w");
-    f->experiment = fx_add_experiment(f, f->workspace, "x");
-    f->cluster = fx_add_cluster(f, f->workspace, "c");
-    for (int i = 0; i < 300; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "j%d", i);
-        fx_add_job(f, name);
-    }
-    fx_close(f);
-}
-
 static void expect_damaged(struct fx *f, const char *says)
 {
     assert_int_equal(fx_try_open(f), -1);
@@ -262,27 +239,23 @@ static void expect_damaged(struct fx *f, const char *says)
 static void test_damaged_header(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
-    overwrite(f->db, 0, "garbage garbage garbage", 23);
+    fx_fill_and_close(f);
+    fx_overwrite(f, 0, "garbage garbage garbage", 23);
     expect_damaged(f, "does not begin like one");
 }
 
 static void test_damaged_page(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
-    struct stat s;
-    stat(f->db, &s);
-    char junk[4096];
-    memset(junk, 0xa5, sizeof junk);
-    overwrite(f->db, s.st_size - 4096 * 3, junk, sizeof junk);
+    fx_fill_and_close(f);
+    fx_damage_page(f);
     expect_damaged(f, "quick_check");
 }
 
 static void test_dangling_rows(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     exec_sql(f->db, "PRAGMA foreign_keys = OFF; DELETE FROM experiment");
     expect_damaged(f, "job row");
     assert_non_null(strstr(f->e.msg, "experiment"));
@@ -292,7 +265,7 @@ static void test_dangling_rows(void **state)
 static void test_dangling_allocations(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     exec_sql(f->db,
              "PRAGMA foreign_keys = OFF; INSERT INTO allocation SELECT 999, 1, 0, NULL, 'n', "
              "1, 0, 0, 0, NULL, 3, 0, 0, 'p', 0, 0");
@@ -302,7 +275,7 @@ static void test_dangling_allocations(void **state)
 static void test_cut_short(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     struct stat s;
     stat(f->db, &s);
     assert_int_equal(truncate(f->db, s.st_size / 2 / 4096 * 4096), 0);
@@ -368,7 +341,7 @@ static void test_secrets_are_sealed(void **state)
 static void test_wrong_key(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     char other[32] = "this is another key of 32 bytes";
     ok(f, fs_write_atomic(f->key, other, 32, 0600, &f->e));
     assert_int_equal(fx_try_open(f), -1);
@@ -385,7 +358,7 @@ static void test_wrong_key(void **state)
 static void test_lost_key(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     unlink(f->key);
     assert_int_equal(fx_try_open(f), -1);
     f->st = NULL;
@@ -399,7 +372,7 @@ static void test_lost_key(void **state)
 static void test_clean_close_is_marked(void **state)
 {
     struct fx *f = *state;
-    fill_and_close(f);
+    fx_fill_and_close(f);
     sqlite3 *db;
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
