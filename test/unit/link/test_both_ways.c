@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "lib/fs.h"
+#include "lib/loop_virtual.h"
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/unit/link/fixture.h"
@@ -22,6 +23,7 @@
 struct wire {
     struct node_link link; /* first: the link is the allocation */
     struct frame_decoder said;
+    struct loop_virtual *still; /* limits are by time, and all that is said comes within none */
 };
 
 static void keep_bytes(struct node_link *link, const char *bytes, size_t n)
@@ -132,7 +134,9 @@ static struct wire *open_wire(struct fixture *f, const struct node_callbacks *ca
     const struct node_epoch epoch = {7, "abc"};
     frame_decoder_init(&w->said);
     heard = (struct heard){.n = 0};
-    link_start(&w->link, &(struct link_start){.loop = f->tools,
+    w->still = loop_virtual_create(&(struct loop_virtual_config){.below = f->tools});
+    loop_virtual_set_rate(w->still, 0);
+    link_start(&w->link, &(struct link_start){.loop = loop_virtual_loop(w->still),
                                               .transport = &to_memory,
                                               .user = callbacks,
                                               .log = &f->log,
@@ -147,6 +151,7 @@ static void close_wire(struct fixture *f, struct wire *w)
     int closed = f->closed;
     node_close(&w->link, on_closed, f);
     WAIT(f, f->closed == closed + 1);
+    loop_virtual_free(w->still);
     frame_decoder_free(&w->said);
     free(w);
 }
@@ -238,20 +243,12 @@ static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
 {
     enum { TOO_MANY = 3000 };
     struct fixture *f = *state;
-    struct wire *w = xcalloc(1, sizeof *w);
-    struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
-    const struct node_epoch epoch = {7, "abc"};
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
+    struct wire *w = open_wire(f, &callbacks);
     struct strbuf flood = STRBUF_INIT;
     struct err e;
     json_t *msg;
     size_t answers = 0;
-    frame_decoder_init(&w->said);
-    link_start(&w->link, &(struct link_start){.loop = f->tools,
-                                              .transport = &to_memory,
-                                              .user = &callbacks,
-                                              .log = &f->log,
-                                              .name = "memory",
-                                              .epoch = &epoch});
     json_t *ping = json_pack("{s:i, s:s}", "id", 1, "op", "ping");
     for (int i = 0; i < TOO_MANY; i++)
         assert_int_equal(frame_encode(ping, &flood, &e), 0);
@@ -264,12 +261,8 @@ static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
     assert_true(answers < TOO_MANY / 2);
     assert_int_equal(w->link.why.code, ERR_PROTOCOL);
     assert_non_null(strstr(w->link.why.msg, "asked more than"));
-    int closed = f->closed;
-    node_close(&w->link, on_closed, f);
-    WAIT(f, f->closed == closed + 1);
     strbuf_free(&flood);
-    frame_decoder_free(&w->said);
-    free(w);
+    close_wire(f, w);
 }
 
 /* ---- the agent's end, without a link of ours ---- */
