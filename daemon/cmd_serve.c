@@ -189,6 +189,11 @@ int cmd_serve(const struct options *o)
         return cli_fail(EXIT_CONFIGURATION, &e);
     }
     apply_options(&config, o);
+    if (config.testing_strict && !o->testing) {
+        err_set(&e, ERR_CONFIG, NULL, "testing.strict goes with --testing only");
+        config_free(&config);
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    }
     int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
     if (rc == 0)
         rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,

@@ -26,6 +26,8 @@ enum pace_step {
     PACE_FILE_SERVER_DELETION,
     PACE_JOB_DELETION,
     PACE_BATCH_DELETION,
+    PACE_SHARE_DELETION, /* of a container too: so long there is no other of its name */
+    PACE_SECRET_DELETION,
     /* Of pools and nodes. */
     PACE_ALLOCATION,      /* a pool of a fixed size has no new nodes so long */
     PACE_AUTO_ALLOCATION, /* likewise, if it scales by itself */
@@ -38,7 +40,7 @@ enum pace_step {
     PACE_JOB_START, /* in the queue, once it was created */
     PACE_JOB_TERMINATION,
     PACE_TASK_START,
-    PACE_BATCH_JOB_TERMINATION,
+    PACE_BATCH_JOB_CHANGE, /* it is terminating, disabling, enabling */
     PACE_BATCH_JOB_DELETION,
     PACE_STEPS,
     PACE_NONE = PACE_STEPS

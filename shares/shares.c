@@ -9,6 +9,7 @@
 #include "files/files.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
+#include "scheduler/wake/paced.h"
 #include "scheduler/wake/wake.h"
 #include "shares/shares_priv.h"
 #include "storage/storage.h"
@@ -309,6 +310,21 @@ static void begin(struct shares *sh, const struct share *s, enum folder_task wha
     files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);
 }
 
+/* Whether its name is to stay taken for longer. What goes with its account does not wait. */
+static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s)
+{
+    struct storage_account account;
+    struct err e;
+    if (!pace_is_on(wakes_pace(sh->c.wakes), NULL) ||
+        st_account_by_id(sh->c.storage, a, s->account_id, &account, &e) != 1 ||
+        account.prov_state == PROV_DELETING)
+        return false;
+    const struct paced deletion = {.step = PACE_SHARE_DELETION,
+                                   .subscription = account.scope.subscription,
+                                   .since_us = s->deleted_us};
+    return wake_paced(sh->c.wakes, WAKE_SHARE, s->id, &deletion);
+}
+
 static void reconcile_share(void *ctx, int64_t id)
 {
     struct shares *sh = ctx;
@@ -325,6 +341,8 @@ static void reconcile_share(void *ctx, int64_t id)
         wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc == 1 && s.state == SHARE_MAKING) {
         begin(sh, &s, FOLDER_MAKE);
+    } else if (rc == 1 && s.state == SHARE_DELETING && is_held_up(sh, &a, &s)) {
+        settle(&sh->shares, id, NULL);
     } else if (rc == 1 && s.state == SHARE_DELETING) {
         begin(sh, &s, FOLDER_MOVE_AWAY);
     } else if (p && rc == 1 && s.state == p->want) {

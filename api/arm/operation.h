@@ -34,8 +34,8 @@ const struct pace *arm_pace(const struct request *r);
 bool arm_is_strict(struct request *r);
 /* Shows an operation that has succeeded as one that goes on, if it is to take longer. */
 void operation_look(const struct request *r, struct operation *op);
-/* Whether a resource is still to be shown as being created. *made_us: when its row was made; when
- * that is over. */
+/* Whether a resource is still to be shown as being created (or a secret as being deleted).
+ * *made_us: when its row was made; when that is over. */
 bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
                    int64_t *made_us);
 /* Adds Retry-After: the configured value, or the service's own in strict mode. */

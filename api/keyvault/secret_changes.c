@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/arm/operation.h"
 #include "api/keyvault/secret_errors.h"
 #include "api/keyvault/secrets.h"
 #include "storage/storage.h"
@@ -114,9 +115,13 @@ struct replied *secrets_delete(struct request *r)
 static int find_deleted(struct request *r, enum secret_permission what, struct open_vault *v,
                         struct secret_version *x, struct err *e)
 {
-    if (open_vault(r, what, v, e) < 0 || check_secret_name(r, e) < 0)
+    if (open_vault(r, what, v, e) < 0 || check_secret_name(r, e) < 0 ||
+        find_version(r, v, NULL, true, x, e) < 0)
         return -1;
-    return find_version(r, v, NULL, true, x, e);
+    int64_t deleted_us = x->deleted_us;
+    if (!creation_look(r, v->row.subscription, PACE_SECRET_DELETION, &deleted_us))
+        return 0;
+    return err_set(e, SECRET_NOT_FOUND, NULL, "Deleted Secret not found: %s", x->name);
 }
 
 struct replied *deleted_secrets_get(struct request *r)

@@ -21,6 +21,8 @@
     X(PACE_FILE_SERVER_DELETION, "fileServerDeletion", 420000)                                     \
     X(PACE_JOB_DELETION, "jobDeletion", 1000)                                                      \
     X(PACE_BATCH_DELETION, "batchAccountDeletion", 15000)                                          \
+    X(PACE_SHARE_DELETION, "shareDeletion", 30000)                                                 \
+    X(PACE_SECRET_DELETION, "secretDeletion", 5000)                                                \
     X(PACE_ALLOCATION, "allocation", 90000)                                                        \
     X(PACE_AUTO_ALLOCATION, "autoScaleAllocation", 690000)                                         \
     X(PACE_NODE_CREATION, "nodeCreation", 90000)                                                   \
@@ -31,7 +33,7 @@
     X(PACE_JOB_START, "jobStart", 3000)                                                            \
     X(PACE_JOB_TERMINATION, "jobTermination", 2000)                                                \
     X(PACE_TASK_START, "taskStart", 2000)                                                          \
-    X(PACE_BATCH_JOB_TERMINATION, "batchJobTermination", 2000)                                     \
+    X(PACE_BATCH_JOB_CHANGE, "batchJobChange", 2000)                                               \
     X(PACE_BATCH_JOB_DELETION, "batchJobDeletion", 2000)
 
 /* limit, name, how many, in how many seconds; 0: any number */

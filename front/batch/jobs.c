@@ -121,7 +121,7 @@ static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest,
 static int stopping(struct batch_front *f, const struct batch_job *j, enum batch_job_event ev,
                     struct err *e)
 {
-    bool left, rest, held = false;
+    bool left, rest, held;
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes),
                                         .ends = ev == BATCH_JOB_EV_COMPLETED};
     if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
@@ -132,7 +132,7 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
         return -1;
     if (m.ends && j->prepares && left)
         return 0;
-    if (m.ends && is_held_up(f, j, PACE_BATCH_JOB_TERMINATION, &held, e) < 0)
+    if (is_held_up(f, j, PACE_BATCH_JOB_CHANGE, &held, e) < 0)
         return -1;
     if (held)
         return 0;
@@ -183,12 +183,15 @@ static int active(struct batch_front *f, const struct batch_job *j, struct err *
 static int next_step(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes)};
+    bool held;
     switch (j->state) {
     case BATCH_JOB_ACTIVE:
         return active(f, j, e);
     case BATCH_JOB_DISABLING:
         return stopping(f, j, BATCH_JOB_EV_DISABLED, e);
     case BATCH_JOB_ENABLING:
+        if (is_held_up(f, j, PACE_BATCH_JOB_CHANGE, &held, e) < 0 || held)
+            return held ? 0 : -1;
         wake(f->wakes, WAKE_BATCH_JOB, j->id);
         return job_move(f->st, j, BATCH_JOB_EV_ENABLED, m, e);
     case BATCH_JOB_TERMINATING:

@@ -219,7 +219,7 @@ def test_a_wrong_file_is_refused_at_the_start(own_daemon, tmp_path, text, words)
         assert word in done.stderr
 
 
-@pytest.mark.parametrize("switches", [["--fake-nodes"], ["--rules", "/nowhere"]])
+@pytest.mark.parametrize("switches", [["--fake-nodes"], ["--rules", "/nowhere"], ["--strict"]])
 def test_switches_that_need_testing(tmp_path, switches):
     done = serve(tmp_path, *switches)
     assert done.returncode == 78

@@ -2,11 +2,16 @@
 """Strict mode: limits and headers, operations, states and waiting times as the service had them, by the daemon's clock."""
 
 import re
+from email.utils import formatdate
 
 import pytest
+from support.accounts import Accounts
 from support.daemon import ROOT
 from support.refusals import INVALID, refused
+from support.storage import sign
 from support.testing import Clock, Strict, testing_daemon
+from support.vaults import ALL, Safe, Vaults, policy
+from support.waiting import wait_for
 from support.world import Place, cluster_body, file_server_body, fresh, instant
 
 RATE = "x-ms-ratelimit-remaining-subscription-"
@@ -249,3 +254,65 @@ def test_a_vault_registers_its_name_first(place, strict, clock):
     clock.advance("PT5S")
     seen = place.daemon.call("GET", path, api_version="2022-07-01", expect=200).json
     assert seen["properties"]["provisioningState"] == "Succeeded"
+
+
+# --- data planes ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def accounts(scripted, clock, strict):
+    made = Accounts(scripted).make()
+    yield made
+    strict.off()
+    clock.change(rate=1000)
+    made.remove()
+
+
+def list_containers(daemon, account, key):
+    host = f"{account}.blob.core.localhost:{daemon.port}"
+    head = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-06-08"}
+    head["Authorization"] = sign("GET", "/?comp=list", head, key, account)
+    return daemon.call("GET", "/?comp=list", headers={"Host": host, **head}, token=None, api_version=None, validate=False)
+
+
+def test_an_account_says_that_it_is_busy(accounts, strict, clock):
+    first, second = accounts.account(), accounts.account()
+    strict.set(storageRequestsPerSecond=2)
+    key = accounts.keys(first)[0]
+    seen = [list_containers(strict.daemon, first, key) for _ in range(3)]
+    assert [r.status for r in seen] == [200, 200, 503]
+    assert (seen[2].headers["x-ms-error-code"], seen[2].headers["Retry-After"]) == ("ServerBusy", "1")
+    assert list_containers(strict.daemon, second, accounts.keys(second)[0]).status == 200
+    clock.advance("PT1S")
+    assert list_containers(strict.daemon, first, key).status == 200
+
+
+@pytest.mark.parametrize("kind", ["files", "blobs"])
+def test_a_name_is_free_half_a_minute_after_its_deletion(accounts, strict, clock, kind):
+    account = accounts.account()
+    accounts.share(account, "one", kind=kind)
+    strict.set()
+    accounts.share(account, "one", "DELETE", expect=200, kind=kind)
+    assert accounts.shares(account, kind)["value"] == []
+    clock.advance("PT29S")
+    accounts.share(account, "one", expect=409, kind=kind)
+    clock.advance("PT1S")
+    wait_for(lambda: accounts.share(account, "one", expect=(201, 409), kind=kind).status == 201, what="it is free")
+
+
+def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(scripted, strict, clock):
+    vaults = Vaults(scripted).make()
+    safe = Safe(scripted, vaults.vault(policy(scripted.env["AZURE_CLIENT_ID"], **ALL)))
+    safe.set("s", "v")
+    strict.set(secretRequestsPer10Seconds=4)
+    reply = safe.call("DELETE", "/secrets/s", expect=200)
+    assert reply.headers["x-ms-keyvault-service-version"] and reply.headers[HSTS]
+    safe.call("GET", "/deletedsecrets/s", expect=404)
+    clock.advance("PT5S")
+    safe.call("GET", "/deletedsecrets/s", expect=200)
+    assert safe.call("GET", "/secrets/s").status == 404
+    reply = safe.call("GET", "/secrets/s")
+    assert reply.status == 429 and reply.json["error"]["code"] == "Throttled" and reply.headers["Retry-After"] == "5"
+    clock.advance("PT5S")
+    safe.call("GET", "/deletedsecrets/s", expect=200)
+    vaults.remove()

@@ -227,6 +227,36 @@ def test_a_formula_is_enabled_once_in_half_a_minute(ground, strict, clock):
     plane.call("POST", "/pools/p/enableautoscale", formula, expect=200)
 
 
+def test_a_job_of_batch_is_seen_disabling_and_enabling(ground, strict, clock):
+    plane = ground.plane
+    strict.set()
+    job = Jobs(plane, "none")()
+    for action, body, seen in (("disable", {"disableTasks": "requeue"}, ["disabling", "disabled"]), ("enable", None, ["enabling", "active"])):
+        plane.call("POST", f"{job.url}/{action}", body, expect=202)
+        assert [s for s, _ in seen_by(lambda: job.get()["state"], clock, "PT1S", lambda s, end=seen[-1]: s == end)] == seen
+
+
+def test_a_resize_that_takes_too_long_is_given_up(ground, strict, clock):
+    strict.set(allocation="PT20M")
+    plane = ground.plane
+    add_pool(plane, "p", vmSize="fake", targetDedicatedNodes=2, resizeTimeout="PT5M")
+    seen = seen_by(lambda: plane.get("/pools/p")["allocationState"], clock, "PT1M", lambda s: s == "steady")
+    assert seen == [("resizing", 0), ("steady", 300)]
+    pool = plane.get("/pools/p")
+    assert pool["currentDedicatedNodes"] == 0 and pool["resizeErrors"][0]["code"] == "AllocationTimedout"
+
+
+def test_an_account_of_batch_goes_by_and_by(ground, strict, clock):
+    strict.set()
+    reply = ground.accounts.call("DELETE", f"/{ground.name}", expect=202)
+    place = reply.headers["Location"]
+    polls = []
+    while not polls or polls[-1] == 202:
+        clock.advance("PT5S")
+        polls.append(ground.accounts.daemon.call("GET", place, api_version=None, validate=False).status)
+    assert polls == [202, 202, 200]
+
+
 # --- with real nodes and real clients -----------------------------------------------------------------
 
 
@@ -250,6 +280,27 @@ def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
     assert cluster.counts()["leavingNodeCount"] == 1
     Strict(d).call("POST", "/strict", {"strict": False}, expect=200)
     wait_for(lambda: cluster.properties["currentNodeCount"] == 0, what="it is gone")
+
+
+def test_a_restart_forgets_no_waiting_time(own_daemon):
+    d = own_daemon(arguments=["--testing", "--strict", "--fake-nodes"])
+    for pattern in ("testing.on", "node.link", "node.lost", "node.unusable"):
+        d.expect_log(pattern)
+    clock, place = Clock(d), Place(d, "lab", "ws").make()
+    clock.change(rate=0)
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(1), expect=202)
+    d.restart()
+    clock = Clock(d)
+    clock.change(rate=0)
+    clock.advance("PT60S")
+    assert cluster.properties["currentNodeCount"] == 0
+    clock.advance("PT40S")
+    assert cluster.counts()["preparingNodeCount"] == 1
+    clock.advance("PT10M")
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="its node")
+    Strict(d).call("POST", "/strict", {"strict": False}, expect=200)
+    clock.change(real=True)
 
 
 def test_the_sdks_pollers_wait_as_they_are_told(scripted, strict, clock, place):
