@@ -5,12 +5,15 @@
 #include "api/testing/testing.h"
 #include "nodeagent-proto/link/fake.h"
 #include "scheduler/wake/paced.h"
+#include "storage/changes.h"
 
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts, struct err *e)
 {
     struct storage *st = access->storage;
     s->strict = testing_strict_create(st, access, c->config->testing_strict);
+    if (st_changes_keep(st, loop, e) < 0)
+        return -1;
     s->rules = testing_rules_create(st, fronts, c->log);
     s->faults = testing_faults_create();
     testing_rules_tell(s->rules, s->faults);

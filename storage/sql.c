@@ -192,6 +192,20 @@ void st_watch_jobs(struct storage *st, st_job_changed_fn fn, void *ctx)
     st->job_changed_ctx = ctx;
 }
 
+/* --- functions --------------------------------------------------------------------------------
+ */
+
+static void wall_us(sqlite3_context *ctx, int n, sqlite3_value **values)
+{
+    (void)n, (void)values;
+    sqlite3_result_int64(ctx, loop_wall_us(sqlite3_user_data(ctx)));
+}
+
+int st_sql_clock(struct storage *st, const char *name, struct loop *loop)
+{
+    return sqlite3_create_function(st->db, name, 0, SQLITE_UTF8, loop, wall_us, NULL, NULL);
+}
+
 /* --- checkpoints and copies ------------------------------------------------------------------- */
 
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)

@@ -329,6 +329,12 @@
     X(ST_EVENT_OF, "SELECT {event} FROM event e WHERE e.kind = ?1 AND e.resource_id = ?2 ORDER BY e.seq") \
     X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
     X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
+    X(ST_CHANGE_SINCE, \
+      "SELECT seq, at_us, kind, resource_id, path, what, from_state, to_state, reason FROM change " \
+      "WHERE seq > ?1 ORDER BY seq LIMIT ?2") \
+    X(ST_CHANGE_FORGET, \
+      "DELETE FROM change WHERE path = ?1 OR path > ?1 || '/' AND path < ?1 || '0'") \
+    X(ST_CHANGE_FORGET_ALL, "DELETE FROM change") \
     X(ST_ACCOUNT_INSERT, "INSERT INTO {+account}") \
     X(ST_ACCOUNT_BY_NAME, ACCOUNT_SELECT "WHERE s.name = ?1") \
     X(ST_ACCOUNT_BY_ID, ACCOUNT_SELECT "WHERE s.id = ?1") \

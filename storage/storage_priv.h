@@ -193,6 +193,8 @@ void st_sql_interrupt(struct sqlite3 *db);
 /* Calls `on_frames` with the length of the WAL after each commit. From here on it is noticed which
  * rows change. */
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
+/* A function of SQL: the wall clock of a loop, which is borrowed. */
+int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
 /* Tells of rows that may have got old values back. */
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */

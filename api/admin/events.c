@@ -16,7 +16,7 @@
 static int add(struct request *r, const struct event *ev, json_t *list, struct err *e)
 {
     json_t *shown = NULL;
-    int rc = event_render(admin_of(r)->storage, &r->arena, ev, NULL, &shown, e);
+    int rc = event_render(admin_of(r)->storage, &r->arena, ev, &shown, e);
     if (rc < 0)
         return -1;
     if (rc == 0) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/arm/event_text.h"
 
-#include <strings.h>
-
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
@@ -91,16 +89,14 @@ static json_t *show(const struct event *ev, const struct subject *s)
                      state_name(ev, ev->from), "to", state_name(ev, ev->to), "reason", ev->reason);
 }
 
-int event_render(struct storage *st, struct arena *a, const struct event *ev,
-                 const char *subscription, json_t **out, struct err *e)
+int event_render(struct storage *st, struct arena *a, const struct event *ev, json_t **out,
+                 struct err *e)
 {
     struct subject s = {.name = ""};
     if ((size_t)ev->kind >= sizeof kinds / sizeof *kinds || !kinds[ev->kind].find)
         return 0;
     if (kinds[ev->kind].find(st, a, ev->resource_id, &s, e) < 0)
         return -1;
-    bool other = subscription &&
-                 (!s.scope.subscription || strcasecmp(s.scope.subscription, subscription) != 0);
-    *out = other ? NULL : show(ev, &s);
+    *out = show(ev, &s);
     return 1;
 }

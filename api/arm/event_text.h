@@ -13,9 +13,8 @@
 
 struct storage;
 
-/* 1: *out is a new reference, or NULL if it is of another subscription than this (NULL: any).
- * 0: resources of its kind have no events. -1: err. */
-int event_render(struct storage *st, struct arena *a, const struct event *ev,
-                 const char *subscription, json_t **out, struct err *e) MUST_CHECK;
+/* 1: *out is a new reference. 0: resources of its kind have no events. -1: err. */
+int event_render(struct storage *st, struct arena *a, const struct event *ev, json_t **out,
+                 struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the event table are the source, so whoever comes late misses none that is kept, and
- * a slow client costs no memory: a batch of BATCH rows is rendered when it can take them. While
+ * The rows of the table of changes are the source, so whoever comes late misses none that is kept,
+ * and a slow client costs no memory: a batch of BATCH rows is rendered when it can take them. While
  * somebody waits, a timer looks for new rows.
  */
 #include "api/testing/events.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "api/access/access.h"
-#include "api/arm/event_text.h"
 #include "api/http/stream.h"
+#include "api/testing/change_text.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "lib/jsontext.h"
@@ -42,6 +42,7 @@ struct testing_events {
     struct storage *st;
     uv_timer_t *timer; /* owned; NULL: nobody waits */
     struct follower *waiting;
+    bool ended; /* the storage may be gone */
 };
 
 static void on_closed(uv_handle_t *h)
@@ -74,12 +75,12 @@ static void follower_free(void *ctx)
 /* --- texts -------------------------------------------------------------------------------------
  */
 
-static void add_event(struct strbuf *out, const struct follower *f, const struct event *ev,
+static void add_event(struct strbuf *out, const struct follower *f, const struct change *c,
                       json_t *shown)
 {
     char *text = jsontext(shown);
     if (f->stream)
-        strbuf_printf(out, "id: %lld\ndata: %s\n\n", (long long)ev->seq, text);
+        strbuf_printf(out, "id: %lld\ndata: %s\n\n", (long long)c->seq, text);
     else
         strbuf_concat(out, text, "\n");
     free(text);
@@ -90,17 +91,15 @@ static void add_event(struct strbuf *out, const struct follower *f, const struct
 static int collect(struct follower *f, struct strbuf *out, struct err *e)
 {
     struct arena a;
-    struct event *rows;
+    struct change *rows;
     size_t n = 0;
     int rc;
     arena_init(&a);
     do {
-        rc = st_event_since(f->all->st, &a, f->after, f->max, &rows, &n, e);
+        rc = st_changes_since(f->all->st, &a, f->after, f->max, &rows, &n, e);
         for (size_t i = 0; rc == 0 && i < n; i++) {
-            json_t *shown = NULL;
-            rc = event_render(f->all->st, &a, &rows[i], f->subscription, &shown, e) < 0 ? -1 : 0;
-            if (rc == 0)
-                f->after = rows[i].seq;
+            json_t *shown = change_render(&rows[i], f->subscription);
+            f->after = rows[i].seq;
             if (shown)
                 add_event(out, f, &rows[i], shown);
         }
@@ -123,7 +122,7 @@ static void look(struct follower *f, uint64_t now_ms, bool ends)
 {
     struct strbuf out = STRBUF_INIT;
     struct err e;
-    int rc = collect(f, &out, &e);
+    int rc = f->all->ended ? 0 : collect(f, &out, &e);
     bool late = ends || now_ms >= f->until_ms;
     if (rc == 0 && out.len == 0 && !late)
         return;
@@ -152,8 +151,8 @@ static void look_at_all(struct testing_events *all, bool ends)
 static void on_time(uv_timer_t *timer)
 {
     struct testing_events *all = timer->data;
-    if (!st_has_pending(all->st))
-        look_at_all(all, false);
+    if (all->ended || !st_has_pending(all->st))
+        look_at_all(all, all->ended);
 }
 
 static void wait_for_more(struct follower *f, uint64_t ms)
@@ -194,8 +193,10 @@ struct testing_events *testing_events_create(uv_loop_t *loop, struct storage *st
 
 void testing_events_hurry(struct testing_events *all)
 {
-    if (all)
-        look_at_all(all, true);
+    if (!all)
+        return;
+    look_at_all(all, true);
+    all->ended = true;
 }
 
 void testing_events_free(struct testing_events *all)
@@ -254,12 +255,12 @@ static REPLIED begin_lines(struct request *r, struct follower *f, long timeout_s
     struct strbuf out = STRBUF_INIT;
     f->r = r;
     request_keep(r, f, follower_free);
-    int rc = collect(f, &out, &e);
+    int rc = f->all->ended ? 0 : collect(f, &out, &e);
     if (rc < 0) {
         strbuf_free(&out);
         return reply_err(r, &e);
     }
-    if (out.len > 0 || timeout_s == 0)
+    if (out.len > 0 || timeout_s == 0 || f->all->ended)
         return lines(f, &out);
     strbuf_free(&out);
     wait_for_more(f, (uint64_t)timeout_s * 1000);

@@ -14,6 +14,7 @@
 #include "front/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
+#include "storage/changes.h"
 #include "storage/storage.h"
 
 #define GROUPS_AT_ONCE 100
@@ -115,9 +116,18 @@ static int empty_all(struct storage *st, struct reset *z, struct err *e)
     return 0;
 }
 
-static int carry_out(struct storage *st, void *ctx, struct err *e)
+/* What happened there is empty too. */
+static int forget_changes(struct storage *st, const struct reset *z, struct err *e)
 {
-    struct reset *z = ctx;
+    struct arena *a = &z->r->arena;
+    const char *path = z->subscription ? arena_concat(a, "/subscriptions/", z->subscription) : NULL;
+    if (z->group)
+        path = arena_concat(a, path, "/resourceGroups/", z->group);
+    return st_changes_forget(st, path, e);
+}
+
+static int empty_what_is_asked(struct storage *st, struct reset *z, struct err *e)
+{
     struct resource_group g;
     if (!z->subscription)
         return empty_all(st, z, e);
@@ -125,6 +135,12 @@ static int carry_out(struct storage *st, void *ctx, struct err *e)
         return empty_subscription(st, z, z->subscription, e);
     int rc = st_group_get(st, &z->r->arena, z->subscription, z->group, &g, e);
     return rc > 0 ? empty_group(st, z, &g, e) : rc;
+}
+
+static int carry_out(struct storage *st, void *ctx, struct err *e)
+{
+    struct reset *z = ctx;
+    return empty_what_is_asked(st, z, e) < 0 ? -1 : forget_changes(st, z, e);
 }
 
 static int read_body(struct reset *z, struct err *e)

@@ -20,6 +20,7 @@ FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").r
 TABLES = (
     "allocation",
     "blob_snapshot",
+    "change",
     "cluster",
     "credential",
     "dependency",
@@ -72,6 +73,8 @@ INSERT INTO secret VALUES (1, 1, 's', 0, 0);
 INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
 INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s', x'00' FROM run;
 """
+# What a daemon with --testing has written.
+CHANGES = "INSERT INTO change VALUES (1, 1, 1, 1, '/subscriptions/s/resourceGroups/g', 1, 0, 3, NULL);"
 # The last job waits for the first.
 WAITING = """
 INSERT INTO dependency SELECT 6, max(id), 6, min(id), 'first', 3, 1, 0 FROM job;
@@ -106,7 +109,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE + ITEMS + VAULTS + WAITING + PEOPLE)
+        db.executescript(STORAGE + ITEMS + VAULTS + WAITING + PEOPLE + CHANGES)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)

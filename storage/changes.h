@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of each resource, in the order in which it was committed: made, changed, removed.
+ * Triggers of this connection write it, so a writer need not think of it, a change that is rolled
+ * back leaves nothing, and a daemon that does not ask for it pays nothing.
+ *
+ * A resource is there if clients see it: a vault or a container that is deleted, and can be
+ * restored, is not. What a burial (st_group_bury()) leaves is not told.
+ */
+#ifndef STORAGE_CHANGES_H
+#define STORAGE_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+
+struct loop;
+struct storage;
+
+/* The numbers are in databases. */
+enum change_kind {
+    CHANGE_GROUP = 1,
+    CHANGE_WORKSPACE = 2,
+    CHANGE_EXPERIMENT = 3,
+    CHANGE_CLUSTER = 4,
+    CHANGE_FILE_SERVER = 5,
+    CHANGE_JOB = 6,
+    CHANGE_NODE = 7,
+    CHANGE_STORAGE_ACCOUNT = 8,
+    CHANGE_BATCH_ACCOUNT = 9,
+    CHANGE_BATCH_POOL = 10,
+    CHANGE_BATCH_JOB = 11,
+    CHANGE_BATCH_TASK = 12,
+    CHANGE_BATCH_SCHEDULE = 13,
+    CHANGE_BATCH_CERTIFICATE = 14,
+    CHANGE_BATCH_APPLICATION = 15,
+    CHANGE_BATCH_PACKAGE = 16,
+    CHANGE_CONTAINER = 17,
+    CHANGE_SHARE = 18,
+    CHANGE_VAULT = 19,
+    CHANGE_SECRET = 20,
+    CHANGE_ROLE_ASSIGNMENT = 21,
+};
+#define CHANGE_KINDS (CHANGE_ROLE_ASSIGNMENT + 1)
+
+enum change_what { CHANGE_MADE = 1, CHANGE_DONE = 2, CHANGE_REMOVED = 3 };
+
+struct change {
+    int64_t seq, at_us;
+    enum change_kind kind;
+    int64_t resource_id;
+    const char *path; /* of the resource manager, and for what that does not have one like it */
+    enum change_what what;
+    int from, to;       /* states of the kind; 0: none, or it has no states */
+    const char *reason; /* NULL: none was given */
+};
+
+/* From now on they are kept, the latest hundred thousand; they happen in the time of `loop`, which
+ * is borrowed. */
+int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
+/* Those with numbers above `after`, at most `limit`. */
+int st_changes_since(struct storage *, struct arena *, int64_t after, int limit,
+                     struct change **rows, size_t *n, struct err *) MUST_CHECK;
+/* Those of `path` and of what is below it; NULL: all. Their numbers are not used again. */
+int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;
+
+#endif
