@@ -5,18 +5,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "files/change.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
@@ -26,6 +31,9 @@
 #define ROUND_NS  10000000
 #define NODES_DIR "nodes/"
 #define TASK_MARK "BATCHAI_NODE_TASK="
+/* A file system in memory that is there usually, and the bytes that must be free in it. */
+#define MEMORY     "/dev/shm"
+#define MEMORY_MIN (UINT64_C(1) << 30)
 
 /* --- what is left ----------------------------------------------------------------------------- */
 
@@ -138,9 +146,24 @@ static _Noreturn void remover(const char *dir, int alive_fd)
     _exit(clear_away(dir) == 0 ? 0 : 1);
 }
 
-static int make_dir(const char *dir, char **out, struct err *e)
+/* Where nobody has said another place: in memory, if there is room and programs may be executed,
+ * as jobs run there. A container usually has some 64 MiB of it. */
+static const char *usual_place(void)
 {
     const char *tmp = getenv("TMPDIR");
+    struct statfs f;
+    struct statvfs v;
+    if (tmp && *tmp)
+        return tmp;
+    bool is_memory = statfs(MEMORY, &f) == 0 && f.f_type == TMPFS_MAGIC;
+    if (is_memory && access(MEMORY, W_OK) == 0 && statvfs(MEMORY, &v) == 0 &&
+        !(v.f_flag & ST_NOEXEC) && (uint64_t)v.f_bavail * v.f_frsize >= MEMORY_MIN)
+        return MEMORY;
+    return "/tmp";
+}
+
+static int make_dir(const char *dir, char **out, struct err *e)
+{
     if (dir) {
         if (mkdir(dir, 0700) < 0 && (errno != EEXIST || rmdir(dir) < 0 || mkdir(dir, 0700) < 0))
             return err_set(e, ERR_CONFIG, "--state-dir",
@@ -150,7 +173,7 @@ static int make_dir(const char *dir, char **out, struct err *e)
         *out = realpath(dir, NULL);
         return *out ? 0 : err_errno(e, ERR_IO, "cannot use %s", dir);
     }
-    char *path = fs_join(tmp && *tmp ? tmp : "/tmp", "batchaid-XXXXXX");
+    char *path = fs_join(usual_place(), "batchaid-XXXXXX");
     int rc = mkdtemp(path) ? 0 : err_errno(e, ERR_IO, "cannot make %s", path);
     *out = rc == 0 ? realpath(path, NULL) : NULL;
     free(path);
@@ -178,6 +201,19 @@ int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e)
     err_errno(e, ERR_IO, "cannot start the process that removes %s", out->dir);
     rmdir(out->dir);
     return -1;
+}
+
+void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *folder,
+                     const struct log *log)
+{
+    if (!ephemeral && sync)
+        return;
+    files_without_sync(f);
+    LOG_INFO(log, "storage.without-sync",
+             LF_STR("why", ephemeral ? "--ephemeral: for tests only"
+                                     : "storage.sync is false: for tests only"));
+    if (ephemeral && files_in_memory(f, folder))
+        LOG_DEBUG(log, "storage.in-memory", LF_STR("folder", folder));
 }
 
 void ephemeral_end(struct ephemeral *p)

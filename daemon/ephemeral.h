@@ -7,9 +7,13 @@
 #ifndef DAEMON_EPHEMERAL_H
 #define DAEMON_EPHEMERAL_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "lib/err.h"
+
+struct files;
+struct log;
 
 struct ephemeral {
     char *dir;     /* owned */
@@ -21,9 +25,12 @@ struct ephemeral {
         NULL, 0, -1                                                                                \
     }
 
-/* Makes the directory, which must not be there yet or be empty; NULL: one in $TMPDIR, else /tmp.
- * Call it before there are threads. */
+/* Makes the directory, which must not be there yet or be empty; NULL: one in $TMPDIR, else in
+ * memory if there is room, else in /tmp. Call it before there are threads. */
 int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e) MUST_CHECK;
+/* What is left out with files that are not to last: syncs, and workers for what is in memory. */
+void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *folder,
+                     const struct log *log);
 /* Waits until the directory is gone. */
 void ephemeral_end(struct ephemeral *p);
 

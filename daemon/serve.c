@@ -17,6 +17,7 @@
 #include "api/services.h"
 #include "daemon/batch_blobs.h"
 #include "daemon/disk.h"
+#include "daemon/ephemeral.h"
 #include "daemon/hosts.h"
 #include "daemon/limits.h"
 #include "daemon/listens.h"
@@ -227,12 +228,8 @@ static void open_loop(struct daemon *d)
     must(uv_loop_init(&d->loop));
     d->tools = loop_uv_create(&d->loop, NULL, NULL);
     d->files = files_create(d->tools, d->c->log);
-    if (d->c->ephemeral || !d->c->config->storage_sync) {
-        files_without_sync(d->files);
-        LOG_INFO(d->c->log, "storage.without-sync",
-                 LF_STR("why", d->c->ephemeral ? "--ephemeral: for tests only"
-                                               : "storage.sync is false: for tests only"));
-    }
+    ephemeral_files(d->files, d->c->ephemeral, d->c->config->storage_sync, d->c->state->storage,
+                    d->c->log);
     d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
     const struct transfers_config tc = {.loop = d->tools,
                                         .silent_s = (int)d->c->config->batch_transfer_timeout_s,

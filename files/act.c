@@ -60,7 +60,7 @@ static void act_destroy(struct job *job)
 }
 
 static const struct job_kind act_kind = {
-    .step = act_step, .tell = act_tell, .destroy = act_destroy};
+    .step = act_step, .tell = act_tell, .destroy = act_destroy, .is_quick = true};
 
 void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx)
 {

@@ -12,6 +12,8 @@
  * workers are in are not given up: they are answered when the share goes on. Long work (a large
  * directory) is done in steps, and lets others go first after each.
  *
+ * Folders in memory cannot hang (files_in_memory()); what is quick there is done on the loop.
+ *
  * Callbacks run on the loop, once, never inside the call. Texts are copied. Symbolic links are
  * followed as long as they stay below the share's folder (openat2 with RESOLVE_BENEATH).
  *
@@ -34,6 +36,9 @@
 struct files;
 
 struct files *files_create(struct loop *loop, const struct log *log);
+/* If the file system of this folder is in memory, so are all folders below it (nothing else is
+ * mounted there): true. Before the first work. */
+bool files_in_memory(struct files *f, const char *folder);
 /* Fails with ERR_UNAVAILABLE whatever clients still wait for. */
 void files_end_requests(struct files *f);
 /* Takes no more work, ends what clients wait for and gives the rest some seconds. Work that hangs

@@ -23,6 +23,7 @@ struct job_kind {
     void (*destroy)(struct job *job);
     bool is_own;   /* the daemon's own work: waits as long as it must */
     bool is_begun; /* part of a reply that has begun: the same, but ends with the requests */
+    bool is_quick; /* a step takes less than handing it to a worker, unless it hangs */
 };
 
 /* First in what a kind keeps. */

@@ -106,7 +106,8 @@ static void close_destroy(struct job *job)
     free(job);
 }
 
-static const struct job_kind close_kind = {close_step, close_tell, close_destroy, .is_own = true};
+static const struct job_kind close_kind = {close_step, close_tell, close_destroy, .is_own = true,
+                                           .is_quick = true};
 
 void close_later(struct share *s, int fd)
 {
@@ -129,7 +130,7 @@ static void open_destroy(struct job *job)
 }
 
 static const struct job_kind open_kind = {
-    .step = open_step, .tell = open_tell, .destroy = open_destroy};
+    .step = open_step, .tell = open_tell, .destroy = open_destroy, .is_quick = true};
 
 void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
 {
@@ -208,7 +209,8 @@ static void read_destroy(struct job *job)
     free(r);
 }
 
-static const struct job_kind read_kind = {read_step, read_tell, read_destroy, .is_begun = true};
+static const struct job_kind read_kind = {read_step, read_tell, read_destroy, .is_begun = true,
+                                          .is_quick = true};
 
 void file_read(struct file *file, uint64_t offset, size_t max, files_read cb, void *ctx)
 {

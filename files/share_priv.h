@@ -25,6 +25,8 @@ struct share {
     size_t queued;
     size_t holds;
     bool hung;
+    bool in_memory; /* quick jobs are done on the loop */
+    bool called;    /* they will be, in its next turn */
 };
 
 struct files {
@@ -34,6 +36,7 @@ struct files {
     struct files_counts counts; /* done, refused, bytes, open */
     bool stopping;
     bool without_sync;
+    char *memory; /* folders that begin so are in memory; NULL: none */
     struct loop_timer *stop_timer;
     size_t closing; /* lanes, and what else must end before it can */
     bool walking;   /* through the shares: none may go */

@@ -5,12 +5,17 @@
  *   job_begin() -> queue -> worker: step() -> [queue, while there is more] -> tell() -> destroy()
  *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
  *
+ * Of a share in memory, where no call hangs, quick jobs are done in the loop's next turn instead: a
+ * worker costs several times as much as what it does.
+ *
  * A job whose end was told while a worker was in it is destroyed when the worker comes back.
  */
 #include <assert.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "files/change.h"
 #include "files/share_priv.h"
@@ -25,6 +30,8 @@
 #define IDLE_US 5000000
 /* Of all open files, in memory: two pieces of each. */
 #define IN_MEMORY_MAX (64 * 1024 * 1024)
+/* How long quick work may keep the loop at a time. */
+#define PROMPT_US 5000
 /* How long work that is under way may still take when the daemon stops. */
 #define STOP_US 2000000
 
@@ -152,11 +159,18 @@ static void on_timer(void *ctx)
         share_watch(s);
 }
 
+static bool is_below(const char *folder, const char *above)
+{
+    size_t n = strlen(above);
+    return strncmp(folder, above, n) == 0 && (folder[n] == '/' || !folder[n]);
+}
+
 static struct share *share_new(struct files *f, const char *folder)
 {
     struct share *s = xcalloc(1, sizeof *s);
     s->files = f;
     s->folder = xstrdup(folder);
+    s->in_memory = f->memory && is_below(folder, f->memory);
     s->timer = loop_timer_create(f->loop, on_timer, s);
     s->queue_end = &s->queue;
     s->next = f->shares;
@@ -235,18 +249,55 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     files_stop_step(f);
 }
 
+/* The first that waits for a worker, or for the loop (`quick`); NULL: none does. */
+static struct job **first_of(struct share *s, bool quick)
+{
+    struct job **at = &s->queue;
+    while (*at && (s->in_memory && (*at)->kind->is_quick) != quick)
+        at = &(*at)->next;
+    return *at ? at : NULL;
+}
+
+/* On the loop, for PROMPT_US, then others have a turn. */
+static void on_prompt(void *ctx)
+{
+    struct share *s = ctx;
+    struct files *f = s->files;
+    struct job **at;
+    int64_t until = loop_mono_us(f->loop) + PROMPT_US;
+    s->called = false;
+    while ((at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
+        struct job *job = queue_take(s, at);
+        job->more = job->kind->step(job);
+        f->counts.done += !job->more;
+        if (job->more && !job->told)
+            queue_add(s, job);
+        else
+            job_end(job, NULL);
+    }
+    s->holds--;
+    share_pump(s);
+    files_stop_step(f);
+}
+
 static void share_pump(struct share *s)
 {
-    for (int i = 0; i < FILES_WORKERS && s->queue; i++) {
+    struct job **at;
+    for (int i = 0; i < FILES_WORKERS && (at = first_of(s, false)); i++) {
         if (s->worker[i].job)
             continue;
-        struct job *job = queue_take(s, &s->queue);
+        struct job *job = queue_take(s, at);
         if (!s->lane)
             s->lane = loop_lane_create(s->files->loop, "files", FILES_WORKERS, FILES_WORKERS);
         s->worker[i] = (struct worker){job, loop_mono_us(s->files->loop)};
         job->has_worker = true;
         if (!loop_work(s->lane, on_worker, on_worker_back, job))
             abort(); /* it takes as many as there are workers */
+    }
+    if (!s->called && first_of(s, true)) {
+        s->called = true;
+        s->holds++; /* until then */
+        loop_defer(s->files->loop, on_prompt, s);
     }
     share_watch(s);
 }
@@ -348,6 +399,15 @@ void files_without_sync(struct files *f)
     f->without_sync = true;
 }
 
+bool files_in_memory(struct files *f, const char *folder)
+{
+    struct statfs s;
+    if (statfs(folder, &s) < 0 || s.f_type != TMPFS_MAGIC)
+        return false;
+    f->memory = xstrdup(folder);
+    return true;
+}
+
 bool files_sync(const struct files *f)
 {
     return !f->without_sync;
@@ -441,6 +501,7 @@ static void files_stop_step(struct files *f)
     void *ctx = f->stopped_ctx;
     size_t left_behind = f->left_behind;
     loop_timer_destroy(f->stop_timer);
+    free(f->memory);
     free(f);
     stopped(ctx, left_behind);
 }

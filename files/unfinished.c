@@ -34,6 +34,7 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
                              .crc64_wanted = what->crc64,
                              .sync = sync,
                              .later = what->later && sync,
+                             .is_brief = what->later,
                              .fd = -1,
                              .dir = -1,
                              .above = -1};
@@ -202,7 +203,7 @@ enum file_fault unfinished_begin(struct unfinished *u)
         return failed(u, errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno));
     if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0)
         failed(u, fault_of(errno));
-    if (is_above && !u->fault && u->later)
+    if (is_above && !u->fault && u->is_brief && (u->later || !u->sync))
         u->above = dir; /* it will not have to be found again */
     else
         close(dir);

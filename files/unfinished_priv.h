@@ -17,11 +17,12 @@ struct unfinished {
     bool has_crc64;
     uint64_t crc64_wanted, crc64;
     bool is_new, wants_md5, sync;
-    bool later; /* begun as such; from then on: its sync is owed */
-    int fd;     /* -1: not begun, or ended */
-    int dir;    /* where it has a name */
-    char *name; /* there; NULL: it has none */
-    int above;  /* the directory that it will be in, if it was there at the beginning; or -1 */
+    bool later;    /* begun as such; from then on: its sync is owed */
+    bool is_brief; /* all of it is there at once */
+    int fd;        /* -1: not begun, or ended */
+    int dir;       /* where it has a name */
+    char *name;    /* there; NULL: it has none */
+    int above;     /* the directory that it will be in, if it was there at the beginning; or -1 */
     gnutls_hash_hd_t md5;
     uint8_t is[FILES_MD5]; /* what that was, after the last byte */
     uint64_t size, device; /* device: known once it is staged or finished */

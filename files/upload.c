@@ -84,7 +84,7 @@ static void give_up_destroy(struct job *job)
 }
 
 static const struct job_kind give_up_kind = {give_up_step, give_up_tell, give_up_destroy,
-                                             .is_own = true};
+                                             .is_own = true, .is_quick = true};
 
 static void give_up_later(struct share *s, struct unfinished *file)
 {
@@ -166,20 +166,25 @@ static void upload_tell(struct job *job, const struct err *why)
 }
 
 static const struct job_kind upload_kind = {
+    .step = act_step, .tell = upload_tell, .destroy = upload_free, .is_quick = true};
+/* Many bytes. */
+static const struct job_kind piece_kind = {
     .step = act_step, .tell = upload_tell, .destroy = upload_free};
 
-static struct upload_job *job_for(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
+static struct upload_job *job_for(struct file_upload *u, const struct job_kind *kind, act_fn run,
+                                  files_changed cb, void *ctx)
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
     assert(!u->busy && !u->hashing && !u->ended);
-    act_init(&j->act, &upload_kind, run, cb, ctx);
+    act_init(&j->act, kind, run, cb, ctx);
     j->upload = u;
     return j;
 }
 
-static struct upload_job *next_job(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
+static struct upload_job *next_job(struct file_upload *u, const struct job_kind *kind, act_fn run,
+                                   files_changed cb, void *ctx)
 {
-    struct upload_job *j = job_for(u, run, cb, ctx);
+    struct upload_job *j = job_for(u, kind, run, cb, ctx);
     u->busy = j;
     return j;
 }
@@ -221,7 +226,7 @@ static void begin_tell(struct job *job, const struct err *why)
 }
 
 static const struct job_kind begin_kind = {
-    .step = act_step, .tell = begin_tell, .destroy = upload_free};
+    .step = act_step, .tell = begin_tell, .destroy = upload_free, .is_quick = true};
 
 void files_upload(struct files *f, const struct files_upload *what, files_uploading cb, void *ctx)
 {
@@ -264,7 +269,7 @@ static void on_half(void *ctx, const struct err *why, const struct file_result *
 
 static struct upload_job *half_job(struct file_upload *u, act_fn run, struct piece *p)
 {
-    struct upload_job *j = job_for(u, run, on_half, p);
+    struct upload_job *j = job_for(u, &piece_kind, run, on_half, p);
     j->piece = p;
     p->holds++;
     p->untold++;
@@ -321,7 +326,7 @@ static enum file_fault run_copy(struct act *a)
 void upload_copy(struct file_upload *u, const char *share, const struct file_part *parts, size_t n,
                  files_changed cb, void *ctx)
 {
-    struct upload_job *j = next_job(u, run_copy, cb, ctx);
+    struct upload_job *j = next_job(u, &piece_kind, run_copy, cb, ctx);
     j->act.share = xstrdup(share);
     j->part = xcalloc(n ? n : 1, sizeof *j->part);
     j->parts = n;
@@ -348,7 +353,7 @@ static void expect_md5(struct act *a, const uint8_t *md5)
 
 void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx)
 {
-    struct upload_job *j = next_job(u, run_finish, cb, ctx);
+    struct upload_job *j = next_job(u, &upload_kind, run_finish, cb, ctx);
     expect_md5(&j->act, md5);
     job_begin_in(u->share, &j->act.job);
 }

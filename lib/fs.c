@@ -295,6 +295,8 @@ bool fs_is_within(const char *path, const char *dir)
 
 static int open_beneath(const char *root, const char *relative, int flags, uint64_t resolve)
 {
+    if (!*relative && (flags & O_DIRECTORY) != 0)
+        return open(root, flags | O_CLOEXEC);
     int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC); /* it need not be readable */
     if (dir < 0)
         return -1;

@@ -150,9 +150,12 @@ void st_turn_end(struct storage *st)
         st_checkpoint_rest(st);
     if (st->syncing)
         return;
-    if (st->dirty)
+    if (st->dirty && !st->without_sync) {
         sync_start(st);
-    else if (st->waiting.n > 0)
+        return;
+    }
+    st->dirty = false;
+    if (st->waiting.n > 0)
         list_fire(&st->waiting);
 }
 

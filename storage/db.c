@@ -24,6 +24,15 @@ static const char open_pragmas[] = "PRAGMA busy_timeout = 5000;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA cache_size = -8192;";
 
+/* Of a database that goes with the daemon, and that nobody else opens: without locks, and what a
+ * rollback needs is in memory only. There is no WAL, and nothing to be moved out of it. */
+static const char passing_pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
+                                      "PRAGMA journal_mode = MEMORY;"
+                                      "PRAGMA foreign_keys = ON;"
+                                      "PRAGMA trusted_schema = OFF;"
+                                      "PRAGMA temp_store = MEMORY;"
+                                      "PRAGMA cache_size = -8192;";
+
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
 {
     if (!p->exists || (p->application_id == 0 && p->user_version == 0))
@@ -72,7 +81,7 @@ static int open_file(struct storage *st, const struct st_peek *file, struct err 
 {
     if (begin_file(st, file, e) < 0 || open_db(st, e) < 0)
         return -1;
-    return st_exec(st, open_pragmas, "pragmas", e);
+    return st_exec(st, st->without_sync ? passing_pragmas : open_pragmas, "pragmas", e);
 }
 
 /* A new file's name is on disk once its directory is synced. */
@@ -187,7 +196,7 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
         return -1;
     st_sql_watch(st, st_checkpoint_frames);
     if (st_key_load(st, e) < 0 || st_set_clean(st, beside ? CLOSE_UNCHECKED : CLOSE_NONE, e) < 0 ||
-        open_wal(st, e) < 0)
+        (!st->without_sync && open_wal(st, e) < 0))
         return -1;
     return beside ? st_check_beside(st, c->loop, e) : 0;
 }
@@ -241,12 +250,6 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     return rc;
 }
 
-static int no_sync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 int st_open(const struct st_config *c, struct storage **out, struct err *e)
 {
     struct st_peek file;
@@ -260,7 +263,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
     st->wal_fd = -1;
     st->without_sync = c->without_sync;
     st->large_bytes = c->large_bytes;
-    st->sync_fn = c->without_sync ? no_sync : fdatasync;
+    st->sync_fn = fdatasync;
     if (bring_up(st, c, &file, e) < 0) {
         free_storage(st);
         return -1;

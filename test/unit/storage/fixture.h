@@ -34,6 +34,7 @@ struct fx {
     struct arena a;
     struct err e;
     int64_t large_bytes;                           /* see struct st_config */
+    bool without_sync;                             /* the same */
     int64_t group, workspace, experiment, cluster; /* of fx_start() */
 };
 
@@ -68,6 +69,7 @@ static inline int fx_try_open(struct fx *f)
                           .key_path = f->key,
                           .loop = f->tools,
                           .log = &f->log,
+                          .without_sync = f->without_sync,
                           .large_bytes = f->large_bytes};
     return st_open(&c, &f->st, &f->e);
 }

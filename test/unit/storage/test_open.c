@@ -389,6 +389,31 @@ static void test_clean_close_is_marked(void **state)
     sqlite3_finalize(s);
 }
 
+static void on_durable(void *ctx, const struct err *why)
+{
+    assert_null(why);
+    ++*(int *)ctx;
+}
+
+/* Of a database that goes with the daemon nothing waits for a disk, or for another thread. */
+static void test_without_sync_a_turn_is_durable_at_its_end(void **state)
+{
+    struct fx *f = *state;
+    int times = 0;
+    f->without_sync = true;
+    fx_open(f);
+    st_turn_end(f->st);
+    ok(f, st_touch(f->st, &f->e));
+    st_when_durable(f->st, on_durable, &times);
+    assert_int_equal(times, 0);
+    st_turn_end(f->st);
+    assert_int_equal(times, 1);
+    assert_false(st_has_pending(f->st));
+    char wal[112];
+    snprintf(wal, sizeof wal, "%s-wal", f->db);
+    assert_int_not_equal(access(wal, F_OK), 0);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start_empty, fx_end)
 
 int main(void)
@@ -410,6 +435,7 @@ int main(void)
         T(test_wrong_key),
         T(test_lost_key),
         T(test_clean_close_is_marked),
+        T(test_without_sync_a_turn_is_durable_at_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares in memory: what is quick there is done by the loop in its next turn, and no worker starts.
+ */
+#include "files/change.h"
+#include "files/upload.h"
+#include "test/unit/files/fixture.h"
+
+#define MEMORY "/dev/shm"
+
+struct placed {
+    struct file_upload *upload;
+    struct file_result r;
+    int times;
+};
+
+static int start_in_memory(void **state)
+{
+    start(state);
+    struct fx *f = *state;
+    struct err e;
+    assert_int_equal(fs_remove_tree(f->share, &e), 0);
+    snprintf(f->share, sizeof f->share, MEMORY "/batchaid-files-XXXXXX");
+    if (!mkdtemp(f->share) || !files_in_memory(f->files, f->share)) {
+        fprintf(stderr, "[  SKIPPED ] " MEMORY " is no memory that can be written here\n");
+        exit(0);
+    }
+    put(f->share, "ten", "0123456789", 10);
+    return 0;
+}
+
+static size_t workers(struct fx *f)
+{
+    struct files_counts c;
+    files_count(f->files, &c);
+    return c.shares;
+}
+
+static void test_a_file_is_read_in_the_next_turn(void **state)
+{
+    struct fx *f = *state;
+    struct told t = {0};
+    const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
+    files_open(f->files, &what, on_opened, &t);
+    assert_int_equal(t.times, 0); /* never inside the call */
+    fake_turn(&f->loop);
+    assert_int_equal(t.times, 1);
+    assert_true(t.is_all && t.n == 10 && memcmp(t.bytes, "0123456789", 10) == 0);
+    assert_null(f->loop.lanes);
+    forget(&t);
+}
+
+static void test_others_have_workers_as_ever(void **state)
+{
+    struct fx *f = *state;
+    struct told t = {0};
+    open_file(f, f->other, "ten", &t);
+    assert_int_equal(t.times, 0);
+    assert_int_equal(workers(f), 1);
+    come_back_all(f);
+    assert_int_equal(t.times, 1);
+    forget(&t);
+}
+
+static void on_staged(void *ctx, const struct err *why, const struct file_result *r,
+                      struct file_upload *upload)
+{
+    struct placed *p = ctx;
+    assert_null(why);
+    p->upload = upload;
+    p->r = *r;
+    p->times++;
+}
+
+static void on_placed(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct placed *p = ctx;
+    assert_null(why);
+    p->r = *r;
+    p->times++;
+}
+
+static void test_a_file_is_put_without_workers_or_debts(void **state)
+{
+    struct fx *f = *state;
+    struct placed p = {0};
+    struct told t = {0};
+    files_without_sync(f->files);
+    const struct files_upload what = {
+        .at = {f->share, "d/new"}, .mode = 0666, .directory_mode = 0777, .later = true};
+    files_stage(f->files, &what, xstrdup("bytes"), 5, NULL, on_staged, &p);
+    fake_turn(&f->loop);
+    assert_true(p.times == 1 && p.upload && !p.r.owes && !p.r.existed);
+    upload_finish(p.upload, NULL, on_placed, &p);
+    fake_turn(&f->loop);
+    assert_int_equal(p.times, 2);
+    upload_end(p.upload);
+    fake_turn(&f->loop);
+    open_file(f, f->share, "d/new", &t);
+    assert_true(t.n == 5 && memcmp(t.bytes, "bytes", 5) == 0);
+    assert_null(f->loop.lanes);
+    forget(&t);
+}
+
+static void test_the_end_waits_for_what_was_asked(void **state)
+{
+    struct fx *f = *state;
+    struct told t = {0};
+    const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
+    files_open(f->files, &what, on_opened, &t);
+    files_stop(f->files, on_stopped, f);
+    assert_int_equal(t.times, 1);
+    assert_int_equal(t.code, ERR_UNAVAILABLE);
+    fake_turn(&f->loop);
+    assert_true(f->stopped);
+}
+
+static void test_where_no_memory_is_nothing_changes(void **state)
+{
+    struct fx *f = *state;
+    assert_false(files_in_memory(f->files, "/proc/self"));
+    assert_false(files_in_memory(f->files, "/nowhere"));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, start_in_memory, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_a_file_is_read_in_the_next_turn),        T(test_others_have_workers_as_ever),
+        T(test_a_file_is_put_without_workers_or_debts), T(test_the_end_waits_for_what_was_asked),
+        T(test_where_no_memory_is_nothing_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
