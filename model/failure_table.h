@@ -58,7 +58,7 @@
     X(FAIL_FILE_SERVER_NOT_REMOVED, 43, "FileServerNotRemoved", FAULT_NODE, false, false) \
     X(FAIL_SECRET_NOT_READ, 44, "KeyVaultSecretNotRead", FAULT_CLIENT, false, false) \
     X(FAIL_DEPENDENCY, 45, "JobDependencyFailed", FAULT_CLIENT, false, false) \
-    X(FAIL_NODE_RECLAIMED, 46, "NodeReclaimed", FAULT_SITE, false, false) \
+    X(FAIL_NODE_RECLAIMED, 46, "NodeReclaimed", FAULT_SITE, true, false) \
     X(FAIL_NO_PROGRAM, 47, "ProgramNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_NOT_FOUND, 48, "InputFileNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_DENIED, 49, "InputFileDenied", FAULT_CLIENT, false, false) \

@@ -338,7 +338,9 @@ static int tell_event(struct pass *p, struct err *e)
 
 static int tell_scaled(struct pass *p, bool settled, struct err *e)
 {
-    const struct pool_scaled s = {.settled = settled, .missing = p->scale.missing};
+    struct pool_scaled s = {.settled = settled, .missing = p->scale.missing};
+    for (size_t i = 0; i < p->n_classes && !s.refused; i++)
+        s.refused = p->classes[i].error;
     return p->front->ops->scaled(p->front, p->s->st, &p->pool, &s, p->now_us, e);
 }
 

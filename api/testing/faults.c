@@ -233,14 +233,15 @@ static int read_body(struct request *r, struct fault *f, struct err *e)
 {
     json_error_t why;
     json_int_t delay = 0;
-    int hold = 0;
+    int hold = 0, must_exist = 0;
     const char *cut = NULL;
     const json_t *match = NULL, *reply = NULL, *node = NULL, *allocation = NULL;
     f->times = 1;
-    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I, s?b, s?o, s?s, s?o, s?o}",
-                       "match", &match, "skip", &f->skip, "times", &f->times, "delayMilliseconds",
-                       &delay, "hold", &hold, "reply", &reply, "cut", &cut, "node", &node,
-                       "allocation", &allocation) < 0)
+    if (json_unpack_ex(r->body, &why, JSON_STRICT,
+                       "{s?o, s?i, s?i, s?I, s?b, s?o, s?s, s?o, s?o, s?b}", "match", &match,
+                       "skip", &f->skip, "times", &f->times, "delayMilliseconds", &delay, "hold",
+                       &hold, "reply", &reply, "cut", &cut, "node", &node, "allocation",
+                       &allocation, "mustExist", &must_exist) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
                        why.text);
     f->delay_ms = delay;
@@ -255,7 +256,8 @@ static int read_body(struct request *r, struct fault *f, struct err *e)
         return err_set(e, ERR_MISSING_PROPERTY, "reply",
                        "The fault does nothing: it needs delayMilliseconds, hold, reply, cut, node "
                        "or allocation.");
-    if (selector_read(r, match, &f->match, e) < 0 || check_subscription(r, f, e) < 0)
+    if (selector_read(r, match, &f->match, e) < 0 || check_subscription(r, f, e) < 0 ||
+        (must_exist && selector_finds_pool(r, &f->match, e) < 0))
         return -1;
     if (node || allocation)
         return of_request || (node && allocation)
@@ -296,10 +298,13 @@ struct replied *faults_add(struct request *r)
 struct replied *faults_list(struct request *r)
 {
     const struct testing_faults *all = testing_of(r)->faults;
-    json_t *value = json_array();
-    for (const struct fault *f = all->first; f; f = f->next)
+    json_t *value = json_array(), *unused = json_array();
+    for (const struct fault *f = all->first; f; f = f->next) {
         json_array_append_new(value, render(all, f));
-    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+        if (f->hits == 0)
+            json_array_append_new(unused, json_integer(f->number));
+    }
+    return reply_json(r, 200, json_pack("{s:o, s:o}", "value", value, "unused", unused));
 }
 
 /* NULL: err. */

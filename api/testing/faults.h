@@ -19,7 +19,7 @@ enum node_effect {
     NODE_FAIL_PREPARATION, /* nothing can be done on its disk until then */
     NODE_LOST,             /* it cannot be reached until then */
     NODE_RESTART,
-    NODE_PREEMPTED, /* what it had is gone, and what comes back is a new one */
+    NODE_PREEMPTED, /* it is away for a while, and what comes back is a new one */
 };
 
 struct fault {
@@ -37,6 +37,7 @@ struct fault {
     /* of a node: */
     enum node_effect effect;
     int64_t after_us; /* since a process of a job began there */
+    int64_t lasts_us; /* then the node comes back by itself; 0: it does not */
     /* The ids of nodes or pools that it has hit and not let go; owned. */
     int64_t *held;
     size_t n_held;

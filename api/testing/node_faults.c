@@ -12,6 +12,7 @@
 #include "model/failure.h"
 #include "model/span.h"
 #include "model/spec.h"
+#include "scheduler/fleet/preempt.h"
 #include "scheduler/scheduler.h"
 
 #define TEXT_MAX 1000
@@ -24,15 +25,19 @@ static const struct {
     [NODE_FAIL_PREPARATION] = {"failPreparation", true, true},
     [NODE_LOST] = {"lost", false, true},
     [NODE_RESTART] = {"restart", false, false},
-    [NODE_PREEMPTED] = {"preempted", false, false},
+    [NODE_PREEMPTED] = {"preempted", false, true},
 };
 #define N_EFFECTS (sizeof effects / sizeof effects[0])
 
-/* An effect that comes over a node later. */
+/* How long a preempted node is away, where nothing is said. */
+#define AWAY_US INT64_C(60000000)
+
+/* An effect that comes over a node later, or ends. */
 struct pending {
     struct testing_faults *all;
     struct loop_timer *timer;
     int64_t fault, node; /* number; id */
+    bool ends;
     struct pending *next;
 };
 
@@ -61,10 +66,10 @@ static int read_texts(const char *code, const char *message, struct fault *f, st
 static int read_node(struct fault *f, const json_t *o, struct err *e)
 {
     json_error_t why;
-    const char *effect = NULL, *after = NULL, *message = NULL;
+    const char *effect = NULL, *after = NULL, *message = NULL, *duration = NULL;
     size_t i = 0;
-    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:s, s?s, s?s}", "effect",
-                       &effect, "after", &after, "message", &message) < 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:s, s?s, s?s, s?s}", "effect",
+                       &effect, "after", &after, "message", &message, "duration", &duration) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "node", "node is not as documented: %s.", why.text);
     while (i < N_EFFECTS && strcmp(effects[i].name, effect) != 0)
         i++;
@@ -80,6 +85,13 @@ static int read_node(struct fault *f, const json_t *o, struct err *e)
         return err_set(e, ERR_INVALID_PROPERTY, "node.after",
                        "node.after must be a duration such as PT30M, and goes with lost, restart "
                        "and preempted only.");
+    f->lasts_us = f->effect == NODE_PREEMPTED ? AWAY_US : 0;
+    if (duration &&
+        (effects[i].prepares || !effects[i].keeps || span_parse(duration, &f->lasts_us) < 0 ||
+         f->lasts_us <= 0 || f->lasts_us > DURATION_MAX_US))
+        return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
+                       "node.duration must be a duration such as PT30M, and goes with lost and "
+                       "preempted only.");
     if (message && f->effect != NODE_FAIL_PREPARATION)
         return err_set(e, ERR_INVALID_PROPERTY, "node.message",
                        "node.message goes with failPreparation only.");
@@ -123,12 +135,14 @@ int fault_read_more(struct fault *f, const json_t *node, const json_t *allocatio
 
 void fault_render_more(const struct fault *f, json_t *o)
 {
-    char after[SPAN_SIZE];
+    char after[SPAN_SIZE], duration[SPAN_SIZE];
     span_text(f->after_us, after);
+    span_text(f->lasts_us, duration);
     if (f->kind == OF_NODE)
         json_object_set_new(o, "node",
-                            json_pack("{s:s, s:s, s:s*}", "effect", effects[f->effect].name,
-                                      "after", after, "message",
+                            json_pack("{s:s, s:s, s:s*, s:s*}", "effect", effects[f->effect].name,
+                                      "after", after, "duration", f->lasts_us > 0 ? duration : NULL,
+                                      "message",
                                       f->effect == NODE_FAIL_PREPARATION ? f->message : NULL));
     if (f->kind == OF_ALLOCATION)
         json_object_set_new(o, "allocation",
@@ -154,10 +168,46 @@ static void hold(struct fault *f, int64_t id)
     f->held[f->n_held++] = id;
 }
 
-static void strike(struct fault *f, struct fake_node *n)
+static void forget(struct pending *p)
+{
+    struct pending **at = &p->all->pending;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    loop_timer_destroy(p->timer);
+    free(p);
+}
+
+static void on_time(void *ctx);
+
+static void come_later(struct testing_faults *all, const struct fault *f,
+                       const struct fake_node *node, int64_t in_us, bool ends)
+{
+    struct pending *p = xcalloc(1, sizeof *p);
+    *p = (struct pending){.all = all,
+                          .timer = loop_timer_create(all->ground.loop, on_time, p),
+                          .fault = f->number,
+                          .node = fake_id(node),
+                          .ends = ends,
+                          .next = all->pending};
+    all->pending = p;
+    loop_timer_start(p->timer, loop_mono_us(all->ground.loop) + in_us);
+}
+
+static void preempt(const struct testing_faults *all, struct fake_node *n)
+{
+    fake_wipe(n);
+    fake_set_down(n, true, 0);
+    if (all->ground.sched)
+        fleet_node_preempt(sched_fleet(all->ground.sched), fake_id(n));
+}
+
+static void strike(struct testing_faults *all, struct fault *f, struct fake_node *n)
 {
     if (effects[f->effect].keeps)
         hold(f, fake_id(n));
+    if (f->lasts_us > 0)
+        come_later(all, f, n, f->lasts_us, true);
     switch (f->effect) {
     case NODE_HOLD_PREPARATION:
         fake_set_hung(n, true);
@@ -172,7 +222,7 @@ static void strike(struct fault *f, struct fake_node *n)
         fake_restart(n);
         break;
     case NODE_PREEMPTED:
-        fake_wipe(n);
+        preempt(all, n);
         break;
     }
 }
@@ -183,8 +233,19 @@ static void heal(const struct fault *f, struct fake_node *n)
         fake_set_hung(n, false);
     else if (f->effect == NODE_FAIL_PREPARATION)
         fake_set_refusing(n, NULL);
-    else if (f->effect == NODE_LOST)
+    else if (f->effect == NODE_LOST || f->effect == NODE_PREEMPTED)
         fake_set_down(n, false, 0);
+}
+
+/* If it was not let go before. */
+static void let_one_go(struct fault *f, struct fake_node *n)
+{
+    for (size_t i = 0; i < f->n_held; i++)
+        if (f->held[i] == fake_id(n)) {
+            f->held[i] = f->held[--f->n_held];
+            heal(f, n);
+            return;
+        }
 }
 
 static struct fault *first_hit(struct testing_faults *all, bool prepares, const struct told *told)
@@ -201,29 +262,23 @@ void testing_faults_met(struct testing_faults *all, struct fake_node *node,
     const struct told told = {.subscription = place->subscription, .pool = place->pool};
     struct fault *f = first_hit(all, true, &told);
     if (f)
-        strike(f, node);
-}
-
-static void forget(struct pending *p)
-{
-    struct pending **at = &p->all->pending;
-    while (*at != p)
-        at = &(*at)->next;
-    *at = p->next;
-    loop_timer_destroy(p->timer);
-    free(p);
+        strike(all, f, node);
 }
 
 static void on_time(void *ctx)
 {
     struct pending *p = ctx;
-    struct fake_node *n = fake_by_id(p->all->ground.nodes, p->node);
-    struct fault *f = p->all->first;
+    struct testing_faults *all = p->all;
+    struct fake_node *n = fake_by_id(all->ground.nodes, p->node);
+    struct fault *f = all->first;
+    bool ends = p->ends;
     while (f && f->number != p->fault)
         f = f->next;
     forget(p);
-    if (f && n)
-        strike(f, n);
+    if (f && n && ends)
+        let_one_go(f, n);
+    else if (f && n)
+        strike(all, f, n);
 }
 
 /* Never at once: the node is about to say that the process has begun. */
@@ -233,16 +288,8 @@ void testing_faults_began(struct testing_faults *all, const struct fake_node *no
     const struct told told = {
         .subscription = place->subscription, .pool = place->pool, .name = name};
     const struct fault *f = first_hit(all, false, &told);
-    if (!f)
-        return;
-    struct pending *p = xcalloc(1, sizeof *p);
-    *p = (struct pending){.all = all,
-                          .timer = loop_timer_create(all->ground.loop, on_time, p),
-                          .fault = f->number,
-                          .node = fake_id(node),
-                          .next = all->pending};
-    all->pending = p;
-    loop_timer_start(p->timer, loop_mono_us(all->ground.loop) + f->after_us);
+    if (f)
+        come_later(all, f, node, f->after_us, false);
 }
 
 void faults_pending_free(struct testing_faults *all)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/access/access.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "lib/strbuf.h"
@@ -264,17 +265,34 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
     arena_free(&a);
 }
 
+/* As many as Azure's size of such a name has: NC6 and NV6 one, NC12 two, NC24 four, ND40 eight. */
+static int gpus_of(const char *vm_size)
+{
+    const char *n = vm_size;
+    while ((n = strpbrk(n, "nN"))) {
+        long cores = strchr("cdvCDV", n[1]) && n[1] ? strtol(n + 2, NULL, 10) : 0;
+        if (cores > 0)
+            return cores >= 40 ? 8 : cores < 12 ? 1 : (int)(cores / 6);
+        n++;
+    }
+    return 0;
+}
+
 void testing_rules_met(void *ctx, struct fake_node *node)
 {
     struct testing_rules *rules = ctx;
     struct arena a;
     struct node row;
     struct pool_place place;
+    struct pool pool;
     struct err e;
     arena_init(&a);
     if (st_node_by_id(rules->st, &a, fake_id(node), &row, &e) == 1 &&
-        st_pool_place(rules->st, &a, row.cluster_id, &place, &e) == 1)
+        st_pool_by_id(rules->st, &a, row.cluster_id, &pool, &e) == 1 &&
+        st_pool_place(rules->st, &a, row.cluster_id, &place, &e) == 1) {
+        fake_set_gpus(node, gpus_of(pool.vm_size));
         testing_faults_met(rules->faults, node, &place);
+    }
     arena_free(&a);
 }
 
@@ -399,12 +417,43 @@ struct replied *rules_list(struct request *r)
     return reply_rules(r, 200, 0);
 }
 
+/* A pattern may be of subscriptions to come. */
+static int check_subscription(struct request *r, const char *where, const json_t *rule,
+                              struct err *e)
+{
+    struct subscription s;
+    const char *id =
+        json_string_value(json_object_get(json_object_get(rule, "match"), "subscription"));
+    if (!id || strpbrk(id, "*?["))
+        return 0;
+    int rc = access_subscription(testing_of(r)->arm.access, &r->arena, id, &s, e);
+    return rc != 0
+               ? (rc < 0 ? -1 : 0)
+               : err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
+                         "%smatch.subscription is '%.100s', which could not be found.", where, id);
+}
+
+static int check_subscriptions(struct request *r, struct err *e)
+{
+    const json_t *list = json_object_get(r->body, "rules"), *rule;
+    char where[32];
+    size_t i;
+    if (check_subscription(r, "", r->body, e) < 0)
+        return -1;
+    json_array_foreach((json_t *)(uintptr_t)list, i, rule) {
+        snprintf(where, sizeof where, "rules[%zu].", i);
+        if (check_subscription(r, where, rule, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 struct replied *rules_add(struct request *r)
 {
     struct err e;
     struct testing_rules *rules = testing_of(r)->rules;
     int64_t before = rules->last;
-    if (testing_rules_add(rules, r->body, &e) < 0)
+    if (check_subscriptions(r, &e) < 0 || testing_rules_add(rules, r->body, &e) < 0)
         return reply_err(r, &e);
     return reply_rules(r, 201, before);
 }

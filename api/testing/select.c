@@ -6,6 +6,10 @@
 
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
+#include "lib/strbuf.h"
+
+/* Of names in an error, about. */
+#define NAMED_MAX 300
 
 static char *copy(const char *text)
 {
@@ -79,6 +83,35 @@ bool selector_fits(const struct selector *s, const struct told *t)
     return same(s->method, t->method) && same(s->operation, t->operation) &&
            same(s->subscription, t->subscription) && (s->status == 0 || s->status == t->status) &&
            like(s->path, t->path) && like(s->pool, t->pool) && like(s->name, t->name);
+}
+
+int selector_finds_pool(struct request *r, const struct selector *s, struct err *e)
+{
+    struct storage *st = testing_of(r)->arm.storage;
+    struct strbuf there = STRBUF_INIT;
+    int64_t *ids;
+    size_t n;
+    bool found = false;
+    if (!s->pool)
+        return err_set(e, ERR_MISSING_PROPERTY, "match.pool",
+                       "mustExist needs match.pool: which pool or cluster must there be?");
+    if (st_pool_ids(st, &r->arena, &ids, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n && !found; i++) {
+        struct pool_place p;
+        if (st_pool_place(st, &r->arena, ids[i], &p, e) <= 0 || !p.pool || !p.subscription ||
+            strcmp(p.subscription, GROUPS_BURIED) == 0 || !same(s->subscription, p.subscription))
+            continue;
+        found = like(s->pool, p.pool);
+        if (there.len < NAMED_MAX)
+            strbuf_concat(&there, there.len > 0 ? ", " : "", p.pool);
+    }
+    int rc = found ? 0
+                   : err_set(e, ERR_RESOURCE_NOT_FOUND, "match.pool",
+                             "No pool or cluster fits match.pool '%.100s'; there %s%s.", s->pool,
+                             there.len > 0 ? "are: " : "is none", there.len > 0 ? there.s : "");
+    strbuf_free(&there);
+    return rc;
 }
 
 json_t *selector_render(const struct selector *s)

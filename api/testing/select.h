@@ -26,6 +26,8 @@ struct told {
 int selector_read(struct request *r, const json_t *o, struct selector *out,
                   struct err *e) MUST_CHECK;
 void selector_free(struct selector *s);
+/* Refuses one whose pool fits no pool or cluster that there is now, and names those. */
+int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct told *t);
 json_t *selector_render(const struct selector *s);
 /* Of a request; the status once there is one. In its arena. */

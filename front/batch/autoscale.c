@@ -19,6 +19,7 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "model/batch/node_states.h"
 #include "storage/batch_samples.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -39,12 +40,14 @@ struct look {
 
 static void count_nodes(const struct look *l, double values[])
 {
-    size_t usable = 0;
-    for (size_t i = 0; i < l->n_nodes; i++)
+    size_t usable = 0, preempted = 0;
+    for (size_t i = 0; i < l->n_nodes; i++) {
         usable += l->nodes[i].state == NODE_IDLE;
+        preempted += batch_node_state(&l->nodes[i], false) == BATCH_NODE_PREEMPTED;
+    }
     values[SAMPLE_NODE_COUNT] = (double)l->n_nodes;
     values[SAMPLE_USABLE] = (double)usable;
-    values[SAMPLE_PREEMPTED] = 0; /* a node that is taken away is gone from its pool */
+    values[SAMPLE_PREEMPTED] = (double)preempted;
     values[SAMPLE_CURRENT_DEDICATED] = l->p->has_dedicated;
     values[SAMPLE_CURRENT_LOW_PRIORITY] = l->p->has_low;
 }

@@ -79,6 +79,7 @@ struct cut {
     struct arena *a;
     const struct batch_pool *p;
     const struct shortfall *why;
+    const char *errors;          /* instead of those of `why`, or NULL */
     enum batch_allocation state; /* of the size from now on */
     int64_t now_us;
 };
@@ -98,7 +99,7 @@ static int cut_short(struct storage *st, void *ctx, struct err *e)
     if (c->state != size.state)
         size.state_us = c->now_us;
     size.state = c->state;
-    size.errors = errors_of(c->a, c->why, &size, &have);
+    size.errors = c->errors ? c->errors : errors_of(c->a, c->why, &size, &have);
     if (st_batch_pool_set_size(st, c->p->id, &size, c->p->updated_us, e) < 0)
         return -1;
     sched_wake_pool(c->f->sched, c->p->id);
@@ -137,7 +138,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
     }
     /* The turn in which it is written may be lost. */
     wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
-    struct cut c = {f, a, &p, &timed_out, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
+    struct cut c = {f, a, &p, &timed_out, NULL, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
     return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
 }
 
@@ -197,10 +198,10 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
     arena_init(&a);
     int rc = st_batch_pool_by_id(st, &a, core->id, &p, e);
     if (rc == 1 && !batch_pool_is_steady(&p)) {
-        struct cut c = {f, &a, &p, &too_many, p.size.state, now_us};
+        struct cut c = {f, &a, &p, &too_many, s->refused, p.size.state, now_us};
         if (s->settled)
             rc = settle(st, &p, now_us, e);
-        else if (p.size.state == BATCH_ALLOCATION_RESIZING && never_so_many(f, &p))
+        else if (p.size.state == BATCH_ALLOCATION_RESIZING && (s->refused || never_so_many(f, &p)))
             rc = cut_short(st, &c, e);
     }
     if (rc >= 0 && s->settled)
@@ -315,7 +316,7 @@ int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, st
 {
     struct arena a;
     arena_init(&a);
-    struct cut c = {f, &a, p, &stopped, BATCH_ALLOCATION_STOPPING, wakes_wall(f->wakes)};
+    struct cut c = {f, &a, p, &stopped, NULL, BATCH_ALLOCATION_STOPPING, wakes_wall(f->wakes)};
     int rc = st_tx(f->st, "stop resize", cut_short, &c, e);
     if (rc == 0) {
         wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, 0);

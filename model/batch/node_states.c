@@ -60,6 +60,8 @@ static enum batch_node_state unusable(const struct node *nd)
         return BATCH_NODE_START_TASK_FAILED;
     if (nd->failure == FAIL_NODE_REBOOTING)
         return BATCH_NODE_REBOOTING;
+    if (nd->failure == FAIL_NODE_RECLAIMED)
+        return BATCH_NODE_PREEMPTED;
     return failure_heals(nd->failure) ? BATCH_NODE_UNKNOWN : BATCH_NODE_UNUSABLE;
 }
 

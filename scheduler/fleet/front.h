@@ -56,8 +56,9 @@ struct pool_nodes {
 
 /* What a pool has of what it is scaled to. */
 struct pool_scaled {
-    bool settled; /* it has all of it, and nothing leaves any more */
-    int missing;  /* nodes for which there is no capacity */
+    bool settled;        /* it has all of it, and nothing leaves any more */
+    int missing;         /* nodes for which there is no capacity */
+    const char *refused; /* a list of errors of the service (JSON): it gets none; NULL: it may */
 };
 
 /* A secret of a Key Vault that a run refers to or, without a run, its pool. */

@@ -347,7 +347,8 @@ static struct failure node_lost(struct job_run *run, const struct node *nd)
     if (!why)
         why = front_text(words_of(run), &run->a, "see the errors of its {pool}");
     struct failure f = node_taken(run, nd);
-    f.code = nd->failure == FAIL_NODE_REBOOTED ? FAIL_NODE_REBOOTED : FAIL_NODE_LOST;
+    bool is_told = nd->failure == FAIL_NODE_REBOOTED || nd->failure == FAIL_NODE_RECLAIMED;
+    f.code = is_told ? nd->failure : FAIL_NODE_LOST;
     f.message = front_say(words_of(run), &run->a, "A node of the {run} was lost: %s", why);
     return f;
 }

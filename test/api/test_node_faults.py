@@ -182,6 +182,98 @@ def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(scripted, t, clock
     ground.remove()
 
 
+def test_a_preempted_node_is_shown_as_such_until_it_comes_back(scripted, t, clock):
+    ground = BatchGround(scripted)
+    plane = ground.plane
+    t.rules({"duration": "PT2H"})
+    fault = t.fault({"pool": "low"}, node={"effect": "preempted", "after": "PT1H", "duration": "PT3H"})
+    assert fault["node"] == {"effect": "preempted", "after": "PT1H", "duration": "PT3H"}
+    add_pool(plane, "low", vmSize="fake", targetLowPriorityNodes=1)
+    jobs = Jobs(plane, "low")
+    job = jobs()
+    job.add("train", id="t")
+    wait_for(lambda: job.task("t")["state"] == "running", what="it runs")
+    clock.change(rate=0)
+    state = lambda: [n["state"] for n in plane.all("/pools/low/nodes")]  # noqa: E731
+    clock.advance("PT2H")
+    assert (state(), hits(t)) == (["preempted"], [(1, 1)])
+    (counts,) = plane.all("/nodecounts", **{"$filter": "poolId eq 'low'"})
+    assert counts["lowPriority"]["preempted"] == 1
+    task = job.task("t")
+    assert task["state"] == "active" and task["executionInfo"]["requeueCount"] == 1
+    clock.advance("PT5H")  # it is back after three
+    assert (state(), hits(t)) == (["idle"], [(1, 0)])
+    assert job.task("t")["state"] == "completed"
+    clock.change(real=True)
+    jobs.remove()
+    plane.call("DELETE", "/pools/low", expect=202)
+    ground.remove()
+
+
+def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
+    t.rules({"duration": "PT2H"})
+    fault = t.fault(node={"effect": "preempted", "after": "PT1H", "duration": "P10D"})
+    cluster = place.cluster(vmSize="FAKE", vmPriority="lowpriority")
+    clock.change(rate=0)
+    job = place.job(cluster)
+    job.wait("running")
+    clock.advance("PT6H")
+    assert cluster.counts()["unusableNodeCount"] == 1 and job.state == "queued"
+    assert "preempted" in json.dumps(cluster.properties["errors"])
+    assert release(t, fault) == 1
+    clock.advance("PT6H")
+    job.succeed()
+
+
+def test_the_errors_of_an_allocation_are_a_pools_resize_errors(scripted, t):
+    ground = BatchGround(scripted)
+    plane = ground.plane
+    t.fault({"pool": "big"}, allocation={"code": "AccountCoreQuotaReached", "message": "No cores are left."})
+    pool = {"id": "big", "vmSize": "fake", "targetDedicatedNodes": 2, "resizeTimeout": "PT5M",
+            "cloudServiceConfiguration": {"osFamily": "5"}}  # fmt: skip
+    plane.call("POST", "/pools", pool, expect=201)
+    errors = wait_for(lambda: plane.get("/pools/big").get("resizeErrors"), 20, what="the errors")
+    assert [(e["code"], e["message"]) for e in errors] == [("AccountCoreQuotaReached", "No cores are left.")]
+    t.call("DELETE", "/faults", expect=204)
+    plane.call("DELETE", "/pools/big", expect=202)
+    ground.remove()
+
+
+def test_a_node_has_the_gpus_of_its_size(place):
+    for size, gpus in (("FAKE_NC6", 1), ("FAKE_NC24r", 4), ("FAKE", 0)):
+        cluster = place.cluster(vmSize=size)
+        (node,) = [n for n in place.daemon.get("/batchaid/nodes")["value"] if n.get("cluster") == cluster.name]
+        assert len(node["facts"].get("gpus", [])) == node["capacity"]["gpus"] == gpus, size
+        cluster.delete()
+
+
+# --- what there is not ----------------------------------------------------------------------------
+
+
+def test_a_fault_may_come_before_its_pool_and_is_unused_until_then(place, t):
+    early, other = t.fault({"pool": "later"}, allocation={}), t.fault({"pool": "never"}, allocation={})
+    assert t.get("/faults")["unused"] == [early["id"], other["id"]]
+    place.cluster(name="later", vmSize="FAKE", steady=False)
+    wait_for(lambda: t.get("/faults")["unused"] == [other["id"]], what="it hits")
+
+
+def test_a_fault_of_a_pool_that_must_exist_is_refused_with_what_there_is(place, t):
+    place.cluster(0, name="there", vmSize="FAKE")
+    fault = {"match": {"pool": "their"}, "node": {"effect": "lost"}, "mustExist": True}
+    refused(t.call("POST", "/faults", fault), 404, "ResourceNotFound", words=["match.pool", "their", "there"])
+    t.fault({"pool": "the*"}, node={"effect": "lost"}, mustExist=True)
+    del fault["match"]
+    refused(t.call("POST", "/faults", fault), 400, "MissingRequiredProperty", words=["match.pool"])
+
+
+def test_a_rule_for_no_subscription_is_refused_with_its_place(t):
+    nobody = "00000000-0000-0000-0000-00000000abcd"
+    refusal = t.rules({"exitCode": 1}, {"match": {"subscription": nobody}}, expect=404)
+    refused(refusal, 404, "SubscriptionNotFound", words=["rules[1].match.subscription", nobody])
+    assert t.get("/rules")["value"] == []
+    t.rules({"match": {"subscription": "0000*"}})
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -194,6 +286,8 @@ def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(scripted, t, clock
         ({"node": {"effect": "lost", "after": "soon"}}, INVALID, ["node.after", "PT30M"]),
         ({"node": {"effect": "failPreparation", "after": "PT1S"}}, INVALID, ["node.after"]),
         ({"node": {"effect": "lost", "message": "x"}}, INVALID, ["node.message"]),
+        ({"node": {"effect": "restart", "duration": "PT1S"}}, INVALID, ["node.duration", "preempted"]),
+        ({"node": {"effect": "preempted", "duration": "long"}}, INVALID, ["node.duration", "PT30M"]),
         ({"node": {"effect": "failPreparation"}, "match": {"name": "x"}}, INVALID, ["no job is there"]),
         ({"node": {"effect": "lost"}, "match": {"operation": "Jobs_Create"}}, INVALID, ["pool"]),
         ({"node": {"effect": "lost"}, "reply": {"status": 500}}, INVALID, ["match, skip"]),

@@ -137,7 +137,7 @@ def test_a_rule_that_fits_nothing_is_said_to_be_unused(place, t):
 
 
 def test_rules_of_a_subscription_are_for_its_jobs_alone(place, t, scripted):
-    other = "00000000-0000-0000-0000-00000000beef"
+    other = scripted.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     t.rules(
         {"match": {"subscription": other}, "exitCode": 9}, {"match": {"subscription": scripted.subscription}, "exitCode": 8}
     )
