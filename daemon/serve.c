@@ -182,6 +182,7 @@ static void api_stopped(void *ctx)
     assert(d->stopping_rooms == 0);
     d->api = NULL;
     d->sched = NULL;
+    testing_events_hurry(d->deps.testing.events); /* of streams that were cut */
     d->stopping_rooms = (s ? 2 : 1) + (d->packages ? 1 : 0);
     journal_stop(d->journal);
     if (s)
