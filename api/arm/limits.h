@@ -9,6 +9,5 @@ struct request;
 
 enum arm_counter { ARM_READS, ARM_WRITES, ARM_DELETES, ARM_COUNTERS };
 enum arm_counter arm_counter(const struct request *r);
-extern const char *const arm_remaining_headers[ARM_COUNTERS];
 
 #endif

@@ -37,14 +37,14 @@ static const struct route routes[] = {
      "Arm_OperationResults"},
 };
 
-const char *const arm_remaining_headers[ARM_COUNTERS] = {
-    [ARM_READS] = "x-ms-ratelimit-remaining-subscription-reads",
-    [ARM_WRITES] = "x-ms-ratelimit-remaining-subscription-writes",
-    [ARM_DELETES] = "x-ms-ratelimit-remaining-subscription-deletes",
+/* Nothing is throttled here, so the remaining number never falls. (Strict mode: testing/.) */
+static const struct {
+    const char *name, *value;
+} remaining[ARM_COUNTERS] = {
+    [ARM_READS] = {"x-ms-ratelimit-remaining-subscription-reads", "14999"},
+    [ARM_WRITES] = {"x-ms-ratelimit-remaining-subscription-writes", "1199"},
+    [ARM_DELETES] = {"x-ms-ratelimit-remaining-subscription-deletes", "14999"},
 };
-/* Nothing is throttled here, so the remaining number never falls. */
-static const char *const remaining[ARM_COUNTERS] = {
-    [ARM_READS] = "14999", [ARM_WRITES] = "1199", [ARM_DELETES] = "14999"};
 
 /* POST reads when it lists, and writes when it terminates. */
 enum arm_counter arm_counter(const struct request *r)
@@ -67,7 +67,7 @@ void arm_provider_headers(struct request *r)
     if (arm_is_strict(r))
         reply_header_text(r, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
     enum arm_counter counter = arm_counter(r);
-    reply_header_text(r, arm_remaining_headers[counter], remaining[counter]);
+    reply_header_text(r, remaining[counter].name, remaining[counter].value);
 }
 
 const struct service arm_service = {

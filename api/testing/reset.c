@@ -182,8 +182,8 @@ static void on_disk(void *ctx, const struct err *why)
     if (!z->group) {
         testing_faults_clear(t->faults, z->subscription);
         testing_rules_clear(t->rules, z->subscription);
-        testing_strict_clear(t->strict, z->subscription);
-        wakes_pace_changed(sched_wakes(t->arm.sched));
+        if (testing_strict_clear(t->strict, z->subscription))
+            wakes_pace_changed(sched_wakes(t->arm.sched));
     }
     batchai_wake_deletions(t->arm.front);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),

@@ -94,15 +94,17 @@ const struct pace *testing_strict_pace(const struct testing_strict *s)
     return s ? &s->pace : NULL;
 }
 
-static void drop(struct testing_strict *s, const char *subscription)
+/* False: there was none. */
+static bool drop(struct testing_strict *s, const char *subscription)
 {
     for (struct strict_profile **at = &s->first; *at; at = &(*at)->next)
         if (strcasecmp((*at)->subscription, subscription) == 0) {
             struct strict_profile *p = *at;
             *at = p->next;
             profile_free(p);
-            return;
+            return true;
         }
+    return false;
 }
 
 /* Takes over `p`, in the place of what there was for the same subscription. */
@@ -113,20 +115,20 @@ static void put(struct testing_strict *s, struct strict_profile *p)
         s->general = p;
         return;
     }
-    drop(s, p->subscription);
+    (void)drop(s, p->subscription);
     p->next = s->first;
     s->first = p;
 }
 
-void testing_strict_clear(struct testing_strict *s, const char *subscription)
+bool testing_strict_clear(struct testing_strict *s, const char *subscription)
 {
+    bool was_on = strict_is_on(s, NULL);
     strict_forget_counts(s, subscription);
-    if (subscription) {
-        drop(s, subscription);
-        return;
-    }
+    if (subscription)
+        return drop(s, subscription);
     drop_all(s);
     put(s, profile_new(NULL, s->begun_on));
+    return was_on;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -276,7 +278,7 @@ struct replied *strict_remove(struct request *r)
     const char *subscription;
     if (read_subscription(r, request_query(r, "subscription"), &subscription, &e) < 0)
         return reply_err(r, &e);
-    testing_strict_clear(t->strict, subscription);
-    wakes_pace_changed(sched_wakes(t->arm.sched));
+    if (testing_strict_clear(t->strict, subscription))
+        wakes_pace_changed(sched_wakes(t->arm.sched));
     return reply_empty(r, 204);
 }

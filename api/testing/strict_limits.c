@@ -41,6 +41,23 @@ static bool is_delete(const struct request *r)
     return in_subscription(r) && arm_counter(r) == ARM_DELETES;
 }
 
+/* What the resource manager is asked beside all subscriptions. */
+static bool of_tenant(const struct request *r)
+{
+    return (r->service->audiences & AUDIENCE_ARM) && !told_of(r).subscription &&
+           !(r->route->flags & ROUTE_OPEN) && strncmp(r->path, "/batchaid/", 10) != 0;
+}
+
+static bool is_tenant_read(const struct request *r)
+{
+    return of_tenant(r) && arm_counter(r) == ARM_READS;
+}
+
+static bool is_tenant_write(const struct request *r)
+{
+    return of_tenant(r) && arm_counter(r) != ARM_READS;
+}
+
 static bool is_operation(const struct request *r, const char *name)
 {
     return strcmp(r->route->operation_id, name) == 0;
@@ -99,6 +116,12 @@ static const char *scope_of_subscription(struct request *r)
     return told_of(r).subscription;
 }
 
+static const char *scope_of_tenant(struct request *r)
+{
+    (void)r;
+    return "tenant";
+}
+
 static const struct limit {
     bool (*fits)(const struct request *r);
     const char *(*scope)(struct request *r);
@@ -112,6 +135,10 @@ static const struct limit {
                       "Number of write requests"},
     [LIMIT_DELETES] = {is_delete, scope_of_subscription, 429, "SubscriptionRequestsThrottled",
                        "Number of delete requests"},
+    [LIMIT_TENANT_READS] = {is_tenant_read, scope_of_tenant, 429, "TenantRequestsThrottled",
+                            "Number of read requests"},
+    [LIMIT_TENANT_WRITES] = {is_tenant_write, scope_of_tenant, 429, "TenantRequestsThrottled",
+                             "Number of write requests"},
     [LIMIT_ACCOUNT_READS] = {is_account_read, scope_of_subscription, 429, "TooManyRequests",
                              SRP "Read_ObservationWindow_00:05:00."},
     [LIMIT_ACCOUNT_LISTS] = {is_account_list, scope_of_subscription, 429, "TooManyRequests",
@@ -146,10 +173,11 @@ static const char *subscription_of(const struct testing_strict *s, struct reques
     struct storage_account account;
     struct batch_account batch;
     struct vault vault;
-    const char *named = told_of(r).subscription, *of = account_of(r);
+    const char *named = told_of(r).subscription, *of;
     unsigned audiences = r->service->audiences;
-    if (named)
-        return access_subscription_id(s->access, &r->arena, named);
+    if (audiences & AUDIENCE_ARM)
+        return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
+    of = account_of(r);
     if (!of)
         return NULL;
     if (audiences & AUDIENCE_STORAGE)
@@ -171,7 +199,9 @@ static const struct strict_profile *profile_of(const struct testing_strict *s, s
     if (!s || !r->service || !r->route || r->service->unwatched || !pace_is_on(&s->pace, NULL))
         return NULL;
     const char *subscription = subscription_of(s, r);
-    const struct strict_profile *p = subscription ? strict_profile_of(s, subscription) : NULL;
+    const struct strict_profile *p = subscription   ? strict_profile_of(s, subscription)
+                                     : of_tenant(r) ? s->general
+                                                    : NULL;
     return p && p->on ? p : NULL;
 }
 
@@ -229,7 +259,7 @@ static struct strict_count *find_count(const struct testing_strict *s, enum stri
 
 static void count_one(struct testing_strict *s, enum strict_limit limit, struct request *r)
 {
-    const char *of = limits[limit].scope(r);
+    const char *of = limits[limit].scope(r), *subscription = subscription_of(s, r);
     struct strict_count *c = find_count(s, limit, of, r->now_us);
     if (c) {
         c->n++;
@@ -241,7 +271,7 @@ static void count_one(struct testing_strict *s, enum strict_limit limit, struct 
     c = xcalloc(1, sizeof *c);
     *c = (struct strict_count){.limit = limit,
                                .of = xstrdup(of),
-                               .subscription = xstrdup(subscription_of(s, r)),
+                               .subscription = xstrdup(subscription ? subscription : ""),
                                .since_us = r->now_us,
                                .n = 1,
                                .next = s->counts};
@@ -259,12 +289,13 @@ static const char *message_of(struct request *r, const struct strict_profile *p,
                               enum strict_limit limit, int left_s)
 {
     const struct limit *l = &limits[limit];
-    if (limit > LIMIT_DELETES)
+    if (limit > LIMIT_TENANT_WRITES)
         return l->message;
     return arena_printf(&r->arena,
-                        "%s for subscription '%s' exceeded the limit of '%d' for time interval "
-                        "'01:00:00'. Please try again after '%d' seconds.",
-                        l->message, told_of(r).subscription, p->most[limit], left_s);
+                        "%s for %s '%s' exceeded the limit of '%d' for time interval '01:00:00'. "
+                        "Please try again after '%d' seconds.",
+                        l->message, limit <= LIMIT_DELETES ? "subscription" : "tenant", l->scope(r),
+                        p->most[limit], left_s);
 }
 
 static const struct injected *refuse(struct request *r, const struct strict_profile *p,
@@ -319,16 +350,24 @@ static const struct {
 static void add_remaining(const struct testing_strict *s, const struct strict_profile *p,
                           struct request *r)
 {
-    static const enum strict_limit of[ARM_COUNTERS] = {
-        [ARM_READS] = LIMIT_READS, [ARM_WRITES] = LIMIT_WRITES, [ARM_DELETES] = LIMIT_DELETES};
-    enum arm_counter counter = arm_counter(r);
-    enum strict_limit limit = of[counter];
-    if (!fits(p, limit, r))
-        return;
-    const struct strict_count *c = find_count(s, limit, limits[limit].scope(r), r->now_us);
-    int left = p->most[limit] - (c ? c->n : 0);
-    reply_header_instead(r, arm_remaining_headers[counter],
-                         arena_printf(&r->arena, "%d", left > 0 ? left : 0));
+    static const struct {
+        enum strict_limit limit;
+        const char *header;
+    } told[] = {
+        {LIMIT_READS, "x-ms-ratelimit-remaining-subscription-reads"},
+        {LIMIT_WRITES, "x-ms-ratelimit-remaining-subscription-writes"},
+        {LIMIT_DELETES, "x-ms-ratelimit-remaining-subscription-deletes"},
+        {LIMIT_TENANT_READS, "x-ms-ratelimit-remaining-tenant-reads"},
+        {LIMIT_TENANT_WRITES, "x-ms-ratelimit-remaining-tenant-writes"},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        enum strict_limit limit = told[i].limit;
+        if (!fits(p, limit, r))
+            continue;
+        const struct strict_count *c = find_count(s, limit, limits[limit].scope(r), r->now_us);
+        int left = p->most[limit] - (c ? c->n : 0);
+        reply_header_instead(r, told[i].header, arena_printf(&r->arena, "%d", left > 0 ? left : 0));
+    }
 }
 
 void testing_headers(void *ctx, struct request *r)

@@ -41,6 +41,8 @@
     X(LIMIT_READS, "readsPerHour", 12000, 3600)                                                    \
     X(LIMIT_WRITES, "writesPerHour", 1200, 3600)                                                   \
     X(LIMIT_DELETES, "deletesPerHour", 15000, 3600)                                                \
+    X(LIMIT_TENANT_READS, "tenantReadsPerHour", 12000, 3600)                                       \
+    X(LIMIT_TENANT_WRITES, "tenantWritesPerHour", 1200, 3600)                                      \
     X(LIMIT_ACCOUNT_READS, "storageAccountReadsPer5Minutes", 800, 300)                             \
     X(LIMIT_ACCOUNT_LISTS, "storageAccountListsPer5Minutes", 100, 300)                             \
     X(LIMIT_STORAGE, "storageRequestsPerSecond", 20000, 1)                                         \

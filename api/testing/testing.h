@@ -82,8 +82,8 @@ struct testing_strict *testing_strict_create(struct storage *st, const struct ac
 void testing_strict_free(struct testing_strict *s);
 /* For those who are held up; NULL for NULL. Lives as long as `s`. */
 const struct pace *testing_strict_pace(const struct testing_strict *s);
-/* Forgets what a subscription asked for; NULL: all. wakes_pace_changed() is the caller's. */
-void testing_strict_clear(struct testing_strict *s, const char *subscription);
+/* Forgets what a subscription asked for; NULL: all. True: wakes_pace_changed() is the caller's. */
+bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
 /* For struct api_watch; ctx is a const struct testing *. */
 const struct injected *testing_begin(void *ctx, struct request *r);

@@ -62,7 +62,7 @@ class Cloud:
         self.state_dir = os.path.join(self._above, "state")
         env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
         for name, value in self.settings.items():
-            env["BATCHAID_" + name.upper()] = str(value)
+            env["BATCHAID_" + name.upper()] = str(value).lower() if isinstance(value, bool) else str(value)
         self._log = self.log or open(os.path.join(self._above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
         command = [self.program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
         command += ["--listen", "localhost:0"]

@@ -118,6 +118,10 @@ def test_a_daemon_may_be_strict_from_the_start(own_daemon):
     assert Strict(d).all()[0]["strict"] is True
     reply = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200)
     assert left(reply, "reads") == 11999
+    tenant = d.call("GET", "/subscriptions", api_version="2022-12-01", expect=200).headers
+    assert tenant["x-ms-ratelimit-remaining-tenant-reads"] == "11999" and RATE + "reads" not in tenant
+    Strict(d).call("POST", "/strict", {"tenantReadsPerHour": 1}, expect=200)
+    refused(d.call("GET", "/subscriptions", validate=False), 429, "TenantRequestsThrottled", words=["tenant", "'1'"])
     Strict(d).set(strict=False)
     assert RATE + "reads" not in d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups").headers
 

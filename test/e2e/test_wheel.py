@@ -119,6 +119,8 @@ def test_a_cloud_as_slow_as_the_service():
         assert state_of(mine, path) == "queued"
         cloud.clock.advance("PT2M")
         assert state_of(mine, path) == "succeeded"
+    with package.Cloud(testing_strict=True) as cloud, cloud.subscription() as mine:
+        assert cloud.testing("GET", "/strict?subscription=" + mine.id)["value"][0]["strict"]
 
 
 def test_the_environment_is_set(batchaid):
@@ -155,4 +157,4 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
         timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "13 passed" in done.stdout
+    assert "14 passed" in done.stdout
