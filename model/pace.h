@@ -31,6 +31,7 @@ enum pace_step {
     /* Of pools and nodes. */
     PACE_ALLOCATION,      /* a pool of a fixed size has no new nodes so long */
     PACE_AUTO_ALLOCATION, /* likewise, if it scales by itself */
+    PACE_AUTO_IDLE,       /* a node idles so long before automatic scaling lets it go */
     PACE_NODE_CREATION,   /* a new node says nothing */
     PACE_NODE_START,      /* it says something, and its preparation has not begun */
     PACE_NODE_SETUP,      /* its set-up task, if it has one */

@@ -69,6 +69,13 @@ static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, si
     return nodes;
 }
 
+/* How long a node idles before automatic scaling lets it go. */
+static int64_t idle_us(const struct pass *p)
+{
+    int64_t paced_us = wakes_pace_us(p->s->wakes, p->pool.id, PACE_AUTO_IDLE);
+    return paced_us > 0 ? paced_us : p->s->autoscale_idle_us;
+}
+
 /* New nodes take their time from when the pool began to want another size. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
@@ -101,7 +108,7 @@ static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
         .n_nodes = n,
         .demand = demand,
         .now_us = wakes_mono(p->s->wakes),
-        .idle_us = p->s->autoscale_idle_us,
+        .idle_us = idle_us(p),
         .free_capacity = room,
         .good_capacity =
             c->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, c->priority) : 0,
@@ -222,7 +229,7 @@ static const char *why_scaled(struct pass *p, const struct pass_class *c)
                             s->minimum, s->maximum, s->initial);
     case PLAN_IDLE:
         return arena_printf(p->a, "idle for %lld s, and nothing waits that wants more",
-                            (long long)(p->s->autoscale_idle_us / 1000000));
+                            (long long)(idle_us(p) / 1000000));
     case PLAN_REPLACED:
         return "other machines are free that work";
     }

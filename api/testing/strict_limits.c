@@ -21,9 +21,15 @@
 /* --- which requests a limit is of ---------------------------------------------------------------
  */
 
+/* The resource manager and the providers behind it; Azure Batch takes its tokens too. */
+static bool by_arm(const struct request *r)
+{
+    return r->service->audiences == AUDIENCE_ARM;
+}
+
 static bool in_subscription(const struct request *r)
 {
-    return (r->service->audiences & AUDIENCE_ARM) && told_of(r).subscription;
+    return by_arm(r) && told_of(r).subscription;
 }
 
 static bool is_read(const struct request *r)
@@ -44,8 +50,8 @@ static bool is_delete(const struct request *r)
 /* What the resource manager is asked beside all subscriptions. */
 static bool of_tenant(const struct request *r)
 {
-    return (r->service->audiences & AUDIENCE_ARM) && !told_of(r).subscription &&
-           !(r->route->flags & ROUTE_OPEN) && strncmp(r->path, "/batchaid/", 10) != 0;
+    return by_arm(r) && !told_of(r).subscription && !(r->route->flags & ROUTE_OPEN) &&
+           strncmp(r->path, "/batchaid/", 10) != 0;
 }
 
 static bool is_tenant_read(const struct request *r)
@@ -175,7 +181,7 @@ static const char *subscription_of(const struct testing_strict *s, struct reques
     struct vault vault;
     const char *named = told_of(r).subscription, *of;
     unsigned audiences = r->service->audiences;
-    if (audiences & AUDIENCE_ARM)
+    if (by_arm(r))
         return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
     of = account_of(r);
     if (!of)
@@ -219,11 +225,14 @@ static void count_free(struct strict_count *c)
     free(c);
 }
 
-void strict_forget_counts(struct testing_strict *s, const char *subscription)
+/* Those that are over; with `now_us` 0 those of a subscription, or NULL: all. */
+static void drop_counts(struct testing_strict *s, int64_t now_us, const char *subscription)
 {
     for (struct strict_count **at = &s->counts; *at;) {
         struct strict_count *c = *at;
-        if (subscription && strcasecmp(c->subscription, subscription) != 0) {
+        bool goes = now_us ? is_over(c, now_us)
+                           : !subscription || strcasecmp(c->subscription, subscription) == 0;
+        if (!goes) {
             at = &c->next;
             continue;
         }
@@ -233,18 +242,9 @@ void strict_forget_counts(struct testing_strict *s, const char *subscription)
     }
 }
 
-static void drop_old(struct testing_strict *s, int64_t now_us)
+void strict_forget_counts(struct testing_strict *s, const char *subscription)
 {
-    for (struct strict_count **at = &s->counts; *at;) {
-        struct strict_count *c = *at;
-        if (!is_over(c, now_us)) {
-            at = &c->next;
-            continue;
-        }
-        *at = c->next;
-        s->n_counts--;
-        count_free(c);
-    }
+    drop_counts(s, 0, subscription);
 }
 
 /* In the present window; NULL: nothing was counted. */
@@ -265,7 +265,7 @@ static void count_one(struct testing_strict *s, enum strict_limit limit, struct 
         c->n++;
         return;
     }
-    drop_old(s, r->now_us);
+    drop_counts(s, r->now_us, NULL);
     if (s->n_counts == COUNTS_MAX)
         return;
     c = xcalloc(1, sizeof *c);

@@ -25,6 +25,7 @@
     X(PACE_SECRET_DELETION, "secretDeletion", 5000)                                                \
     X(PACE_ALLOCATION, "allocation", 90000)                                                        \
     X(PACE_AUTO_ALLOCATION, "autoScaleAllocation", 690000)                                         \
+    X(PACE_AUTO_IDLE, "autoScaleIdle", 330000)                                                     \
     X(PACE_NODE_CREATION, "nodeCreation", 90000)                                                   \
     X(PACE_NODE_START, "nodeStart", 30000)                                                         \
     X(PACE_NODE_SETUP, "nodeSetup", 30000)                                                         \

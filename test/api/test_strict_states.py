@@ -100,10 +100,12 @@ def test_a_setup_task_is_seen(place, strict, clock):
 def test_a_cluster_that_scales_by_itself_is_slower(place, strict, clock):
     strict.set()
     cluster = place.cluster_at("c")
-    auto = {"manual": None, "autoScale": {"minimumNodeCount": 1, "maximumNodeCount": 2, "initialNodeCount": 1}}
+    auto = {"manual": None, "autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 2, "initialNodeCount": 1}}
     cluster.call("PUT", body=cluster_body(scaleSettings=auto), expect=202)
     seen = seen_by(lambda: cluster.properties["currentNodeCount"], clock, "PT30S", lambda n: n == 1)
     assert seen == [(0, 0), (1, 690)]
+    seen = seen_by(lambda: of_cluster(cluster)()[2], clock, "PT30S", lambda counts: counts == "{}")
+    assert seen == [('{"preparing": 1}', 0), ('{"idle": 1}', 120), ('{"leaving": 1}', 120 + 330), ("{}", 120 + 330 + 270)]
 
 
 def test_a_job_waits_is_seen_terminating_and_has_no_made_up_exit_code(place, strict, clock):
@@ -142,6 +144,18 @@ def test_another_subscription_waits_for_nothing(scripted, strict, clock, place):
     assert place.daemon.get(reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
     clock.advance("PT10S")
     assert cluster.counts()["idleNodeCount"] == 2
+
+
+def test_a_reset_waits_for_nothing(scripted, strict, clock, place):
+    strict.call("POST", "/strict", {"strict": True}, expect=200)
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(2), expect=202)
+    clock.advance("PT5M")
+    assert cluster.counts()["idleNodeCount"] == 2
+    began = len(scripted.log())
+    strict.reset(subscription=scripted.subscription)
+    wait_for(lambda: sum("node.removed" in line for line in scripted.log()[began:]) == 2, what="its nodes are gone")
+    place.make()
 
 
 def test_what_is_held_up_goes_on_when_the_mode_is_switched_off(place, strict, clock):
