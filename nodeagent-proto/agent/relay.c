@@ -46,6 +46,8 @@ static void give_up(struct relay *r, size_t i)
 
 static void drop(struct relay *r, size_t i)
 {
+    if (r->kill == r->pid[i])
+        r->kill = 0;
     for (; i + 1 < RELAY_MAX; i++) {
         r->pid[i] = r->pid[i + 1];
         r->limit_ms[i] = r->limit_ms[i + 1];
@@ -56,6 +58,8 @@ static void drop(struct relay *r, size_t i)
 void relay_send(struct relay *r, int signo)
 {
     size_t i = 0;
+    if (signo == SIGKILL && r->kill)
+        return;
     while (i < RELAY_MAX && r->pid[i])
         i++;
     if (i == RELAY_MAX) {
@@ -69,6 +73,8 @@ void relay_send(struct relay *r, int signo)
         become(r, signo);
     if (pid < 0)
         return;
+    if (signo == SIGKILL)
+        r->kill = pid;
     r->pid[i] = pid;
     r->limit_ms[i] = monotonic_ms() + LIMIT_MS;
 }

@@ -13,18 +13,20 @@
 
 #include "nodeagent-proto/agent/account.h"
 
-#define RELAY_MAX 4 /* how many run at once; for one more the oldest is killed */
+#define RELAY_MAX 4 /* how many run at once; for one more the oldest is ended */
 
 struct relay {
     const char *command;           /* borrowed, like the next two; NULL: there is none */
     char *const *env;              /* of the task */
     const struct account *account; /* NULL: the agent's own */
     bool kill_sent;                /* SIGKILL was passed on once */
+    pid_t kill;                    /* the command that does it, while it runs; 0: none does */
     pid_t pid[RELAY_MAX];          /* oldest first; 0: free */
     int64_t limit_ms[RELAY_MAX];   /* monotonic */
 };
 
-/* Runs the command with the signal's number in BATCHAI_SIGNAL. */
+/* Runs the command with the signal's number in BATCHAI_SIGNAL; for SIGKILL not if one is at that
+ * already. */
 void relay_send(struct relay *r, int signo);
 /* True if `pid`, which was reaped, was one of these. */
 bool relay_reaped(struct relay *r, pid_t pid);

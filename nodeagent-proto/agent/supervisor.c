@@ -104,12 +104,21 @@ static void deliver(struct supervisor *s, int signo)
         signal_all(s, signo);
 }
 
+/* One SIGKILL is as good as many, and to pass each on takes longer than to send another. */
 static void drain_signals(struct supervisor *s)
 {
     struct signalfd_siginfo info;
-    while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
-        if ((int)info.ssi_signo == SUPERVISOR_SIGNAL)
+    bool kill = false;
+    while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if ((int)info.ssi_signo != SUPERVISOR_SIGNAL)
+            continue;
+        if (info.ssi_int == SIGKILL)
+            kill = true;
+        else
             deliver(s, info.ssi_int);
+    }
+    if (kill)
+        deliver(s, SIGKILL);
 }
 
 /* Sleeps until a child ends, a signal comes, `fd` (-1: none) is readable or a limit is reached; at

@@ -22,8 +22,9 @@
 
 /* Killed tasks are looked at again this often, and given up after a limit. They must be gone,
  * because their supervisors write logs and would bring back parts of a removed root. */
-#define KILL_LOOK_US 20000
-#define KILL_MAX_US  30000000
+#define KILL_LOOK_US  20000
+#define KILL_AGAIN_US 1000000 /* a kill into a container takes as long as its runtime wants */
+#define KILL_MAX_US   30000000
 
 /* How long until the removal of a tree that failed is tried again. */
 #define REMOVE_AGAIN_US 5000000
@@ -46,6 +47,7 @@ struct node_exit {
     int rounds;
     int running;       /* tasks that ran according to the last list */
     int64_t killed_us; /* when the first was killed; 0: none was */
+    int64_t asked_us;  /* when they were killed last; 0: that failed, or was not yet */
 };
 
 void node_exit_free(struct node_rt *rt)
@@ -144,6 +146,8 @@ static void on_killed(void *ctx, const struct err *why)
     if (--rt->exit->pending > 0)
         return;
     bool again = rt->exit->refusals > 0 && ++rt->exit->rounds < KILL_ROUNDS;
+    if (rt->exit->refusals > 0)
+        rt->exit->asked_us = 0;
     rt->exit->refusals = 0;
     if (again)
         step_to(rt, EXIT_ASKING);
@@ -156,11 +160,17 @@ static void on_tasks(void *ctx, const struct err *why, const struct task_status 
     struct node_rt *rt = ctx;
     if (!current(rt))
         return;
+    int64_t now = wakes_mono(rt->fleet->wakes), asked = rt->exit->asked_us;
+    bool kill = asked == 0 || now - asked >= KILL_AGAIN_US;
+    if (kill)
+        rt->exit->asked_us = now;
     rt->exit->running = 0;
     for (size_t i = 0; !why && i < n; i++) {
         if (list[i].state != TASK_RUNNING)
             continue;
         rt->exit->running++;
+        if (!kill)
+            continue;
         rt->exit->pending++;
         node_signal(rt->contact.link, list[i].id, SIGKILL, on_killed, rt);
     }

@@ -287,6 +287,27 @@ static void test_signal_command_that_hangs(void **state)
     paths_free(&p);
 }
 
+/* Who looks whether a task has ended, and kills it again meanwhile, must not keep it from ending.
+ */
+static void test_kills_one_after_another_are_carried_on_once(void **state)
+{
+    enum { KILLS = 100 };
+    struct fixture *f = *state;
+    struct paths p;
+    open_ready(f);
+    struct task_spec s = with_signal_command(f, &p, "sleep 1000");
+    s.signal_command =
+        "echo $BATCHAI_SIGNAL >> $DIR/" RELAYED "; sleep 0.3; echo done >> $DIR/" RELAYED;
+    run_spec(f, &s);
+    int before = f->answers;
+    for (int i = 0; i < KILLS; i++)
+        node_signal(f->link, "relayed", SIGKILL, on_done, f);
+    WAIT(f, f->answers == before + KILLS);
+    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_relayed(f, "9\ndone\n");
+    paths_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +325,7 @@ int main(void)
         TEST(test_nothing_is_carried_on_without_need),
         TEST(test_kill_is_carried_on_if_the_command_was_killed),
         TEST(test_signal_command_that_hangs),
+        TEST(test_kills_one_after_another_are_carried_on_once),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("task_ends", tests, NULL, NULL);
