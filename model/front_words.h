@@ -56,6 +56,9 @@ struct front_words {
     const char *log;              /* a run's log is LOG.log, or LOG-NODE.log */
     const char *setup_task;       /* that a pool runs on each of its nodes */
     const char *mounts_dir;       /* where a pool's volumes are mounted, below a node's root */
+    /* Unpacked archives, below a node's root: where they lie, where tasks have links to them, and
+     * where those are that its pool uses; NULL: the front has none. */
+    const char *archives, *archive_links, *pool_archive_links;
     const char *home; /* the front's own directory there, which stays; NULL: it has none */
     /* Properties of pools, with their paths where errors have these: */
     const char *size, *size_path, *priority, *target_path, *maximum_path, *admin_name;

@@ -131,6 +131,7 @@ static const struct op {
     {"unmount", serve_unmount, CHANGES, IN_ORDER},
     {"make_dirs", serve_make_dirs, CHANGES, IN_ORDER},
     {"remove_tree", serve_remove_tree, CHANGES, IN_ORDER},
+    {"drop_unlinked", serve_drop_unlinked, CHANGES, ANY_TIME},
     {"append", serve_append, CHANGES, IN_ORDER},
     {"write_file", serve_write_file, CHANGES, IN_ORDER},
     {"write_bytes", serve_write_bytes, CHANGES, IN_ORDER},

@@ -18,6 +18,7 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/share.h"
+#include "nodeagent-proto/agent/unlinked.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/disk/listing.h"
 #include "nodeagent-proto/wire/message.h"
@@ -228,6 +229,20 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     if (get_path(req, "path", &path, e) < 0 || refuse_own(a, "path", path, e) < 0)
         return SERVE_FAILED;
     int rc = file_discard(a->root, path, a->trash_dir, &a->mounts, e);
+    if (rc > 0)
+        agent_empty_trash(a);
+    return outcome(rc);
+}
+
+enum outcome serve_drop_unlinked(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    struct unlinked u = {.root = a->root, .trash = a->trash_dir, .mounts = &a->mounts};
+    (void)reply;
+    if (get_path(req, "dir", &u.dir, e) < 0 || get_path(req, "used", &u.used, e) < 0 ||
+        get_path(req, "links", &u.links, e) < 0 || refuse_own(a, "dir", u.dir, e) < 0 ||
+        file_check_below(a->root, u.dir, e) < 0 || file_check_below(a->root, u.links, e) < 0)
+        return SERVE_FAILED;
+    int rc = unlinked_discard(&u, e);
     if (rc > 0)
         agent_empty_trash(a);
     return outcome(rc);

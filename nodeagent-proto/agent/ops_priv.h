@@ -33,6 +33,7 @@ enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, stru
 enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_drop_unlinked(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e);

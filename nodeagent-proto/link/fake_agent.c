@@ -216,6 +216,7 @@ static const struct op {
     {"remote_close", do_nothing, .on_disk = true},
     {"write_file", do_nothing, .on_disk = true},
     {"remove_tree", do_nothing, .on_disk = true},
+    {"drop_unlinked", do_nothing, .on_disk = true},
     {"write_bytes", do_nothing, .on_disk = true},
     {"unpack", do_nothing, .on_disk = true},
     {"open_folder", do_nothing, .on_disk = true},

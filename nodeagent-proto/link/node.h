@@ -246,6 +246,14 @@ void node_account_release(struct node_link *, const char *name, node_done_cb cb,
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
 /* Removes a node root that was cleaned; the agent ends after its answer. */
 void node_remove_root(struct node_link *, node_done_cb cb, void *ctx);
+/* What is used by way of links alone; paths on the node. */
+struct node_unlinked {
+    const char *dir, *used, *links;
+};
+/* Removes what is right below `dir` and no link at or below `used` leads to, with the links right
+ * below `links` that lead there. What is asked for later finds it gone. */
+void node_drop_unlinked(struct node_link *, const struct node_unlinked *what, node_done_cb cb,
+                        void *ctx);
 /* Restarts the machine; needs root. Answered before it goes down. */
 void node_reboot(struct node_link *, node_done_cb cb, void *ctx);
 

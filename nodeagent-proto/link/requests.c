@@ -393,6 +393,15 @@ void node_account_release(struct node_link *link, const char *name, node_done_cb
     ask_done(link, "account_release", json_pack("{s:s*}", "name", name), cb, ctx);
 }
 
+void node_drop_unlinked(struct node_link *link, const struct node_unlinked *what, node_done_cb cb,
+                        void *ctx)
+{
+    ask_done(
+        link, "drop_unlinked",
+        json_pack("{s:s, s:s, s:s}", "dir", what->dir, "used", what->used, "links", what->links),
+        cb, ctx);
+}
+
 void node_reboot(struct node_link *link, node_done_cb cb, void *ctx)
 {
     ask_done(link, "reboot", json_object(), cb, ctx);

@@ -361,8 +361,17 @@ static void add_users(struct node_rt *rt)
     node_users_step(rt, &prep->a, prep->script, &prep->spec);
 }
 
+/* Links to what the pool does not use any more would keep that there. */
 static void add_packages(struct node_rt *rt)
 {
+    const char *links = words_of_node(rt)->pool_archive_links;
+    const struct script_label gone =
+        label(rt, FAIL_NODE_PREPARATION_FAILED, "remove links to packages");
+    script_skip_if(rt->prep->script, &rt->prep->resumed);
+    if (links)
+        script_remove_tree(rt->prep->script, &gone,
+                           arena_concat(&rt->prep->a, rt->root, "/", links));
+    script_skip_if(rt->prep->script, NULL);
     const struct inputs in = {.script = rt->prep->script,
                               .a = &rt->prep->a,
                               .files = rt->fleet->cfg.files,

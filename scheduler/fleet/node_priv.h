@@ -95,6 +95,9 @@ struct node_rt {
     struct node_noted noted;
     bool no_strays; /* all tasks there are known to rows: node_strays.c */
     bool swept;     /* no directories of forgotten jobs are left: node_sweep.c */
+    /* The idle time after which archives that nothing uses are removed: since when, as in its row,
+     * and when (monotonic; 0: that was done): node_sweep.c */
+    int64_t archives_idle_us, archives_due_us;
     struct node_setup_done setup;
     struct node_tenant *tenants;        /* borrowed */
     int64_t idle_row_us, idle_since_us; /* node.idle_us as last seen; fleet_node_idle_since() */
@@ -243,6 +246,8 @@ void node_strays_free(struct node_rt *rt);
 /* Removes the directories of jobs that are neither kept nor a tenant's, once after the link came up
  * and whenever the rows changed. The link is ready. */
 void node_sweep(struct node_rt *rt);
+/* Removes archives that its pool does not use, once nothing has run there for a while. */
+void node_sweep_archives(struct node_rt *rt, const struct node *row);
 
 /* --- node_leave.c --------------------------------------------------------------------------- */
 

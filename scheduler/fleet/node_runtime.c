@@ -370,6 +370,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
     if (rt->contact.state != CONNECTION_READY)
         return;
     node_sweep(rt);
+    node_sweep_archives(rt, row);
     use_link(rt, row);
 }
 

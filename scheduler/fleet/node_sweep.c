@@ -2,13 +2,16 @@
  *
  * Compares the directories of jobs that a node should keep (rows) with those that it has (a list),
  * and removes the rest. So neither a crash nor a node that was away when its jobs were deleted
- * leaves anything behind. A kept directory that is not there any more is noted in its row.
+ * leaves anything behind. A kept directory that is not there any more is noted in its row. Archives
+ * that tasks have used are removed when nothing has run there for a while.
  */
 #include <string.h>
 
 #include "scheduler/fleet/node_priv.h"
 
 #define JOBS_DIR "jobs"
+/* Tasks that follow one another share an archive that is there. */
+#define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
 struct kept {
     struct kept_dir *dirs;
@@ -113,6 +116,51 @@ void node_sweep(struct node_rt *rt)
     rt->swept = true; /* until the rows change */
     node_list_dir(rt->contact.link, NULL, rt->root, JOBS_DIR, on_listed, rt);
 }
+
+/* --- archives --------------------------------------------------------------------------------- */
+
+static void on_dropped(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.archives_not_removed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+static void drop_archives(struct node_rt *rt, const struct front_words *w)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct node_unlinked what = {.dir = arena_concat(&a, rt->root, "/", w->archives),
+                                       .used =
+                                           arena_concat(&a, rt->root, "/", w->pool_archive_links),
+                                       .links = arena_concat(&a, rt->root, "/", w->archive_links)};
+    node_drop_unlinked(rt->contact.link, &what, on_dropped, rt);
+    arena_free(&a);
+}
+
+/* Whatever begins there later asks after this, over the same link. */
+void node_sweep_archives(struct node_rt *rt, const struct node *row)
+{
+    const struct front_words *w = words_of_node(rt);
+    struct wakes *wakes = rt->fleet->wakes;
+    bool idle = row->state == NODE_IDLE && row->idle_us != 0 && row->live == 0 && !rt->tenants;
+    if (!w->archives || !idle)
+        return;
+    if (rt->archives_idle_us != row->idle_us) {
+        rt->archives_idle_us = row->idle_us;
+        rt->archives_due_us = wakes_mono_of(wakes, row->idle_us, ARCHIVES_US) + ARCHIVES_US;
+    }
+    if (rt->archives_due_us > wakes_mono(wakes)) {
+        wake_by(wakes, WAKE_NODE, rt->id, rt->archives_due_us);
+    } else if (rt->archives_due_us != 0) {
+        rt->archives_due_us = 0;
+        drop_archives(rt, w);
+    }
+}
+
+/* --- when rows change ---------------------------------------------------------------------------
+ */
 
 static void effect_sweep(void *ctx, int64_t id, const struct err *why)
 {

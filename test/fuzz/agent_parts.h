@@ -7,6 +7,7 @@
 #define TEST_FUZZ_AGENT_PARTS_H
 
 #include "nodeagent-proto/agent/keys.h"
+#include "nodeagent-proto/agent/unlinked.h"
 #include "nodeagent-proto/agent/usage.h"
 
 void usage_look(const char *root, struct node_usage *out)
@@ -19,6 +20,12 @@ int file_write_piece(const char *path, const struct file_piece *piece, struct er
 {
     CLAIM(piece->offset >= 0 && piece->mode <= 07777);
     return act_at(path, e);
+}
+
+int unlinked_discard(const struct unlinked *u, struct err *e)
+{
+    CLAIM(u->root == m.a.root && u->dir && u->used && u->links);
+    return act_at(u->dir, e);
 }
 
 int archive_unpack(const char *archive, const char *target, struct err *e)

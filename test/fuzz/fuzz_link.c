@@ -242,6 +242,7 @@ static void ask_everything(struct daemon_end *d)
     node_make_dirs(l, "u", paths, 2, on_done, next(d));
     node_open_folder(l, "/n/s", on_done, next(d));
     node_unmount(l, "/n/t", on_done, next(d));
+    node_drop_unlinked(l, &(struct node_unlinked){"/n/p", "/n/u", "/n/l"}, on_done, next(d));
     node_remove_tree(l, "/n/x", on_done, next(d));
     node_append(l, NULL, "/n/a/log", "text\n", on_done, next(d));
     node_write_file(l, "u", "/n/a/f", "text\n", 0644, on_done, next(d));
