@@ -249,6 +249,7 @@ FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addpre
 # the machine, in the place of which stands the target itself.
 FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_hear.c link_serve.c link_watch.c requests.c))
 FUZZ_MORE_agent := $(call obj,$(addprefix nodeagent-proto/agent/,requests.c ops.c ops_files.c ops_machine.c peer.c epoch.c))
+FUZZ_MORE_seed  := $(call obj,$(addprefix api/seed/,seed_doc.c kinds.c files.c notes.c))
 FUZZ_MORE_blobs := $(call obj,transfer/blobs.c)
 FUZZ_LINK_agent := -Wl,--wrap=fs_write_atomic
 FUZZ_MORE_remotes := $(call obj,$(addprefix nodeagent-proto/agent/,remotes.c))

@@ -344,7 +344,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->sched = sched_create(&sc);
     scripted_begin(&d->scripted, d->sched);
     open_shares(d);
-    if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
+    if (seed_begin(d->storage, c->state->storage, loop_wall_us(d->tools), c->log, e) < 0 ||
+        journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
         return -1;
     return shares_start(d->shares, e);
 }
@@ -377,7 +378,7 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .clock = d->time.clock,
         .services = d->services,
         .n_services = API_SERVICES,
-        .seed = {.arm = *arm, .lane = d->logins, .storage_dir = d->c->state->storage}};
+        .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
 }
 
 static struct api_deps api_deps(struct daemon *d)

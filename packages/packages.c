@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/change.h"
 #include "files/upload.h"
 #include "lib/fs.h"
 #include "lib/log.h"
@@ -44,8 +45,10 @@ struct keep {
     struct keep *next, **here;
     package_keeping cb; /* NULL: nobody waits any more */
     void *ctx;
-    char *share, *path; /* where it comes from */
-    char name[32];      /* of the unfinished file */
+    char *share, *path; /* where it comes from; NULL: its bytes are */
+    char *bytes;
+    size_t n;
+    char name[32]; /* of the unfinished file */
     struct file_upload *upload;
     bool has_upload, on_thread;
     int rc;         /* of the work on the thread, and */
@@ -74,6 +77,7 @@ static void finish(struct keep *k, const struct err *why)
         k->next->here = k->here;
     free(k->share);
     free(k->path);
+    free(k->bytes);
     free(k);
     go_on(p);
 }
@@ -125,15 +129,37 @@ static int place(struct keep *k, const char *from, struct err *e)
     return rc;
 }
 
+/* The file, if it is not there yet. */
+static int write_bytes(const struct keep *k, const char *path, struct err *e)
+{
+    size_t done = 0;
+    if (!k->bytes)
+        return 0;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    while (fd >= 0 && done < k->n) {
+        ssize_t n = write(fd, k->bytes + done, k->n - done);
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    bool bad = fd < 0 || done < k->n || (files_sync(k->p->c.files) && fsync(fd) < 0);
+    if (bad)
+        err_set(e, ERR_IO, NULL, "The archive cannot be written: %s.", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return bad ? -1 : 0;
+}
+
 static void work(void *ctx)
 {
     struct keep *k = ctx;
     char *path = fs_join(k->p->dir, k->name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
+    k->rc = write_bytes(k, path, &k->why);
+    int fd = k->rc < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && k->rc == 0)
         k->rc = err_set(&k->why, ERR_IO, NULL, "The archive cannot be read: %s.", strerror(errno));
-    else if (sum(fd, &k->kept, &k->why) < 0 || check(fd, &k->why) < 0 ||
-             place(k, path, &k->why) < 0)
+    else if (k->rc == 0 && (sum(fd, &k->kept, &k->why) < 0 || check(fd, &k->why) < 0 ||
+                            place(k, path, &k->why) < 0))
         k->rc = -1;
     if (fd >= 0)
         close(fd);
@@ -202,20 +228,43 @@ static void on_begun(void *ctx, const struct err *why, enum file_fault fault,
     upload_copy(upload, k->share, &all, 1, on_copied, k);
 }
 
-void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb, void *ctx)
+static void refuse_bytes(void *ctx)
+{
+    struct err e;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "Too many packages are being activated.");
+    finish(ctx, &e);
+}
+
+static struct keep *keep_new(struct packages *p, package_keeping cb, void *ctx)
 {
     struct keep *k = xcalloc(1, sizeof *k);
     k->p = p;
     k->cb = cb;
     k->ctx = ctx;
-    k->share = xstrdup(from->share);
-    k->path = xstrdup(from->path);
     snprintf(k->name, sizeof k->name, "new-%llu", (unsigned long long)p->next++);
     k->here = &p->keeps;
     k->next = p->keeps;
     if (k->next)
         k->next->here = &k->next;
     p->keeps = k;
+    return k;
+}
+
+void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keeping cb, void *ctx)
+{
+    struct keep *k = keep_new(p, cb, ctx);
+    k->bytes = bytes;
+    k->n = n;
+    k->on_thread = !p->stopping && loop_work(p->lane, work, worked, k);
+    if (!k->on_thread)
+        loop_defer(p->c.loop, refuse_bytes, k);
+}
+
+void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb, void *ctx)
+{
+    struct keep *k = keep_new(p, cb, ctx);
+    k->share = xstrdup(from->share);
+    k->path = xstrdup(from->path);
     const struct files_upload what = {
         .at = {p->dir, k->name}, .mode = 0600, .directory_mode = 0700};
     files_upload(p->c.files, &what, on_begun, k);

@@ -51,6 +51,9 @@ typedef void (*package_keeping)(void *ctx, const struct err *why, const struct p
 void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb,
                    void *ctx);
 
+/* The same of bytes, which it takes over (malloc). */
+void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keeping cb, void *ctx);
+
 /* Where the archive with this hash is; arena-owned. */
 struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash);
 /* Removes archives that no row has, soon. */

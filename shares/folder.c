@@ -20,13 +20,20 @@
 #define ABOVE_MODE 0755
 #define AWAY_MODE  0700
 
+bool share_is_buried(const char *account)
+{
+    return strchr(account, '#') != NULL;
+}
+
 struct folder_work *folder_work_new(const char *root, const struct share *s, enum folder_task task)
 {
     struct folder_work *w = xcalloc(1, sizeof *w);
     struct arena a;
     struct strbuf away = STRBUF_INIT;
     arena_init(&a);
-    strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, s->account),
+    /* A deleted share of an account that is buried later has its folder still where it was. */
+    const char *account = arena_strndup(&a, s->account, strcspn(s->account, "#"));
+    strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, account),
                   enum_to_name(share_kind_names, (int)s->kind), arena_lower(&a, s->name),
                   (long long)s->deleted_us);
     *w = (struct folder_work){
@@ -36,7 +43,8 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
         .away = strbuf_take(&away),
         .hidden = {xstrdup(share_hidden_folder(&a, root, s->account, SHARE_ASIDE, s->id)),
                    xstrdup(share_hidden_folder(&a, root, s->account, SHARE_BLOCKS, s->id))},
-        .restore = s->deleted_us != 0};
+        .restore = s->deleted_us != 0,
+        .tidy = share_is_buried(s->account)};
     arena_free(&a);
     return w;
 }
@@ -157,12 +165,29 @@ static void move_away(struct folder_work *w)
     free(above);
 }
 
+/* Only what is empty: it may be the site's. */
+static void tidy(const struct folder_work *w)
+{
+    char *kind = fs_folder(w->place), *account = fs_folder(kind);
+    for (size_t i = 0; i < sizeof w->hidden / sizeof *w->hidden; i++) {
+        char *above = fs_folder(w->hidden[i]);
+        (void)rmdir(above);
+        free(above);
+    }
+    (void)rmdir(kind);
+    (void)rmdir(account);
+    free(kind);
+    free(account);
+}
+
 static void purge(struct folder_work *w)
 {
     w->stays = !exists(w->away) && exists(w->place);
     if (fs_remove_tree(w->away, &w->why) < 0 || fs_remove_tree(w->hidden[0], &w->why) < 0 ||
         fs_remove_tree(w->hidden[1], &w->why) < 0)
         w->failed = true;
+    else if (w->tidy)
+        tidy(w);
 }
 
 void folder_work_do(struct folder_work *w)

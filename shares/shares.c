@@ -192,7 +192,7 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
     if (move_row(sh, s, SHARE_DELETED, s->deleted_us, e) < 0)
         return -1;
     wake(sh->c.wakes, WAKE_ACCOUNT, s->account_id);
-    if (sh->c.keep_us == 0)
+    if (sh->c.keep_us == 0 || share_is_buried(s->account))
         wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
     return 0;
 }
@@ -414,6 +414,8 @@ static int end_account(struct shares *sh, struct arena *a, int64_t id, struct er
     LOG_INFO(sh->c.log, "resource.deleted", LF_STR("kind", "storage account"),
              LF_STR("name", s.name));
     wake_durable(sh->c.wakes, WAKE_ACCOUNT, id);
+    if (share_is_buried(s.name))
+        wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
     wake(sh->c.wakes, WAKE_DELETIONS, WAKE_ALL); /* its group may go */
     return 1;
 }
@@ -486,6 +488,11 @@ int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares
         return -1;
     await(sh, id, SHARE_THERE, cb, ctx);
     return 0;
+}
+
+void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx)
+{
+    await(sh, id, SHARE_THERE, cb, ctx);
 }
 
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,

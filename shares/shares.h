@@ -11,6 +11,9 @@
  * The row says first what becomes of the folder, so a daemon that was killed goes on where it was,
  * and each step may be done twice. A storage account goes once all its shares have been moved away.
  *
+ * An account that was buried (api/seed/bury.h) has its id in its name, and so have its shares. What
+ * was in them cannot be restored, and is removed at once.
+ *
  * A folder may be there before its share: it becomes the share's. One that is a symbolic link is
  * moved as the link that it is. One that cannot be moved, because something is mounted there or its
  * account's folder is on another file system, stays where it is and is only not a share any more.
@@ -65,6 +68,8 @@ typedef void (*shares_done)(void *ctx, const struct err *why);
  * being moved away. If the folder cannot be made the row goes again, and `cb` says why. */
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e) MUST_CHECK;
+/* Calls back once a share that is being made is there. */
+void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx);
 /* Deletes a share that is there. ERR_CONFLICT: it is not. If its folder cannot be moved `cb` says
  * why, and it is tried again. */
 int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,

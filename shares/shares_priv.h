@@ -27,11 +27,14 @@ struct folder_work {
     char *hidden[2]; /* what is not in the folder, but beside it */
     bool sync;       /* directories that change are on disk when it is done */
     bool restore;    /* FOLDER_MAKE: from `away`, if it is there */
+    bool tidy;       /* FOLDER_PURGE: what is empty of its account goes too */
     bool stays;      /* found: it cannot be moved, and stays where it is */
     bool failed;
     struct err why; /* if it failed */
 };
 
+/* Whether the name of its account is free for others. */
+bool share_is_buried(const char *account);
 struct folder_work *folder_work_new(const char *root, const struct share *s, enum folder_task task);
 void folder_work_free(struct folder_work *w);
 /* Blocks. Everything that it does may be done twice. */

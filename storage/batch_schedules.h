@@ -76,6 +76,8 @@ int st_batch_certificate_insert(struct storage *, const struct batch_certificate
 int st_batch_certificate_get(struct storage *, struct arena *, int64_t account_id,
                              const char *algorithm, const char *thumbprint,
                              struct batch_certificate *out, struct err *);
+int st_batch_certificate_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                                 struct err *);
 /* By thumbprint. The properties of its filters, by number: */
 enum st_certificate_property {
     ST_CERTIFICATE_STATE,

@@ -90,7 +90,10 @@ int st_account_update(struct storage *st, const struct storage_account *s, struc
 int st_account_bury(struct storage *st, int64_t id, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_ACCOUNT_BURY, e) < 0)
+    if (q_write(&q, st, ST_ACCOUNT_BURY_SHARES, e) < 0)
+        return -1;
+    q_int(&q, id);
+    if (q_run(&q, e) < 0 || q_write(&q, st, ST_ACCOUNT_BURY, e) < 0)
         return -1;
     q_int(&q, id);
     return q_change(&q, "storage account", id, e);

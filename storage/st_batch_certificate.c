@@ -28,6 +28,12 @@ int st_batch_certificate_get(struct storage *st, struct arena *a, int64_t accoun
     return q_one(&q, a, &batch_certificate_row, out, e);
 }
 
+int st_batch_certificate_secrets(struct storage *st, struct arena *a, int64_t id,
+                                 const char **secrets, struct err *e)
+{
+    return q_secret_of(st, ST_BATCH_CERTIFICATE_SECRETS, a, id, secrets, e);
+}
+
 int st_batch_certificate_list(struct storage *st, struct arena *a, int64_t account_id,
                               const struct filter *filter, const char *after, int limit,
                               struct batch_certificate **rows, size_t *n, struct err *e)

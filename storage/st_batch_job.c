@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
 static int jobs(struct q *q, struct arena *a, struct batch_job **rows, size_t *n, struct err *e)
@@ -21,6 +22,18 @@ int st_batch_job_insert(struct storage *st, const struct batch_job *j, const cha
                         int64_t *id, struct err *e)
 {
     return q_new(st, ST_BATCH_JOB_INSERT, &batch_job_row, j, secrets, id, e);
+}
+
+int st_batch_job_adopt(struct storage *st, const struct st_batch_adoption *x, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_JOB_ADOPT, e) < 0)
+        return -1;
+    q_int(&q, x->id);
+    q_int(&q, x->schedule_id);
+    q_int(&q, x->number);
+    q_text(&q, x->name);
+    return q_change(&q, "job", x->id, e);
 }
 
 int st_batch_job_get(struct storage *st, struct arena *a, int64_t account_id, const char *name,

@@ -2,6 +2,7 @@
  *
  * Resource groups.
  */
+#include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
 int st_group_insert(struct storage *st, const struct resource_group *g, int64_t *id, struct err *e)
@@ -32,6 +33,28 @@ int st_group_bury(struct storage *st, int64_t id, struct err *e)
     q_int(&q, id);
     q_text(&q, GROUPS_BURIED);
     return q_change(&q, "resource group", id, e);
+}
+
+int st_group_making(struct storage *st, int64_t id, struct err *e)
+{
+    return q_change_of(st, ST_GROUP_MAKING, id, "resource group", e);
+}
+
+int st_group_made(struct storage *st, int64_t id, struct err *e)
+{
+    return q_change_of(st, ST_GROUP_MADE, id, "resource group", e);
+}
+
+int st_group_unmade(struct storage *st, struct arena *a, struct resource_group **rows, size_t *n,
+                    struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_GROUP_UNMADE);
+    if (q_rows(&q, a, &group_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
 }
 
 int st_group_busy_machines(struct storage *st, int64_t id, int64_t *n, struct err *e)

@@ -2,6 +2,7 @@
  *
  * Key Vaults and secrets. Both are soft-deleted first and keep their names until they are purged.
  */
+#include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
 int st_vault_insert(struct storage *st, const struct vault *v, int64_t *id, struct err *e)
@@ -214,6 +215,16 @@ int st_secret_version_update(struct storage *st, const struct secret_version *x,
     q_text(&q, x->tags);
     q_int(&q, x->updated_us);
     return q_change(&q, "version of a secret", x->id, e);
+}
+
+int st_secret_version_name(struct storage *st, int64_t id, const char *version, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SECRET_VERSION_NAME, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, version);
+    return q_change(&q, "version of a secret", id, e);
 }
 
 int st_secret_value(struct storage *st, struct arena *a, int64_t version_id, const char **value,

@@ -105,6 +105,12 @@
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
     X(ST_GROUP_BURY, "UPDATE resource_group SET subscription = ?2, name = name || '#' || id WHERE id = ?1")\
+    X(ST_ACCOUNT_BURY_SHARES, \
+      "UPDATE share SET account = account || '#' || ?1 WHERE account_id = ?1 OR (account_id IS NULL AND account = " \
+      "(SELECT lower(name) FROM storage_account WHERE id = ?1))") \
+    X(ST_GROUP_MAKING, "UPDATE resource_group SET prov_state = 1 WHERE id = ?1 AND prov_state = 3") \
+    X(ST_GROUP_MADE, "UPDATE resource_group SET prov_state = 3 WHERE id = ?1 AND prov_state = 1") \
+    X(ST_GROUP_UNMADE, GROUP_SELECT "WHERE g.prov_state = 1 ORDER BY g.id") \
     X(ST_ACCOUNT_BURY, "UPDATE storage_account SET name = name || '#' || id WHERE id = ?1") \
     X(ST_GROUP_BUSY_MACHINES,                                                                      \
       "SELECT (SELECT count(*) FROM workspace w CROSS JOIN cluster c ON c.workspace_id = w.id "    \
@@ -366,7 +372,9 @@
     X(ST_SHARE_STATE, "SELECT state FROM share WHERE id = ?1") \
     X(ST_SHARE_IDS_OF_ACCOUNT, "SELECT id FROM share WHERE account_id = ?1 ORDER BY id") \
     X(ST_SHARE_UNSETTLED, "SELECT id FROM share h WHERE h.state IN (1, 3) ORDER BY id") \
-    X(ST_SHARE_DELETED, SHARE_SELECT "WHERE h.state = 4 AND h.deleted_us < ?1 AND h.id > ?2 ORDER BY h.id LIMIT ?3") \
+    X(ST_SHARE_DELETED, \
+      SHARE_SELECT "WHERE h.state = 4 AND (h.deleted_us < ?1 OR instr(h.account, '#') > 0) AND h.id > ?2 " \
+      "ORDER BY h.id LIMIT ?3") \
     X(ST_SHARE_EMPTY, \
       "DELETE FROM share_item WHERE id IN (SELECT id FROM share_item WHERE share_id = ?1 LIMIT ?2)") \
     X(ST_SHARE_REMOVE, "DELETE FROM share WHERE id = ?1") \
@@ -533,6 +541,7 @@
     X(ST_SECRET_VERSION_UPDATE,                                                                    \
       "UPDATE secret_version SET enabled = ?2, not_before_s = ?3, expires_s = ?4, "                \
       "content_type = ?5, tags = ?6, updated_us = ?7 WHERE id = ?1")                               \
+    X(ST_SECRET_VERSION_NAME, "UPDATE secret_version SET version = ?2 WHERE id = ?1")              \
     X(ST_SECRET_VERSION_VALUE, "SELECT value FROM secret_version WHERE id = ?1")                   \
     X(ST_IDENTITY_INSERT, "INSERT INTO {+identity}")                                               \
     X(ST_IDENTITY_GET, "SELECT {identity} FROM identity i WHERE i.object_id = ?1")                 \

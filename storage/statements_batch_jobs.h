@@ -37,6 +37,8 @@
 #define BATCH_JOB_STATEMENTS(X) \
     X(ST_BATCH_JOB_INSERT, "INSERT INTO {+batch_job}") \
     X(ST_BATCH_JOB_GET, BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name = ?2") \
+    X(ST_BATCH_JOB_ADOPT, \
+      "UPDATE batch_job SET schedule_id = ?2, number = ?3, name = ?4, doc = json_set(doc, '$.id', ?4) WHERE id = ?1") \
     X(ST_BATCH_JOB_BY_ID, BATCH_JOB_SELECT "WHERE bj.id = ?1") \
     X(ST_BATCH_JOB_SECRETS, "SELECT secrets FROM batch_job WHERE id = ?1") \
     X(ST_BATCH_JOB_LIST, \
@@ -107,6 +109,13 @@
     X(ST_BATCH_TASK_COUNT_FED, "SELECT count(*) FROM batch_task WHERE job_id = ?1 AND fed = 1") \
     X(ST_BATCH_TASK_FEED, "UPDATE batch_task SET fed = ?2 WHERE id = ?1") \
     X(ST_BATCH_TASK_FATE, "UPDATE batch_task SET fate = ?2 WHERE id = ?1") \
+    X(ST_BATCH_FILE_ADD, "INSERT INTO batch_seeded_file (task_id, path, mtime_us, bytes) VALUES (?1, ?2, ?3, ?4)") \
+    X(ST_BATCH_FILE_GET, \
+      "SELECT path, mtime_us, length(bytes), bytes FROM batch_seeded_file WHERE task_id = ?1 AND path = ?2") \
+    X(ST_BATCH_FILE_LIST, \
+      "SELECT path, mtime_us, length(bytes) FROM batch_seeded_file WHERE task_id = ?1 ORDER BY path") \
+    X(ST_BATCH_FILE_REMOVE, \
+      "DELETE FROM batch_seeded_file WHERE task_id = ?1 AND (path = ?2 OR (path > ?2 || '/' AND path < ?2 || '0'))") \
     X(ST_BATCH_TASK_SET_FILES, "UPDATE batch_task SET files = ?2 WHERE id = ?1") \
     X(ST_BATCH_TASK_REMOVE, "DELETE FROM batch_task WHERE id = ?1") \
     X(ST_BATCH_TASK_REMOVE_SOME, \

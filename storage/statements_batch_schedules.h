@@ -33,6 +33,7 @@
     X(ST_BATCH_CERTIFICATE_INSERT, "INSERT INTO {+batch_certificate}") \
     X(ST_BATCH_CERTIFICATE_GET, \
       BATCH_CERTIFICATE_SELECT "WHERE bc.account_id = ?1 AND bc.thumbprint = ?2 AND bc.algorithm = ?3") \
+    X(ST_BATCH_CERTIFICATE_SECRETS, "SELECT secrets FROM batch_certificate WHERE id = ?1") \
     X(ST_BATCH_CERTIFICATE_LIST, \
       BATCH_CERTIFICATE_SELECT "WHERE bc.account_id = ?1 AND bc.thumbprint > ?2 AND {?} " \
       "ORDER BY bc.thumbprint LIMIT ?3") \

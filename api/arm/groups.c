@@ -26,7 +26,9 @@ static json_t *render_group(const struct resource_group *g)
                      json_sprintf("/subscriptions/%s/resourceGroups/%s", g->subscription, g->name),
                      "name", g->name, "type", "Microsoft.Resources/resourceGroups", "location",
                      g->location, "tags", tags, "properties", "provisioningState",
-                     g->prov_state == PROV_DELETING ? "Deleting" : "Succeeded");
+                     g->prov_state == PROV_DELETING   ? "Deleting"
+                     : g->prov_state == PROV_CREATING ? "Creating"
+                                                      : "Succeeded");
 }
 
 static int check_group_name(const char *name, struct err *e)

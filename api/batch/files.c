@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files of tasks and nodes, over the links of their nodes. What is asked for is below one directory
- * there, the task's or the node's Batch root; the node's agent does not leave it.
+ * there, the task's or the node's Batch root; the node's agent does not leave it. Files of a task
+ * that was seeded, and never on a node, are rows.
  */
 #include "api/batch/files.h"
 
@@ -19,6 +20,8 @@
 #include "lib/jsontext.h"
 #include "nodeagent-proto/link/node.h"
 #include "scheduler/fleet/node.h"
+#include "storage/batch_jobs.h"
+#include "storage/seeding.h"
 
 /* Entries of one listing, all directories together. */
 #define ENTRIES_MAX 100000
@@ -28,6 +31,7 @@ struct place {
     struct output_dir at;
     const char *path; /* of the request, below it; "": the directory itself */
     const char *url;  /* of the directory: ".../files" */
+    int64_t seeded;   /* the task whose files are rows; 0: they are there */
 };
 
 /* --- finding it ------------------------------------------------------------------------------- */
@@ -84,11 +88,16 @@ static int of_task(struct request *r, struct place *out, struct err *e)
     if (t.files == BATCH_FILES_NONE)
         return err_set(e, BATCH_TASK_FILES_UNAVAILABLE, NULL, "The task %s has not run yet.",
                        t.name);
+    out->url =
+        batch_url(r, arena_concat(&r->arena, batch_task_path(r, t.job_name, t.name), "/files/"));
+    if (!t.node_name) {
+        out->seeded = t.id;
+        out->path = clean_path(r, r->rest);
+        return 0;
+    }
     int rc = batch_task_node(arm_of(r)->storage, &r->arena, &t, &nd, e);
     if (rc <= 0)
         return rc < 0 ? -1 : no_node(t.node_name, e);
-    out->url =
-        batch_url(r, arena_concat(&r->arena, batch_task_path(r, t.job_name, t.name), "/files/"));
     return on_node(r, &nd, batch_task_dir(&r->arena, &t), out, e);
 }
 
@@ -253,6 +262,37 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
         request_finish(l->r, show(l));
 }
 
+/* The directories that files are in, as far as they are not there yet: files are in order of their
+ * paths, so what is in a directory comes together. */
+static void add_seeded(struct listing *l, const struct batch_seeded_file *f, const char *before)
+{
+    struct node_dir_entry en = {.size = f->size, .mtime_us = f->mtime_us};
+    for (const char *slash = strchr(f->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        size_t n = (size_t)(slash - f->path);
+        if (strncmp(before, f->path, n + 1) != 0) {
+            const struct node_dir_entry dir = {.name = arena_strndup(&l->r->arena, f->path, n),
+                                               .is_dir = true};
+            add_entry(l, &dir);
+        }
+        if (!l->recursive)
+            return;
+    }
+    en.name = arena_strdup(&l->r->arena, f->path);
+    add_entry(l, &en);
+}
+
+static struct replied *list_seeded(struct listing *l)
+{
+    struct batch_seeded_file *rows;
+    struct err e;
+    size_t n;
+    if (st_batch_file_list(arm_of(l->r)->storage, &l->r->arena, l->place.seeded, &rows, &n, &e) < 0)
+        return reply_err(l->r, &e);
+    for (size_t i = 0; i < n && l->n < ENTRIES_MAX; i++)
+        add_seeded(l, &rows[i], i > 0 ? rows[i - 1].path : "");
+    return show(l);
+}
+
 static struct replied *list_files(struct request *r, find_place *find)
 {
     static const struct batch_filter filters[] = {
@@ -266,6 +306,8 @@ static struct replied *list_files(struct request *r, find_place *find)
     l->recursive = recursive && strcasecmp(recursive, "true") == 0;
     if (find(r, &l->place, &e) < 0 || batch_list_begin(r, &kind, &l->list, &e) < 0)
         return reply_err(r, &e);
+    if (l->place.seeded)
+        return list_seeded(l);
     if (fleet_list_dir(arm_of(r)->fleet, &l->place.at, "", on_listed, l, &e) < 0)
         return refuse(r, &e);
     return reply_later(r);
@@ -355,8 +397,13 @@ static struct replied *send_file(struct download *d, const struct node_bytes *go
     add_headers(r, d, got->mtime_us);
     if (strcmp(r->method, "HEAD") == 0)
         return reply_length(r, type_of(d->path), (uint64_t)got->size);
-    const struct stream_source source = {
-        .fetch = fetch, .release = download_free, .ctx = request_take_back(r)};
+    struct stream_source source = {.fetch = fetch, .release = download_free};
+    if (got->n > 0 && n > 0) { /* all of them, of a file that was seeded */
+        source.first = xrealloc(NULL, n + 1);
+        memcpy(source.first, got->bytes + first, n);
+        source.n_first = n;
+    }
+    source.ctx = request_take_back(r);
     return reply_stream(r, 200, type_of(d->path), first, n, &source);
 }
 
@@ -367,6 +414,25 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
     request_finish(r, why ? refuse(r, why) : send_file(d, got));
 }
 
+static int no_file(const char *path, struct err *e)
+{
+    return err_set(e, BATCH_FILE_NOT_FOUND, NULL, "There is no file '%.200s'.", path);
+}
+
+static struct replied *get_seeded(struct download *d, int64_t task)
+{
+    struct batch_seeded_file f;
+    struct err e;
+    int rc = st_batch_file_get(arm_of(d->r)->storage, &d->r->arena, task, d->path, &f, &e);
+    if (rc == 0)
+        no_file(d->path, &e);
+    if (rc <= 0)
+        return reply_err(d->r, &e);
+    const struct node_bytes got = {
+        .bytes = f.bytes, .n = (size_t)f.size, .size = f.size, .mtime_us = f.mtime_us};
+    return send_file(d, &got);
+}
+
 static struct replied *get(struct request *r, find_place *find)
 {
     struct place p = {.path = "", .url = ""};
@@ -375,11 +441,13 @@ static struct replied *get(struct request *r, find_place *find)
         return reply_err(r, &e);
     struct download *d = xcalloc(1, sizeof *d);
     *d = (struct download){.r = r, .fleet = arm_of(r)->fleet, .at = p.at};
-    d->at.node = xstrdup(p.at.node);
-    d->at.base = xstrdup(p.at.base);
+    d->at.node = p.seeded ? NULL : xstrdup(p.at.node);
+    d->at.base = p.seeded ? NULL : xstrdup(p.at.base);
     d->path = xstrdup(p.path);
     d->url = xstrdup(url_of(r, &p, p.path));
     request_keep(r, d, download_free);
+    if (p.seeded)
+        return get_seeded(d, p.seeded);
     if (fleet_read_file(d->fleet, &d->at, d->path, 0, 0, on_size, d, &e) == 0)
         return reply_later(r);
     return refuse(r, &e);
@@ -446,6 +514,21 @@ static void on_looked(void *ctx, const struct err *why, const struct node_bytes 
         request_finish(d->r, refuse(d->r, &e));
 }
 
+static int remove_seeded(struct storage *st, void *ctx, struct err *e)
+{
+    const struct deletion *d = ctx;
+    struct batch_seeded_file f;
+    int n, rc = st_batch_file_get(st, &d->r->arena, d->place.seeded, d->place.path, &f, e);
+    if (rc < 0 || st_batch_file_remove(st, d->place.seeded, d->place.path, &n, e) < 0)
+        return -1;
+    if (n == 0)
+        return no_file(d->place.path, e);
+    if (rc > 0 || d->recursive)
+        return 0;
+    return err_set(e, ERR_CONFLICT, NULL,
+                   "The directory is not empty; it can be deleted with recursive=true.");
+}
+
 static struct replied *delete_file(struct request *r, find_place *find)
 {
     struct deletion *d = arena_alloc(&r->arena, sizeof *d);
@@ -455,6 +538,10 @@ static struct replied *delete_file(struct request *r, find_place *find)
     d->recursive = recursive && strcasecmp(recursive, "true") == 0;
     if (find(r, &d->place, &e) < 0)
         return reply_err(r, &e);
+    if (d->place.seeded)
+        return st_tx(arm_of(r)->storage, "delete file", remove_seeded, d, &e) < 0
+                   ? reply_err(r, &e)
+                   : reply_empty(r, 200);
     if (fleet_read_file(arm_of(r)->fleet, &d->place.at, d->place.path, 0, 0, on_looked, d, &e) < 0)
         return refuse(r, &e);
     return reply_later(r);

@@ -4,7 +4,12 @@
  * principal. Those that write rows alone are answered at once, so all of them are in one
  * transaction.
  *
- *   read -> rows, in one transaction -> folders, one after the other -> files -> answered
+ *   read -> archives of packages -> rows, in one transaction -> folders, one after the other ->
+ *   files -> what is noted of them, in another transaction -> answered
+ *
+ * Without folders there is one transaction. With them, the groups are in the state "creating"
+ * between the two, so that the next start removes what a daemon that was killed had not finished
+ * (begin.c).
  */
 #include <assert.h>
 #include <stdio.h>
@@ -17,10 +22,14 @@
 #include "api/http/inner.h"
 #include "api/seed/bury.h"
 #include "api/seed/steps.h"
+#include "files/change.h"
 #include "front/batchai.h"
 #include "lib/jsontext.h"
 #include "lib/loop.h"
 #include "model/spec.h"
+#include "packages/packages.h"
+#include "shares/shares.h"
+#include "storage/seeding.h"
 #include "storage/storage.h"
 
 enum { PLANES = 3 };
@@ -36,12 +45,10 @@ struct applying {
     struct named_value header[PLANES]; /* Authorization */
     struct request **folder;           /* requests for folders; owned */
     size_t n_folders;
-    struct folder_files {
-        const char *path;
-        const json_t *files;
-        const struct seed_step *step;
-    } * fill;
+    struct seed_folder *fill;
     size_t n_fill;
+    struct seed_archives archives;
+    bool late;            /* something is behind the first transaction */
     struct burial burial; /* of what is undone */
 };
 
@@ -57,61 +64,18 @@ static void applying_free(void *ctx)
 /* --- what is wrong where -----------------------------------------------------------------------
  */
 
-/* Adds "properties.mounts[2].name" to the path, as far as there is room. */
-static void add_target(struct arena *a, const char *target, struct seed_path *at)
-{
-    for (const char *p = target; *p && at->n < SEED_STEPS_MAX;) {
-        size_t n = strcspn(p, ".[]");
-        if (n > 0)
-            at->step[at->n++] = arena_strndup(a, p, n);
-        p += n;
-        p += strspn(p, ".[]");
-    }
-}
-
-static const char *path_text(struct arena *a, const struct seed_path *at)
-{
-    const char *text = "";
-    for (size_t i = 0; i < at->n; i++)
-        text = arena_concat(a, text, i ? "." : "", at->step[i]);
-    return text;
-}
-
-/* "line 12, column 7 (groups.lab.workspaces.ws): WHAT" */
 static REPLIED refuse(struct applying *p)
 {
-    struct arena *a = &p->r->arena;
-    struct seed_path at = p->failed ? p->failed->at : p->steps.at;
-    size_t line, column;
     struct err e = p->why;
-    add_target(a, p->why.target, &at);
-    const char *path = path_text(a, &at);
-    if (seed_doc_place(p->r->raw.s, p->r->raw.len, &at, &line, &column))
-        err_prefix(&e, "line %zu, column %zu (%.400s)", line, column, path);
-    else
-        err_prefix(&e, "%.400s", path);
-    snprintf(e.target, sizeof e.target, "%.150s", path);
+    seed_say_place(p->r, p->failed ? &p->failed->at : &p->steps.at, &e);
     return reply_err(p->r, &e);
 }
 
 /* What the handler of a step answered, as an error of ours. */
 static int refused(struct applying *p, const struct seed_step *s, const struct request *inner)
 {
-    const char *text = request_inner_body(inner), *message = NULL, *target = NULL;
-    json_t *body = text ? json_loads(text, 0, NULL) : NULL;
-    const json_t *error = json_object_get(body, "error");
-    const json_t *said = json_object_get(error ? error : body, "message");
-    if (json_is_object(said)) /* of Azure Batch */
-        said = json_object_get(said, "value");
-    message = json_string_value(said);
-    target = json_string_value(json_object_get(error, "target"));
-    int code = inner->status == 409   ? ERR_CONFLICT
-               : inner->status >= 500 ? ERR_INTERNAL
-                                      : ERR_INVALID_PROPERTY;
-    err_set(&p->why, code, target, "%.700s (status %d)",
-            message ? message : "its request was refused", inner->status);
+    seed_answer_read(&p->r->arena, inner, &p->why);
     p->failed = s;
-    json_decref(body);
     return -1;
 }
 
@@ -121,113 +85,12 @@ static int fails(struct applying *p, const struct seed_step *s)
     return -1;
 }
 
-/* --- requests ----------------------------------------------------------------------------------
- */
-
-static const char *escaped(struct arena *a, const char *name)
+static struct request *request_of(struct applying *p, struct arena *a, const struct seed_step *s,
+                                  const json_t *given)
 {
-    struct strbuf b = STRBUF_INIT;
-    for (const char *c = name; *c; c++)
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~$", *c))
-            strbuf_putc(&b, *c);
-        else
-            strbuf_printf(&b, "%%%02X", (unsigned)(unsigned char)*c);
-    const char *out = arena_strdup(a, b.s ? b.s : "");
-    strbuf_free(&b);
-    return out;
-}
-
-/* The path of a resource, below its host. */
-static const char *path_of(struct arena *a, const struct seed_step *s)
-{
-    const char *name = escaped(a, s->name);
-    if (!s->above)
-        return arena_concat(a, "/subscriptions/", s->subscription, s->kind->below, name);
-    bool new_host = s->kind->plane != s->above->kind->plane;
-    const char *above = new_host ? "" : path_of(a, s->above);
-    return arena_concat(a, above, s->kind->below, s->kind->by_post ? "/" : "", name);
-}
-
-/* A host of the service with this name, its first * filled with `first`, another with `second`. */
-static const char *host_of(const struct request *r, struct arena *a, const char *service,
-                           const char *first, const char *second)
-{
-    for (size_t i = 0; i < r->config->n_services; i++) {
-        const struct served *s = &r->config->services[i];
-        if (strcmp(s->service->name, service) != 0 || !s->hosts || !s->hosts[0])
-            continue;
-        const char *p = s->hosts[0], *out = "";
-        for (const char *with = first; *p; with = second) {
-            size_t n = strcspn(p, "*");
-            out = arena_concat(a, out, arena_strndup(a, p, n), p[n] ? with : "");
-            p += n + (p[n] == '*');
-        }
-        return out;
-    }
-    return r->host;
-}
-
-static const char *text_at(const struct seed_step *s, const char *member)
-{
-    const char *text = json_string_value(json_object_get(s->given, member));
-    return text ? text : "";
-}
-
-static const char *step_host(struct applying *p, struct arena *a, const struct seed_step *s)
-{
-    const struct seed_step *vault = seed_step_in(s, SEED_VAULT);
-    const struct seed_step *account = seed_step_in(s, SEED_BATCH_ACCOUNT);
-    if (s->kind->plane == SEED_AT_VAULT)
-        return host_of(p->r, a, "vault", vault->name, "");
-    if (s->kind->plane == SEED_AT_BATCH)
-        return host_of(p->r, a, "batch", account->name,
-                       arena_lower(a, text_at(account, "location")));
-    return NULL;
-}
-
-/* The body of a step's request, as text, with the subscription's id in its place. */
-static const char *body_of(struct arena *a, const struct seed_step *s)
-{
-    json_t *body = json_object(), *v;
-    const char *name;
-    json_object_foreach((json_t *)s->given, name, v) {
-        if (!seed_is_own(s->kind, name))
-            json_object_set(body, name, v);
-    }
-    if (s->kind->by_post)
-        json_object_set_new(body, "id", json_string(s->name));
-    char *text = jsontext(body);
-    struct strbuf out = STRBUF_INIT;
-    for (const char *p = text, *at; *p; p = at) {
-        at = strstr(p, SEED_SUBSCRIPTION);
-        if (!at) {
-            strbuf_puts(&out, p);
-            break;
-        }
-        strbuf_add(&out, p, (size_t)(at - p));
-        strbuf_puts(&out, s->subscription);
-        at += strlen(SEED_SUBSCRIPTION);
-    }
-    const char *kept = arena_strdup(a, out.s ? out.s : "{}");
-    strbuf_free(&out);
-    free(text);
-    json_decref(body);
-    return kept;
-}
-
-static struct request *request_of(struct applying *p, struct arena *a, const struct seed_step *s)
-{
-    const char *path = path_of(a, s);
-    if (s->kind->by_post)
-        path = arena_strndup(a, path, (size_t)(strrchr(path, '/') - path));
-    const struct inner_head head = {.method = s->kind->by_post ? "POST" : "PUT",
-                                    .target =
-                                        arena_concat(a, path, "?api-version=", s->kind->version),
-                                    .path = path,
-                                    .host = step_host(p, a, s),
-                                    .body = body_of(a, s),
-                                    .header = &p->header[s->kind->plane],
-                                    .n_headers = 1};
+    struct inner_head head = seed_head(p->r, a, s, given);
+    head.header = &p->header[s->kind->plane];
+    head.n_headers = 1;
     return request_inner(p->r, &head);
 }
 
@@ -268,53 +131,144 @@ static int check_subscription(struct applying *p, const struct seed_step *s)
     return st_subscription_insert(p->seed->arm.storage, &new, &id, &p->why) < 0 ? fails(p, s) : 0;
 }
 
-/* What members that are not of the body say, once it is made. */
-typedef int (*then_fn)(const struct seed *seed, struct request *r, const struct seed_step *s,
-                       struct err *e);
-static const then_fn thens[SEED_KINDS] = {[SEED_JOB] = seed_job_then,
-                                          [SEED_ACCOUNT] = seed_account_then,
-                                          [SEED_BATCH_ACCOUNT] = seed_batch_account_then,
-                                          [SEED_BATCH_TASK] = seed_batch_task_then};
-
-static int carry_out(struct applying *p, const struct seed_step *s)
+/* An assignment of a role is called by a GUID, which no other one has. */
+static int name_role(struct applying *p, struct seed_step *s)
 {
-    const then_fn then = thens[s->kind - seed_kinds];
+    struct role_assignment there;
+    char guid[GUID_SIZE];
+    int rc = guid_valid(s->name) ? st_role_assignment_get(p->seed->arm.storage, &p->r->arena,
+                                                          s->name, &there, &p->why)
+                                 : 1;
+    if (rc > 0) {
+        request_guid(p->r, guid);
+        s->name = arena_strdup(&p->r->arena, guid);
+    }
+    return rc < 0 || seed_role_check(&p->r->arena, s, &p->why) < 0 ? fails(p, s) : 0;
+}
+
+static int before(struct applying *p, struct seed_step *s)
+{
+    if (seed_is_role(s) && name_role(p, s) < 0)
+        return -1;
+    if (s->above)
+        return 0;
+    if (check_subscription(p, s) < 0)
+        return -1;
+    return s->kind == &seed_kinds[SEED_GROUP] ? check_new_group(p, s) : 0;
+}
+
+static int ask(struct applying *p, const struct seed_step *s, const json_t *given)
+{
     struct arena a;
     arena_init(&a);
-    struct request *one = request_of(p, &a, s);
+    struct request *one = request_of(p, &a, s, given);
     request_inner_go(one, on_answered, NULL);
     assert(one->finished); /* it writes rows alone, so it needs not wait */
     int rc = one->status >= 400 ? refused(p, s, one) : 0;
     request_inner_end(one);
     arena_free(&a);
-    if (rc == 0 && then)
-        rc = then(p->seed, p->r, s, &p->why) < 0 ? fails(p, s) : 0;
     return rc;
 }
 
-/* A job of Azure Batch gets its state after its tasks, which only an active one takes. */
+/* Older versions of a secret come first. */
+static int carry_out(struct applying *p, const struct seed_step *s)
+{
+    seed_then *const then = seed_ends[s->kind - seed_kinds].then;
+    const char *version;
+    json_t *older;
+    if (s->kind == &seed_kinds[SEED_SECRET])
+        json_object_foreach(json_object_get(s->given, "versions"), version, older)
+            if (ask(p, s, older) < 0)
+                return -1;
+    if (!s->kind->unasked && ask(p, s, s->given) < 0)
+        return -1;
+    return then && then(p->seed, p->r, s, &p->why) < 0 ? fails(p, s) : 0;
+}
+
+static int ends(struct applying *p, const struct seed_step *s)
+{
+    seed_then *const last = seed_ends[s->kind - seed_kinds].last;
+    return last && last(p->seed, p->r, s, &p->why) < 0 ? fails(p, s) : 0;
+}
+
+static bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
+{
+    return s->kind == &seed_kinds[kind];
+}
+
+/* What is left to be written when the folders are filled: what is noted of files; groups are there,
+ * or were, and have nobody's roles before that. */
+static int complete(struct applying *p)
+{
+    struct storage *st = p->seed->arm.storage;
+    struct resource_group g;
+    for (size_t i = 0; i < p->n_fill; i++)
+        if (seed_notes_write(st, &p->r->arena, &p->fill[i], p->r->now_us, &p->why) < 0)
+            return fails(p, p->fill[i].step);
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct seed_step *s = &p->steps.items[i];
+        if (is_kind(s, SEED_SUBSCRIPTION_ROLE) && carry_out(p, s) < 0)
+            return -1;
+        if (!is_kind(s, SEED_GROUP))
+            continue;
+        int rc = st_group_get(st, &p->r->arena, s->subscription, s->name, &g, &p->why);
+        if (rc == 0)
+            rc = err_set(&p->why, ERR_CONFLICT, NULL, "The group was deleted while it was seeded.");
+        if (rc > 0 && p->late)
+            rc = st_group_made(st, g.id, &p->why);
+        if (rc < 0 || ends(p, s) < 0)
+            return fails(p, s);
+    }
+    return 0;
+}
+
+static int begin_group(struct applying *p, const struct seed_step *s)
+{
+    struct resource_group g;
+    struct storage *st = p->seed->arm.storage;
+    if (!p->late)
+        return 0;
+    return st_group_get(st, &p->r->arena, s->subscription, s->name, &g, &p->why) <= 0 ||
+                   st_group_making(st, g.id, &p->why) < 0
+               ? fails(p, s)
+               : 0;
+}
+
+static int make_rows(struct applying *p)
+{
+    for (size_t i = 0; i < p->steps.n; i++) {
+        struct seed_step *s = &p->steps.items[i];
+        if (before(p, s) < 0)
+            return -1;
+        if (s->kind->late || is_kind(s, SEED_SUBSCRIPTION_ROLE))
+            continue;
+        if (carry_out(p, s) < 0 || (is_kind(s, SEED_GROUP) && begin_group(p, s) < 0))
+            return -1;
+    }
+    for (size_t i = p->steps.n; i > 0; i--) /* from the inside out */
+        if (!is_kind(&p->steps.items[i - 1], SEED_GROUP) && ends(p, &p->steps.items[i - 1]) < 0)
+            return -1;
+    return p->late ? 0 : complete(p);
+}
+
 static int write_rows(struct storage *st, void *ctx, struct err *e)
 {
     struct applying *p = ctx;
     (void)st;
-    for (size_t i = 0; i < p->steps.n; i++) {
-        const struct seed_step *s = &p->steps.items[i];
-        if (!s->above && (check_subscription(p, s) < 0 || check_new_group(p, s) < 0)) {
-            *e = p->why;
-            return -1;
-        }
-        if (!s->kind->late && carry_out(p, s) < 0) {
-            *e = p->why;
-            return -1;
-        }
-    }
-    for (size_t i = 0; i < p->steps.n; i++)
-        if (p->steps.items[i].kind == &seed_kinds[SEED_BATCH_JOB] &&
-            seed_batch_job_then(p->seed, p->r, &p->steps.items[i], &p->why) < 0) {
-            *e = p->why;
-            return fails(p, &p->steps.items[i]);
-        }
-    return 0;
+    if (make_rows(p) == 0)
+        return 0;
+    *e = p->why;
+    return -1;
+}
+
+static int write_end(struct storage *st, void *ctx, struct err *e)
+{
+    struct applying *p = ctx;
+    (void)st;
+    if (complete(p) == 0)
+        return 0;
+    *e = p->why;
+    return -1;
 }
 
 /* --- the end -----------------------------------------------------------------------------------
@@ -326,10 +280,11 @@ static int undo(struct storage *st, void *ctx, struct err *e)
     struct resource_group g;
     for (size_t i = 0; i < p->steps.n; i++) {
         const struct seed_step *s = &p->steps.items[i];
-        if (s->above)
+        if (!is_kind(s, SEED_GROUP))
             continue;
         int rc = st_group_get(st, &p->r->arena, s->subscription, s->name, &g, e);
-        if (rc < 0 || (rc > 0 && bury_group(&p->burial, &g, e) < 0))
+        if (rc < 0 || (rc > 0 && bury_group(&p->burial, &g, e) < 0) ||
+            (rc == 0 && bury_deleted(&p->burial, s->subscription, s->name, e) < 0))
             return -1;
     }
     return 0;
@@ -365,10 +320,26 @@ static void fill_work(void *ctx)
 {
     struct applying *p = ctx;
     for (size_t i = 0; i < p->n_fill; i++)
-        if (seed_files_write(p->fill[i].path, p->fill[i].files, &p->why) < 0) {
+        if (seed_files_write(&p->fill[i], &p->why) < 0) {
             p->failed = p->fill[i].step;
-            return;
+            break;
         }
+    for (size_t i = 0; p->failed && i < p->n_fill; i++)
+        seed_files_unwrite(&p->fill[i]); /* the disk may be full, and what follows needs room */
+}
+
+static void conclude(struct applying *p)
+{
+    struct err e;
+    if (!p->failed && st_tx(p->seed->arm.storage, "seed made", write_end, p, &e) < 0 &&
+        p->why.code == ERR_NONE) { /* the transaction itself */
+        p->why = e;
+        p->failed = p->steps.items;
+    }
+    if (p->why.code != ERR_NONE)
+        give_up(p);
+    else
+        request_finish(p->r, done(p));
 }
 
 static void fill_done(void *ctx, enum loop_work_end how)
@@ -378,10 +349,7 @@ static void fill_done(void *ctx, enum loop_work_end how)
         err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon is stopping.");
         p->failed = p->steps.items;
     }
-    if (p->failed)
-        give_up(p);
-    else
-        request_finish(p->r, done(p));
+    conclude(p);
 }
 
 static const json_t *files_of(const struct seed_step *s)
@@ -389,25 +357,56 @@ static const json_t *files_of(const struct seed_step *s)
     return json_object_get(s->given, s->kind->own[0]);
 }
 
+static enum share_kind kind_of(const struct seed_step *s)
+{
+    return is_kind(s, SEED_SHARE) ? SHARE_FILES : SHARE_BLOBS;
+}
+
+/* The row of a step's share or container. A getter. */
+static int find_share(struct applying *p, const struct seed_step *s, struct share *out,
+                      struct err *e)
+{
+    struct storage_account acct;
+    struct storage *st = p->seed->arm.storage;
+    int rc = st_account_by_name(st, &p->r->arena, s->above->name, &acct, e);
+    return rc > 0 ? st_share_by_name(st, &p->r->arena, acct.id, kind_of(s), s->name, out, e) : rc;
+}
+
+static int add_fill(struct applying *p, const struct seed_step *s)
+{
+    struct share row;
+    struct arena *a = &p->r->arena;
+    const char *account = arena_lower(a, s->above->name), *dir = p->seed->storage_dir;
+    int rc = find_share(p, s, &row, &p->why);
+    if (rc == 0)
+        err_set(&p->why, ERR_CONFLICT, NULL, "It was deleted while it was seeded.");
+    if (rc <= 0)
+        return fails(p, s);
+    size_t n = json_object_size(files_of(s));
+    p->fill[p->n_fill++] = (struct seed_folder){
+        .path = share_folder(a, dir, account, kind_of(s), arena_lower(a, s->name)),
+        .account = arena_concat(a, dir, "/", account),
+        .share_id = row.id,
+        .what = is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
+        .sync = files_sync(p->seed->files),
+        .files = files_of(s),
+        .written = arena_alloc(a, (n + 1) * sizeof *p->fill->written),
+        .step = s};
+    return 0;
+}
+
 static void fill(struct applying *p)
 {
-    struct arena *a = &p->r->arena;
-    p->fill = arena_alloc(a, (p->n_folders + 1) * sizeof *p->fill);
-    for (size_t i = 0; i < p->steps.n; i++) {
-        const struct seed_step *s = &p->steps.items[i];
-        if (!s->kind->late || !files_of(s))
-            continue;
-        enum share_kind kind = s->kind == &seed_kinds[SEED_SHARE] ? SHARE_FILES : SHARE_BLOBS;
-        const char *folder = share_folder(a, p->seed->storage_dir, arena_lower(a, s->above->name),
-                                          kind, arena_lower(a, s->name));
-        p->fill[p->n_fill++] = (struct folder_files){folder, files_of(s), s};
-    }
-    if (p->n_fill > 0 && loop_work(p->seed->lane, fill_work, fill_done, p))
+    p->fill = arena_alloc(&p->r->arena, (p->n_folders + 1) * sizeof *p->fill);
+    for (size_t i = 0; i < p->steps.n && !p->failed; i++)
+        if (p->steps.items[i].kind->late && files_of(&p->steps.items[i]))
+            (void)add_fill(p, &p->steps.items[i]);
+    if (p->failed || p->n_fill == 0) {
+        conclude(p);
         return;
-    if (p->n_fill > 0)
+    }
+    if (!loop_work(p->seed->lane, fill_work, fill_done, p))
         fill_done(p, LOOP_WORK_DROPPED);
-    else
-        request_finish(p->r, done(p));
 }
 
 /* --- folders -----------------------------------------------------------------------------------
@@ -423,21 +422,22 @@ static void on_folder(void *ctx, struct request *inner)
     request_again(p->r, next_folder, p);
 }
 
-/* A mount of a seeded cluster has named it, so its folder is being made already. */
-static bool is_being_made(const struct applying *p, const struct seed_step *s)
+static void on_made(void *ctx, const struct err *why)
 {
-    struct storage_account acct;
-    struct share found;
-    struct arena a;
+    struct applying *p = ctx;
+    (void)why; /* its own request will say it */
+    request_again(p->r, next_folder, p);
+}
+
+/* A mount of a seeded cluster has named it, so its folder is being made already. */
+static bool waits_for_folder(struct applying *p, const struct seed_step *s)
+{
+    struct share row;
     struct err e;
-    enum share_kind kind = s->kind == &seed_kinds[SEED_SHARE] ? SHARE_FILES : SHARE_BLOBS;
-    struct storage *st = p->seed->arm.storage;
-    arena_init(&a);
-    bool making = st_account_by_name(st, &a, s->above->name, &acct, &e) > 0 &&
-                  st_share_by_name(st, &a, acct.id, kind, s->name, &found, &e) > 0 &&
-                  found.state == SHARE_MAKING;
-    arena_free(&a);
-    return making;
+    if (find_share(p, s, &row, &e) <= 0 || row.state != SHARE_MAKING)
+        return false;
+    shares_when_made(p->seed->shares, row.id, on_made, p);
+    return true;
 }
 
 static void next_folder(struct request *r, void *ctx)
@@ -454,11 +454,10 @@ static void next_folder(struct request *r, void *ctx)
         fill(p);
         return;
     }
-    if (is_being_made(p, &p->steps.items[p->next])) {
-        request_again(p->r, next_folder, p);
+    if (waits_for_folder(p, &p->steps.items[p->next]))
         return;
-    }
-    struct request *one = request_of(p, &p->r->arena, &p->steps.items[p->next++]);
+    const struct seed_step *s = &p->steps.items[p->next++];
+    struct request *one = request_of(p, &p->r->arena, s, s->given);
     p->folder[p->n_folders++] = one;
     request_inner_go(one, on_folder, p);
 }
@@ -494,10 +493,34 @@ static int check_files(struct applying *p)
     for (size_t i = 0; i < p->steps.n; i++) {
         const struct seed_step *s = &p->steps.items[i];
         if (s->kind->late && files_of(s) &&
-            seed_files_check(&p->r->arena, files_of(s), &p->why) < 0)
+            seed_files_check(files_of(s), is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
+                             &p->why) < 0)
             return fails(p, s);
+        p->late = p->late || s->kind->late;
     }
     return 0;
+}
+
+/* Not called inside seed_apply(). */
+static void on_archives(void *ctx, const struct seed_step *s, const struct err *why)
+{
+    struct applying *p = ctx;
+    struct err e;
+    if (why) {
+        p->why = *why;
+        p->failed = s;
+    }
+    if (why || st_tx(p->seed->arm.storage, "seed", write_rows, p, &e) < 0) {
+        packages_sweep(p->seed->packages);
+        request_finish(p->r, p->why.code == ERR_NONE ? reply_err(p->r, &e) : refuse(p));
+        return;
+    }
+    if (!p->late) {
+        request_finish(p->r, done(p));
+        return;
+    }
+    p->folder = arena_alloc(&p->r->arena, (p->steps.n + 1) * sizeof *p->folder);
+    request_again(p->r, next_folder, p);
 }
 
 struct replied *seed_apply(struct request *r, const struct seed *seed)
@@ -517,12 +540,10 @@ struct replied *seed_apply(struct request *r, const struct seed *seed)
     if (!subscription)
         subscription = seed->arm.access->subscription_id;
     if (seed_steps_read(&r->arena, p->tree, subscription, &p->steps, &p->why) < 0 ||
-        check_files(p) < 0 || st_tx(seed->arm.storage, "seed", write_rows, p, &e) < 0) {
-        if (p->why.code == ERR_NONE) /* the transaction itself */
-            return reply_err(r, &e);
+        check_files(p) < 0)
         return refuse(p);
-    }
-    p->folder = arena_alloc(&r->arena, (p->steps.n + 1) * sizeof *p->folder);
-    request_again(r, next_folder, p);
+    p->archives = (struct seed_archives){
+        .seed = seed, .r = r, .steps = &p->steps, .cb = on_archives, .ctx = p};
+    seed_archives_keep(&p->archives);
     return reply_later(r);
 }

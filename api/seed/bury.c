@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <strings.h>
 
+#include "api/access/access.h"
 #include "storage/storage.h"
 
 #define ROWS_AT_ONCE 100
@@ -19,6 +21,43 @@ static int purge_vaults(const struct burial *b, const struct resource_group *g, 
             if (st_vault_delete(b->st, rows[i].id, b->now_us, e) < 0 ||
                 st_vault_purge(b->st, rows[i].id, e) < 0)
                 return -1;
+    }
+    return 0;
+}
+
+/* Its name is that of a group which may be gone. */
+int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
+{
+    struct vault *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    while (n > 0) {
+        if (st_vault_list_deleted(b->st, b->a, subscription, after, ROWS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if ((!group || strcasecmp(rows[i].group, group) == 0) &&
+                st_vault_purge(b->st, rows[i].id, e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int bury_roles(struct burial *b, const char *scope, struct err *e)
+{
+    struct role_assignment *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    while (n > 0) {
+        if (st_role_assignment_list(b->st, b->a, after, ROWS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if (scope_within(rows[i].scope, scope) &&
+                st_role_assignment_remove(b->st, rows[i].id, e) < 0)
+                return -1;
+        }
     }
     return 0;
 }
@@ -78,8 +117,11 @@ static int free_batch_names(const struct burial *b, const struct resource_group 
 
 int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
 {
-    return purge_vaults(b, g, e) < 0 || free_storage_names(b, g, e) < 0 ||
-                   free_batch_names(b, g, e) < 0 ||
+    const char *scope =
+        arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
+    return purge_vaults(b, g, e) < 0 || bury_deleted(b, g->subscription, g->name, e) < 0 ||
+                   free_storage_names(b, g, e) < 0 || free_batch_names(b, g, e) < 0 ||
+                   bury_roles(b, scope, e) < 0 ||
                    st_mark_deleting(b->st, RES_GROUP, g->id, b->now_us, e) < 0 ||
                    st_group_bury(b->st, g->id, e) < 0
                ? -1

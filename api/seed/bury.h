@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A group goes at once: all names in it are free in the same transaction, those of accounts too,
- * and what it holds is ended and removed behind that, as after any deletion. Folders of storage
- * accounts are called as their accounts, so they are renamed with them; if the transaction is lost,
- * they get their names back.
+ * A group goes at once, with its roles: all names in it are free in the same transaction, those of
+ * accounts too, and what it holds is ended and removed behind that, as after any deletion. Folders
+ * of storage accounts are called as their accounts, so they are renamed with them; if the
+ * transaction is lost, they get their names back.
  */
 #ifndef API_SEED_BURY_H
 #define API_SEED_BURY_H
@@ -27,6 +27,11 @@ struct burial {
 
 /* Inside a transaction. */
 int bury_group(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
+/* Vaults that were deleted in a group, which may be gone itself; NULL: in all of a subscription. */
+int bury_deleted(struct burial *b, const char *subscription, const char *group,
+                 struct err *e) MUST_CHECK;
+/* Roles at a scope, and below it. */
+int bury_roles(struct burial *b, const char *scope, struct err *e) MUST_CHECK;
 /* The transaction was taken back. */
 void bury_undo(struct burial *b);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a state, as a seed has it: rows on the loop, then what is in folders on the lane.
+ * The text of a state, as a seed has it: rows on the loop, files on nodes over their links, then
+ * what is in folders on the lane.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -166,10 +167,14 @@ static int shares_of(struct dumping *d, const struct storage_account *acct, enum
         dump_put(into, kind == SHARE_FILES ? "shares" : "containers", rows[i].name, body);
         struct dumped_folder *f = arena_alloc(d->a, sizeof *f);
         *f = (struct dumped_folder){
-            .path = share_folder(d->a, d->seed->storage_dir, acct->name, kind, rows[i].name),
+            .from.path = share_folder(d->a, d->seed->storage_dir, acct->name, kind, rows[i].name),
+            .from.account = arena_concat(d->a, d->seed->storage_dir, "/", acct->name),
             .into = body,
             .member = kind == SHARE_FILES ? "files" : "blobs",
             .next = d->folders};
+        if (st_item_list(d->seed->arm.storage, d->a, rows[i].id, "", "\xff", false, DUMP_ROWS,
+                         &f->from.items, &f->from.n_items, e) < 0)
+            return -1;
         d->folders = f;
     }
     return 0;
@@ -201,57 +206,6 @@ static int accounts(struct dumping *d, const struct resource_group *g, json_t *i
     return 0;
 }
 
-/* --- vaults ------------------------------------------------------------------------------------
- */
-
-static void add_instant(json_t *attributes, const char *name, int64_t seconds)
-{
-    if (seconds)
-        json_object_set_new(attributes, name, json_integer((json_int_t)seconds));
-}
-
-static int secrets_of(struct dumping *d, int64_t vault_id, json_t *into, struct err *e)
-{
-    struct storage *st = d->seed->arm.storage;
-    struct secret_version *rows;
-    size_t n;
-    if (st_secret_list(st, d->a, vault_id, false, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        const char *value = NULL;
-        if (st_secret_value(st, d->a, rows[i].id, &value, e) < 0)
-            return -1;
-        json_t *attributes = json_pack("{s:b}", "enabled", rows[i].enabled);
-        add_instant(attributes, "nbf", rows[i].not_before_s);
-        add_instant(attributes, "exp", rows[i].expires_s);
-        json_t *body =
-            json_pack("{s:s, s:o}", "value", value ? value : "", "attributes", attributes);
-        if (rows[i].content_type)
-            json_object_set_new(body, "contentType", json_string(rows[i].content_type));
-        if (rows[i].tags)
-            json_object_set_new(body, "tags", dump_json(rows[i].tags));
-        dump_put(into, "secrets", rows[i].name, body);
-    }
-    return 0;
-}
-
-static int vaults(struct dumping *d, const struct resource_group *g, json_t *into, struct err *e)
-{
-    struct vault *rows;
-    size_t n;
-    if (st_vault_list(d->seed->arm.storage, d->a, g->subscription, g->id, 0, DUMP_ROWS, &rows, &n,
-                      e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        json_t *body = dump_json(rows[i].doc);
-        dump_tracked(body, rows[i].location, rows[i].tags);
-        dump_put(into, "vaults", rows[i].name, body);
-        if (secrets_of(d, rows[i].id, body, e) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* --- groups ------------------------------------------------------------------------------------
  */
 
@@ -264,7 +218,7 @@ static int group(struct dumping *d, const struct resource_group *g, json_t *into
     }
     dump_tracked(body, g->location, g->tags);
     dump_put(into, "groups", g->name, body);
-    return accounts(d, g, body, e) < 0 || vaults(d, g, body, e) < 0 ||
+    return accounts(d, g, body, e) < 0 || dump_vaults(d, g, body, e) < 0 ||
                    workspaces(d, g, body, e) < 0 || dump_batch(d, g, body, e) < 0
                ? -1
                : 0;
@@ -288,7 +242,9 @@ static int groups(struct dumping *d, const char *subscription, const char *only,
             if (is_implicit(&rows[i]) == implicit &&
                 (!only || strcasecmp(rows[i].name, only) == 0) && group(d, &rows[i], into, e) < 0)
                 return -1;
-    return 0;
+    return dump_deleted_vaults(d, subscription, only, into, e) < 0
+               ? -1
+               : dump_roles(d, subscription, !only, into, e);
 }
 
 /* --- the whole ---------------------------------------------------------------------------------
@@ -329,13 +285,16 @@ static REPLIED answer(struct dumping *d)
 static void read_folders(void *ctx)
 {
     struct dumping *d = ctx;
-    size_t left = DUMP_BYTES;
     for (const struct dumped_folder *f = d->folders; f; f = f->next) {
         json_t *files;
-        if (seed_files_read(f->path, &left, &files, &d->why) < 0)
+        if (seed_files_read(&f->from, &d->left, &files, &d->why) < 0)
             return;
+        seed_notes_add(files, f->from.items, f->from.n_items);
         json_object_set_new(f->into, f->member, files);
     }
+    for (const struct dumped_archive *z = d->archives; z; z = z->next)
+        if (seed_archive_read(z->path, &d->left, z->into, &d->why) < 0)
+            return;
 }
 
 static void folders_read(void *ctx, enum loop_work_end how)
@@ -344,6 +303,22 @@ static void folders_read(void *ctx, enum loop_work_end how)
     if (how != LOOP_WORK_DONE)
         err_set(&d->why, ERR_UNAVAILABLE, NULL, "The daemon is stopping.");
     request_finish(d->r, answer(d));
+}
+
+static void begin_folders(struct dumping *d)
+{
+    bool none = d->why.code != ERR_NONE || (!d->folders && !d->archives);
+    if (!none && loop_work(d->seed->lane, read_folders, folders_read, d))
+        return;
+    if (!none)
+        err_set(&d->why, ERR_UNAVAILABLE, NULL, "Too much else is being read; try again.");
+    request_finish(d->r, answer(d));
+}
+
+static void begin_files(struct request *r, void *ctx)
+{
+    (void)r;
+    dump_tasks(ctx, begin_folders);
 }
 
 static int all(struct dumping *d, struct err *e)
@@ -388,15 +363,13 @@ struct replied *seed_dump(struct request *r, const struct seed *seed)
     const char *id = request_query(r, "subscription");
     const char *only = request_query(r, "resourceGroup");
     struct dumping *d = xcalloc(1, sizeof *d);
-    *d = (struct dumping){.r = r, .seed = seed, .a = &r->arena, .tree = json_object()};
+    *d = (struct dumping){
+        .r = r, .seed = seed, .a = &r->arena, .tree = json_object(), .left = DUMP_BYTES};
     request_keep(r, d, dumping_free);
     if ((id || only ? one(d, id, only, &e) : all(d, &e)) < 0)
         return reply_err(r, &e);
-    if (!d->folders)
+    if (!d->folders && !d->archives && !d->tasks)
         return answer(d);
-    if (!loop_work(seed->lane, read_folders, folders_read, d)) {
-        err_set(&e, ERR_UNAVAILABLE, NULL, "Too much else is being read; try again.");
-        return reply_err(r, &e);
-    }
+    request_again(r, begin_files, d);
     return reply_later(r);
 }

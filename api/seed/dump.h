@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two files of a dump share.
+ * What the files of a dump share.
  */
 #ifndef API_SEED_DUMP_H
 #define API_SEED_DUMP_H
 
 #include "api/seed/steps.h"
+#include "model/batch/job_rows.h"
 #include "storage/storage.h"
 
 #define DUMP_ROWS  1000000
 #define DUMP_BYTES (256U * 1024 * 1024) /* of files */
 
 struct dumped_folder {
-    const char *path, *member;
+    struct seed_source from;
+    const char *member;
     json_t *into; /* borrowed from the tree */
     struct dumped_folder *next;
+};
+
+struct dumped_archive {
+    const char *path;
+    json_t *into; /* borrowed likewise; gets "base64" */
+    struct dumped_archive *next;
 };
 
 struct dumping {
@@ -24,6 +32,9 @@ struct dumping {
     json_t *tree;             /* owned */
     const char *subscription; /* the one that is dumped; NULL: all */
     struct dumped_folder *folders;
+    struct dumped_archive *archives;
+    struct dumped_task *tasks;
+    size_t left; /* bytes of files that may be read still */
     struct err why;
 };
 
@@ -39,6 +50,21 @@ void dump_time(json_t *into, const char *name, int64_t us);
 void dump_keys(json_t *into, const struct account_keys *keys);
 void dump_tracked(json_t *into, const char *location, const char *tags);
 
+/* dump_vaults.c */
+int dump_vaults(struct dumping *d, const struct resource_group *g, json_t *into,
+                struct err *e) MUST_CHECK;
+/* Those that were deleted in the groups of a subscription, or in `only` one of them. */
+int dump_deleted_vaults(struct dumping *d, const char *subscription, const char *only, json_t *into,
+                        struct err *e) MUST_CHECK;
+/* Those in the groups of the tree, and, if `whole`, at the subscription. */
+int dump_roles(struct dumping *d, const char *subscription, bool whole, json_t *into,
+               struct err *e) MUST_CHECK;
+/* dump_tasks.c */
+/* Its files are on a node; none, if nobody knows that node. */
+int dump_task_add(struct dumping *d, const struct batch_task *t, json_t *body,
+                  struct err *e) MUST_CHECK;
+/* Reads them. `done` may be called at once. */
+void dump_tasks(struct dumping *d, void (*done)(struct dumping *d));
 /* dump_batch.c: the Batch accounts of a group. */
 int dump_batch(struct dumping *d, const struct resource_group *g, json_t *into,
                struct err *e) MUST_CHECK;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Batch in a dump: accounts, pools, jobs and tasks.
+ * Azure Batch in a dump: accounts, certificates, applications, pools, schedules, jobs and tasks.
  */
 #include "api/seed/dump.h"
+#include "certs/pfx.h"
 #include "lib/jsontext.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
+#include "model/batch/tables_schedule.h"
 #include "model/span.h"
+#include "packages/packages.h"
 #include "storage/batch_jobs.h"
+#include "storage/batch_packages.h"
+#include "storage/batch_schedules.h"
+#include "storage/seeding.h"
 
 /* What changes by itself is in columns, and takes the place of what was given. */
 static void add_size(const struct batch_pool *p, json_t *body)
@@ -37,7 +43,7 @@ static int pools(struct dumping *d, const struct batch_account *b, json_t *into,
             continue;
         if (st_batch_pool_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_pool, BATCH_20_0, rows[i].doc, secrets);
+        json_t *body = dump_doc(&schema_batch_pool, BATCH_19_0, rows[i].doc, secrets);
         json_object_del(body, "id");
         add_size(&rows[i], body);
         dump_put(into, "pools", rows[i].name, body);
@@ -61,6 +67,28 @@ static json_t *task_state(const struct batch_task *t)
     return s;
 }
 
+/* Those that a seed told of are rows. */
+static int files(struct dumping *d, const struct batch_task *t, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_seeded_file *rows, f;
+    size_t n;
+    if (t->files != BATCH_FILES_THERE)
+        return 0;
+    if (t->node_name)
+        return dump_task_add(d, t, into, e);
+    if (st_batch_file_list(st, d->a, t->id, &rows, &n, e) < 0)
+        return -1;
+    json_t *all = json_object();
+    json_object_set_new(into, "files", all);
+    for (size_t i = 0; i < n; i++) {
+        if (st_batch_file_get(st, d->a, t->id, rows[i].path, &f, e) < 0)
+            return -1;
+        json_object_set_new(all, f.path, seed_file_value(f.bytes, (size_t)f.size));
+    }
+    return 0;
+}
+
 static int tasks(struct dumping *d, const struct batch_job *j, json_t *into, struct err *e)
 {
     struct storage *st = d->seed->arm.storage;
@@ -74,10 +102,12 @@ static int tasks(struct dumping *d, const struct batch_job *j, json_t *into, str
             continue;
         if (st_batch_task_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_task, BATCH_20_0, rows[i].doc, secrets);
+        json_t *body = dump_doc(&schema_batch_task, BATCH_19_0, rows[i].doc, secrets);
         json_object_del(body, "id");
         json_object_set_new(body, "state", task_state(&rows[i]));
         dump_put(into, "tasks", rows[i].name, body);
+        if (files(d, &rows[i], body, e) < 0)
+            return -1;
     }
     return 0;
 }
@@ -118,15 +148,127 @@ static int jobs(struct dumping *d, const struct batch_account *b, json_t *into, 
         return -1;
     for (size_t i = 0; i < n; i++) {
         const char *secrets = NULL;
-        if (rows[i].state == BATCH_JOB_DELETING || rows[i].schedule_id)
+        if (rows[i].state == BATCH_JOB_DELETING)
             continue;
         if (st_batch_job_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_job, BATCH_20_0, rows[i].doc, secrets);
+        json_t *body = dump_doc(&schema_batch_job, BATCH_19_0, rows[i].doc, secrets);
         json_object_del(body, "id");
         json_object_set_new(body, "state", job_state(&rows[i]));
         dump_put(into, "jobs", rows[i].name, body);
         if (tasks(d, &rows[i], body, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- schedules and certificates ----------------------------------------------------------------
+ */
+
+static json_t *schedule_state(const struct batch_schedule *x)
+{
+    enum batch_schedule_state state =
+        x->state == BATCH_SCHEDULE_TERMINATING ? BATCH_SCHEDULE_COMPLETED : x->state;
+    json_t *s = json_pack("{s:s, s:i}", "state",
+                          enum_to_name(batch_schedule_state_names, (int)state), "jobs", x->number);
+    dump_time(s, "nextRunTime", x->next_us);
+    dump_time(s, "endTime", x->end_us);
+    return s;
+}
+
+static int schedules(struct dumping *d, const struct batch_account *b, json_t *into, struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_schedule *rows;
+    size_t n;
+    if (st_batch_schedule_list(st, d->a, b->id, NULL, "", DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *secrets = NULL;
+        if (rows[i].state == BATCH_SCHEDULE_DELETING)
+            continue;
+        if (st_batch_schedule_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
+            return -1;
+        json_t *body = dump_doc(&schema_batch_schedule, BATCH_19_0, rows[i].doc, secrets);
+        json_object_del(body, "id");
+        json_object_set_new(body, "state", schedule_state(&rows[i]));
+        dump_put(into, "jobSchedules", rows[i].name, body);
+    }
+    return 0;
+}
+
+/* The one that its data have. */
+static const char *format_of(struct arena *a, const json_t *given)
+{
+    struct pfx read;
+    struct err e;
+    const char *data = json_string_value(json_object_get(given, "data"));
+    const char *password = json_string_value(json_object_get(given, "password"));
+    return data && pfx_read(a, data, true, password, &read, &e) == 0 ? "pfx" : "cer";
+}
+
+static int certificates(struct dumping *d, const struct batch_account *b, json_t *into,
+                        struct err *e)
+{
+    struct storage *st = d->seed->arm.storage;
+    struct batch_certificate *rows;
+    size_t n;
+    if (st_batch_certificate_list(st, d->a, b->id, NULL, "", DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *secrets = NULL;
+        if (rows[i].state == BATCH_CERTIFICATE_DELETING)
+            continue;
+        if (st_batch_certificate_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
+            return -1;
+        json_t *body = dump_json(secrets); /* what was given */
+        json_object_set_new(body, "certificateFormat", json_string(format_of(d->a, body)));
+        json_object_set_new(body, "thumbprintAlgorithm", json_string(rows[i].algorithm));
+        dump_put(into, "certificates", rows[i].thumbprint, body);
+    }
+    return 0;
+}
+
+/* --- applications ------------------------------------------------------------------------------
+ */
+
+/* Archives are read on the lane. */
+static int packages(struct dumping *d, const struct batch_application *x, json_t *into,
+                    struct err *e)
+{
+    struct batch_package *rows;
+    size_t n;
+    if (st_batch_package_list(d->seed->arm.storage, d->a, x->id, 0, DUMP_ROWS, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        json_t *body = json_object();
+        dump_put(into, "packages", rows[i].name, body);
+        if (!rows[i].hash)
+            continue;
+        dump_time(body, "activated", rows[i].activated_us);
+        const struct file_place at = packages_place(d->seed->packages, d->a, rows[i].hash);
+        struct dumped_archive *z = arena_alloc(d->a, sizeof *z);
+        *z = (struct dumped_archive){
+            .path = arena_concat(d->a, at.share, "/", at.path), .into = body, .next = d->archives};
+        d->archives = z;
+    }
+    return 0;
+}
+
+static int applications(struct dumping *d, const struct batch_account *b, json_t *into,
+                        struct err *e)
+{
+    struct batch_application *rows;
+    size_t n;
+    if (st_batch_application_list(d->seed->arm.storage, d->a, b->id, 0, DUMP_ROWS, &rows, &n, e) <
+        0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        json_t *body = json_pack("{s:{s:s*, s:b, s:s*}}", "properties", "displayName",
+                                 rows[i].display_name, "allowUpdates", rows[i].allow_updates,
+                                 "defaultVersion", rows[i].default_version);
+        dump_put(into, "applications", rows[i].name, body);
+        if (packages(d, &rows[i], body, e) < 0)
             return -1;
     }
     return 0;
@@ -152,7 +294,9 @@ int dump_batch(struct dumping *d, const struct resource_group *g, json_t *into, 
         dump_keys(body, &keys);
         st_account_forget_keys(&keys);
         dump_put(into, "batchAccounts", rows[i].name, body);
-        if (pools(d, &rows[i], body, e) < 0 || jobs(d, &rows[i], body, e) < 0)
+        if (certificates(d, &rows[i], body, e) < 0 || applications(d, &rows[i], body, e) < 0 ||
+            pools(d, &rows[i], body, e) < 0 || schedules(d, &rows[i], body, e) < 0 ||
+            jobs(d, &rows[i], body, e) < 0)
             return -1;
     }
     return 0;

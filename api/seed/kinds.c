@@ -7,10 +7,18 @@
 #include "api/seed/steps.h"
 #include "lib/strbuf.h"
 
-#define PROVIDERS "/providers/"
+#define PROVIDERS        "/providers/"
+#define ROLE_ASSIGNMENTS PROVIDERS "Microsoft.Authorization/roleAssignments/"
 
 const struct seed_kind seed_kinds[SEED_KINDS] = {
-    [SEED_GROUP] = {.collection = "groups", .below = "/resourceGroups/", .version = "2019-10-01"},
+    [SEED_SUBSCRIPTION_ROLE] = {.collection = "roles",
+                                .below = ROLE_ASSIGNMENTS,
+                                .version = "2022-04-01",
+                                .own = {"scope"}},
+    [SEED_GROUP] = {.collection = "groups",
+                    .below = "/resourceGroups/",
+                    .version = "2019-10-01",
+                    .own = {"deleted"}},
     [SEED_WORKSPACE] = {.collection = "workspaces",
                         .above = SEED_GROUP,
                         .below = PROVIDERS "Microsoft.BatchAI/workspaces/",
@@ -52,37 +60,67 @@ const struct seed_kind seed_kinds[SEED_KINDS] = {
     [SEED_VAULT] = {.collection = "vaults",
                     .above = SEED_GROUP,
                     .below = PROVIDERS "Microsoft.KeyVault/vaults/",
-                    .version = "2022-07-01"},
+                    .version = "2022-07-01",
+                    .own = {"deleted"}},
     [SEED_SECRET] = {.collection = "secrets",
                      .above = SEED_VAULT,
                      .plane = SEED_AT_VAULT,
                      .below = "/secrets/",
-                     .version = "7.4"},
+                     .version = "7.4",
+                     .own = {"version", "versions", "deleted"}},
     [SEED_BATCH_ACCOUNT] = {.collection = "batchAccounts",
                             .above = SEED_GROUP,
                             .below = PROVIDERS "Microsoft.Batch/batchAccounts/",
                             .version = "2022-10-01",
                             .own = {"keys"}},
+    [SEED_BATCH_CERTIFICATE] = {.collection = "certificates",
+                                .above = SEED_BATCH_ACCOUNT,
+                                .plane = SEED_AT_BATCH,
+                                .below = "/certificates",
+                                .version = "2024-02-01.19.0",
+                                .posted = "thumbprint"},
+    [SEED_APPLICATION] = {.collection = "applications",
+                          .above = SEED_BATCH_ACCOUNT,
+                          .below = "/applications/",
+                          .version = "2022-10-01"},
+    [SEED_PACKAGE] = {.collection = "packages",
+                      .above = SEED_APPLICATION,
+                      .below = "/versions/",
+                      .version = "2022-10-01",
+                      .unasked = true,
+                      .own = {"base64", "activated"}},
     [SEED_BATCH_POOL] = {.collection = "pools",
                          .above = SEED_BATCH_ACCOUNT,
                          .plane = SEED_AT_BATCH,
                          .below = "/pools",
-                         .version = "2024-07-01.20.0",
-                         .by_post = true},
+                         .version = "2024-02-01.19.0",
+                         .posted = "id"},
+    [SEED_BATCH_SCHEDULE] = {.collection = "jobSchedules",
+                             .above = SEED_BATCH_ACCOUNT,
+                             .plane = SEED_AT_BATCH,
+                             .below = "/jobschedules",
+                             .version = "2024-02-01.19.0",
+                             .posted = "id",
+                             .own = {"state"}},
     [SEED_BATCH_JOB] = {.collection = "jobs",
                         .above = SEED_BATCH_ACCOUNT,
                         .plane = SEED_AT_BATCH,
                         .below = "/jobs",
-                        .version = "2024-07-01.20.0",
-                        .by_post = true,
+                        .version = "2024-02-01.19.0",
+                        .posted = "id",
                         .own = {"state"}},
     [SEED_BATCH_TASK] = {.collection = "tasks",
                          .above = SEED_BATCH_JOB,
                          .plane = SEED_AT_BATCH,
                          .below = "/tasks",
-                         .version = "2024-07-01.20.0",
-                         .by_post = true,
-                         .own = {"state"}},
+                         .version = "2024-02-01.19.0",
+                         .posted = "id",
+                         .own = {"state", "files"}},
+    [SEED_ROLE] = {.collection = "roles",
+                   .above = SEED_GROUP,
+                   .below = ROLE_ASSIGNMENTS,
+                   .version = "2022-04-01",
+                   .own = {"scope"}},
 };
 
 const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind)
@@ -94,7 +132,15 @@ const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_i
 
 static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
 {
-    return child != SEED_GROUP && seed_kinds[child].above == of;
+    return child > SEED_GROUP && of >= SEED_GROUP && seed_kinds[child].above == of;
+}
+
+bool seed_kind_named(enum seed_kind_id of, const char *member)
+{
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (is_child((enum seed_kind_id)k, of) && strcmp(seed_kinds[k].collection, member) == 0)
+            return true;
+    return false;
 }
 
 bool seed_is_own(const struct seed_kind *kind, const char *member)
@@ -102,11 +148,7 @@ bool seed_is_own(const struct seed_kind *kind, const char *member)
     for (size_t i = 0; kind->own[i]; i++)
         if (strcmp(kind->own[i], member) == 0)
             return true;
-    for (int k = 0; k < SEED_KINDS; k++)
-        if (is_child(k, (enum seed_kind_id)(kind - seed_kinds)) &&
-            strcmp(seed_kinds[k].collection, member) == 0)
-            return true;
-    return false;
+    return seed_kind_named((enum seed_kind_id)(kind - seed_kinds), member);
 }
 
 /* --- a tree as steps ---------------------------------------------------------------------------
@@ -188,7 +230,7 @@ static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
     return 0;
 }
 
-/* {"groups": ...}, with other members than `also` refused. */
+/* {"groups": ..., "roles": ...}, with other members than `also` refused. */
 static int walk_top(struct walk *w, const json_t *o, const char *const *also, struct err *e)
 {
     const char *name;
@@ -197,15 +239,18 @@ static int walk_top(struct walk *w, const json_t *o, const char *const *also, st
         const char *const *known = also;
         while (*known && strcmp(*known, name) != 0)
             known++;
-        if (!*known && strcmp(name, "groups") != 0) {
+        if (!*known && strcmp(name, "groups") != 0 && strcmp(name, "roles") != 0) {
             (void)down(w, name, e);
             return err_set(e, ERR_INVALID_CONTENT, NULL,
-                           "'%.100s' is not known here; it takes groups%s%s.", name,
+                           "'%.100s' is not known here; it takes groups, roles%s%s.", name,
                            also[0] ? " and " : "", also[0] ? also[0] : "");
         }
     }
-    const json_t *groups = json_object_get(o, "groups");
-    return groups ? walk_kind(w, SEED_GROUP, groups, NULL, e) : 0;
+    const json_t *groups = json_object_get(o, "groups"), *roles = json_object_get(o, "roles");
+    return (groups && walk_kind(w, SEED_GROUP, groups, NULL, e) < 0) ||
+                   (roles && walk_kind(w, SEED_SUBSCRIPTION_ROLE, roles, NULL, e) < 0)
+               ? -1
+               : 0;
 }
 
 static int walk_subscriptions(struct walk *w, const json_t *all, struct err *e)

@@ -8,7 +8,7 @@
  * Every resource is made by the handler that its PUT has, so there is one set of checks. All that
  * is only rows is written in one transaction. Shares, containers and what is in them follow, as
  * their folders are made behind it; if one of these fails, the groups of the seed are removed
- * again.
+ * again, and if the daemon is killed meanwhile, by its next start.
  */
 #ifndef API_SEED_SEED_H
 #define API_SEED_SEED_H
@@ -17,12 +17,22 @@
 
 struct files;
 struct loop_lane;
+struct packages;
+struct shares;
 
 struct seed {
     struct arm arm;
     struct loop_lane *lane;  /* for files; borrowed */
-    const char *storage_dir; /* shares are folders below it */
+    const char *storage_dir; /* shares are folders below it; borrowed, as these: */
+    struct shares *shares;
+    struct files *files;
+    struct packages *packages;
 };
+
+/* Before anything else begins: removes what a seed had not finished when the daemon was killed, and
+ * gives folders back the names that their accounts have. */
+int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, const struct log *log,
+               struct err *e) MUST_CHECK;
 
 /* Handlers of the routes that the testing service has; `seed` lives as long as the server. The body
  * of the first is request.raw. */

@@ -59,47 +59,14 @@ static int empty_groups(struct storage *st, struct reset *z, const char *subscri
     return 0;
 }
 
-static int purge_deleted(struct storage *st, struct reset *z, const char *subscription,
-                         struct err *e)
-{
-    struct vault *vaults;
-    size_t n = 1;
-    while (n > 0) {
-        if (st_vault_list_deleted(st, &z->r->arena, subscription, 0, GROUPS_AT_ONCE, &vaults, &n,
-                                  e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++)
-            if (st_vault_purge(st, vaults[i].id, e) < 0)
-                return -1;
-    }
-    return 0;
-}
-
-static int take_roles(struct storage *st, struct reset *z, const char *subscription, struct err *e)
-{
-    struct role_assignment *rows;
-    int64_t after = 0;
-    size_t n = 1;
-    const char *scope = arena_concat(&z->r->arena, "/subscriptions/", subscription);
-    while (n > 0) {
-        if (st_role_assignment_list(st, &z->r->arena, after, GROUPS_AT_ONCE, &rows, &n, e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++) {
-            after = rows[i].id;
-            if (scope_within(rows[i].scope, scope) &&
-                st_role_assignment_remove(st, rows[i].id, e) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
 static int empty_subscription(struct storage *st, struct reset *z, const char *subscription,
                               struct err *e)
 {
-    return empty_groups(st, z, subscription, e) < 0 || purge_deleted(st, z, subscription, e) < 0
+    const char *scope = arena_concat(&z->r->arena, "/subscriptions/", subscription);
+    return empty_groups(st, z, subscription, e) < 0 ||
+                   bury_deleted(&z->burial, subscription, NULL, e) < 0
                ? -1
-               : take_roles(st, z, subscription, e);
+               : bury_roles(&z->burial, scope, e);
 }
 
 static int empty_all(struct storage *st, struct reset *z, struct err *e)

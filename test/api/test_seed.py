@@ -1,133 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A state from a text and the text of a state: seeds and dumps of a daemon that was started with --testing."""
 
-import base64
-import copy
 import json
 import subprocess
 import uuid
 
 import pytest
-from support.batch_jobs import POOL
 from support.daemon import BATCHAID
 from support.refusals import refused
-from support.testing import Testing, testing_daemon
-from support.vaults import policy, vault_body
-from support.waiting import wait_for
-from support.world import cluster_body, file_server_body, fresh, job_body
-
-
-@pytest.fixture(scope="module")
-def tested():
-    with testing_daemon() as d:
-        yield d
-
-
-@pytest.fixture
-def t(tested):
-    testing = Testing(tested)
-    yield testing
-    testing.reset()
-    wait_for(lambda: tested.get("/batchaid/nodes")["value"] == [], what="nodes to go")
-
-
-CLUSTER = "/subscriptions/{subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/clusters/c"
-GUID = "4b1ad5f4-6a16-4c3e-8d3d-3f7a1f5b1c11"
-
-
-def mounted(body, account):
-    body["properties"]["nodeSetup"]["mountVolumes"]["azureFileShares"][0].update(
-        accountName=account, azureFileUrl=f"https://{account}.file.core.windows.net/out"
-    )
-    return body
-
-
-def full(tested, account="seeded"):
-    """Something of everything."""
-    error = {"code": "TaskFailed", "message": "It broke.", "details": [{"name": "Node", "value": "tvm-1"}]}
-    batch_error = {"category": "usererror", "code": "FailureExitCode", "message": "The task exited with 3."}
-    jobs = {
-        "queued": job_body(CLUSTER),
-        "running": {**job_body(CLUSTER), "state": {"executionState": "running", "startTime": "2026-11-01T09:00:00Z"}},
-        "ending": {**job_body(CLUSTER), "state": {"executionState": "terminating"}},
-        "good": {
-            **job_body(CLUSTER, environmentVariables=[{"name": "A", "value": "b"}]),
-            "state": {
-                "executionState": "succeeded", "startTime": "2026-11-01T09:00:00Z", "endTime": "2026-11-01T09:05:00Z",
-                "exitCode": 0, "guid": GUID,
-            },
-        },
-        "bad": {
-            **job_body(CLUSTER, secrets=[{"name": "S", "value": "hidden"}]),
-            "state": {"executionState": "failed", "exitCode": 3, "errors": [error]},
-        },
-    }
-    out = f"{tested.subscription}/lab/workspaces/ws/experiments/e/jobs/good/{GUID}/stdouterr"
-    return {
-        "groups": {
-            "data": {
-                "location": "westus2",
-                "tags": {"who": "ada"},
-                "storageAccounts": {
-                    account: {
-                        "location": "westus2", "kind": "StorageV2", "sku": {"name": "Standard_LRS"},
-                        "containers": {
-                            "box": {"blobs": {"a/b.txt": "text\n", "raw": {"base64": base64.b64encode(b"\0\xff").decode()}}},
-                            "none": {"properties": {"metadata": {"k": "v"}}},
-                        },
-                        "shares": {"out": {"files": {f"{out}/stdout.txt": "all is well\n"}}},
-                    }
-                },
-                "vaults": {
-                    f"v{account}": {
-                        **vault_body(policy(tested.env["AZURE_CLIENT_ID"], secrets=["all"])),
-                        "secrets": {"pw": {"value": "hush", "contentType": "text/plain"}},
-                    }
-                },
-                "batchAccounts": {
-                    f"b{account}": {
-                        "location": "westus2",
-                        "pools": {"p": {**POOL, "targetDedicatedNodes": 0}},
-                        "jobs": {
-                            "open": {
-                                "poolInfo": {"poolId": "p"},
-                                "tasks": {
-                                    "waits": {"commandLine": "true"},
-                                    "runs": {"commandLine": "true", "state": {"state": "running"}},
-                                    "did": {
-                                        "commandLine": "true",
-                                        "state": {"state": "completed", "exitCode": 0, "endTime": "2027-11-01T09:05:00Z"},
-                                    },
-                                    "broke": {
-                                        "commandLine": "exit 3",
-                                        "state": {"state": "completed", "exitCode": 3, "failureInfo": batch_error},
-                                    },
-                                },
-                            },
-                            "over": {
-                                "poolInfo": {"poolId": "p"},
-                                "tasks": {"t": {"commandLine": "true", "state": {"state": "completed", "exitCode": 0}}},
-                                "state": {"state": "completed", "terminateReason": "enough"},
-                            },
-                            "off": {"poolInfo": {"poolId": "p"}, "state": {"state": "disabled"}},
-                        },
-                    }
-                },
-            },
-            "lab": {
-                "location": "eastus",
-                "workspaces": {
-                    "ws": {
-                        "location": "eastus",
-                        "fileServers": {"nfs": file_server_body()},
-                        "clusters": {"c": mounted(cluster_body(0), account)},
-                        "experiments": {"e": {"jobs": jobs}},
-                    }
-                },
-            },
-        }
-    }
-
+from support.seeds import full, t, tested  # noqa: F401 (fixtures)
+from support.testing import Testing
 
 WS = "/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws"
 
@@ -271,8 +153,6 @@ def test_wrong_queries(t, query, status, code):
     refused(t.call("POST", f"/seed?{query}", data=YAML.encode()), status, code)
     refused(t.call("GET", f"/dump?{query}"), 404, "SubscriptionNotFound")
     refused(t.call("GET", "/dump?resourceGroup=none"), 404, "ResourceNotFound")
-
-
 
 
 # --- the command line -----------------------------------------------------------------------------

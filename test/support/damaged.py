@@ -31,6 +31,7 @@ BATCH_TABLES = (
     "batch_pool",
     "batch_sample",
     "batch_schedule",
+    "batch_seeded_file",
     "batch_subtask",
     "batch_task",
     "batch_wait",
