@@ -195,7 +195,9 @@ void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, v
 int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
                              const json_t *after, char *list, size_t size);
 
-/* Returns a deep copy with the secrets back in their places. For model/spec_common.c. */
+/* Puts secrets back into their places. */
+void schema_put_secrets(json_t *doc, const json_t *secrets);
+/* Returns a deep copy with the secrets back in their places. */
 json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * Takes secrets out of documents, puts them back, and compares documents.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,13 +76,18 @@ static void put_secret(json_t *doc, const char *path, json_t *value)
         json_object_set_nocheck(at, name, value);
 }
 
+void schema_put_secrets(json_t *doc, const json_t *secrets)
+{
+    const char *path;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)secrets, path, value)
+        put_secret(doc, path, value);
+}
+
 json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets)
 {
     json_t *copy = json_deep_copy(doc);
-    const char *path;
-    json_t *value;
-    json_object_foreach((json_t *)secrets, path, value)
-        put_secret(copy, path, value);
+    schema_put_secrets(copy, secrets);
     return copy;
 }
 

@@ -19,8 +19,8 @@ int spec_open(const char *doc, const char *secrets, struct opened *out, struct e
         json_decref(bare);
         return err_set(e, ERR_INTERNAL, NULL, "stored secrets are not JSON");
     }
-    out->doc = schema_merge_secrets(bare, out->secrets);
-    json_decref(bare);
+    schema_put_secrets(bare, out->secrets);
+    out->doc = bare;
     return 0;
 }
 

@@ -4,12 +4,13 @@
  * experiment and cluster, and to find these by all the names in a path takes two joins; requests
  * for files and blobs are of the same account and share, one after the other. So the rows are kept
  * until a row changes that they were read from; then all are forgotten, as these tables seldom
- * change. SQLite's hooks count each change and each rollback (sql.c), so that no writer has to
- * think of it.
+ * change. Tasks of Azure Batch ask for their job and their pool at each step, by their ids.
+ * SQLite's hooks count each change and each rollback (sql.c), so that no writer has to think of it.
  *
  * The number of rows is fixed; a new one takes the place of another.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "storage/storage_priv.h"
@@ -145,6 +146,15 @@ static void check_known(struct storage *st, const struct known *k, const char *c
     (void)st, (void)k, (void)names, (void)row;
 }
 #endif
+
+int q_known_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+               const struct st_row *row, void *out, struct err *e)
+{
+    char text[24];
+    const char *const names[] = {text, NULL};
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    return q_known(st, stmt, names, a, row, out, e);
+}
 
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e)

@@ -146,14 +146,15 @@ void st_rows_undone(struct storage *st)
 }
 
 /* Tables that rows which are known or shown were read from, and whether jobs are shown with names
- * of theirs. Their rows are few and change seldom. */
+ * of theirs. Their rows are few and change seldom; of nodes it counts alone how many there are. */
 static const struct {
     const char *table;
-    bool above_jobs;
+    bool above_jobs, counted;
 } watched[] = {
-    {"experiment", true}, {"workspace", true},      {"resource_group", true},
-    {"cluster", false},   {"pool", false},          {"storage_account", false},
-    {"share", false},     {"batch_account", false},
+    {"experiment", true, false}, {"workspace", true, false},      {"resource_group", true, false},
+    {"cluster", false, false},   {"pool", false, false},          {"storage_account", false, false},
+    {"share", false, false},     {"batch_account", false, false}, {"batch_pool", false, false},
+    {"batch_job", false, false}, {"node", false, true},
 };
 
 /* SQLite calls it for each row, including rows changed by actions of foreign keys. Not for a row
@@ -165,7 +166,7 @@ static void on_row(void *ctx, int op, const char *schema, const char *table, sql
     if (strcmp(table, "job") == 0)
         tell(st, id);
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
-        if (strcmp(table, watched[i].table) != 0)
+        if (strcmp(table, watched[i].table) != 0 || (watched[i].counted && op == SQLITE_UPDATE))
             continue;
         st->places_changed++;
         if (watched[i].above_jobs && op != SQLITE_INSERT)

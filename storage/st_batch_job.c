@@ -45,7 +45,7 @@ int st_batch_job_get(struct storage *st, struct arena *a, int64_t account_id, co
 int st_batch_job_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_job *out,
                        struct err *e)
 {
-    return q_by_id(st, ST_BATCH_JOB_BY_ID, a, id, &batch_job_row, out, e);
+    return q_known_id(st, ST_BATCH_JOB_BY_ID, a, id, &batch_job_row, out, e);
 }
 
 int st_batch_job_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,

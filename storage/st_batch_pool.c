@@ -55,7 +55,7 @@ int st_batch_pool_get(struct storage *st, struct arena *a, int64_t account_id, c
 int st_batch_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_pool *out,
                         struct err *e)
 {
-    return q_by_id(st, ST_BATCH_POOL_BY_ID, a, id, &batch_pool_row, out, e);
+    return q_known_id(st, ST_BATCH_POOL_BY_ID, a, id, &batch_pool_row, out, e);
 }
 
 int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,

@@ -47,7 +47,7 @@ struct known {
     void *row;
     struct arena a; /* holds all of it */
 };
-#define KNOWN_MAX 32 /* a power of two */
+#define KNOWN_MAX 64 /* a power of two */
 
 /* The keys of an account that was asked for; forgotten with the rows (known.c). */
 struct known_keys {
@@ -227,6 +227,9 @@ int st_control(struct storage *st, enum stmt_id id, const char *what, struct err
  * whose changes sql.c counts (places_changed). */
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
+/* The same for a row that is known by its id. */
+int q_known_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+               const struct st_row *row, void *out, struct err *e);
 void st_known_forget(struct storage *st);
 /* The place for the keys of this account, after what has changed was forgotten. */
 struct known_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);

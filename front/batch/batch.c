@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/batch/front_priv.h"
 #include "front/batch/team.h"
+#include "model/kept_docs.h"
 
 static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e)
@@ -101,6 +102,7 @@ static void begin(struct front *base, struct sched *sched)
     struct batch_front *f = batch_self_rw(base);
     f->sched = sched;
     f->wakes = sched_wakes(sched);
+    f->docs = kept_docs_new();
     pools_begin(f);
     autoscale_begin(f);
     pool_deletions_begin(f);
@@ -114,6 +116,8 @@ static void end(struct front *f)
     id_map_free(&batch_self_rw(f)->releasing);
     id_map_free(&batch_self_rw(f)->limited);
     id_map_free(&batch_self_rw(f)->removing);
+    kept_docs_free(batch_self_rw(f)->docs);
+    batch_self_rw(f)->docs = NULL;
 }
 
 static const struct front_ops ops = {

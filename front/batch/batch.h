@@ -68,6 +68,7 @@ struct batch_front {
     struct id_map releasing; /* jobs that wait for nodes: until when (monotonic); chores.c */
     struct id_map limited;   /* jobs with a time limit: since when they run (monotonic); jobs.c */
     struct id_map removing;  /* a set: rows of batch_litter whose removal is under way */
+    struct kept_docs *docs;  /* of tasks, jobs and pools; since begin() */
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -43,7 +43,7 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
     struct batch_task_spec spec;
     int64_t near = 0;
     bool alone = t->manager & BATCH_MANAGER_ALONE;
-    if (batch_task_decode(k->a, t->doc, NULL, &spec, e) < 0 ||
+    if (batch_task_decode_kept(k->f->docs, k->a, t->doc, &spec, e) < 0 ||
         find_near(k, spec.affinity, &near, e) < 0)
         return -1;
     guid_new(guid);

@@ -125,7 +125,7 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
     struct batch_job j;
     struct batch_task_spec spec;
     enum batch_end how = end->why ? wording_of(end->why)->how : BATCH_END_EXIT;
-    if (batch_task_decode(a, t->doc, NULL, &spec, e) < 0 ||
+    if (batch_task_decode_kept(f->docs, a, t->doc, &spec, e) < 0 ||
         st_batch_job_by_id(st, a, t->job_id, &j, e) < 0)
         return -1;
     const struct batch_exit_options means = batch_exit_means(&spec.exits, how, end->exit_code);

@@ -54,12 +54,15 @@ static void add_rules(const struct batch_constraints *limits, int before, struct
         (struct retry_rule){.times = retries_left(limits, before), .after_exit = true};
 }
 
-/* Whether its node is one of the pool's dedicated ones. Without a node: yes. */
+/* Whether its node is one of the pool's dedicated ones. Without a node, as while it waits: yes. */
 static int is_dedicated(struct storage *st, struct arena *a, const struct run *r, bool *out,
                         struct err *e)
 {
     struct node *nodes;
     size_t n;
+    *out = true;
+    if (r->state == RUN_WAITING)
+        return 0;
     if (st_node_of_run(st, a, r->id, &nodes, &n, e) < 0)
         return -1;
     *out = n == 0 || nodes[0].vm_priority != VM_LOWPRIORITY;
@@ -86,8 +89,22 @@ static int find_job(struct storage *st, struct arena *a, const struct run *r, in
     return rc <= 0 ? rc : st_batch_pool_by_id(st, a, r->pool_id, &c->p, e);
 }
 
-static int find_task(struct storage *st, struct arena *a, const struct run *r, bool secrets,
-                     struct command *c, struct err *e)
+static int decode_task(struct kept_docs *docs, struct arena *a, const char *doc,
+                       const char *secrets, struct batch_task_spec *out, struct err *e)
+{
+    return secrets ? batch_task_decode(a, doc, secrets, out, e)
+                   : batch_task_decode_kept(docs, a, doc, out, e);
+}
+
+static int decode_pool(struct kept_docs *docs, struct arena *a, const char *doc,
+                       const char *secrets, struct batch_pool_spec *out, struct err *e)
+{
+    return secrets ? batch_pool_decode(a, doc, secrets, out, e)
+                   : batch_pool_decode_kept(docs, a, doc, out, e);
+}
+
+static int find_task(const struct batch_front *f, struct storage *st, struct arena *a,
+                     const struct run *r, bool secrets, struct command *c, struct err *e)
 {
     struct batch_task t;
     const char *text = NULL;
@@ -100,17 +117,18 @@ static int find_task(struct storage *st, struct arena *a, const struct run *r, b
     c->held = t.state == BATCH_TASK_PREPARING;
     c->retried = t.retries - r->retried;
     if ((secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
-        batch_task_decode(a, t.doc, text, &c->task, e) < 0 ||
-        batch_job_decode(a, c->j.doc, NULL, &c->job, e) < 0)
+        decode_task(f->docs, a, t.doc, text, &c->task, e) < 0 ||
+        batch_job_decode_kept(f->docs, a, c->j.doc, &c->job, e) < 0)
         return -1;
     return 1;
 }
 
-static int find_chore(struct storage *st, struct arena *a, const struct run *r, bool secrets,
-                      struct command *c, struct err *e)
+static int find_chore(const struct batch_front *f, struct storage *st, struct arena *a,
+                      const struct run *r, bool secrets, struct command *c, struct err *e)
 {
     struct batch_chore h;
     const char *text = NULL;
+    (void)f;
     int rc = st_batch_chore_by_id(st, a, r->owner_id, &h, e);
     if (rc == 1)
         rc = find_job(st, a, r, h.job_id, c, e);
@@ -217,11 +235,11 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     struct batch_pool_spec pool;
     const char *pool_text = NULL;
     bool dedicated = true;
-    int rc = (is_chore(r) ? find_chore : find_task)(st, a, r, secrets, &c, e);
+    int rc = (is_chore(r) ? find_chore : find_task)(f, st, a, r, secrets, &c, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
     if (rc < 0 || (secrets && st_batch_pool_secrets(st, a, c.p.id, &pool_text, e) < 0) ||
-        batch_pool_decode(a, c.p.doc, pool_text, &pool, e) < 0 ||
+        decode_pool(f->docs, a, c.p.doc, pool_text, &pool, e) < 0 ||
         is_dedicated(st, a, r, &dedicated, e) < 0)
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);

@@ -2,6 +2,7 @@
 #include "model/batch/pool_spec.h"
 
 #include "model/batch/tables_pool.h"
+#include "model/kept_docs.h"
 #include "model/schema.h"
 #include "model/span.h"
 #include "model/spec_priv.h"
@@ -20,6 +21,16 @@ int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
         return -1;
     batch_pool_asks(a, o.doc, out);
     spec_close(&o);
+    return 0;
+}
+
+int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                           struct batch_pool_spec *out, struct err *e)
+{
+    const json_t *opened = kept_docs_open(k, doc, e);
+    if (!opened)
+        return -1;
+    batch_pool_asks(a, opened, out);
     return 0;
 }
 

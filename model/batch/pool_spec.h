@@ -60,6 +60,9 @@ struct batch_pool_spec {
 /* `secrets` is the unsealed JSON text, or NULL. */
 int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_pool_spec *out, struct err *e) MUST_CHECK;
+/* The same of a document that `k` keeps open. */
+int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                           struct batch_pool_spec *out, struct err *e) MUST_CHECK;
 /* Of a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
 

@@ -6,6 +6,7 @@
 #include "lib/jsontext.h"
 #include "model/batch/job_rows.h"
 #include "model/batch/tables.h"
+#include "model/kept_docs.h"
 #include "model/schema.h"
 #include "model/spec_priv.h"
 
@@ -37,19 +38,46 @@ static int decode(struct arena *a, const struct schema *s, const char *doc, cons
     return 0;
 }
 
+static int decode_kept(struct kept_docs *k, struct arena *a, const struct schema *s,
+                       const char *doc, void *out, struct err *e)
+{
+    const json_t *opened = kept_docs_open(k, doc, e);
+    if (!opened)
+        return -1;
+    schema_decode(s, a, opened, out);
+    return 0;
+}
+
 /* Versions without slots have one. */
+static const struct batch_task_spec usual_task = {.slots = 1};
+static const struct batch_job_spec usual_job = {.max_parallel = BATCH_UNLIMITED,
+                                                .on_all = BATCH_ALL_NO_ACTION,
+                                                .on_failure = BATCH_FAILURE_NO_ACTION};
+
 int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_task_spec *out, struct err *e)
 {
-    *out = (struct batch_task_spec){.slots = 1};
+    *out = usual_task;
     return decode(a, &schema_batch_task, doc, secrets, out, e);
+}
+
+int batch_task_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                           struct batch_task_spec *out, struct err *e)
+{
+    *out = usual_task;
+    return decode_kept(k, a, &schema_batch_task, doc, out, e);
 }
 
 int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
                      struct batch_job_spec *out, struct err *e)
 {
-    *out = (struct batch_job_spec){.max_parallel = BATCH_UNLIMITED,
-                                   .on_all = BATCH_ALL_NO_ACTION,
-                                   .on_failure = BATCH_FAILURE_NO_ACTION};
+    *out = usual_job;
     return decode(a, &schema_batch_job, doc, secrets, out, e);
+}
+
+int batch_job_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                          struct batch_job_spec *out, struct err *e)
+{
+    *out = usual_job;
+    return decode_kept(k, a, &schema_batch_job, doc, out, e);
 }

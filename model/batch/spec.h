@@ -15,6 +15,8 @@
 #include "lib/kv.h"
 #include "model/enums.h"
 
+struct kept_docs;
+
 enum batch_elevation { BATCH_NONADMIN = 1, BATCH_ADMIN = 2 };
 enum batch_user_scope { BATCH_SCOPE_TASK = 1, BATCH_SCOPE_POOL = 2 };
 enum batch_upload_when {
@@ -144,5 +146,10 @@ int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
                      struct batch_job_spec *out, struct err *e) MUST_CHECK;
+/* The same of documents that `k` keeps open. */
+int batch_task_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                           struct batch_task_spec *out, struct err *e) MUST_CHECK;
+int batch_job_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
+                          struct batch_job_spec *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
+
 #define WITH_BYTES 0x80000000U /* flag in the length */
 
 void frame_decoder_init(struct frame_decoder *d)
@@ -141,15 +143,12 @@ int frame_decoder_next(struct frame_decoder *d, json_t **msg, struct err *e)
     return rc;
 }
 
-static int add_text(const char *text, size_t n, void *out)
-{
-    strbuf_add(out, text, n);
-    return 0;
-}
-
 int codec_text(const json_t *msg, struct strbuf *out)
 {
-    return json_dump_callback(msg, add_text, out, JSON_COMPACT);
+    if (!msg)
+        return -1;
+    jsontext_add(out, msg);
+    return 0;
 }
 
 static void put_u32(char *to, size_t n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of Batch pools among those of clusters.
+ * Nodes of Batch pools among those of clusters; and that the row of a pool, which tasks ask for all
+ * the time, is read once and reads as it does now.
  */
 #include "storage/batch.h"
 #include "test/unit/storage/fixture.h"
@@ -61,10 +62,50 @@ static void test_uses_of_nodes_are_of_all_pools(void **state)
     assert_string_equal(uses[1].workspace, "acct");
 }
 
+static struct batch_pool pool_now(struct fx *f, int64_t id)
+{
+    struct batch_pool p;
+    found(f, st_batch_pool_by_id(f->st, &f->a, id, &p, &f->e));
+    return p;
+}
+
+/* With nothing written meanwhile. */
+static void must_be_known(struct fx *f, int64_t pool)
+{
+    (void)pool_now(f, pool);
+    int64_t before = (int64_t)st_counters(f->st)->statements;
+    (void)pool_now(f, pool);
+#ifdef __SANITIZE_ADDRESS__
+    before++; /* it is looked up all the same */
+#endif
+    assert_int_equal(st_counters(f->st)->statements, before);
+}
+
+static void test_a_pool_is_read_once_and_as_it_is_now(void **state)
+{
+    struct fx *f = *state;
+    int64_t pool = add_pool(f);
+    must_be_known(f, pool);
+    assert_int_equal(pool_now(f, pool).has_dedicated, 0);
+    add_node(f, pool, "tvm-1");
+    must_be_known(f, pool);
+    assert_int_equal(pool_now(f, pool).has_dedicated, 1);
+    ok(f, st_turn_begin(f->st, &f->e));
+    ok(f, st_exec(f->st, "UPDATE batch_pool SET doc = '[]'", "by hand", &f->e));
+    assert_string_equal(pool_now(f, pool).doc, "[]");
+    ok(f, st_exec(f->st, "DELETE FROM node WHERE id > 0", "by hand", &f->e));
+    assert_int_equal(pool_now(f, pool).has_dedicated, 0);
+    ok(f, st_exec(f->st, "UPDATE pool SET slots = 7", "by hand", &f->e));
+    assert_int_equal(pool_now(f, pool).slots, 7);
+    must_be_known(f, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_uses_of_nodes_are_of_all_pools, fx_start, fx_end),
+        cmocka_unit_test_setup_teardown(test_a_pool_is_read_once_and_as_it_is_now, fx_start,
+                                        fx_end),
     };
     return cmocka_run_group_tests_name("nodes of Batch pools", tests, NULL, NULL);
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Documents that are kept open mean what their texts say, whatever was opened before them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "model/batch/spec.h"
+#include "model/kept_docs.h"
+
+static const char *id_of(struct kept_docs *k, struct arena *a, const char *doc)
+{
+    struct batch_task_spec spec;
+    struct err e;
+    assert_int_equal(batch_task_decode_kept(k, a, doc, &spec, &e), 0);
+    assert_int_equal(spec.slots, 1);
+    return spec.id;
+}
+
+static void test_a_text_is_read_once(void **state)
+{
+    struct kept_docs *k = kept_docs_new();
+    struct err e;
+    (void)state;
+    const json_t *first = kept_docs_open(k, "{\"id\":\"t1\"}", &e);
+    char *same = strdup("{\"id\":\"t1\"}");
+    assert_ptr_equal(kept_docs_open(k, same, &e), first);
+    free(same);
+    kept_docs_free(k);
+}
+
+static void test_many_texts_take_the_places_of_others(void **state)
+{
+    enum { MANY = 3000 };
+    struct kept_docs *k = kept_docs_new();
+    struct arena a;
+    char doc[64], id[16];
+    (void)state;
+    arena_init(&a);
+    for (int i = 0; i < 2 * MANY; i++) {
+        (void)snprintf(id, sizeof id, "t%d", i % MANY);
+        (void)snprintf(doc, sizeof doc, "{\"id\":\"%s\"}", id);
+        assert_string_equal(id_of(k, &a, doc), id);
+    }
+    arena_free(&a);
+    kept_docs_free(k);
+}
+
+static void test_long_texts_are_read_too(void **state)
+{
+    enum { LONG = 100000 };
+    struct kept_docs *k = kept_docs_new();
+    struct arena a;
+    char *doc = calloc(1, LONG + 64);
+    (void)state;
+    arena_init(&a);
+    for (char c = 'a'; c < 'd'; c++) {
+        (void)snprintf(doc, LONG + 64, "{\"id\":\"%*c\"}", LONG, c);
+        memset(doc + 7, c, LONG);
+        const char *id = id_of(k, &a, doc);
+        assert_true(strlen(id) == LONG && id[0] == c && id[LONG - 1] == c);
+    }
+    free(doc);
+    arena_free(&a);
+    kept_docs_free(k);
+}
+
+static void test_what_is_no_json_is_refused_and_forgotten(void **state)
+{
+    struct kept_docs *k = kept_docs_new();
+    struct batch_task_spec spec;
+    struct arena a;
+    struct err e;
+    (void)state;
+    arena_init(&a);
+    assert_int_equal(batch_task_decode_kept(k, &a, "{\"id\":", &spec, &e), -1);
+    assert_int_equal(batch_task_decode_kept(k, &a, NULL, &spec, &e), -1);
+    assert_string_equal(id_of(k, &a, "{\"id\":\"t1\"}"), "t1");
+    assert_int_equal(batch_task_decode_kept(k, &a, "{\"id\":", &spec, &e), -1);
+    arena_free(&a);
+    kept_docs_free(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_text_is_read_once),
+        cmocka_unit_test(test_many_texts_take_the_places_of_others),
+        cmocka_unit_test(test_long_texts_are_read_too),
+        cmocka_unit_test(test_what_is_no_json_is_refused_and_forgotten),
+    };
+    return cmocka_run_group_tests_name("kept documents", tests, NULL, NULL);
+}
