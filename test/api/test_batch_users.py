@@ -8,7 +8,7 @@ import pwd
 import subprocess
 
 import pytest
-from support.batch import BatchGround
+from support.batch import BatchGround, V
 from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool, numbers
 from support.daemon import Daemon
@@ -222,6 +222,31 @@ def test_a_key_pair_is_in_the_home_of_its_account(numbered, key):
     assert lines == ["700", "600", "600", *public.split(), *public.split(), sha, "-"]
     for path in (f"/pools/{pool.id}", "/pools"):
         assert "PRIVATE KEY" not in pool.plane.call("GET", path, expect=200).content.decode()
+
+
+@ROOT
+def test_a_key_that_ssh_cannot_use_is_told(numbered, daemon):
+    daemon.expect_log("node.unusable")
+    key = "-----BEGIN PRIVATE KEY-----\nMAASECRETSECRETA\n-----END PRIVATE KEY-----"
+    pool = numbered(account("keyed", sshPrivateKey=key), enableInterNodeCommunication=True)
+    (error,) = pool.wait_state("unusable")["errors"]
+    assert "the private key of" in str(error) and "ssh-keygen" in str(error)
+    assert "SECRET" not in str(error) and "SECRETSECRET" not in "\n".join(daemon.log())
+
+
+@ROOT
+def test_other_numbers_are_taken_when_a_node_is_made_anew(numbered, daemon):
+    daemon.expect_log("node.unusable")
+    old, new = fresh_ids(2)
+    pool = numbered(account("first", uid=old, gid=old))
+    job = pool.jobs()
+    assert said(job, job.add("id -u", **named("first"))) == [str(old)]
+    newest = pool.plane.at(V["20.0"])
+    newest.call("PATCH", f"/pools/{pool.id}", {"userAccounts": [account("first", uid=new, gid=new)]}, expect=200)
+    newest.call("POST", f"/pools/{pool.id}/nodes/{pool.node()['id']}/reimage", expect=202)
+    wait_for(lambda: pool.node()["state"] != "idle", what="it is being made anew")
+    pool.wait_state("idle")
+    assert said(job, job.add("/bin/sh -c 'id -u; id -g'", **named("first"))) == [str(new), str(new)]
 
 
 @ROOT
