@@ -105,9 +105,10 @@
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
     X(ST_GROUP_BURY, "UPDATE resource_group SET subscription = ?2, name = name || '#' || id WHERE id = ?1")\
-    X(ST_ACCOUNT_BURY_SHARES, \
-      "UPDATE share SET account = account || '#' || ?1 WHERE account_id = ?1 OR (account_id IS NULL AND account = " \
-      "(SELECT lower(name) FROM storage_account WHERE id = ?1))") \
+    X(ST_ACCOUNT_BURY_SHARES, "UPDATE share SET account = account || '#' || ?1 WHERE account_id = ?1") \
+    X(ST_ACCOUNT_BURY_DELETED, \
+      "UPDATE share SET account = account || '#' || ?1 WHERE state = 4 AND account_id IS NULL AND account = " \
+      "(SELECT lower(name) FROM storage_account WHERE id = ?1)") \
     X(ST_GROUP_MAKING, "UPDATE resource_group SET prov_state = 1 WHERE id = ?1 AND prov_state = 3") \
     X(ST_GROUP_MADE, "UPDATE resource_group SET prov_state = 3 WHERE id = ?1 AND prov_state = 1") \
     X(ST_GROUP_UNMADE, GROUP_SELECT "WHERE g.prov_state = 1 ORDER BY g.id") \

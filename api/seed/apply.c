@@ -283,7 +283,7 @@ static int undo(struct storage *st, void *ctx, struct err *e)
         if (!is_kind(s, SEED_GROUP))
             continue;
         int rc = st_group_get(st, &p->r->arena, s->subscription, s->name, &g, e);
-        if (rc < 0 || (rc > 0 && bury_group(&p->burial, &g, e) < 0) ||
+        if (rc < 0 || (rc > 0 && bury_group_alone(&p->burial, &g, e) < 0) ||
             (rc == 0 && bury_deleted(&p->burial, s->subscription, s->name, e) < 0))
             return -1;
     }

@@ -36,7 +36,7 @@ static int bury_unmade(struct storage *st, void *ctx, struct err *e)
     for (size_t i = 0; i < n; i++) {
         LOG_WARN(b->log, "testing.seed_unfinished", LF_STR("subscription", rows[i].subscription),
                  LF_STR("group", rows[i].name));
-        if (bury_group(&b->burial, &rows[i], e) < 0)
+        if (bury_group_alone(&b->burial, &rows[i], e) < 0)
             return -1;
     }
     return 0;

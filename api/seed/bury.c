@@ -117,15 +117,21 @@ static int free_batch_names(const struct burial *b, const struct resource_group 
 
 int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
 {
-    const char *scope =
-        arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
-    return purge_vaults(b, g, e) < 0 || bury_deleted(b, g->subscription, g->name, e) < 0 ||
-                   free_storage_names(b, g, e) < 0 || free_batch_names(b, g, e) < 0 ||
-                   bury_roles(b, scope, e) < 0 ||
+    return purge_vaults(b, g, e) < 0 || free_storage_names(b, g, e) < 0 ||
+                   free_batch_names(b, g, e) < 0 ||
                    st_mark_deleting(b->st, RES_GROUP, g->id, b->now_us, e) < 0 ||
                    st_group_bury(b->st, g->id, e) < 0
                ? -1
                : 0;
+}
+
+int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    const char *scope =
+        arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
+    return bury_deleted(b, g->subscription, g->name, e) < 0 || bury_roles(b, scope, e) < 0
+               ? -1
+               : bury_group(b, g, e);
 }
 
 void bury_undo(struct burial *b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A group goes at once, with its roles: all names in it are free in the same transaction, those of
+ * A group goes at once: all names in it are free in the same transaction, those of
  * accounts too, and what it holds is ended and removed behind that, as after any deletion. Folders
  * of storage accounts are called as their accounts, so they are renamed with them; if the
  * transaction is lost, they get their names back.
@@ -25,8 +25,10 @@ struct burial {
     } * renamed; /* so far, the last first */
 };
 
-/* Inside a transaction. */
+/* Inside a transaction. Without the roles at it and the vaults deleted in it, for whoever removes
+ * all of these in its subscription; and with them. */
 int bury_group(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
+int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e) MUST_CHECK;
 /* Vaults that were deleted in a group, which may be gone itself; NULL: in all of a subscription. */
 int bury_deleted(struct burial *b, const char *subscription, const char *group,
                  struct err *e) MUST_CHECK;

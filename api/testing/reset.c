@@ -22,6 +22,7 @@
 struct reset {
     struct request *r;
     const char *subscription, *group; /* NULL: all */
+    struct batchai_front *front;
     bool force;
     int groups; /* that were there */
     struct burial burial;
@@ -41,7 +42,7 @@ static int empty_group(struct storage *st, struct reset *z, const struct resourc
                            (long long)busy, g->name);
     }
     z->groups++;
-    return bury_group(&z->burial, g, e);
+    return z->group ? bury_group_alone(&z->burial, g, e) : bury_group(&z->burial, g, e);
 }
 
 static int empty_groups(struct storage *st, struct reset *z, const char *subscription,
@@ -135,6 +136,13 @@ static int read_body(struct reset *z, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
+/* What was buried goes once the reply is sent, which would wait for the first slice of it. */
+static void on_over(void *ctx)
+{
+    const struct reset *z = ctx;
+    batchai_wake_deletions(z->front);
+}
+
 /* What follows only once it is on disk: on a full one everything stays as it was. */
 static void on_disk(void *ctx, const struct err *why)
 {
@@ -152,7 +160,7 @@ static void on_disk(void *ctx, const struct err *why)
         if (testing_strict_clear(t->strict, z->subscription))
             wakes_pace_changed(sched_wakes(t->arm.sched));
     }
-    batchai_wake_deletions(t->arm.front);
+    request_keep(r, z, on_over);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),
              LF_STR("group", z->group), LF_INT("groups", z->groups));
     request_finish(r, reply_json(r, 200, json_pack("{s:i}", "resourceGroups", z->groups)));
@@ -163,7 +171,7 @@ struct replied *testing_reset(struct request *r)
     struct err e;
     const struct testing *t = testing_of(r);
     struct reset *z = arena_alloc(&r->arena, sizeof *z);
-    *z = (struct reset){.r = r};
+    *z = (struct reset){.r = r, .front = t->arm.front};
     z->burial = (struct burial){.st = t->arm.storage,
                                 .a = &r->arena,
                                 .storage_dir = t->seed.storage_dir,
