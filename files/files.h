@@ -36,8 +36,8 @@
 struct files;
 
 struct files *files_create(struct loop *loop, const struct log *log);
-/* If the file system of this folder is in memory, so are all folders below it (nothing else is
- * mounted there): true. Before the first work. */
+/* If the file system of this folder is in memory, so are all folders below it on which nothing is
+ * mounted: true. Before the first work. */
 bool files_in_memory(struct files *f, const char *folder);
 /* Fails with ERR_UNAVAILABLE whatever clients still wait for. */
 void files_end_requests(struct files *f);
@@ -138,6 +138,9 @@ struct file_start {
 typedef void (*files_opened)(void *ctx, const struct err *why, struct file *file,
                              struct file_start *start);
 void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx);
+/* The same of a share in memory, inside the call. False: nothing was done, and files_open() has to
+ * be called. */
+bool files_open_now(struct files *f, const struct files_open *what, files_opened cb, void *ctx);
 
 /* `bytes` (malloc) become the callback's; `n` is less than `max` at the file's end only. */
 typedef void (*files_read)(void *ctx, const struct err *why, char *bytes, size_t n);

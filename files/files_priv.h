@@ -48,6 +48,9 @@ bool job_withdraw(struct job *job);
 /* Closes a descriptor of the share's, which may hang, on a worker. */
 void close_later(struct share *s, int fd);
 
+/* That of the folder, if it is in memory and nothing waits for it: what is asked of it may be done
+ * at once, and counts as done. NULL: it is queued. */
+struct share *share_in_memory(struct files *f, const char *folder);
 struct files *share_files(const struct share *s);
 /* Held by open files. */
 void share_hold(struct share *s);

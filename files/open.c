@@ -132,7 +132,8 @@ static void open_destroy(struct job *job)
 static const struct job_kind open_kind = {
     .step = open_step, .tell = open_tell, .destroy = open_destroy, .is_quick = true};
 
-void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
+static struct open_job *open_new(struct files *f, const struct files_open *what, files_opened cb,
+                                 void *ctx)
 {
     struct open_job *o = xcalloc(1, sizeof *o);
     *o = (struct open_job){.job.kind = &open_kind,
@@ -144,7 +145,25 @@ void files_open(struct files *f, const struct files_open *what, files_opened cb,
                            .first_max = files_piece(f),
                            .cb = cb,
                            .ctx = ctx};
-    job_begin(f, what->at.share, &o->job);
+    return o;
+}
+
+void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
+{
+    job_begin(f, what->at.share, &open_new(f, what, cb, ctx)->job);
+}
+
+bool files_open_now(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
+{
+    struct share *s = share_in_memory(f, what->at.share);
+    if (!s)
+        return false;
+    struct open_job *o = open_new(f, what, cb, ctx);
+    o->job.share = s;
+    open_step(&o->job);
+    open_tell(&o->job, NULL);
+    open_destroy(&o->job);
+    return true;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

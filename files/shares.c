@@ -12,10 +12,14 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "files/change.h"
 #include "files/share_priv.h"
@@ -165,12 +169,30 @@ static bool is_below(const char *folder, const char *above)
     return strncmp(folder, above, n) == 0 && (folder[n] == '/' || !folder[n]);
 }
 
+/* Without a step onto what somebody has mounted there, which may hang. Looked at when the share
+ * begins to be used; who mounts something over a share in use, with --ephemeral, waits with all. */
+static bool is_in_memory(const struct files *f, const char *folder)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
+    if (!f->memory || !is_below(folder, f->memory))
+        return false;
+    const char *below = folder + strlen(f->memory);
+    int memory = open(f->memory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = (int)syscall(SYS_openat2, memory, *below ? below + 1 : ".", &how, sizeof how);
+    bool is = fd >= 0 || errno == ENOENT;
+    if (fd >= 0)
+        close(fd);
+    if (memory >= 0)
+        close(memory);
+    return is;
+}
+
 static struct share *share_new(struct files *f, const char *folder)
 {
     struct share *s = xcalloc(1, sizeof *s);
     s->files = f;
     s->folder = xstrdup(folder);
-    s->in_memory = f->memory && is_below(folder, f->memory);
+    s->in_memory = is_in_memory(f, folder);
     s->timer = loop_timer_create(f->loop, on_timer, s);
     s->queue_end = &s->queue;
     s->next = f->shares;
@@ -374,6 +396,19 @@ void job_begin(struct files *f, const char *folder, struct job *job)
 
 /* --- what the other files ask for --------------------------------------------------------------
  */
+
+struct share *share_in_memory(struct files *f, const char *folder)
+{
+    if (f->stopping || !f->memory || !is_below(folder, f->memory))
+        return NULL;
+    struct share *s = share_find(f, folder);
+    if (!s)
+        share_watch(s = share_new(f, folder));
+    if (s->queue || !s->in_memory)
+        return NULL;
+    f->counts.done++;
+    return s;
+}
 
 struct files *share_files(const struct share *s)
 {

@@ -145,6 +145,8 @@ int st_kept_put_remove(struct storage *st, int64_t id, struct err *e)
 
 int st_kept_put_forget(struct storage *st, int64_t share_id, const char *path, struct err *e)
 {
+    if (st->without_sync) /* none was kept */
+        return 0;
     return remove_one(st, ST_KEPT_PUT_FORGET, share_id, path, e);
 }
 

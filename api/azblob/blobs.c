@@ -63,12 +63,13 @@ static int show(struct request *r, const struct file_facts *f, const char **type
     return 0;
 }
 
-static struct replied *send_blob(struct request *r, const struct file_place *at)
+static struct replied *send_blob(struct request *r, const struct file_place *at, bool later)
 {
     const struct file_reply what = {.folder = at->share,
                                     .path = at->path,
                                     .range = range_header(r),
                                     .look = show,
+                                    .later = later,
                                     .missing = AZSTORAGE_BLOB_NOT_FOUND};
     return reply_file(r, azstorage_of(r)->files, &what);
 }
@@ -99,7 +100,7 @@ static void on_hashed(struct blob_work *w, const struct err *why, const struct f
     else
         hash_reply(r, "x-ms-content-crc64", crc64, sizeof crc64);
     request_release(r); /* the file is kept instead */
-    (void)!send_blob(r, &at);
+    (void)!send_blob(r, &at, true);
 }
 
 static void on_md5(void *ctx, const struct err *why, const struct file_result *f)
@@ -150,7 +151,7 @@ struct replied *azblob_get(struct request *r)
                 "Only one of " GET_MD5 " and " GET_CRC64 " may be asked for.");
         return reply_err(r, &e);
     }
-    return md5 || crc64 ? send_hashed(r, &b, md5) : send_blob(r, &b.at);
+    return md5 || crc64 ? send_hashed(r, &b, md5) : send_blob(r, &b.at, false);
 }
 
 /* --- looked at, changed --------------------------------------------------------------------- */

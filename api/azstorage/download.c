@@ -121,12 +121,30 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
     return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
 }
 
+static struct replied *answer(struct download *d, const struct err *why, struct file *file,
+                              struct file_start *start)
+{
+    d->file = file;
+    return why ? refuse(d->r, d->what.missing, why) : send_file(d->r, d, start);
+}
+
+struct at_once {
+    struct download *d;
+    struct replied *done;
+};
+
+static void on_opened_now(void *ctx, const struct err *why, struct file *file,
+                          struct file_start *start)
+{
+    struct at_once *now = ctx;
+    now->done = answer(now->d, why, file, start);
+}
+
 static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
 {
     struct download *d = ctx;
     struct request *r = d->r;
-    d->file = file;
-    request_finish(r, why ? refuse(r, d->what.missing, why) : send_file(r, d, start));
+    request_finish(r, answer(d, why, file, start));
 }
 
 /* Chooses, on a worker, the bytes that storage_slice() will choose later. */
@@ -152,6 +170,9 @@ struct replied *reply_file(struct request *r, struct files *files, const struct 
     const struct files_open open = {.at = {what->folder, what->path},
                                     .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
                                     .text = what->range};
+    struct at_once now = {.d = d};
+    if (!what->later && files_open_now(files, &open, on_opened_now, &now))
+        return now.done;
     files_open(files, &open, on_opened, d);
     return reply_later(r);
 }

@@ -48,6 +48,7 @@ struct file_reply {
     int (*look)(struct request *r, const struct file_facts *facts, const char **content_type,
                 struct err *e);
     int missing; /* the kind of error if it cannot be opened */
+    bool later;  /* the handler has returned already: request_finish() is called */
 };
 REPLIED reply_file(struct request *r, struct files *files, const struct file_reply *what);
 

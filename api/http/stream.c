@@ -143,6 +143,10 @@ struct replied *reply_stream(struct request *r, int status, const char *content_
                          .next = offset + source->n_first,
                          .end = offset + len};
     assert(source->n_first <= len && !source->first == !source->n_first);
-    return reply_response(r, status, content_type,
-                          MHD_create_response_from_callback(len, BLOCK, on_read, s, on_released));
+    bool is_all = len > 0 && source->n_first == len; /* it goes out with the head */
+    return reply_response(
+        r, status, content_type,
+        is_all ? MHD_create_response_from_buffer_with_free_callback_cls(len, s->now.bytes,
+                                                                        on_released, s)
+               : MHD_create_response_from_callback(len, BLOCK, on_read, s, on_released));
 }

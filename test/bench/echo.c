@@ -5,9 +5,11 @@
  * 200 with the bytes of a file.
  *
  *     echo CERT KEY REPLY-FILE     prints the port (loopback) and serves until it is killed
+ *     echo - - REPLY-FILE          the same over plain HTTP
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,12 +114,18 @@ static int listen_loopback(void)
 
 static void start(struct echo *e, uv_loop_t *loop, const char *cert, const char *key)
 {
-    e->mhd = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TLS, 0, NULL, NULL, on_request, e,
-        MHD_OPTION_LISTEN_SOCKET, listen_loopback(), MHD_OPTION_HTTPS_MEM_CERT, cert,
-        MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_HTTPS_PRIORITIES,
-        "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1", MHD_OPTION_CONNECTION_TIMEOUT, 120U,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (char *)cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (char *)key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem *more = cert ? tls : &tls[3];
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (cert ? MHD_USE_TLS : 0);
+    e->mhd = MHD_start_daemon(flags, 0, NULL, NULL, on_request, e, MHD_OPTION_LISTEN_SOCKET,
+                              listen_loopback(), MHD_OPTION_CONNECTION_TIMEOUT, 120U,
+                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+                              MHD_OPTION_ARRAY, more, MHD_OPTION_END);
     if (!e->mhd)
         die("MHD_start_daemon");
     uv_poll_init(loop, &e->poll, MHD_get_daemon_info(e->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
@@ -134,7 +142,9 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t len;
-    char *cert = read_file(argv[1], &len), *key = read_file(argv[2], &len);
+    bool is_plain = strcmp(argv[1], "-") == 0;
+    char *cert = is_plain ? NULL : read_file(argv[1], &len);
+    char *key = is_plain ? NULL : read_file(argv[2], &len);
     char *reply = read_file(argv[3], &len);
     struct echo e = {.accepted = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT),
                      .found = MHD_create_response_from_buffer(len, reply, MHD_RESPMEM_MUST_FREE)};

@@ -97,15 +97,17 @@ def job_files_per_second(directory, count):
 
 
 class Echo:
-    """The bare HTTPS server, with a daemon's certificate and this text as its answer to GET."""
+    """The bare HTTPS server, with a daemon's certificate and this text as its answer to GET; `plain`: over HTTP."""
 
-    def __init__(self, state_dir, reply):
+    def __init__(self, state_dir, reply, plain=False):
         program = self.build()
         self.reply = Path(state_dir).parent / "reply.json"
         self.reply.write_bytes(reply)
-        argv = [program, state_dir / "server.pem", state_dir / "server.key", self.reply]
+        files = ["-", "-"] if plain else [state_dir / "server.pem", state_dir / "server.key"]
+        argv = [program, *files, self.reply]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-        self.endpoint = f"https://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.port = int(self.process.stdout.readline())
+        self.endpoint = f"http{'' if plain else 's'}://127.0.0.1:{self.port}"
 
     @staticmethod
     def build():

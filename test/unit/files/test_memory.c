@@ -50,6 +50,22 @@ static void test_a_file_is_read_in_the_next_turn(void **state)
     forget(&t);
 }
 
+static void test_a_file_can_be_read_at_once(void **state)
+{
+    struct fx *f = *state;
+    struct told t = {0};
+    struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
+    assert_true(files_open_now(f->files, &what, on_opened, &t));
+    assert_true(t.times == 1 && t.n == 10);
+    forget(&t);
+    what.at.path = "none";
+    assert_true(files_open_now(f->files, &what, on_opened, &t));
+    assert_true(t.times == 1 && t.code == ERR_FILE_NOT_FOUND);
+    what.at.share = f->other;
+    assert_false(files_open_now(f->files, &what, on_opened, &t));
+    assert_int_equal(t.times, 1);
+}
+
 static void test_others_have_workers_as_ever(void **state)
 {
     struct fx *f = *state;
@@ -127,9 +143,9 @@ static void test_where_no_memory_is_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_a_file_is_read_in_the_next_turn),        T(test_others_have_workers_as_ever),
-        T(test_a_file_is_put_without_workers_or_debts), T(test_the_end_waits_for_what_was_asked),
-        T(test_where_no_memory_is_nothing_changes),
+        T(test_a_file_is_read_in_the_next_turn),  T(test_a_file_can_be_read_at_once),
+        T(test_others_have_workers_as_ever),      T(test_a_file_is_put_without_workers_or_debts),
+        T(test_the_end_waits_for_what_was_asked), T(test_where_no_memory_is_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
