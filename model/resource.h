@@ -239,6 +239,12 @@ struct node {
         *epoch; /* the epoch in which its state was decided on; "": decided before epochs existed */
 };
 
+/* The container of what runs in one; both NULL: it has none, or none yet. */
+struct container_seen {
+    const char *id;    /* once it has started; the runtime's */
+    const char *error; /* what the runtime said when it did not start */
+};
+
 /* The set-up task of a node's last preparation, if its front wants to know of it. */
 struct node_setup {
     int64_t node_id;
@@ -251,6 +257,7 @@ struct node_setup {
     int64_t retry_us;
     const char *why;    /* message of the failure; NULL: none */
     const char *beside; /* the id of its first try, while it runs beside runs; NULL: it does not */
+    struct container_seen container; /* of the last try */
 };
 
 /* A machine of the inventory. The inventory itself is configuration; this row keeps what must

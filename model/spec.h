@@ -155,6 +155,12 @@ struct container_spec {
     const char *const *options; /* more arguments for its start; NULL: none */
     size_t n_options;
     bool in_image; /* processes begin in the image's working directory */
+    bool narrow;   /* of the node it sees `binds` alone, else all below its root */
+    struct container_bind {
+        const char *path; /* below the node's root */
+        bool read_only;
+    } * binds;
+    size_t n_binds;
 };
 
 struct node_setup_spec {

@@ -76,7 +76,8 @@ int pass_fulfil(struct pass *p, struct err *e)
     bool any = false;
     for (size_t i = 0; i < p->n_nodes; i++) {
         const struct node *nd = &p->nodes[i];
-        bool can = (nd->state == NODE_IDLE || nd->state == NODE_UNUSABLE) && nd->live == 0;
+        bool can =
+            (nd->state == NODE_IDLE || nd->state == NODE_UNUSABLE) && nd->live == 0 && !p->keeps[i];
         if (nd->wish == WISH_NOTHING || !can)
             continue;
         any = true;

@@ -29,6 +29,7 @@ struct pass {
     const char *name;    /* what people call it */
     struct node *nodes;
     struct capacity *left; /* of each */
+    bool *keeps;           /* likewise: struct plan_node */
     size_t n_nodes;
     int64_t now_us;   /* of the wall clock, for rows */
     bool replaceable; /* one of its nodes will be replaced as soon as a working machine is free */

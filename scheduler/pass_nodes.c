@@ -59,6 +59,57 @@ int pass_load_pool(struct pass *p, int64_t id, struct err *e)
     return rc;
 }
 
+/* Whether the pool is to have fewer nodes of one of its classes. */
+static bool shrinks(const struct pass *p)
+{
+    const struct scale *s = &p->pool.scale;
+    int low = 0, dedicated = 0;
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        bool stays = p->nodes[i].state != NODE_LEAVING;
+        bool is_low = p->nodes[i].vm_priority == VM_LOWPRIORITY;
+        low += stays && is_low;
+        dedicated += stays && !is_low;
+    }
+    return s->kind == SCALE_MANUAL &&
+           (low > s->low || dedicated > s->target || low + dedicated > plan_largest(s));
+}
+
+/* What becomes of the node if it is to leave, or to begin anew; 0: it is not. */
+static enum dealloc_option how_it_goes(const struct pass *p, const struct node *nd, bool shrinking)
+{
+    if (nd->wish != WISH_NOTHING)
+        return nd->how;
+    return shrinking ? p->pool.scale.dealloc : 0;
+}
+
+static void look_again(struct pass *p, int64_t at_us)
+{
+    if (p->scale.look_again_us == 0 || at_us < p->scale.look_again_us)
+        p->scale.look_again_us = at_us;
+}
+
+/* The next instant at which one of them keeps nothing any more is looked at by itself. */
+static int find_kept(struct pass *p, struct err *e)
+{
+    const struct front_ops *ops = p->front->ops;
+    bool shrinking = shrinks(p);
+    p->keeps = arena_alloc(p->a, (p->n_nodes + 1) * sizeof *p->keeps);
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct node *nd = &p->nodes[i];
+        int64_t left_us = 0;
+        p->keeps[i] = false;
+        if (p->pool.going || nd->state != NODE_IDLE || !ops->kept_for ||
+            how_it_goes(p, nd, shrinking) != DEALLOC_WAIT_FOR_DATA)
+            continue;
+        if (ops->kept_for(p->front, p->s->st, nd, &left_us, e) < 0)
+            return -1;
+        p->keeps[i] = left_us > 0;
+        if (left_us > 0 && left_us < KEPT_FOR_EVER)
+            look_again(p, wakes_mono(p->s->wakes) + left_us);
+    }
+    return 0;
+}
+
 int pass_load_nodes(struct pass *p, struct err *e)
 {
     if (st_node_list(p->s->st, p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
@@ -69,7 +120,7 @@ int pass_load_nodes(struct pass *p, struct err *e)
             check_node(&p->nodes[i], &p->left[i], e) != 0)
             return -1;
     }
-    return 0;
+    return find_kept(p, e);
 }
 
 const struct node *pass_row_of(const struct pass *p, const struct plan_node *n)
@@ -109,6 +160,7 @@ struct plan_node *pass_plan_nodes(struct pass *p)
             .has = nd->has,
             .left = p->left[i],
             .out_of_service = pass_out_of_service(p, nd),
+            .keeps = p->keeps[i],
             .parting = nd->wish == WISH_LEAVE,
             .how = nd->how,
             .replaceable = replaceable(nd)};

@@ -18,6 +18,21 @@ int plan_largest(const struct scale *scale)
     return (scale->kind == SCALE_AUTO ? scale->maximum : scale->target) + scale->low;
 }
 
+/* Whether a node stays as long as something is there that this option waits for. */
+static bool is_awaited(const struct plan_node *n, enum dealloc_option how)
+{
+    switch (how) {
+    case DEALLOC_WAIT_FOR_DATA:
+        return is_running(n) || n->keeps;
+    case DEALLOC_WAIT_FOR_JOB_COMPLETION:
+        return is_running(n);
+    case DEALLOC_REQUEUE:
+    case DEALLOC_TERMINATE:
+        return false;
+    }
+    return false;
+}
+
 /* The node with the lowest rank leaves first; within one rank the one with the highest ordinal. */
 static int leave_rank(const struct plan_node *n)
 {
@@ -29,11 +44,11 @@ static int leave_rank(const struct plan_node *n)
     case NODE_PREPARING:
         return 2;
     case NODE_IDLE:
-        return n->live > 0 ? 4 : n->out_of_service ? 1 : 3;
+        return n->live > 0 ? 5 : n->out_of_service ? 1 : n->keeps ? 4 : 3;
     case NODE_LEAVING:
-        return 5;
+        return 6;
     }
-    return 5;
+    return 6;
 }
 
 static int by_leave_order(const void *pa, const void *pb)
@@ -81,9 +96,9 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
     if (in->deleting)
         return true;
     if (n->parting)
-        return !is_running(n) || n->how != DEALLOC_WAIT_FOR_JOB_COMPLETION;
+        return !is_awaited(n, n->how);
     if (in->scale.kind == SCALE_MANUAL)
-        return !is_running(n) || in->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION;
+        return !is_awaited(n, in->scale.dealloc);
     switch (n->state) {
     case NODE_UNUSABLE:
         return n->live == 0;
@@ -179,7 +194,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
 /* Nodes without runs leave at once, and so count first. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n)
 {
-    if (scale->kind != SCALE_MANUAL || scale->dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION)
+    if (scale->kind != SCALE_MANUAL || scale->dealloc < DEALLOC_WAIT_FOR_JOB_COMPLETION)
         return;
     struct plan_node **staying = arena_alloc(a, (n + 1) * sizeof *staying);
     size_t n_staying = 0;

@@ -55,6 +55,7 @@ struct plan_node {
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
     bool out_of_service;
+    bool keeps;              /* idle, and what runs have left there is to stay for a while */
     bool parting;            /* somebody wants it to leave, before all others */
     enum dealloc_option how; /* parting: what becomes of the runs there */
     /* Unusable because its machine could never be reached or used: another one may take its place.
@@ -177,14 +178,14 @@ struct plan_scale_result {
     size_t n_leave;
     int replaced;          /* how many of the nodes that leave are replaced by added ones */
     enum plan_why why;     /* of what is added, or leaves */
-    int waiting;           /* should leave, but hold runs that may finish first */
+    int waiting;           /* should leave, but hold runs, or data, that are waited for */
     int64_t look_again_us; /* when an idle node will have idled long enough; 0: never */
 };
 
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
-/* For the queue the nodes that are to leave when their runs have ended are leaving already: they
- * would never be empty if they got others meanwhile. */
+/* For the queue the nodes that are to leave when their runs have ended, or what these left is no
+ * longer kept, are leaving already: they would never be empty if they got others meanwhile. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n);
 
 /* The lowest positive ordinals that no node has; fills out[0..n). */

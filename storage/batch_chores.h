@@ -26,6 +26,9 @@ int st_batch_chore_list(struct storage *, struct arena *, int64_t job_id, const 
                         struct batch_chore **rows, size_t *n, struct err *);
 /* Tries it again; writes its end. */
 int st_batch_chore_retry(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
+/* Its container has started. */
+int st_batch_chore_contain(struct storage *, int64_t id, const char *container_id,
+                           struct err *) MUST_CHECK;
 /* Runs of them that are over and were not removed. */
 int st_batch_chore_over(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 struct st_batch_chore_end {
@@ -34,6 +37,7 @@ struct st_batch_chore_end {
     int exit_code;
     enum batch_result result;
     const char *failure; /* NULL: it succeeded */
+    const char *container_error;
 };
 int st_batch_chore_end(struct storage *, const struct st_batch_chore_end *end,
                        struct err *) MUST_CHECK;

@@ -145,9 +145,13 @@ struct st_batch_task_move {
     const char *failure;
     bool satisfies;
     int64_t files_until_us; /* 0: no change */
+    const char *container_error;
 };
 int st_batch_task_move(struct storage *, const struct st_batch_task_move *m,
                        struct err *) MUST_CHECK;
+/* Its container has started. */
+int st_batch_task_contain(struct storage *, int64_t id, const char *container_id,
+                          struct err *) MUST_CHECK;
 /* Tasks of a job that may run and have no run, and want no more nodes than these; and those that
  * have one: oldest first. */
 int st_batch_task_ready(struct storage *, struct arena *, int64_t job_id, int nodes, int limit,
@@ -181,6 +185,9 @@ int st_batch_subtask_begin(struct storage *, const struct batch_subtask *s,
 /* One that has not ended ends (task_id, number, and what is known of its end); 0: all of the task.
  */
 int st_batch_subtask_end(struct storage *, const struct batch_subtask *s, struct err *) MUST_CHECK;
+/* Its container has started. */
+int st_batch_subtask_contain(struct storage *, int64_t task_id, int number,
+                             const char *container_id, struct err *) MUST_CHECK;
 int st_batch_subtask_clear(struct storage *, int64_t task_id, struct err *) MUST_CHECK;
 /* By number, behind `after`. */
 int st_batch_subtask_list(struct storage *, struct arena *, int64_t task_id, int after, int limit,
@@ -231,6 +238,10 @@ int st_batch_litter_nodes(struct storage *, struct arena *, int64_t now_us, int6
                           size_t *n, struct err *);
 /* When the next is due after now; *at_us stays if there is none. */
 int st_batch_litter_next(struct storage *, int64_t now_us, int64_t *at_us, struct err *) MUST_CHECK;
+/* Until when something of tasks is kept on a node: *at_us is 0 if nothing is, INT64_MAX if for
+ * ever. */
+int st_batch_kept_until(struct storage *, int64_t node_id, const char *node_name, int64_t *at_us,
+                        struct err *) MUST_CHECK;
 int st_batch_litter_gone(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 #endif

@@ -37,6 +37,9 @@
 #define FROM_TEXT(sql, member)          FROM(TEXT, sql, member, NULL)
 #define FROM_BOOL(sql, member)          FROM(BOOL, sql, member, NULL)
 #define FROM_ID(sql, member)            FROM(ID, sql, member, &id)
+/* A struct container_seen. */
+#define CONTAINER_SEEN(member)                                                                     \
+    TEXT("container_id", member.id), TEXT("container_error", member.error)
 #define MAYBE(name, value, flag)                                                                   \
     {                                                                                              \
         name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag), &number                              \
@@ -75,7 +78,7 @@ DOMAIN(run_stop, STOP_NOT, STOP_AND_FORGET, 0);
 DOMAIN(allocation_state, ALLOCATION_HELD, ALLOCATION_LOST, 1U << 2);
 DOMAIN(vm_priority, VM_DEDICATED, VM_LOWPRIORITY, 0);
 DOMAIN(scale_kind, SCALE_MANUAL, SCALE_AUTO, 0);
-DOMAIN(dealloc_option, 0, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0); /* 0: with automatic scaling */
+DOMAIN(dealloc_option, 0, DEALLOC_WAIT_FOR_DATA, 0); /* 0: with automatic scaling */
 DOMAIN(op_status, OP_IN_PROGRESS, OP_FAILED, 0);
 DOMAIN(kind, RES_GROUP, RES_BATCH_CHORE, 0);
 DOMAIN(pool_kind, RES_CLUSTER, RES_BATCH_POOL, 0x3e0U); /* all between are no pools */

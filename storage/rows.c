@@ -293,22 +293,6 @@ static const struct st_column node_columns[] = {
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");
 
-#define ROW struct node_setup
-static const struct st_column node_setup_columns[] = {
-    INT64("node_id", node_id, id),
-    BOOL("runs", runs),
-    INT64("start_us", start_us, instant),
-    INT64("end_us", end_us, instant),
-    MAYBE("exit_code", exit_code, has_exit_code),
-    INT("failure", failure, failure),
-    INT("retries", retries, count),
-    INT64("retry_us", retry_us, instant),
-    TEXT("why", why),
-    TEXT("beside", beside),
-};
-#undef ROW
-ROW_OF(node_setup_row, struct node_setup, node_setup, "node_setup", "ns");
-
 #define ROW struct allocation
 static const struct st_column allocation_columns[] = {
     INT64("run_id", run_id, id),

@@ -78,6 +78,7 @@ static const struct st_column batch_task_columns[] = {
     INT64("retry_us", retry_us, instant),
     INT64("requeue_us", requeue_us, instant),
     TEXT("failure", failure),
+    CONTAINER_SEEN(container),
     TEXT("pool_name", pool_name),
     TEXT("node_name", node_name),
     BOOL("fed", fed),
@@ -110,6 +111,7 @@ static const struct st_column batch_subtask_columns[] = {
     MAYBE("exit_code", exit_code, has_exit_code),
     INT("result", result, result),
     TEXT("failure", failure),
+    CONTAINER_SEEN(container),
 };
 #undef ROW
 ROW_OF(batch_subtask_row, struct batch_subtask, batch_subtask, "batch_subtask", "bu");
@@ -158,6 +160,7 @@ static const struct st_column batch_chore_columns[] = {
     INT("retries", retries, wish),
     INT64("retry_us", retry_us, instant),
     TEXT("failure", failure),
+    CONTAINER_SEEN(container),
     FROM_TEXT("bj.name", job_name),
     FROM_INT("bj.number", job_number, wish),
 };

@@ -50,6 +50,16 @@ int st_batch_chore_retry(struct storage *st, int64_t id, int64_t now_us, struct 
     return q_change(&q, "chore", id, e);
 }
 
+int st_batch_chore_contain(struct storage *st, int64_t id, const char *container_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_CHORE_CONTAIN, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, container_id);
+    return q_change(&q, "chore", id, e);
+}
+
 int st_batch_chore_over(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                         struct err *e)
 {
@@ -72,6 +82,7 @@ int st_batch_chore_end(struct storage *st, const struct st_batch_chore_end *end,
         q_null(&q);
     q_int(&q, end->result);
     q_text(&q, end->failure);
+    q_text(&q, end->container_error);
     return q_change(&q, "chore", end->id, e);
 }
 

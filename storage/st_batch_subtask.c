@@ -31,6 +31,18 @@ int st_batch_subtask_end(struct storage *st, const struct batch_subtask *s, stru
     return q_run(&q, e);
 }
 
+int st_batch_subtask_contain(struct storage *st, int64_t task_id, int number,
+                             const char *container_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_SUBTASK_CONTAIN, e) < 0)
+        return -1;
+    q_int(&q, task_id);
+    q_int(&q, number);
+    q_text(&q, container_id);
+    return q_run(&q, e);
+}
+
 int st_batch_subtask_clear(struct storage *st, int64_t task_id, struct err *e)
 {
     struct q q;

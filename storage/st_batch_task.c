@@ -112,6 +112,7 @@ static void bind_end(struct q *q, const struct st_batch_task_move *m)
     q_text(q, m->failure);
     q_int(q, m->satisfies);
     q_int(q, m->files_until_us);
+    q_text(q, m->container_error);
 }
 
 int st_batch_task_move(struct storage *st, const struct st_batch_task_move *m, struct err *e)
@@ -135,6 +136,16 @@ int st_batch_task_move(struct storage *st, const struct st_batch_task_move *m, s
         return -1;
     return q_moved(st, ST_BATCH_TASK_STATE, "Task", batch_task_state_names, m->id, (int)m->from,
                    (int)m->to, e);
+}
+
+int st_batch_task_contain(struct storage *st, int64_t id, const char *container_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_TASK_CONTAIN, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, container_id);
+    return q_change(&q, "task", id, e);
 }
 
 static int some(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t key, int limit,
@@ -469,6 +480,16 @@ int st_batch_litter_next(struct storage *st, int64_t now_us, int64_t *at_us, str
     struct q q;
     q_read(&q, st, ST_BATCH_LITTER_NEXT);
     q_int(&q, now_us);
+    return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
+}
+
+int st_batch_kept_until(struct storage *st, int64_t node_id, const char *node_name, int64_t *at_us,
+                        struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_KEPT_UNTIL);
+    q_int(&q, node_id);
+    q_text(&q, node_name);
     return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
 }
 

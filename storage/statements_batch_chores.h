@@ -17,9 +17,13 @@
     X(ST_BATCH_CHORE_BY_ID, BATCH_CHORE_SELECT "WHERE bh.id = ?1") \
     X(ST_BATCH_CHORE_LIST, \
       BATCH_CHORE_SELECT "WHERE bh.job_id = ?1 AND bh.node_name > ?2 ORDER BY bh.node_name, bh.kind") \
-    X(ST_BATCH_CHORE_RETRY, "UPDATE batch_chore SET retries = retries + 1, retry_us = ?2 WHERE id = ?1") \
+    X(ST_BATCH_CHORE_RETRY, \
+      "UPDATE batch_chore SET retries = retries + 1, retry_us = ?2, " \
+      "container_id = NULL WHERE id = ?1") \
+    X(ST_BATCH_CHORE_CONTAIN, "UPDATE batch_chore SET container_id = ?2 WHERE id = ?1") \
     X(ST_BATCH_CHORE_END, \
-      "UPDATE batch_chore SET state = 2, end_us = ?2, exit_code = ?3, result = ?4, failure = ?5 " \
+      "UPDATE batch_chore SET state = 2, end_us = ?2, exit_code = ?3, result = ?4, failure = ?5, " \
+      "container_error = ?6 " \
       "WHERE id = ?1 AND state = 1") \
     X(ST_BATCH_CHORE_OVER, "SELECT id FROM run WHERE owner_kind = ?1 AND phase = 4") \
     X(ST_BATCH_TASK_PREPARING, \

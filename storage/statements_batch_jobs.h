@@ -99,7 +99,10 @@
       "retry_us = CASE WHEN ?2 = 4 THEN 0 WHEN ?9 = 1 THEN ?4 ELSE retry_us END, " \
       "requeues = requeues + ?10, requeue_us = CASE ?10 WHEN 1 THEN ?4 ELSE requeue_us END, " \
       "end_us = CASE ?3 WHEN 4 THEN ?4 ELSE 0 END, exit_code = ?11, result = ?12, failure = ?13, " \
-      "satisfies = ?14, files_until_us = ?15 WHERE id = ?1 AND state = ?2") \
+      "satisfies = ?14, files_until_us = ?15, container_error = ?16, " \
+      "container_id = CASE WHEN ?6 = 1 OR ?3 = 1 THEN NULL ELSE container_id END " \
+      "WHERE id = ?1 AND state = ?2") \
+    X(ST_BATCH_TASK_CONTAIN, "UPDATE batch_task SET container_id = ?2 WHERE id = ?1") \
     X(ST_BATCH_TASK_STATE, "SELECT state FROM batch_task WHERE id = ?1") \
     X(ST_BATCH_TASK_READY, \
       BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.state = 1 AND bt.waits = 0 AND bt.fed = 0 " \
@@ -130,6 +133,8 @@
     X(ST_BATCH_SUBTASK_END, \
       "UPDATE batch_subtask SET was = state, was_us = state_us, state = 4, state_us = ?3, end_us = ?3, " \
       "exit_code = ?4, result = ?5, failure = ?6 WHERE task_id = ?1 AND state <> 4 AND (?2 = 0 OR number = ?2)") \
+    X(ST_BATCH_SUBTASK_CONTAIN, \
+      "UPDATE batch_subtask SET container_id = ?3 WHERE task_id = ?1 AND number = ?2") \
     X(ST_BATCH_SUBTASK_CLEAR, "DELETE FROM batch_subtask WHERE task_id = ?1") \
     X(ST_BATCH_SUBTASK_LIST, \
       "SELECT {batch_subtask} FROM batch_subtask bu WHERE bu.task_id = ?1 AND bu.number > ?2 " \
@@ -178,6 +183,14 @@
       "SELECT due_us FROM batch_litter WHERE due_us > 0 AND due_us > ?1 ORDER BY due_us LIMIT 1") \
     X(ST_BATCH_LITTER_KEEP, \
       "DELETE FROM batch_litter WHERE node_id = ?1 AND path = ?2 AND due_us > 0") \
+    X(ST_BATCH_KEPT_UNTIL, \
+      "SELECT max(until) FROM (" \
+      "SELECT CASE files_until_us WHEN 0 THEN 9223372036854775807 ELSE files_until_us END AS until " \
+      "FROM batch_task WHERE node_name = ?2 AND files = 1 AND state = 4 " \
+      "UNION ALL SELECT CASE t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE t.files_until_us END " \
+      "FROM batch_subtask u CROSS JOIN batch_task t ON t.id = u.task_id " \
+      "WHERE u.node_name = ?2 AND t.files = 1 AND t.state = 4 " \
+      "UNION ALL SELECT due_us FROM batch_litter WHERE node_id = ?1)") \
     X(ST_BATCH_LITTER_REMOVE, "DELETE FROM batch_litter WHERE id = ?1")
 /* clang-format on */
 

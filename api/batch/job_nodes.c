@@ -5,6 +5,7 @@
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
 #include "api/batch/reply.h"
+#include "api/batch/tasks.h"
 #include "front/batch/tasks.h"
 #include "model/batch/tables.h"
 #include "storage/batch_chores.h"
@@ -100,7 +101,7 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
 
 /* --- showing ---------------------------------------------------------------------------------- */
 
-enum { INFO = 10 };
+enum { INFO = 11 };
 
 /* What may be missing stands last. Returns how many members there are. */
 static size_t add_info(struct request *r, const struct batch_chore *c, const char *id,
@@ -114,6 +115,9 @@ static size_t add_info(struct request *r, const struct batch_chore *c, const cha
         TEXT("state", state_of(c)),
         TEXT("taskRootDirectory", dir),
         TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, node_url, "/files/", dir)),
+        {.name = "containerInfo",
+         .kind = OVER_JSON,
+         .text = batch_container_text(r, &c->container, c->state != BATCH_CHORE_RUNNING)},
         {.name = "failureInfo", .kind = OVER_JSON, .text = c->failure},
         {.name = "retryCount", .kind = OVER_INT, .number = c->retries},
         TEXT("lastRetryTime", batch_time_text(r, c->retry_us)),

@@ -9,6 +9,7 @@
 #include "api/batch/jobs.h"
 #include "api/batch/nodes.h"
 #include "api/batch/reply.h"
+#include "api/batch/tasks.h"
 #include "front/batch/tasks.h"
 #include "lib/jsontext.h"
 #include "model/batch/tables_pool.h"
@@ -81,6 +82,7 @@ static json_t *start_info(struct request *r, const struct node_setup *s)
         json_object_set_new(o, "exitCode", json_integer(s->exit_code));
     if (failed)
         json_object_set_new(o, "failureInfo", failure_of(s));
+    batch_container_add(r, &s->container, !s->runs, o);
     if (!s->runs)
         json_object_set_new(o, "result", json_string(failed ? "failure" : "success"));
     return o;

@@ -36,8 +36,9 @@ enum dealloc_option pool_body_how(const struct pool_body *b, const char *name)
     case BATCH_DEALLOC_TERMINATE:
         return DEALLOC_TERMINATE;
     case BATCH_DEALLOC_TASK_COMPLETION:
-    case BATCH_DEALLOC_RETAINED_DATA: /* files of tasks are not waited for */
         return DEALLOC_WAIT_FOR_JOB_COMPLETION;
+    case BATCH_DEALLOC_RETAINED_DATA:
+        return DEALLOC_WAIT_FOR_DATA;
     }
     return DEALLOC_REQUEUE;
 }

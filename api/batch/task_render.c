@@ -2,11 +2,14 @@
  *
  * What clients are shown of a task.
  */
+#include <stdlib.h>
+
 #include "api/batch/jobs.h"
 #include "api/batch/reply.h"
 #include "api/batch/stats.h"
 #include "api/batch/tasks.h"
 #include "front/batch/tasks.h"
+#include "lib/jsontext.h"
 #include "model/batch/tables.h"
 
 #define TEXT(label, value)                                                                         \
@@ -22,6 +25,28 @@
 const char *batch_task_path(struct request *r, const char *job, const char *task)
 {
     return arena_concat(&r->arena, batch_job_path(r, job), "/tasks/", batch_segment(r, task));
+}
+
+const char *batch_container_text(struct request *r, const struct container_seen *c, bool over)
+{
+    json_t *o = NULL;
+    if (c->id)
+        o = json_pack("{s:s, s:s, s:s}", "containerId", c->id, "state", over ? "exited" : "running",
+                      "error", "");
+    else if (c->error)
+        o = json_pack("{s:s, s:o}", "state", "created", "error", jsontext_string(c->error));
+    char *text = o ? jsontext(o) : NULL;
+    const char *kept = arena_strdup(&r->arena, text);
+    free(text);
+    json_decref(o);
+    return kept;
+}
+
+void batch_container_add(struct request *r, const struct container_seen *c, bool over, json_t *o)
+{
+    const char *text = batch_container_text(r, c, over);
+    if (text)
+        json_object_set_new(o, "containerInfo", json_loads(text, 0, NULL));
 }
 
 /* Where it runs, or ran last, or one of its subtasks. Returns how many members there are. */
@@ -46,12 +71,18 @@ static size_t add_node(struct request *r, const struct batch_task *t, const char
     return COUNT(all);
 }
 
+enum { EXECUTION = 10 };
+
 /* The exit code stands last, as it may be missing. */
-static size_t add_execution(struct request *r, const struct batch_task *t, struct over out[9])
+static size_t add_execution(struct request *r, const struct batch_task *t,
+                            struct over out[EXECUTION])
 {
-    const struct over all[9] = {
+    const struct over all[EXECUTION] = {
         TEXT("startTime", batch_time_text(r, t->start_us)),
         TEXT("endTime", batch_time_text(r, t->end_us)),
+        {.name = "containerInfo",
+         .kind = OVER_JSON,
+         .text = batch_container_text(r, &t->container, t->state != BATCH_TASK_RUNNING)},
         {.name = "failureInfo", .kind = OVER_JSON, .text = t->failure},
         NUMBER("retryCount", t->retries),
         TEXT("lastRetryTime", batch_time_text(r, t->retry_us)),
@@ -68,7 +99,7 @@ static size_t add_execution(struct request *r, const struct batch_task *t, struc
 void batch_task_render(struct request *r, const struct batch_task *t, schema_set set,
                        struct strbuf *out)
 {
-    struct over node[6], run[9];
+    struct over node[6], run[EXECUTION];
     size_t n_node = add_node(r, t, t->node_name, batch_task_dir(&r->arena, t), node),
            n_run = add_execution(r, t, run);
     bool ended_early = n_node == 0 && t->state == BATCH_TASK_COMPLETED;
@@ -103,6 +134,9 @@ void batch_subtask_render(struct request *r, const struct batch_task *t,
         {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
         TEXT("startTime", batch_time_text(r, s->start_us)),
         TEXT("endTime", batch_time_text(r, s->end_us)),
+        {.name = "containerInfo",
+         .kind = OVER_JSON,
+         .text = batch_container_text(r, &s->container, s->state != BATCH_TASK_RUNNING)},
         {.name = "failureInfo", .kind = OVER_JSON, .text = s->failure},
         TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
         TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),

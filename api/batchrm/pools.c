@@ -24,6 +24,7 @@ static const struct enum_name deallocations[] = {
     {DEALLOC_REQUEUE, "Requeue"},
     {DEALLOC_TERMINATE, "Terminate"},
     {DEALLOC_WAIT_FOR_JOB_COMPLETION, "TaskCompletion"},
+    {DEALLOC_WAIT_FOR_DATA, "RetainedData"},
     {0, NULL}};
 
 /* --- finding ---------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "front/batch/front_priv.h"
 #include "model/batch/job_states.h"
+#include "scheduler/fleet/container.h"
 
 const char *chore_run_name(struct storage *st, struct arena *a, const struct run *r)
 {
@@ -98,7 +99,8 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
                                          .exit_code = end->exit_code,
                                          .result = end->why ? BATCH_FAILURE : BATCH_SUCCESS,
                                          .failure =
-                                             end->why ? task_failure_info(a, end->why) : NULL};
+                                             end->why ? task_failure_info(a, end->why) : NULL,
+                                         .container_error = container_error(end->why)};
     wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
     if (st_batch_chore_end(st, &m, e) < 0)
         return -1;

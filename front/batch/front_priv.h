@@ -93,6 +93,11 @@ struct container_spec *batch_container(struct arena *a, const struct batch_pool 
                                        const struct batch_pool_spec *pool,
                                        const struct batch_container *asked, bool any_option,
                                        struct place_spec *place);
+/* Of the node it then sees what its document names, if that names anything. `preparation`: the
+ * directory of the job's preparation task below the node's root; NULL: there is none. */
+void batch_container_narrow(struct arena *a, const struct batch_container *asked,
+                            const char *preparation, struct place_spec *place,
+                            struct container_spec *out);
 
 /* --- task_user.c ------------------------------------------------------------------------------ */
 bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);
@@ -146,6 +151,9 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
                      struct err *e);
 int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
+/* Its container, or that of one of its parts, has started. */
+int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
+                       const struct run_container *c, struct err *e);
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
 int task_run_ended(const struct front *f, struct storage *st, const struct run *r,
@@ -242,6 +250,9 @@ int litter_of_task(struct storage *st, struct arena *a, const struct batch_task 
 /* When the files of what has ended now go; 0: never by themselves. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
 void litter_wake(struct batch_front *f);
+/* How long the files of tasks, and of preparation and release tasks, are to stay on a node. */
+int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                    int64_t *left_us, struct err *e);
 /* The files of a task are to go at this instant. */
 void files_wake(const struct batch_front *f, int64_t at_us);
 

@@ -50,12 +50,35 @@ void litter_wake(struct batch_front *f)
     wake_durable(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
 }
 
+int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                    int64_t *left_us, struct err *e)
+{
+    int64_t until = 0, now = wakes_steady_wall(batch_self(base)->wakes);
+    if (st_batch_kept_until(st, nd->id, nd->name, &until, e) < 0)
+        return -1;
+    *left_us = until == INT64_MAX ? KEPT_FOR_EVER : until > now ? until - now : 0;
+    return 0;
+}
+
 /* --- removing -------------------------------------------------------------------------------- */
 
 struct removal {
     struct batch_front *f;
-    int64_t id;
+    int64_t id, node_id;
 };
+
+/* One that leaves may have waited for this. */
+static void tell_node(const struct batch_front *f, int64_t node_id)
+{
+    struct arena a;
+    struct node nd;
+    struct err e;
+    arena_init(&a);
+    if (st_node_by_id(f->st, &a, node_id, &nd, &e) == 1 &&
+        (nd.wish != WISH_NOTHING || id_map_has(&f->unsettled, nd.cluster_id)))
+        wake_durable(f->wakes, WAKE_POOL, nd.cluster_id);
+    arena_free(&a);
+}
 
 static void on_removed(void *ctx, const struct err *why)
 {
@@ -64,6 +87,8 @@ static void on_removed(void *ctx, const struct err *why)
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
         LOG_WARN(f->log, "batch_litter.not_noted", LF_STR("why", e.msg));
+    if (!why)
+        tell_node(f, k->node_id);
     wake_if_lost(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
     if (why)
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
@@ -78,7 +103,7 @@ static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *r
     if (id_map_has(&f->removing, l->id))
         return;
     struct removal *k = xcalloc(1, sizeof *k);
-    *k = (struct removal){f, l->id};
+    *k = (struct removal){f, l->id, l->node_id};
     id_map_put(&f->removing, l->id, NULL);
     wakes_ref(f->wakes);
     node_remove_tree(node_rt_link(rt),

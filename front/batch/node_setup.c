@@ -218,8 +218,10 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                   .retries = t->retries,
                                   .beside = !t->waits,
                                   .admin = place->admin};
-    if (t->container)
+    if (t->container) {
         s->container = batch_container(a, p, pool, t->container, place->admin, place);
+        batch_container_narrow(a, t->container, NULL, place, s->container);
+    }
     add_env(f, a, p, t, s);
     add_start_files(f, a, p, t, prepares, place);
     out->setup_task = s;

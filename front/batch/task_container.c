@@ -152,3 +152,53 @@ struct container_spec *batch_container(struct arena *a, const struct batch_pool 
         refuse(a, place, FAIL_NOT_SERVED, "pools with an image of Windows run no containers");
     return c;
 }
+
+/* --- what it sees of its node ----------------------------------------------------------------- */
+
+static const char *host_path(enum batch_host_path source, const struct place_spec *place,
+                             const char *preparation)
+{
+    switch (source) {
+    case BATCH_PATH_SHARED:
+        return BATCH_ROOT "/shared";
+    case BATCH_PATH_STARTUP:
+        return BATCH_STARTUP;
+    case BATCH_PATH_MOUNTS:
+        return BATCH_ROOT "/fsmounts";
+    case BATCH_PATH_TASK:
+        return place->dir;
+    case BATCH_PATH_PREPARATION:
+        return preparation;
+    case BATCH_PATH_APPLICATIONS:
+        return BATCH_ROOT "/applications";
+    }
+    return NULL;
+}
+
+/* The runtime takes no path twice; one that is read-only anywhere is so. */
+static void add_bind(struct container_spec *c, const char *path, bool read_only)
+{
+    for (size_t i = 0; i < c->n_binds; i++)
+        if (strcmp(c->binds[i].path, path) == 0) {
+            c->binds[i].read_only |= read_only;
+            return;
+        }
+    c->binds[c->n_binds++] = (struct container_bind){path, read_only};
+}
+
+void batch_container_narrow(struct arena *a, const struct batch_container *asked,
+                            const char *preparation, struct place_spec *place,
+                            struct container_spec *out)
+{
+    out->narrow = asked->narrow;
+    out->binds = arena_alloc(a, (asked->n_binds + 1) * sizeof *out->binds);
+    for (size_t i = 0; i < asked->n_binds; i++) {
+        const char *path = host_path(asked->binds[i].source, place, preparation);
+        if (path)
+            add_bind(out, path, asked->binds[i].read_only);
+        else
+            refuse(a, place, FAIL_FAILED_STARTING_CONTAINER,
+                   "containerSettings.containerHostBatchBindMounts names JobPrep, and there is no "
+                   "job preparation task");
+    }
+}

@@ -7,6 +7,7 @@
 #include "front/batch/team.h"
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
+#include "scheduler/fleet/container.h"
 
 /* What clients read of failures, by what the core calls them. */
 static const struct wording {
@@ -138,7 +139,8 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
                                    .result = end->why ? BATCH_FAILURE : BATCH_SUCCESS,
                                    .failure = end->why ? task_failure_info(a, end->why) : NULL,
                                    .satisfies = means.dependency == BATCH_SATISFY,
-                                   .files_until_us = batch_kept_until(&spec, end->now_us)};
+                                   .files_until_us = batch_kept_until(&spec, end->now_us),
+                                   .container_error = container_error(end->why)};
     if (st_batch_task_move(st, &m, e) < 0)
         return -1;
     if (m.files_until_us > 0)

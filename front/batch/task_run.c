@@ -113,6 +113,16 @@ int task_run_prepared(const struct front *f, struct storage *st, const struct ru
     return 0; /* clients are told of nothing between start and end */
 }
 
+int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
+                       const struct run_container *c, struct err *e)
+{
+    (void)f;
+    if (is_chore(r))
+        return st_batch_chore_contain(st, r->owner_id, c->id, e);
+    return c->rank > 0 ? st_batch_subtask_contain(st, r->owner_id, c->rank, c->id, e)
+                       : st_batch_task_contain(st, r->owner_id, c->id, e);
+}
+
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {

@@ -147,16 +147,26 @@ static int find_chore(const struct batch_front *f, struct storage *st, struct ar
 
 /* --- what it becomes -------------------------------------------------------------------------- */
 
+static const char *task_dir(struct arena *a, const struct command *c, const char *id)
+{
+    return arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", id);
+}
+
+/* The directory of the job's preparation; NULL: it has none. */
+static const char *preparation_dir(struct arena *a, const struct command *c)
+{
+    const struct batch_task_spec *prep = c->job.preparation;
+    return prep ? task_dir(a, c, prep->id) : NULL;
+}
+
 /* With the directory of the job's preparation, for all but that itself. */
 static void add_places(struct arena *a, const struct command *c, size_t n_packages,
                        struct place_spec *place)
 {
-    const struct batch_task_spec *prep = c->job.preparation;
+    const char *dir = preparation_dir(a, c);
     add_paths(a, place, n_packages);
-    if (!prep || strcmp(prep->id, c->id) == 0)
+    if (!dir || strcmp(c->job.preparation->id, c->id) == 0)
         return;
-    const char *dir =
-        arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", prep->id);
     set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_DIR", dir);
     set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_WORKING_DIR",
         arena_concat(a, dir, "/wd"));
@@ -243,18 +253,18 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
         is_dedicated(st, a, r, &dedicated, e) < 0)
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
-    *place = (struct place_spec){
-        .dir = arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c.j.name, c.j.number), "/", c.id),
-        .held = c.held};
+    *place = (struct place_spec){.dir = task_dir(a, &c, c.id), .held = c.held};
     place_set_user(a, &c.task.user, &pool, place);
     const char **argv;
     place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);
     place->program.argv = argv;
     place->program.shown = c.task.command_line;
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
-    if (c.task.container)
+    if (c.task.container) {
         out->container = batch_container(a, &c.p, &pool, c.task.container,
                                          place->admin && admins_are_root(f), place);
+        batch_container_narrow(a, c.task.container, preparation_dir(a, &c), place, out->container);
+    }
     if (place->program.n == 0 && !c.task.container)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
     if (add_files(f, a, &c, &pool, secrets, place, e) < 0)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/enums.h"
+#include "model/resource.h"
 
 enum batch_job_state {
     BATCH_JOB_ACTIVE = 1,
@@ -127,7 +128,8 @@ struct batch_task {
     int retries, requeues; /* how often it was tried again after a failure, and for other reasons */
     int64_t retry_us, requeue_us; /* when that was last */
     const char *failure;          /* its failureInfo as JSON text; NULL: it has not failed */
-    const char *pool_name;        /* that it ran on last; NULL: it never ran */
+    struct container_seen container;
+    const char *pool_name; /* that it ran on last; NULL: it never ran */
     const char *node_name;
     int64_t node_id; /* 0: it never ran, or that node is gone */
     bool fed;        /* it has a run in the core */
@@ -158,6 +160,7 @@ struct batch_chore {
     int retries;
     int64_t retry_us;
     const char *failure; /* its failureInfo as JSON text; NULL: it has not failed */
+    struct container_seen container;
     /* Of its job: */
     const char *job_name;
     int job_number;
@@ -174,6 +177,7 @@ struct batch_subtask {
     int exit_code;
     enum batch_result result;
     const char *failure; /* as a task's */
+    struct container_seen container;
 };
 
 #endif

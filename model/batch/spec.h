@@ -81,10 +81,27 @@ struct batch_exit_conditions {
     struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: not said */
 };
 
+/* What of a node a container sees. */
+enum batch_host_path {
+    BATCH_PATH_SHARED = 1,
+    BATCH_PATH_STARTUP,
+    BATCH_PATH_MOUNTS,
+    BATCH_PATH_TASK,
+    BATCH_PATH_PREPARATION,
+    BATCH_PATH_APPLICATIONS
+};
+struct batch_bind {
+    enum batch_host_path source;
+    bool read_only;
+};
+
 struct batch_container {
     const char *image, *options;
     const char *server, *user, *password; /* of the registry; the password is secret */
     enum batch_work_dir work_dir;
+    bool narrow; /* of the node it sees `binds` alone */
+    struct batch_bind *binds;
+    size_t n_binds;
 };
 
 struct batch_multi_instance {

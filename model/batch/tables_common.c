@@ -279,11 +279,34 @@ static const struct field registry_rows[] = {
 SCHEMA_INTO(schema_batch_registry, "ContainerRegistry", registry_rows, NULL, struct batch_container,
             NULL);
 
+static const struct enum_name host_paths[] = {{BATCH_PATH_SHARED, "Shared"},
+                                              {BATCH_PATH_STARTUP, "Startup"},
+                                              {BATCH_PATH_MOUNTS, "VfsMounts"},
+                                              {BATCH_PATH_TASK, "Task"},
+                                              {BATCH_PATH_PREPARATION, "JobPrep"},
+                                              {BATCH_PATH_APPLICATIONS, "Applications"},
+                                              {0, NULL}};
 static const struct field bind_mount_rows[] = {
-    {BATCH_TEXT("source", 0, 0, 64)},
-    {.name = "isReadOnly", .kind = FIELD_BOOL},
+    {.name = "source",
+     .kind = FIELD_ENUM,
+     .flags = FIELD_REQUIRED,
+     .values = host_paths,
+     INTO_ENUM(struct batch_bind, source)},
+    {.name = "isReadOnly",
+     .kind = FIELD_BOOL,
+     .fallback = "false",
+     INTO_BOOL(struct batch_bind, read_only)},
 };
-static SCHEMA(schema_bind_mount, "ContainerHostBatchBindMountEntry", bind_mount_rows, NULL);
+static SCHEMA_INTO(schema_bind_mount, "ContainerHostBatchBindMountEntry", bind_mount_rows, NULL,
+                   struct batch_bind, NULL);
+
+/* An empty list is not the same as none. */
+static void finish_container(struct arena *a, const json_t *obj, void *into)
+{
+    struct batch_container *c = into;
+    (void)a;
+    c->narrow = json_is_array(json_object_get(obj, "containerHostBatchBindMounts"));
+}
 
 static const struct field container_rows[] = {
     {BATCH_TEXT("containerRunOptions", 0, 0, 4096), INTO_TEXT(struct batch_container, options)},
@@ -297,12 +320,14 @@ static const struct field container_rows[] = {
      INTO_ENUM(struct batch_container, work_dir)},
     {.name = "containerHostBatchBindMounts",
      .kind = FIELD_ARRAY,
+     .flags = FIELD_KEEP_EMPTY,
      .versions = BATCH_SINCE(BATCH_20_0),
      .sub = &schema_bind_mount,
-     .max = 100},
+     .max = 100,
+     INTO_LIST(struct batch_container, binds, n_binds)},
 };
 SCHEMA_INTO(schema_batch_container, "TaskContainerSettings", container_rows, NULL,
-            struct batch_container, NULL);
+            struct batch_container, finish_container);
 
 static const struct field package_rows[] = {
     {BATCH_TEXT("applicationId", FIELD_REQUIRED, 1, 64),

@@ -96,8 +96,27 @@ static const char *quoted_words(struct arena *a, const char *const *words, size_
     return text;
 }
 
+/* "": the image's. */
+static const char *work_dir(const struct container *c)
+{
+    return c->spec->in_image ? "" : c->work_dir;
+}
+
+/* A line for each: how, and the path. */
+static const char *bind_lines(struct arena *a, const struct container *c)
+{
+    const char *text = "";
+    for (size_t i = 0; i < c->spec->n_binds; i++)
+        text = arena_concat(a, text, c->spec->binds[i].read_only ? "ro " : "rw ", c->root, "/",
+                            c->spec->binds[i].path, "\n");
+    return text;
+}
+
 static void set_start(struct env *v, const struct container *c)
 {
+    env_set(v, "BATCHAI_NARROW", c->spec->narrow ? "1" : "");
+    env_set(v, "BATCHAI_BINDS", bind_lines(v->a, c));
+    env_set(v, "BATCHAI_WORK_DIR", work_dir(c));
     env_set(v, "BATCHAI_SHARED_DIR", c->shared_dir ? c->shared_dir : "");
     env_set(v, "BATCHAI_SHM_SIZE", c->spec->shm_size ? c->spec->shm_size : "");
     env_set(v, "BATCHAI_MOUNTS", c->mounts_dir ? c->mounts_dir : "");
@@ -148,8 +167,9 @@ static const char *env_text(struct arena *a, const struct env *env)
 }
 
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
-                         const char *prefix, const struct env *env)
+                         const char *prefix, const struct env *env, const char **said)
 {
+    const struct script_label make = {.code = START_CODE, .what = "make working directory"};
     const struct script_label write = {.code = START_CODE, .what = "write environment file"};
     const struct script_label pull = {
         .code = PULL_CODE,
@@ -163,6 +183,8 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
         .what = arena_printf(a, "start of a container of image %s", image_name(a, c)),
         .remedy = "the image needs /bin/sh, and the node a container runtime that works"};
     struct env v, w;
+    if (c->spec->narrow)
+        script_make_dirs(sc, &make, c->user, &c->work_dir, 1);
     script_write_file(sc, &write, c->user, env_file(a, c), env_text(a, env), 0600);
     set_common(&v, a, c);
     set_registry(&v, c);
@@ -171,6 +193,26 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
     set_start(&w, c);
     add_program(sc, a, c, &start, arena_printf(a, "%scontainer", prefix), start_program, &w,
                 START_TIMEOUT_S);
+    script_hear(sc, said);
+}
+
+const char *container_id(struct arena *a, const char *said)
+{
+    size_t end = said ? strlen(said) : 0;
+    while (end > 0 && said[end - 1] == '\n')
+        end--;
+    size_t from = end;
+    while (from > 0 && said[from - 1] != '\n')
+        from--;
+    size_t n = end - from;
+    bool is_id = n > 0 && strspn(said + from, "0123456789abcdef") >= n;
+    return is_id ? arena_strndup(a, said + from, n) : NULL;
+}
+
+const char *container_error(const struct failure *why)
+{
+    const char *said = why && why->code == START_CODE ? why->stderr_tail : NULL;
+    return said && *said ? said : NULL;
 }
 
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
@@ -258,7 +300,7 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     struct env v;
     set_common(&v, a, c);
     env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
-    env_set(&v, "BATCHAI_WORK_DIR", c->work_dir ? c->work_dir : "");
+    env_set(&v, "BATCHAI_WORK_DIR", work_dir(c));
     env_set(&v, "BATCHAI_COMMAND", with_variables(a, own, n_own, task->path, command_of(a, task)));
     task->title = arena_printf(a, "in container %s: %s", c->name,
                                task->title ? task->title : task->command_line);

@@ -23,7 +23,7 @@ struct container {
     const char *runtime; /* "docker" or "podman" */
     const char *name;
     const char *root, *job_dir; /* on the node; job_dir: of what belongs to the container */
-    const char *work_dir;       /* of its processes; NULL: the image's */
+    const char *work_dir;       /* where its processes begin, unless that is the image's to say */
     const char *mounts_dir;     /* with the pool's volumes */
     const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */
     const char *log_path;       /* the run's log: progress goes there */
@@ -41,9 +41,16 @@ const char *container_runtime(const struct site *site, const char *node_runtimes
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
                         const char *id);
 /* Pulls the image unless it is there, and starts the container unless it runs. `prefix` begins the
- * ids of the commands. `env` is what the job's processes get: it is written to a file. */
+ * ids of the commands. `env` is what the job's processes get: it is written to a file. *`said` is
+ * for container_id(), once it runs. */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
-                         const char *prefix, const struct env *env);
+                         const char *prefix, const struct env *env, const char **said);
+/* The runtime's id of a container that has started, by what its start said; NULL: it has not. The
+ * arena's. */
+const char *container_id(struct arena *a, const char *said);
+/* What the runtime said of a container that did not start; NULL: that is not why something failed,
+ * or nothing was said. Borrowed from `why`. */
+const char *container_error(const struct failure *why);
 /* Removes the container, whatever runs in it; safe to repeat. A container that stays fails the
  * script: nothing else may start there. */
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,

@@ -47,6 +47,12 @@ struct run_prep {
     int64_t now_us;
 };
 
+/* The container that has started on one of a run's nodes. */
+struct run_container {
+    int rank; /* of the node */
+    const char *id;
+};
+
 /* How many of the nodes that a pool is scaled to it has. */
 struct pool_nodes {
     int usable;  /* run jobs, or will when they are prepared */
@@ -116,6 +122,10 @@ struct front_ops {
      * wanted. */
     int (*part_prepared)(const struct front *f, struct storage *st, const struct run *r,
                          const struct run_prep *part, struct err *e);
+    /* Its container has started on one of its nodes; may be called again for the same one. NULL:
+     * not wanted. */
+    int (*contained)(const struct front *f, struct storage *st, const struct run *r,
+                     const struct run_container *c, struct err *e);
     /* It runs, and is to be ended. */
     int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
@@ -145,6 +155,10 @@ struct front_ops {
     /* A pass over a pool has decided on its nodes; in its transaction. NULL: not wanted. */
     int (*scaled)(const struct front *f, struct storage *st, const struct pool *p,
                   const struct pool_scaled *s, int64_t now_us, struct err *e);
+    /* For how long what its runs have left on a node is to stay there; 0: nothing is. NULL: no run
+     * of this front leaves anything. */
+    int (*kept_for)(const struct front *f, struct storage *st, const struct node *nd,
+                    int64_t *left_us, struct err *e);
     /* Nothing waits in the pool, and its nodes have room. NULL: not wanted. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
@@ -164,6 +178,8 @@ struct front_ops {
     int (*file_server_made)(const struct front *f, struct storage *st, int64_t id,
                             const struct failure *why, int64_t now_us, struct err *e);
 };
+
+#define KEPT_FOR_EVER INT64_MAX
 
 #define FRONT_OWNS(kind) (UINT32_C(1) << (kind))
 

@@ -94,26 +94,26 @@ static struct container container_of(const struct setup_run *s, const char *as)
     const struct node_rt *rt = s->rt;
     const struct container_spec *spec = s->task->container;
     const char *dir = setup_dir(s);
-    return (struct container){
-        .words = words_of_node(rt),
-        .spec = spec,
-        .runtime = container_runtime(rt->fleet->cfg.site, rt->seen.runtimes),
-        .name = arena_concat(s->a, "batchai-", s->id),
-        .root = rt->root,
-        .job_dir = dir,
-        .work_dir =
-            spec->in_image ? NULL : arena_concat(s->a, rt->root, "/", s->task->place->dir, "/wd"),
-        .mounts_dir = node_mount_root(s->a, words_of_node(rt), rt->root),
-        .log_path = arena_concat(s->a, dir, "/container.log"),
-        .user = as,
-        .gpus = node_rt_gpus(rt)};
+    return (struct container){.words = words_of_node(rt),
+                              .spec = spec,
+                              .runtime = container_runtime(rt->fleet->cfg.site, rt->seen.runtimes),
+                              .name = arena_concat(s->a, "batchai-", s->id),
+                              .root = rt->root,
+                              .job_dir = dir,
+                              .work_dir =
+                                  arena_concat(s->a, rt->root, "/", s->task->place->dir, "/wd"),
+                              .mounts_dir = node_mount_root(s->a, words_of_node(rt), rt->root),
+                              .log_path = arena_concat(s->a, dir, "/container.log"),
+                              .user = as,
+                              .gpus = node_rt_gpus(rt)};
 }
 
 /* The command then runs in it. */
 static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
 {
     const struct container c = container_of(s, spec->user);
-    container_add_start(s->script, s->a, &c, arena_concat(s->a, s->id, "-"), v);
+    s->container_said = NULL;
+    container_add_start(s->script, s->a, &c, arena_concat(s->a, s->id, "-"), v, &s->container_said);
     container_wrap(s->a, &c, NULL, 0, spec);
 }
 
@@ -219,9 +219,11 @@ static bool end_try(struct setup_run *s, const struct failure *why)
     row->has_exit_code = !again && (!why || why->exit_code >= 0);
     row->exit_code = why && !again ? why->exit_code : 0;
     row->why = why && !again ? why->message : NULL;
+    row->container.error = container_error(why);
     if (again) {
         row->retries++;
         row->start_us = row->retry_us = now;
+        row->container = (struct container_seen){NULL, NULL};
     } else {
         row->beside = NULL;
     }
@@ -243,8 +245,20 @@ static bool is_the_tasks(const struct failure *why)
     return is;
 }
 
+/* For those who ask while it runs. */
+static void note_container(struct setup_run *s)
+{
+    const char *id = container_id(s->a, s->container_said);
+    s->container_said = NULL;
+    if (!id)
+        return;
+    s->row.container.id = id;
+    write_row(s);
+}
+
 bool setup_run_over(struct setup_run *s)
 {
+    note_container(s);
     if (s->script && script_state(s->script) == SCRIPT_RUNNING)
         return false;
     const struct failure *end = s->script ? script_failure(s->script) : s->why;

@@ -15,11 +15,13 @@ struct setup_run {
     struct node_rt *rt;
     struct arena *a;
     const struct setup_task_spec *task;
-    const char *id;            /* of the first try; those of others begin so */
-    bool dedicated;            /* the class of the node */
-    struct node_setup row;     /* node_id 0: it has not begun */
-    struct script *script;     /* of the present try; NULL: it is none */
-    bool known;                /* the node knew that try: it has its files */
+    const char *id;        /* of the first try; those of others begin so */
+    bool dedicated;        /* the class of the node */
+    struct node_setup row; /* node_id 0: it has not begun */
+    struct script *script; /* of the present try; NULL: it is none */
+    bool known;            /* the node knew that try: it has its files */
+    const char
+        *container_said;       /* by the start of its container; NULL: its row has it, or nothing */
     bool tidies;               /* the try has ended with `why`; its container is removed */
     const struct failure *why; /* once it is over; NULL: it went well */
 };

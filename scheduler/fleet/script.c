@@ -157,6 +157,8 @@ static void command_ended(struct script *sc, const struct task_status *t)
     sc->waiting = NULL;
     if (t->state != TASK_EXITED || t->exit_code != 0 || t->signal)
         command_failed(sc, st, t);
+    else if (st->said)
+        *st->said = arena_strdup(sc->a, t->stderr_tail);
     if (st->keep_record)
         return;
     sc->pending++;
@@ -333,6 +335,7 @@ struct step *script_step(struct script *sc, const struct script_label *label,
     *st = (struct step){.send = send, .sc = sc, .label = *label};
     *sc->end = st;
     sc->end = &st->next;
+    sc->last = st;
     return st;
 }
 
@@ -411,4 +414,9 @@ void script_command(struct script *sc, const struct script_label *label,
     st->task = *spec;
     st->is_command = st->waits = true;
     st->keep_record = keep_record;
+}
+
+void script_hear(struct script *sc, const char **said)
+{
+    sc->last->said = said;
 }

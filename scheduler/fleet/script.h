@@ -98,6 +98,9 @@ void script_skip_if(struct script *, const bool *skip);
  * it never runs again under this id; else it is forgotten when it has ended. */
 void script_command(struct script *, const struct script_label *, const struct task_spec *spec,
                     bool keep_record);
+/* The command that was added last: *`said` is the end of what it wrote to stderr, once it has ended
+ * with 0. */
+void script_hear(struct script *, const char **said);
 
 /* A step that somebody else carries out over the link. */
 struct script_turn;

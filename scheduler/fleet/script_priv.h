@@ -20,7 +20,8 @@ struct step {
     int number;            /* mode of a file, signal */
     struct task_spec task; /* commands */
     bool is_command, keep_record;
-    bool waits; /* the next step has to wait until this one is over */
+    const char **said; /* what a command says goes there; NULL: nobody listens */
+    bool waits;        /* the next step has to wait until this one is over */
     bool forget, exact, *found;
     struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
     bool is_mark;
@@ -39,7 +40,7 @@ struct script {
     struct arena *a;
     const struct log *log;
     const char *node;
-    struct step *first, **end;
+    struct step *first, **end, *last;
     struct step *next;    /* to be sent */
     struct step *waiting; /* a command, kill or unmount under way */
     struct node_link *link;

@@ -166,6 +166,21 @@ static void tell_parts(struct job_run *run)
     }
 }
 
+/* A front that could not write it learns no more of it. */
+static void tell_containers(struct job_run *run)
+{
+    const struct front *f = run->front;
+    struct err e;
+    for (int i = 0; i < run->n_slots; i++) {
+        struct job_slot *slot = &run->slots[i];
+        const struct run_container c = {slot->rank, container_id(&slot->a, slot->container_said)};
+        slot->container_said = NULL;
+        if (c.id && f->ops->contained && f->ops->contained(f, run->runs->st, &run->row, &c, &e) < 0)
+            LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name),
+                     LF_STR("why", e.msg));
+    }
+}
+
 static void advance_active(struct job_run *run)
 {
     if (!may_begin(run))
@@ -281,6 +296,7 @@ static void advance(struct job_run *run)
 {
     run_check(run);
     tell_parts(run);
+    tell_containers(run);
     if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
         advance_active(run);
     if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE && !stop_is_early(run))

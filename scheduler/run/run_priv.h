@@ -137,6 +137,7 @@ struct job_slot {
     struct mount_secret *secrets;
     const char *sudo_dir;       /* with the administrator's `sudo`; the run's arena; NULL: none */
     struct container container; /* runtime NULL: none, or none yet */
+    const char *container_said; /* by its start; NULL: it has not started, or its front knows */
 };
 
 struct job_run {

@@ -301,9 +301,7 @@ static bool find_container(struct job_slot *slot)
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
         .job_dir = own,
-        .work_dir = run->spec.container->in_image ? NULL
-                    : known                       ? slot->env.job_dir
-                                                  : own,
+        .work_dir = known ? slot->env.job_dir : own,
         .mounts_dir = node_mount_root(a, words_of(run), slot->root),
         .shared_dir = known ? slot->env.shared_dir : own,
         .log_path = placed  ? arena_concat(a, own, "/container.log")
@@ -333,7 +331,8 @@ static bool add_container(struct job_slot *slot)
 {
     if (find_container(slot)) {
         const struct env env = container_env(slot);
-        container_add_start(slot->script, &slot->a, &slot->container, slot_task_prefix(slot), &env);
+        container_add_start(slot->script, &slot->a, &slot->container, slot_task_prefix(slot), &env,
+                            &slot->container_said);
         return true;
     }
     slot->has_error = true;
@@ -410,6 +409,7 @@ void slot_forget_link(struct job_slot *slot)
     slot->kill_again_us = slot->kill_pause_us = 0;
     slot->kill_refused = NULL;
     slot->container = (struct container){0};
+    slot->container_said = NULL;
     mounts_wipe(slot->secrets);
     slot->secrets = NULL;
     arena_free(&slot->a);

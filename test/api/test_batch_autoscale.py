@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Pools of Azure Batch that a formula scales, as clients see them."""
 
+import re
+
 import pytest
 from support.batch import DOCUMENTED
 from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
+from support.daemon import ROOT
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -150,6 +153,14 @@ def test_what_machines_do_is_sampled_for_formulas_that_ask(plane):
     assert values["MemoryBytes"] > 1 << 20 and values["DiskBytes"] > 1 << 20 and min(values.values()) >= 0
     assert "error" not in evaluated("x = avg($MemoryBytes.GetSample(TimeInterval_Minute * 0.5, 100))")
     plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
+def test_the_formula_of_the_page(plane, scaled):
+    """docs/formulas.md."""
+    (formula,) = re.findall(r"^```\n(.*?)^```$", (ROOT / "docs" / "formulas.md").read_text(), re.M | re.S)
+    run = plane.call("POST", f"/pools/{scaled}/evaluateautoscale", {"autoScaleFormula": formula}, expect=200).json
+    assert "error" not in run
+    assert run["results"].startswith("$TargetDedicatedNodes=0;$TargetLowPriorityNodes=0;$NodeDeallocationOption=taskcompletion;")
 
 
 WRONG = [

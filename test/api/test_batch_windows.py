@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Pools of Azure Batch with an image of Windows, on Linux nodes."""
 
+import os
+import re
+import subprocess
+
 import pytest
 from support.batch import BatchGround
-from support.daemon import Daemon
+from support.daemon import BUILD, ROOT, Daemon
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -82,3 +86,17 @@ def test_a_site_that_does_not_run_them_says_so():
         info = site.start_task("cmd /c echo hello")
     assert info["result"] == "failure" and "exitCode" not in info
     assert "batch.windows_commands" in str(info["failureInfo"])
+
+
+def test_the_line_of_the_page(tmp_path):
+    """docs/windows-commands.md, with a program where it says."""
+    page = (ROOT / "docs" / "windows-commands.md").read_text()
+    (line,) = re.findall(r"`(cmd /c [^`]+)`", page)
+    assert "batchai-node windows LINE" in page
+    program = tmp_path / "app" / "myapp.exe"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho made >a\n")
+    env = {**os.environ, "APP": str(program.parent)}
+    done = subprocess.run([BUILD / "batchai-node", "windows", line], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert (tmp_path / "b").read_text() == "made\n"

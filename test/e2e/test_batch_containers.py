@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Tasks of Azure Batch in containers: Docker Engine and podman, images made here, Debian's registry."""
 
+import io
+import os
 import shutil
+import subprocess
+import tarfile
 
 import pytest
 from support.batch import BatchGround
@@ -61,6 +65,52 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 
+def contained(job, task):
+    return job.plane.get(f"{job.url}/tasks/{task}")["executionInfo"].get("containerInfo")
+
+
+def test_what_is_told_of_a_container_while_it_runs_and_afterwards(jobs, plane, engine):
+    job = jobs()
+    task = job.add("/bin/sh -c 'until [ -e go ]; do sleep 0.1; done'", **settings())
+    info = wait_for(lambda: contained(job, task), 60, "its container")
+    assert info["state"] == "running" and info["error"] == ""
+    assert engine("inspect", "-f", "{{.Id}} {{.State.Running}}", info["containerId"]).split()[1] == "true"
+    recent = plane.all("/pools/contained/nodes")[0]["recentTasks"][0]
+    assert recent["executionInfo"]["containerInfo"] == info
+    for version in ("2017-09-01.6.0", "2024-07-01.20.0"):
+        old = plane.at(version).get(f"{job.url}/tasks/{task}")
+        assert old["executionInfo"]["containerInfo"] == info
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+    plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
+    again = wait_for(lambda: contained(job, task), 60, "its next container")
+    assert again["containerId"] != info["containerId"] and again["state"] == "running"
+
+
+def test_the_container_is_known_after_a_restart_of_the_daemon(jobs, plane, engine):
+    job = jobs()
+    task = job.add("sleep 1000", **settings())
+    info = wait_for(lambda: contained(job, task), 60, "its container")
+    plane.daemon.restart()
+    assert contained(job, task) == info
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
+
+
+def test_what_the_runtime_says_of_a_container_that_does_not_start(jobs, engine):
+    job = jobs()
+    task = job.add("/bin/true", **settings(containerRunOptions="--ulimit nonsense=1"))
+    (done,) = job.wait(task)
+    info = done["executionInfo"]
+    assert info["failureInfo"]["code"] == "ContainerLaunchFailed"
+    assert info["containerInfo"]["state"] == "created" and "containerId" not in info["containerInfo"]
+    assert "nonsense" in info["containerInfo"]["error"]
+    wait_for(lambda: engine.containers() == [], 20, "nothing is left")
+
+
 def test_exit_codes_options_and_the_images_directory(jobs):
     job = jobs()
     options = {"containerRunOptions": "--rm --shm-size 48m --env MORE=seen", "workingDirectory": "containerImageDefault"}
@@ -116,6 +166,7 @@ def test_images_that_cannot_be_had_and_pools_without_containers(jobs, plane):
     task = job.add("/bin/true", **settings("127.0.0.1:9/none:1"))
     (done,) = job.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "ContainerInvalidImage"
+    assert "containerInfo" not in done["executionInfo"]  # there was none
     add_pool(plane, "plain", targetDedicatedNodes=1)
     other = jobs(pool="plain")
     task = other.add("/bin/true", **settings())
@@ -146,6 +197,164 @@ def test_a_pools_registry_and_the_images_that_nodes_have_before(plane, engine):
         engine("rmi", "-f", name)
 
 
+def test_preparation_and_release_tasks_have_containers_too(jobs, plane, engine):
+    prep, release = ({"id": id, "commandLine": "cat /etc/image", **settings()} for id in ("prep", "release"))
+    job = jobs(jobPreparationTask=prep, jobReleaseTask=release)
+    job.wait(job.add("/bin/true"))
+    plane.call("POST", f"{job.url}/terminate", {}, expect=202)
+    told = lambda: plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")[0]
+    wait_for(lambda: told().get("jobReleaseTaskExecutionInfo", {}).get("state") == "completed", 60, "both")
+    for info in (told()["jobPreparationTaskExecutionInfo"], told()["jobReleaseTaskExecutionInfo"]):
+        assert info["exitCode"] == 0 and info["containerInfo"]["state"] == "exited", info
+        assert info["containerInfo"]["containerId"]
+
+
+# --- what of the node is in a container -------------------------------------------------------------------------------
+
+MOUNTS = "/bin/sh -c 'echo $AZ_BATCH_NODE_ROOT_DIR; cat /proc/mounts; pwd; echo made > made.txt'"
+
+
+def binds(*sources, read_only=()):
+    entries = [{"source": s, **({"isReadOnly": True} if s in read_only else {})} for s in sources]
+    return settings(containerHostBatchBindMounts=entries)
+
+
+def mounted(job, task):
+    """What was mounted below the node's root directory of Azure Batch, and how."""
+    root, *lines = said(job, task).splitlines()
+    words = [line.split() for line in lines]
+    return {w[1][len(root) + 1 :]: w[3].split(",")[0] for w in words if len(w) > 3 and w[1].startswith(f"{root}/")}
+
+
+@pytest.fixture
+def new(plane):
+    """Of the version that has containerHostBatchBindMounts."""
+    return plane.at("2024-07-01.20.0")
+
+
+def test_a_container_has_the_named_paths_alone(new, pool):
+    jobs = Jobs(new, pool)
+    prep = {"id": "prep", "commandLine": "/bin/true"}
+    job = jobs(jobPreparationTask=prep)
+    task = job.add(MOUNTS, **binds("Shared", "Task", "Startup", "JobPrep", read_only=("Startup", "JobPrep")))
+    (done,) = job.wait(task)
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    home = f"workitems/{job.id}/job-1"
+    assert mounted(job, task) == {"shared": "rw", f"{home}/{task}": "rw", "startup": "ro", f"{home}/prep": "ro"}
+    assert said(job, task, "wd%2Fmade.txt") == "made\n"
+    task = job.add(MOUNTS, **binds("Applications", "VfsMounts", read_only=("VfsMounts",)))
+    (done,) = job.wait(task)
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    assert mounted(job, task) == {"applications": "rw", "fsmounts": "ro", f"{home}/{task}/wd": "rw"}
+    jobs.remove()
+
+
+def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine):
+    jobs = Jobs(new, pool)
+    job = jobs()
+    task = job.add(MOUNTS, **binds())
+    (done,) = job.wait(task)
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    assert mounted(job, task) == {f"workitems/{job.id}/job-1/{task}/wd": "rw"}
+    assert said(job, task).splitlines()[-1] == f"{said(job, task).splitlines()[0]}/workitems/{job.id}/job-1/{task}/wd"
+    new.call("GET", f"{job.url}/tasks/{task}/files/wd%2Fmade.txt", expect=404)
+    assert done["containerSettings"]["containerHostBatchBindMounts"] == []
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+    jobs.remove()
+
+
+def test_paths_that_are_not_there_and_names_that_are_none(new, pool):
+    jobs = Jobs(new, pool)
+    job = jobs()
+    (done,) = job.wait(job.add(MOUNTS, **binds("JobPrep")))
+    info = done["executionInfo"]["failureInfo"]
+    assert info["code"] == "ContainerLaunchFailed" and "JobPrep" in str(info)
+    (done,) = job.wait(asked := job.add("/bin/sh -c 'echo $AZ_BATCH_NODE_ROOT_DIR'"))
+    gone = f"{said(job, asked).strip()}/applications"
+    os.rename(gone, f"{gone}.away")
+    try:
+        (done,) = job.wait(job.add(MOUNTS, **binds("Applications")))
+        info = done["executionInfo"]
+        assert info["failureInfo"]["code"] == "ContainerLaunchFailed" and gone in info["containerInfo"]["error"], info
+        os.symlink("/etc", gone)  # as a task might
+        (done,) = job.wait(job.add(MOUNTS, **binds("Applications")))
+        info = done["executionInfo"]
+        assert info["failureInfo"]["code"] == "ContainerLaunchFailed" and "is a link" in info["containerInfo"]["error"]
+        os.unlink(gone)
+    finally:
+        os.rename(f"{gone}.away", gone)
+    bad = {"id": "bad", "commandLine": "/bin/true", **binds("Everything")}
+    reply = new.call("POST", f"{job.url}/tasks", bad, expect=400).json
+    assert reply["code"] == "InvalidPropertyValue" and "source" in str(reply["values"])
+    reply = new.call("POST", f"{job.url}/tasks", {**bad, **settings(containerHostBatchBindMounts=[{}])}, expect=400).json
+    assert "source" in str(reply)
+    new.at("2024-02-01.19.0").call("POST", f"{job.url}/tasks", {**bad, **binds("Task")}, expect=400, validate=False)
+    jobs.remove()
+
+
+def test_a_start_task_sees_what_is_named(started, plane):
+    node = started(MOUNTS, **{"containerHostBatchBindMounts": [{"source": "Startup"}]})
+    text = plane.call("GET", f"{node}/files/startup/stdout.txt", expect=200).content.decode()
+    root = text.splitlines()[0]
+    inside = [line.split()[1] for line in text.splitlines() if f" {root}/" in line]
+    assert inside == [f"{root}/startup"]
+
+
+# --- images and runtimes that do not do what they should --------------------------------------------------------------
+
+
+def test_an_image_that_cannot_even_wait(jobs, engine, tmp_path):
+    """Its shell is there, and ends at once whatever it is told."""
+    name = "tests/dies:1"
+    program, dies = tmp_path / "sh", io.BytesIO()
+    subprocess.run(["cc", "-static", "-x", "c", "-", "-o", program], input=b"int main(void) { return 0; }", check=True)
+    with tarfile.open(fileobj=dies, mode="w") as tar:
+        tar.add(program, "bin/sh")
+    engine("import", "-", name, input=dies.getvalue())
+    job = jobs()
+    (done,) = job.wait(job.add("/bin/true", **settings(name)))
+    assert done["executionInfo"]["result"] == "failure", done["executionInfo"]
+    (done,) = job.wait(job.add("echo well", **settings()))
+    assert done["executionInfo"]["result"] == "success", "the node is as good as before"
+    wait_for(lambda: engine.containers() == [], 20, "nothing is left")
+    engine("rmi", "-f", name)
+
+
+@pytest.fixture
+def hanging(engine, tmp_path):
+    """A daemon whose container runtime never answers to the command that is named in the file."""
+    real, word = shutil.which(engine.program), tmp_path / "word"
+    word.write_text("none")
+    program = tmp_path / "bin" / engine.program
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\n[ "$1" != "$(cat {word})" ] || exec sleep 1000\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    with Daemon(config={"containers": {"runtimes": [engine.program]}}, environment={**engine.environment, **path}) as d:
+        g = BatchGround(d)
+        container_pool(g.plane, "hangs", images=())
+        yield g.plane, word
+        g.remove()
+
+
+def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_may(hanging, engine):
+    plane, word = hanging
+    jobs = Jobs(plane, "hangs")
+    job = jobs()
+    word.write_text("run")
+    task = job.add("/bin/true", **settings(), constraints={"maxWallClockTime": "PT8S"})
+    other = job.add("sleep 1000", **settings())
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded", done["executionInfo"]
+    plane.call("POST", f"{job.url}/tasks/{other}/terminate", expect=204)
+    (done,) = job.wait(other)
+    word.write_text("none")
+    (done,) = job.wait(job.add("echo well", **settings()))
+    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    wait_for(lambda: engine.containers() == [], 20, "nothing is left")
+    jobs.remove()
+
+
 @pytest.fixture
 def started(plane):
     """started(line, ...) -> the node of a new pool whose start task runs in a container, once it has this state."""
@@ -154,7 +363,7 @@ def started(plane):
     def make(line, state="idle", waits=True, **more):
         made.append(fresh("started"))
         task = {"commandLine": line, "waitForSuccess": waits, **settings(**more)}
-        container_pool(plane, made[-1], startTask=task)
+        container_pool(plane.at("2024-07-01.20.0"), made[-1], startTask=task)
         url = f"/pools/{made[-1]}/nodes"
         wait_for(lambda: [n["state"] for n in plane.all(url)] == [state], 60, f"a node is {state}")
         return f"{url}/{plane.all(url)[0]['id']}"
@@ -170,7 +379,9 @@ def test_a_start_task_runs_in_its_image(started, plane, engine):
     text = lambda path: plane.call("GET", f"{node}/files/startup/{path}", expect=200).content.decode()
     marker, folder, startup = text("stdout.txt").splitlines()
     assert marker == TOOLKIT and folder == f"{startup}/wd" and text("wd/out.txt") == "made\n"
-    assert plane.get(node)["startTaskInfo"]["exitCode"] == 0
+    info = plane.get(node)["startTaskInfo"]
+    assert info["exitCode"] == 0
+    assert info["containerInfo"]["state"] == "exited" and info["containerInfo"]["containerId"]
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 
@@ -182,13 +393,15 @@ def test_a_start_task_whose_image_cannot_be_had(started, plane):
 
 def test_a_start_task_in_a_container_beside_tasks(started, plane, engine):
     node = started("/bin/sh -c 'until [ -e ../../shared/end ]; do sleep 0.1; done; exit 4'", waits=False)
-    wait_for(lambda: len(engine.containers()) == 1, 60, "its container")
+    info = wait_for(lambda: plane.get(node)["startTaskInfo"].get("containerInfo"), 60, "its container")
+    assert info["state"] == "running" and info["containerId"][:12] == engine.containers()[0][:12]
     jobs = Jobs(plane, node.split("/")[2])
     job = jobs()
     (done,) = job.wait(job.add("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings()))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     wait_for(lambda: plane.get(node)["startTaskInfo"]["state"] == "completed", 60, "its end")
     assert plane.get(node)["startTaskInfo"]["exitCode"] == 4
+    assert plane.get(node)["startTaskInfo"]["containerInfo"] == {**info, "state": "exited"}
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
     jobs.remove()
 

@@ -8,6 +8,7 @@ if ! id=$($R ps -aq --filter name="$BATCHAI_CONTAINER\$"); then
     exit 0
 fi
 [ -z "$id" ] || $R rm -f $id >/dev/null || exit 1
+rm -rf "$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER.wd"
 rm -f "$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER"
 rmdir "$BATCHAI_ROOT/containers" 2>/dev/null
 exit 0

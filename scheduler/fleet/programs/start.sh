@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Starts container BATCHAI_CONTAINER of BATCHAI_IMAGE, which does nothing but stay, unless it runs.
+# Starts container BATCHAI_CONTAINER of BATCHAI_IMAGE, which does nothing but stay, unless it runs. The last line on
+# stderr is its id.
 R=$BATCHAI_RUNTIME N=$BATCHAI_CONTAINER
-[ "$($R inspect -f '{{.State.Running}}' "$N" 2>/dev/null)" = true ] && exit 0
+case $($R inspect -f '{{.State.Running}} {{.Id}}' "$N" 2>/dev/null) in
+"true "*)
+    $R inspect -f '{{.Id}}' "$N" >&2
+    exit 0
+    ;;
+esac
 $R rm -f "$N" >/dev/null 2>&1
 eval "set -- $BATCHAI_OPTIONS"
 case " $* " in
@@ -9,7 +15,10 @@ case " $* " in
 *) set -- --network host "$@" ;;
 esac
 set -- "$@" --name "$N" --label batchaid.root="$BATCHAI_ROOT"
-set -- "$@" --mount type=bind,source="$BATCHAI_ROOT",target="$BATCHAI_ROOT"
+# Tells the sweep that there is something to look for. A container that can see its mark ends by itself when that is
+# gone, as with a node whose root was removed.
+C=$BATCHAI_ROOT/containers
+mkdir -p "$C" && chmod a+x "$C" && : >"$C/$N" || exit 1
 
 # Symbolic links in the mount roots lead to folders that have to be there too. Links inside of what is
 # mounted there are somebody's data: they could lead anywhere.
@@ -32,12 +41,39 @@ links() {
         fi
     done
 }
+# What is mounted somewhere below $1. A runtime leaves that writable below what it mounts read-only.
+inside() {
+    while read -r _ _ _ _ point _; do
+        case $point in *\\*) point=$(printf %b_ "$point") point=${point%_} ;; esac
+        case $point in "$real${1#"$BATCHAI_ROOT"}/"*) printf '%s\n' "$1${point#"$real${1#"$BATCHAI_ROOT"}"}" ;; esac
+    done </proc/self/mountinfo
+}
+# The folders that the container sees, each behind its "ro" or "rw".
+folders() {
+    mounts=${BATCHAI_MOUNTS:-$BATCHAI_ROOT/mounts}
+    if [ -z "$BATCHAI_NARROW" ]; then
+        printf 'rw %s\n' "$BATCHAI_ROOT"
+        links "$mounts" | sed 's/^/rw /'
+        links "$BATCHAI_JOB_DIR/mounts" | sed 's/^/rw /'
+        return
+    fi
+    # Its own files that it needs to run at all.
+    printf 'ro %s\n' "$BATCHAI_JOB_DIR" "$C"
+    [ -z "$BATCHAI_BINDS" ] || printf %s "$BATCHAI_BINDS" | while read -r how folder; do
+        # What a task has put in its place could lead anywhere.
+        now=$(readlink -f "$folder") || exit 1
+        [ "$now" = "$real${folder#"$BATCHAI_ROOT"}" ] || { echo "$folder is a link to $now" >&2; exit 1; }
+        printf '%s %s\n' "$how" "$folder"
+        [ "$how" = rw ] || inside "$folder" | sed 's/^/ro /'
+        [ "$folder" != "$mounts" ] || links "$mounts" | sed "s/^/$how /"
+    done
+}
 T=$(mktemp) || exit 1
-links "${BATCHAI_MOUNTS:-$BATCHAI_ROOT/mounts}" >"$T"
-links "$BATCHAI_JOB_DIR/mounts" >>"$T"
+folders >"$T" || exit 1
 seen=:
-while IFS= read -r link; do
-    folder=$(readlink -f "$link") && [ -d "$folder" ] || continue
+while IFS= read -r line; do
+    how=${line%% *} folder=${line#* }
+    [ ! -L "$folder" ] || { folder=$(readlink -f "$folder") && [ -d "$folder" ] || continue; }
     case $seen in *":$folder:"*) continue ;; esac
     seen="$seen$folder:"
     case $folder in
@@ -46,8 +82,22 @@ while IFS= read -r link; do
         exit 1
         ;;
     esac
-    set -- "$@" --mount type=bind,source="$folder",target="$folder"
+    case $how in ro) how=,readonly ;; *) how= ;; esac
+    set -- "$@" --mount "type=bind,source=$folder,target=$folder$how"
 done <"$T"
+# Whether one of them has $1 in it.
+shown() {
+    while IFS= read -r line; do
+        case $1/ in "${line#* }"/*) return 0 ;; esac
+    done <"$T"
+    return 1
+}
+# Processes begin in a directory of the container's own if it does not see the one that is meant.
+if [ -n "$BATCHAI_WORK_DIR" ] && ! shown "$BATCHAI_WORK_DIR"; then
+    (umask 077 && mkdir -p "$C/$N.wd") || exit 1
+    [ -z "$BATCHAI_USER" ] || chown "$BATCHAI_FILES_AS" "$C/$N.wd" || exit 1
+    set -- "$@" --mount "type=bind,source=$C/$N.wd,target=$BATCHAI_WORK_DIR"
+fi
 rm -f "$T"
 
 case $BATCHAI_SHARED_DIR in
@@ -98,11 +148,7 @@ for device in /dev/infiniband/*; do
     [ -c "$device" ] && set -- "$@" --device "$device"
 done
 
-# Tells the sweep that there is something to look for. A container that can see the root ends by itself when its mark
-# is gone, as with a node whose root was removed.
-C=$BATCHAI_ROOT/containers
-mkdir -p "$C" && chmod a+x "$C" && : >"$C/$N" || exit 1
 stay='trap "exit 0" TERM
 while [ -e "$0/containers/$1" ] || [ ! -e "$0/." ]; do sleep 10 & wait $!; done'
-$R run -d --rm "$@" --entrypoint /bin/sh -- "$BATCHAI_IMAGE" -c "$stay" "$BATCHAI_ROOT" "$N" >/dev/null || exit 1
+$R run -d --rm "$@" --entrypoint /bin/sh -- "$BATCHAI_IMAGE" -c "$stay" "$BATCHAI_ROOT" "$N" >&2 || exit 1
 echo "container $N runs image $BATCHAI_IMAGE"

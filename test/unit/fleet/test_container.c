@@ -191,6 +191,72 @@ static void test_a_container_has_the_gpus_of_its_job_alone(void **state)
     unsetenv("DEVICES");
 }
 
+static void narrow(const char *binds)
+{
+    setenv("BATCHAI_NARROW", "1", 1);
+    setenv("BATCHAI_BINDS", binds, 1);
+    assert_int_equal(run("start"), 0);
+    unsetenv("BATCHAI_NARROW");
+    unsetenv("BATCHAI_BINDS");
+}
+
+static bool is_read_only(const char *folder)
+{
+    return strstr(said(), arena_printf(&a, "target=%s,readonly ", folder)) != NULL;
+}
+
+static void test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        shell(arena_printf(&a, "mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir), NULL), 0);
+    setenv("BATCHAI_WORK_DIR", path("root/b/task/wd"), 1);
+    narrow(arena_printf(&a, "rw %s\nro %s\n", path("root/b/task"), path("root/b/else")));
+    assert_false(is_given(path("root")));
+    assert_true(is_given(path("root/b/task")));
+    assert_true(is_read_only(path("root/b/else")));
+    assert_true(is_read_only(path("root/jobs/j"))); /* its environment */
+    assert_true(is_read_only(path("root/containers")));
+    assert_false(is_given(path("root/b/task/wd")));
+    unlink(path("said"));
+    narrow("");
+    assert_non_null(strstr(said(), arena_printf(&a, "source=%s,target=%s ",
+                                                path("root/containers/batchai-g-1-r0.wd"),
+                                                path("root/b/task/wd"))));
+    assert_int_equal(run("remove"), 0);
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+    unsetenv("BATCHAI_WORK_DIR");
+}
+
+/* A runtime makes only the folder itself read-only. */
+static void test_volumes_below_a_read_only_folder_are_read_only(void **state)
+{
+    (void)state;
+    if (!may_mount())
+        skip_because("not allowed to mount");
+    assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
+    assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
+    narrow(arena_printf(&a, "ro %s\n", path("root/mounts")));
+    assert_true(is_read_only(path("root/mounts")));
+    assert_true(is_read_only(path("root/mounts/data")));
+    assert_true(is_read_only(path("share")));
+}
+
+/* A task may have put it there. */
+static void test_a_link_in_the_place_of_a_named_folder_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("/etc", path("root/shared")), 0);
+    setenv("BATCHAI_NARROW", "1", 1);
+    setenv("BATCHAI_BINDS", arena_printf(&a, "rw %s\n", path("root/shared")), 1);
+    assert_int_not_equal(run("start"), 0);
+    assert_null(strstr(said(), "run -d"));
+    unsetenv("BATCHAI_NARROW");
+    unsetenv("BATCHAI_BINDS");
+}
+
 /* The runtime takes what follows a comma for one more option of the mount. */
 static void test_a_folder_with_a_comma_is_refused(void **state)
 {
@@ -289,6 +355,9 @@ int main(void)
         TEST(test_names_are_no_options),
         TEST(test_options_of_the_job_come_first),
         TEST(test_without_a_command_the_image_decides),
+        TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run),
+        TEST(test_volumes_below_a_read_only_folder_are_read_only),
+        TEST(test_a_link_in_the_place_of_a_named_folder_is_refused),
         TEST(test_a_folder_with_a_comma_is_refused),
         TEST(test_a_container_has_the_gpus_of_its_job_alone),
         TEST(test_a_container_that_cannot_be_removed_is_told),

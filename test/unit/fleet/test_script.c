@@ -278,7 +278,8 @@ static void test_a_link_that_is_closed_on_purpose_is_no_failure(void **state)
 static const char leaving_runtime[] = "#!/bin/sh\n"
                                       "[ $1 = inspect ] && exit 1\n"
                                       "sleep 1000 >/dev/null 2>&1 &\n"
-                                      "echo $! >${0%/*}/left-by-$1\n";
+                                      "echo $! >${0%/*}/left-by-$1\n"
+                                      "[ $1 != run ] || echo c0ffee\n";
 
 /* What pulling and removing leave behind has no part in the container; what starting it leaves may
  * be its monitor. */
@@ -296,12 +297,14 @@ static void test_the_start_of_a_container_alone_may_leave_processes(void **state
                                 .log_path = below(&s, "jobs/j/log")};
     const char *dirs[] = {below(&s, "jobs/j/mounts"), below(&s, "mounts")};
     const struct env none = {.a = &s.a};
+    const char *heard = NULL;
     script_make_dirs(s.sc, &plain, NULL, dirs, 2);
     script_write_file(s.sc, &plain, NULL, c.runtime, leaving_runtime, 0755);
-    container_add_start(s.sc, &s.a, &c, "start-", &none);
+    container_add_start(s.sc, &s.a, &c, "start-", &none, &heard);
     container_add_removal(s.sc, &s.a, &c, "end-");
     run_to_end(&s);
     assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    assert_string_equal(container_id(&s.a, heard), "c0ffee");
     long monitor = read_pid(s.f, "left-by-run");
     assert_false(gone(monitor));
     assert_int_equal(kill((pid_t)monitor, SIGKILL), 0);

@@ -19,15 +19,16 @@
 #define IDLE 60000000
 
 /* One letter per node, ordinals from 1: p(reparing) i(dle) I(dle for long) r(unning) l(eaving)
- * u(nusable); out of service: d(rained and idle) D(the same for long) U(nusable) R(eplaceable). */
+ * u(nusable) k(eeps data and is idle); out of service: d(rained and idle) D(the same for long)
+ * U(nusable) R(eplaceable). */
 static size_t nodes_of(const char *text, struct plan_node *out)
 {
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++) {
-        static const char letters[] = "piIrludDUR";
+        static const char letters[] = "piIrludDURk";
         static const enum node_state states[] = {
-            NODE_PREPARING, NODE_IDLE, NODE_IDLE, NODE_IDLE,     NODE_LEAVING,
-            NODE_UNUSABLE,  NODE_IDLE, NODE_IDLE, NODE_UNUSABLE, NODE_UNUSABLE};
+            NODE_PREPARING, NODE_IDLE, NODE_IDLE,     NODE_IDLE,     NODE_LEAVING, NODE_UNUSABLE,
+            NODE_IDLE,      NODE_IDLE, NODE_UNUSABLE, NODE_UNUSABLE, NODE_IDLE};
         out[i] = (struct plan_node){.id = 100 + (int64_t)i,
                                     .ordinal = (int)i + 1,
                                     .state = states[strchr(letters, text[i]) - letters],
@@ -35,6 +36,7 @@ static size_t nodes_of(const char *text, struct plan_node *out)
                                     .live = text[i] == 'r',
                                     .left = {.slots = text[i] != 'r'},
                                     .out_of_service = strchr("dDUR", text[i]) != NULL,
+                                    .keeps = text[i] == 'k',
                                     .replaceable = text[i] == 'R'};
     }
     return n;
@@ -72,6 +74,10 @@ static const struct scale_row {
     {"running last", MANUAL(1, TERMINATE), "ri", 0, 9, 0, 0, 0, 0, "2 ", 1},
     {"running too", MANUAL(0, TERMINATE), "r", 0, 9, 0, 0, 0, 0, "1 ", 0},
     {"waits for the job", MANUAL(0, WAIT_FOR_JOB_COMPLETION), "ri", 0, 9, 0, 0, 0, 0, "2 ", 0},
+    {"waits for the data, too", MANUAL(0, WAIT_FOR_DATA), "rki", 0, 9, 0, 0, 0, 0, "3 ", 0},
+    {"data that nobody waits for", MANUAL(1, WAIT_FOR_JOB_COMPLETION), "ki", 0, 9, 0, 0, 0, 0, "2 ",
+     1},
+    {"nor here", MANUAL(0, REQUEUE), "k", 0, 9, 0, 0, 0, 0, "1 ", 0},
     {"deletion waits for none", MANUAL(5, WAIT_FOR_JOB_COMPLETION), "rl", 0, 9, 1, 0, 0, 0, "1 ",
      0},
     {"auto: nothing to do", AUTO(0, 4), "", 0, 9, 0, 0, 0, 0, "", 0},

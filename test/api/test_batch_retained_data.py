@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Nodes that leave, or begin anew, when their tasks have ended and the files of these are no longer kept. The clock is
+the test's."""
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.testing import Clock, testing_daemon
+from support.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    with testing_daemon(expects=[r"node\.orphan_found"]) as d:  # a restart may come while one is being removed
+        yield d
+
+
+@pytest.fixture(scope="module")
+def plane(scripted):
+    g = BatchGround(scripted)
+    yield g.plane
+    g.remove()
+
+
+@pytest.fixture
+def clock(scripted):
+    made = Clock(scripted)
+    made.change(rate=1)
+    yield made
+    made.change(real=True)
+
+
+@pytest.fixture
+def pool(plane):
+    """A pool of two nodes; its name."""
+    add_pool(plane, "kept", targetDedicatedNodes=2)
+    wait_for(lambda: [n["state"] for n in nodes(plane)] == ["idle"] * 2, what="two nodes")
+    yield "kept"
+    plane.call("DELETE", "/pools/kept", expect=202)
+    wait_for(lambda: plane.call("GET", "/pools/kept").status == 404, what="the pool to go")
+
+
+@pytest.fixture
+def jobs(plane, pool):
+    made = Jobs(plane, pool)
+    yield made
+    made.remove()
+
+
+def nodes(plane):
+    return plane.all("/pools/kept/nodes")
+
+
+def names(plane):
+    return sorted(n["id"] for n in nodes(plane))
+
+
+def run_on_each(jobs, plane, retention):
+    """A task on each node, whose files are kept so long; its job."""
+    job = jobs()
+    for n in nodes(plane):
+        near = {"affinityInfo": {"affinityId": n["affinityId"]}}
+        (done,) = job.wait(job.add("/bin/true", constraints={"retentionTime": retention}, **near))
+        assert done["nodeInfo"]["nodeId"] == n["id"]
+    return job
+
+
+def resize(plane, n, timeout="PT30M", how="retaineddata"):
+    body = {"targetDedicatedNodes": n, "nodeDeallocationOption": how, "resizeTimeout": timeout}
+    plane.call("POST", "/pools/kept/resize", body, expect=202)
+
+
+def settled(plane):
+    return plane.get("/pools/kept")["allocationState"] == "steady"
+
+
+def test_nodes_leave_when_the_files_of_their_tasks_are_no_longer_kept(jobs, plane, clock):
+    run_on_each(jobs, plane, "PT10M")
+    resize(plane, 0)
+    clock.advance("PT5M")
+    assert len(nodes(plane)) == 2 and not settled(plane)
+    clock.advance("PT6M")
+    wait_for(lambda: nodes(plane) == [], what="both to leave")
+    wait_for(lambda: settled(plane) and "resizeErrors" not in plane.get("/pools/kept"), what="steady")
+
+
+def test_a_node_without_files_leaves_first_and_at_once(jobs, plane):
+    job = jobs()
+    (done,) = job.wait(job.add("/bin/true"))
+    resize(plane, 1)
+    wait_for(lambda: names(plane) == [done["nodeInfo"]["nodeId"]], what="the other to leave")
+    wait_for(lambda: settled(plane), what="steady")
+
+
+def test_no_task_begins_on_a_node_that_waits(jobs, plane):
+    job = run_on_each(jobs, plane, "PT10M")
+    resize(plane, 0)
+    task = job.add("/bin/true")
+    wait_for(lambda: not settled(plane), what="the resize")
+    assert job.task(task)["state"] == "active"
+    job.delete()  # and with it the files
+    wait_for(lambda: nodes(plane) == [], what="both to leave")
+
+
+def test_the_wait_ends_with_the_resize(jobs, plane, clock):
+    run_on_each(jobs, plane, "P7D")
+    resize(plane, 0, timeout="PT10M")
+    clock.advance("PT11M")
+    wait_for(lambda: settled(plane), what="steady")
+    pool = plane.get("/pools/kept")
+    assert pool["currentDedicatedNodes"] == 2 and pool["resizeErrors"][0]["code"] == "AllocationTimedout"
+    job = jobs()
+    job.wait(job.add("/bin/true"))  # the nodes are as good as before
+
+
+def test_nodes_that_are_removed_or_restarted_wait_too(jobs, plane, clock):
+    run_on_each(jobs, plane, "PT10M")
+    first, second = names(plane)
+    body = {"nodeList": [first], "nodeDeallocationOption": "retaineddata"}
+    plane.call("POST", "/pools/kept/removenodes", body, expect=202)
+    plane.call("POST", f"/pools/kept/nodes/{second}/reboot", {"nodeRebootOption": "retaineddata"}, expect=202)
+    clock.advance("PT5M")
+    assert names(plane) == [first, second]
+    assert all(n["state"] not in ("starting", "offline") for n in nodes(plane))
+    clock.advance("PT6M")
+    wait_for(lambda: names(plane) == [second], what="the first to leave")
+    wait_for(lambda: nodes(plane)[0]["state"] == "idle", what="the second to be back")
+
+
+def test_a_formula_may_say_so(jobs, plane, clock):
+    run_on_each(jobs, plane, "PT10M")
+    formula = "$TargetDedicatedNodes = 0; $NodeDeallocationOption = retaineddata;"
+    body = {"autoScaleFormula": formula, "autoScaleEvaluationInterval": "PT5M"}
+    plane.call("POST", "/pools/kept/enableautoscale", body, expect=200)
+    wait_for(lambda: "autoScaleRun" in plane.get("/pools/kept"), what="the formula to be reckoned")
+    clock.advance("PT5M")
+    assert len(nodes(plane)) == 2
+    clock.advance("PT6M")
+    wait_for(lambda: nodes(plane) == [], what="both to leave")
+
+
+def test_the_wait_goes_on_over_a_restart_of_the_daemon(jobs, plane):
+    run_on_each(jobs, plane, "PT20S")
+    resize(plane, 0)
+    plane.daemon.restart()
+    assert len(nodes(plane)) == 2 and not settled(plane)
+    wait_for(lambda: nodes(plane) == [], 60, "both to leave")
