@@ -7,3 +7,5 @@ CREATE TABLE batch_seeded_file (
     bytes    BLOB    NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX batch_seeded_file_path ON batch_seeded_file (task_id, path);
+-- Groups that a seed had not finished: 1 is creating.
+CREATE INDEX resource_group_creating ON resource_group (id) WHERE prov_state = 1;

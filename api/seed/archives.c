@@ -127,8 +127,8 @@ int seed_package_then(const struct seed *seed, struct request *r, const struct s
 int seed_application_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                           struct err *e)
 {
-    struct batch_application x;
-    struct batch_package p;
+    struct batch_application x = {.id = 0};
+    struct batch_package p = {.id = 0};
     struct storage *st = seed->arm.storage;
     const json_t *properties = json_object_get(s->given, "properties");
     const char *version = json_string_value(json_object_get(properties, "defaultVersion"));

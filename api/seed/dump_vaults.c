@@ -37,21 +37,21 @@ static int secret(struct dumping *d, const struct secret_version *newest, json_t
                   struct err *e)
 {
     struct secret_version *rows;
-    json_t *body, *older;
+    json_t *shown, *before;
     size_t n;
-    if (version(d, newest, &body, e) < 0)
+    if (version(d, newest, &shown, e) < 0)
         return -1;
-    dump_put(into, "secrets", newest->name, body);
-    json_object_set_new(body, "version", json_string(newest->version));
+    dump_put(into, "secrets", newest->name, shown);
+    json_object_set_new(shown, "version", json_string(newest->version));
     if (newest->deleted_us)
-        dump_time(body, "deleted", newest->deleted_us);
+        dump_time(shown, "deleted", newest->deleted_us);
     if (st_secret_version_list(d->seed->arm.storage, d->a, newest->secret_id, 0, DUMP_ROWS, &rows,
                                &n, e) < 0)
         return -1;
     for (size_t i = 0; i + 1 < n; i++) {
-        if (version(d, &rows[i], &older, e) < 0)
+        if (version(d, &rows[i], &before, e) < 0)
             return -1;
-        dump_put(body, "versions", rows[i].version, older);
+        dump_put(shown, "versions", rows[i].version, before);
     }
     return 0;
 }

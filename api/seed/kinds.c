@@ -132,7 +132,8 @@ const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_i
 
 static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
 {
-    return child > SEED_GROUP && of >= SEED_GROUP && seed_kinds[child].above == of;
+    bool at_top = child == SEED_GROUP || child == SEED_SUBSCRIPTION_ROLE;
+    return !at_top && seed_kinds[child].above == of;
 }
 
 bool seed_kind_named(enum seed_kind_id of, const char *member)

@@ -92,9 +92,9 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
                         struct err *e)
 {
     struct batch_account b;
-    struct batch_schedule of;
+    struct batch_schedule of = {.id = 0};
     struct st_batch_adoption x = {.name = s->name};
-    struct batch_job j;
+    struct batch_job j = {.id = 0};
     const char *schedule;
     struct storage *st = seed->arm.storage;
     if (!seed_job_of_schedule(s))

@@ -40,7 +40,7 @@ int seed_vault_last(const struct seed *seed, struct request *r, const struct see
                     struct err *e)
 {
     struct vault v;
-    int64_t us;
+    int64_t us = 0;
     if (!seed_is_deleted(s))
         return 0;
     return deleted_at(r, s, &us, e) < 0 || find_vault(seed, r, s, &v, e) < 0
@@ -112,7 +112,7 @@ int seed_secret_then(const struct seed *seed, struct request *r, const struct se
     struct vault v;
     struct secret k;
     struct secret_version *rows;
-    int64_t us;
+    int64_t us = 0;
     size_t n, most = json_object_size(json_object_get(s->given, "versions")) + 1;
     struct storage *st = seed->arm.storage;
     const json_t *versions = json_object_get(s->given, "versions");

@@ -78,6 +78,7 @@ static bool among(const char *name, const char *const *list, size_t n)
 static bool is_table_scan(const char *detail)
 {
     static const char *const partial[] = {"resource_group_deleting",
+                                          "resource_group_creating",
                                           "workspace_deleting",
                                           "experiment_deleting",
                                           "file_server_deleting",
