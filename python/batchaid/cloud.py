@@ -27,6 +27,16 @@ class BatchaidError(Exception):
         self.status, self.code = status, code
 
 
+def place(memory="/dev/shm", least=1 << 30):
+    """Where a state lies, as the daemon chooses it by itself: in memory, if there is room and programs may be executed."""
+    try:
+        there = os.statvfs(memory)
+    except OSError:
+        return None
+    usable = os.access(memory, os.W_OK) and not there.f_flag & os.ST_NOEXEC and there.f_bavail * there.f_frsize >= least
+    return memory if usable and not os.environ.get("TMPDIR") else None
+
+
 def program(name="batchaid"):
     """BATCHAID names it, or it is in this package, or in the PATH."""
     own = Path(__file__).parent / "bin" / name
@@ -58,7 +68,7 @@ class Cloud:
     # --- life -----------------------------------------------------------------------------------
 
     def start(self):
-        self._above = tempfile.mkdtemp(prefix="batchaid-")
+        self._above = tempfile.mkdtemp(prefix="batchaid-", dir=place())
         self.state_dir = os.path.join(self._above, "state")
         env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
         for name, value in self.settings.items():
