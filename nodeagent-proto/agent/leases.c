@@ -254,7 +254,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
     if (rc >= 0 && ask->also && !is_adopted(&l))
         rc = make_also(ask->also, &l, e);
     if (rc >= 0 && !is_adopted(&l))
-        name_give(l.uid, l.gid, l.dir, shell());
+        name_give(l.number, l.uid, l.gid, l.dir, shell());
     lease_free(&l);
     return rc;
 }
@@ -274,7 +274,7 @@ static int release(const struct uid_holder *h, const char *name, const struct le
     if (last > 0 && !lost)
         lease_end_rest(l->uid);
     if (last > 0)
-        name_take_back(l->uid);
+        name_take_back(l->number);
     if (lease_forget(h->root, name, e) < 0)
         return -1;
     uids_forget(h, name);
@@ -430,6 +430,8 @@ int lease_or_account(const char *root, const char *name, struct account *out, st
     int rc = lease_name_valid(name + 1) ? lease_read(root, name + 1, &l, e) : 0;
     if (rc > 0) {
         fill(out, l.uid, is_adopted(&l) ? l.uid : l.gid, is_adopted(&l) ? l.uid : l.group, l.dir);
+        free(out->name);
+        out->name = name_of(l.number);
         out->shares = !is_adopted(&l);
         lease_free(&l);
     }

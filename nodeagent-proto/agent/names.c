@@ -50,9 +50,9 @@ struct paths {
     char record[96], by_number[96];
 };
 
-static void find_paths(uid_t uid, struct paths *out)
+static void find_paths(uid_t number, uid_t uid, struct paths *out)
 {
-    char *name = name_of(uid);
+    char *name = name_of(number);
     snprintf(out->file, sizeof out->file, "%s.user", name);
     snprintf(out->record, sizeof out->record, RECORDS "/%s", out->file);
     snprintf(out->by_number, sizeof out->by_number, RECORDS "/%u.user", (unsigned)uid);
@@ -66,9 +66,10 @@ static int add_text(const char *text, size_t n, void *to)
 }
 
 /* The account is locked, so that nobody can log in as it. False: `home` is not UTF-8. */
-static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home, const char *shell)
+static bool put_record(struct strbuf *to, uid_t number, uid_t uid, gid_t gid, const char *home,
+                       const char *shell)
 {
-    char *name = name_of(uid);
+    char *name = name_of(number);
     json_t *record =
         json_pack("{s:s, s:I, s:I, s:s, s:s, s:b}", "userName", name, "uid", (json_int_t)uid, "gid",
                   (json_int_t)gid, "homeDirectory", home, "shell", shell, "locked", 1);
@@ -78,14 +79,19 @@ static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home
     return is_text;
 }
 
+/* Not if the number is another account's by now. */
+static bool is_linked(const struct paths *p)
+{
+    char link[sizeof p->file];
+    ssize_t to = readlink(p->by_number, link, sizeof link);
+    return to == (ssize_t)strlen(p->file) && memcmp(link, p->file, (size_t)to) == 0;
+}
+
 /* The account of many tasks is named again for each. */
 static bool is_given(const struct paths *p, const struct strbuf *text)
 {
-    char now[RECORD_MAX], link[sizeof p->file];
-    ssize_t to = readlink(p->by_number, link, sizeof link);
-    int fd = to == (ssize_t)strlen(p->file) && memcmp(link, p->file, (size_t)to) == 0
-                 ? open(p->record, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                 : -1;
+    char now[RECORD_MAX];
+    int fd = is_linked(p) ? open(p->record, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     ssize_t n = fd >= 0 ? read(fd, now, sizeof now) : -1;
     if (fd >= 0)
         close(fd);
@@ -95,12 +101,12 @@ static bool is_given(const struct paths *p, const struct strbuf *text)
 /* Writes the record in place instead of renaming it, so that a process that is killed meanwhile
  * leaves nothing that name_take_back() does not know. The link by number comes last, so lookups by
  * number find only whole records. */
-void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
+void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     struct strbuf text = STRBUF_INIT;
     struct paths p = {0};
-    find_paths(uid, &p);
-    if (!put_record(&text, uid, gid, home, shell) || is_given(&p, &text) || !are_read()) {
+    find_paths(number, uid, &p);
+    if (!put_record(&text, number, uid, gid, home, shell) || is_given(&p, &text) || !are_read()) {
         strbuf_free(&text);
         return;
     }
@@ -117,10 +123,26 @@ void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
     strbuf_free(&text);
 }
 
-void name_take_back(uid_t uid)
+/* The uid that the record gives; `number` where there is none. */
+static uid_t uid_in(const char *record, uid_t number)
+{
+    char *text = NULL;
+    if (fs_read(record, RECORD_MAX, &text, NULL, NULL) < 0)
+        return number;
+    json_t *read = json_loads(text, 0, NULL);
+    const json_t *uid = json_object_get(read, "uid");
+    uid_t out = json_is_integer(uid) ? (uid_t)json_integer_value(uid) : number;
+    json_decref(read);
+    free(text);
+    return out;
+}
+
+void name_take_back(uid_t number)
 {
     struct paths p = {0};
-    find_paths(uid, &p);
-    (void)unlink(p.by_number);
+    find_paths(number, number, &p);
+    find_paths(number, uid_in(p.record, number), &p);
+    if (is_linked(&p))
+        (void)unlink(p.by_number);
     (void)unlink(p.record);
 }

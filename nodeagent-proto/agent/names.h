@@ -13,8 +13,9 @@
 
 /* The name of a number; caller frees. */
 char *name_of(uid_t uid);
-/* A repeated call replaces the record. */
-void name_give(uid_t uid, gid_t gid, const char *home, const char *shell);
-void name_take_back(uid_t uid);
+/* What has this number of the registry is called so, and has this uid: the same, unless its user
+ * chose one. A repeated call replaces the record. */
+void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char *shell);
+void name_take_back(uid_t number);
 
 #endif

@@ -102,6 +102,9 @@ static void test_its_number_may_be_given(void **state)
     begin(f, "t2", "one", "sleep 1000 & exec sleep 1000");
     release(f, "one");
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    struct stat st;
+    snprintf(wanted, sizeof wanted, "/run/userdb/%d.user", n); /* where numbers have names */
+    assert_int_equal(lstat(wanted, &st), -1);
     assert_int_equal(owner_of(f, "jobs/one", NULL), 0);
     take_as(f, "two", n, gid);
     assert_string_equal(f->why.msg, "");
