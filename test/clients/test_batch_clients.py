@@ -2,6 +2,7 @@
 """Published clients of Azure Batch: each takes a pool, a job and its tasks, with a package, a resource file and outputs,
 through their life (test/clients/batch, test/clients/go/batch)."""
 
+import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -9,9 +10,11 @@ from azure.storage.blob import BlobSasPermissions, generate_blob_sas
 from support import operations
 from support.batch_packages import package, packaged
 from support.clients import PROGRAMS, install, live, needs, needs_names, python_home
-from support.daemon import BUILD
+from support.daemon import BUILD, ROOT
 from support.go_modules import go_programs
 from support.java import compiled, truststore
+
+from test_batch_management import CLIENTS as MANAGEMENT
 
 BATCH = PROGRAMS / "batch"
 # Java 17 hides from the package what it looks into.
@@ -80,3 +83,19 @@ def test_the_life_of_a_pool_a_job_and_its_tasks(daemon, account, tmp_path, clien
     version, program = CLIENTS[client]
     said = live(daemon, program(daemon, tmp_path), judged_by=operations.BATCH, **account)
     assert said == f"ok {client} {version}"
+
+
+def test_each_client_of_the_page_is_run():
+    """docs/clients.md: each row of the table of Azure Batch's clients names one that a test runs, with its api-version."""
+    page = (ROOT / "docs" / "clients.md").read_text().split("\n## Azure Batch\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `?(\w+)`? (.+) \| (\d\S+) \|$", page, re.M)
+    told = sorted((language.lower(), version) for language, _, version in rows if language != "az")
+    run = [(name.split("-")[0], version) for name, (version, _) in CLIENTS.items()]
+    run += [("python", version) for version, _ in MANAGEMENT.values()]
+    assert told == sorted(run)
+    numbers = {number for _, name, _ in rows for number in re.findall(r"\d+\.\d+\.\d+", name)}
+    assert {m[0] for name in [*CLIENTS, *MANAGEMENT] if (m := re.search(r"\d+\.\d+\.\d+$", name))} <= numbers
+    # test_az_batch_logs.py and both tests of the walkthrough
+    assert [(name, version) for language, name, version in rows if language == "az"] == [
+        ("2.45 (Debian 12)", "2022-10-01.16.0"), ("2.91 (PyPI)", "2024-02-01.19.0"),
+    ]  # fmt: skip

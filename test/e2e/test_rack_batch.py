@@ -3,8 +3,10 @@
 
 import subprocess
 
+import pytest
 from support.batch import BatchGround, V
 from support.batch_jobs import Jobs, add_pool
+from support.batch_store import Store
 from support.racked import VM_SIZE
 from support.waiting import wait_for
 
@@ -15,11 +17,11 @@ ACCOUNTS = [
 
 
 class Work:
-    """A pool of some machines, with one job."""
+    """A pool of some machines, with one job. `plane`: of an account that is there."""
 
-    def __init__(self, site, nodes, **more):
-        self.ground = BatchGround(site.daemon)
-        self.plane = self.ground.plane
+    def __init__(self, site, nodes, plane=None, **more):
+        self.ground = None if plane else BatchGround(site.daemon)
+        self.plane = plane or self.ground.plane
         wanted = {"vmSize": VM_SIZE.lower(), "targetDedicatedNodes": nodes, "userAccounts": ACCOUNTS}
         add_pool(self.plane, "machines", **{**wanted, **more})
         self.jobs = Jobs(self.plane, "machines")
@@ -38,7 +40,8 @@ class Work:
         self.jobs.remove()
         self.plane.call("DELETE", "/pools/machines", expect=202)
         wait_for(lambda: self.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
-        self.ground.remove()
+        if self.ground:
+            self.ground.remove()
 
 
 def named(name):
@@ -97,6 +100,70 @@ def test_administrators_are_root_where_the_site_says_so(racked):
     assert work.said("/bin/sh -c 'sudo -H id -un'", **auto("pool", "admin")) == ["root"]
     assert work.said("id -un", **auto("pool", "nonadmin")) != ["root"]
     work.end()
+
+
+START = "cat in.txt; id -un; sudo id -un 2>/dev/null || echo nobody; echo $AZ_BATCH_NODE_ID; until [ -e ../../shared/end ]; do sleep 0.1; done"
+
+
+@pytest.mark.parametrize("level", ["nonadmin", "admin"])
+def test_a_start_task_with_files_goes_on_beside_tasks_and_begins_anew_after_a_restart(racked, level):
+    site = racked(batch={"admin_is_root": True})
+    store = Store(site.daemon)
+    (store.folder / "in.txt").write_text("from a blob\n")
+    start = {
+        "commandLine": f"/bin/sh -c '{START}'",
+        "resourceFiles": [{"httpUrl": store.blob_url("in.txt"), "filePath": "in.txt"}],
+        "waitForSuccess": False,
+        **auto("task", level),
+    }
+    work = Work(site, 1, store.plane, startTask=start)
+    plane, url = store.plane, "/pools/machines/nodes"
+    wait_for(lambda: [n["state"] for n in plane.all(url)] == ["idle"], 60, "the node is idle")
+    name = plane.all(url)[0]["id"]
+    read = lambda path: plane.call("GET", f"{url}/{name}/files/startup/{path}").content.decode()
+    said = lambda: wait_for(lambda: len(read("stdout.txt").split("\n")) > 3 and read("stdout.txt"), 60, "what it says")
+    first, who, admin, node = said().splitlines()[:4]
+    assert (first, node) == ("from a blob", name) and (who == admin == "root") == (level == "admin")
+    began = plane.get(f"{url}/{name}")["startTaskInfo"]["startTime"]
+    assert work.said("/bin/sh -c 'cat $AZ_BATCH_NODE_STARTUP_DIR/wd/in.txt; id -un'", **auto("pool", "nonadmin"))[:3] == ["from", "a", "blob"]
+    info = plane.get(f"{url}/{name}")["startTaskInfo"]
+    assert info["state"] == "running" and info["startTime"] == began
+
+    plane.call("POST", f"{url}/{name}/reboot", {"nodeRebootOption": "requeue"}, expect=202)
+    again = lambda: plane.get(f"{url}/{name}").get("startTaskInfo", {}).get("startTime", began) > began
+    wait_for(again, 60, "it begins anew")
+    wait_for(lambda: [n["state"] for n in plane.all(url)] == ["idle"], 60, "the node is back")
+    assert said().splitlines()[0] == "from a blob"
+    assert work.said("/bin/sh -c 'touch $AZ_BATCH_NODE_SHARED_DIR/end; echo done'") == ["done"]
+    wait_for(lambda: plane.get(f"{url}/{name}")["startTaskInfo"]["state"] == "completed", 60, "it ends")
+    assert plane.get(f"{url}/{name}")["startTaskInfo"]["exitCode"] == 0
+    work.end()
+    store.batch.remove()
+
+
+METRICS = ("CPUPercent", "MemoryBytes", "DiskBytes", "DiskReadOps", "NetworkInBytes")
+
+
+def test_formulas_see_what_machines_do(racked, rack):
+    """Of machines that are reached by SSH; what is asked of their agents is what is asked of local ones."""
+    site = racked()
+    ground = BatchGround(site.daemon)
+    formula = "p = $CPUPercent.GetSamplePercent(TimeInterval_Minute); $TargetDedicatedNodes = 2"
+    add_pool(ground.plane, "machines", vmSize=VM_SIZE.lower(), enableAutoScale=True, autoScaleFormula=formula)
+
+    def evaluated(text):
+        return ground.plane.call("POST", "/pools/machines/evaluateautoscale", {"autoScaleFormula": text}, expect=200).json
+
+    wait_for(lambda: ";n=0" not in evaluated("n = $CPUPercent.Count()")["results"], 120, "a sample of the machines")
+    run = evaluated("; ".join(f"x{m} = ${m}.GetSample(1)" for m in METRICS))
+    assert "error" not in run, run
+    values = {name[1:]: float(v.strip("[]")) for name, v in (w.split("=") for w in run["results"].split(";")) if name[0] == "x"}
+    assert set(values) == set(METRICS) and 0 <= values["CPUPercent"] <= 100
+    assert values["MemoryBytes"] > 1 << 20 and values["DiskBytes"] >= 0
+    assert values["DiskBytes"] < 48 << 20, "of the disk that the node root is on"
+    ground.plane.call("DELETE", "/pools/machines", expect=202)
+    wait_for(lambda: ground.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
+    ground.remove()
 
 
 def test_a_task_on_several_machines(racked, rack):

@@ -31,6 +31,10 @@ class Store:
         sas = generate_container_sas(account, container, account_key=key, permission=may, expiry=until)
         return f"https://{account}.blob.core.localhost/{container}" + (f"?{sas}" if signed else "")
 
+    def blob_url(self, name):
+        container, _, query = self.url(read=True).partition("?")
+        return f"{container}/{name}?{query}"
+
     def blobs(self, prefix):
         top = self.folder / prefix
         return {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
