@@ -51,7 +51,8 @@ struct transfer {
     uint64_t length;
     char **lines;
     size_t n_lines;
-    int64_t begin_us; /* monotonic; not earlier */
+    int64_t begin_us;  /* monotonic; not earlier */
+    int64_t silent_us; /* so long without a byte ends it */
     /* under way: the thread's */
     CURL *curl; /* NULL: not begun */
     struct curl_slist *headers, *to;
@@ -200,7 +201,7 @@ static void fail(struct transfer *t, CURLcode rc)
     const struct transfers *tr = t->tr;
     if (rc == CURLE_OPERATION_TIMEDOUT)
         err_set(&t->why, ERR_UNAVAILABLE, NULL, "it did not answer within %lld seconds",
-                (long long)(tr->silent_us / 1000000));
+                (long long)(t->silent_us / 1000000));
     else
         err_set(&t->why, ERR_IO, NULL, "%s",
                 *t->trouble ? t->trouble : tr->lib.curl_easy_strerror(rc));
@@ -208,8 +209,7 @@ static void fail(struct transfer *t, CURLcode rc)
 
 static void check_silence(struct transfer *t, int64_t now)
 {
-    if (!t->over && t->curl && t->now.asked != ASKED_NOTHING &&
-        now - t->moved_us > t->tr->silent_us) {
+    if (!t->over && t->curl && t->now.asked != ASKED_NOTHING && now - t->moved_us > t->silent_us) {
         t->over = true;
         fail(t, CURLE_OPERATION_TIMEDOUT);
     }
@@ -497,6 +497,7 @@ struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask 
                            .own = ask->own,
                            .length = ask->length,
                            .begin_us = now_us() + ask->delay_us,
+                           .silent_us = tr->silent_us + ask->work_us,
                            .lines = xcalloc(ask->n_headers + 1, sizeof *t->lines)};
     for (size_t i = 0; i < ask->n_headers; i++)
         t->lines[t->n_lines++] = xstrdup(ask->headers[i]);

@@ -46,6 +46,7 @@ struct transfer_ask {
     const char *const *headers; /* "Name: value" */
     size_t n_headers;
     int64_t delay_us; /* before it begins */
+    int64_t work_us;  /* that the other end may need before it answers, besides silent_s */
 };
 struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask *ask);
 /* A call under way does not call back any more. */

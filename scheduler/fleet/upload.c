@@ -23,6 +23,8 @@
  * one that fails costs little when it is tried again. */
 #define WHOLE_MAX ((uint64_t)64 * 1024 * 1024)
 #define BLOCK     ((uint64_t)16 * 1024 * 1024)
+/* Bytes a second of which an account puts its blocks together at least: a busy disk's. */
+#define ASSEMBLED_S ((uint64_t)10 * 1024 * 1024)
 /* Of the storage service; blocks of such sizes are taken from this one on. */
 #define VERSION "x-ms-version: 2020-04-08"
 
@@ -198,7 +200,8 @@ static void begin_transfer(struct uploading *j, struct arena *a, enum put put, c
         .length = n,
         .headers = headers,
         .n_headers = n_headers,
-        .delay_us = j->tries == 0 ? 0 : (int64_t)FIRST_PAUSE_US << (j->tries - 1)};
+        .delay_us = j->tries == 0 ? 0 : (int64_t)FIRST_PAUSE_US << (j->tries - 1),
+        .work_us = put == PUT_LIST ? (int64_t)(j->size / ASSEMBLED_S) * 1000000 : 0};
     j->tries++;
     if (j->transfer)
         transfer_end(j->transfer);

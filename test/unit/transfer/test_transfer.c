@@ -113,6 +113,9 @@ static void *serve_one(void *arg)
             answer(fd, "200 OK", "", 0);
         } else if (strstr(got.s, "GET /silent")) {
             pause();
+        } else if (strstr(got.s, "GET /late")) {
+            usleep(1500000);
+            answer(fd, "200 OK", "late", 4);
         } else if (strstr(got.s, "GET /short")) {
             say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", 42);
             break;
@@ -368,6 +371,20 @@ static void trouble_has_kinds(void **state)
     transfer_end(t);
 }
 
+/* It is silent for longer than the second that others have. */
+static void who_has_work_to_do_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    char url[128];
+    snprintf(url, sizeof url, "%s/late", f->url);
+    const struct transfer_ask ask = {.url = url, .work_us = 60000000};
+    struct transfer *t = transfer_begin(f->tr, &ask);
+    read_piece(f, t);
+    assert_int_equal(f->why.code, ERR_NONE);
+    assert_int_equal(f->status, 200);
+    transfer_end(t);
+}
+
 static void one_that_is_ended_says_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -410,6 +427,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_put_that_is_ended_says_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(trouble_has_kinds, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_has_work_to_do_is_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(one_that_is_ended_says_nothing, setup, teardown),
         cmocka_unit_test(answers_mean_something),
     };
