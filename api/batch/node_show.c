@@ -96,12 +96,30 @@ static json_t *errors_of(const struct node *nd)
                      "message", nd->why ? nd->why : "");
 }
 
-static json_t *endpoints(const struct batch_pool *p, const char *address)
+static json_t *endpoint(const char *name, const char *protocol, const char *address, int front,
+                        int back)
 {
-    (void)p;
-    return json_pack("{s:[{s:s, s:s, s:s, s:s, s:i, s:i}]}", "inboundEndpoints", "name",
-                     "SSHRule.0", "protocol", "tcp", "publicIPAddress", address, "publicFQDN",
-                     address, "frontendPort", 50000, "backendPort", 22);
+    return json_pack("{s:s+, s:s, s:s, s:s, s:i, s:i}", "name", name, ".0", "protocol", protocol,
+                     "publicIPAddress", address, "publicFQDN", address, "frontendPort", front,
+                     "backendPort", back);
+}
+
+/* Nothing translates addresses here: a node is reached at its own, and at the port behind. */
+static json_t *endpoints(struct request *r, const struct batch_pool *p, const char *address)
+{
+    static const char *const given[] = {"networkConfiguration", "endpointConfiguration", NULL};
+    const char *text = member(r, p, given);
+    json_t *asked = text ? json_loads(text, 0, NULL) : NULL, *list = json_array(), *nat;
+    size_t i;
+    json_array_foreach(json_object_get(asked, "inboundNATPools"), i, nat) {
+        int port = (int)json_integer_value(json_object_get(nat, "backendPort"));
+        json_array_append_new(list, endpoint(json_string_value(json_object_get(nat, "name")),
+                                             json_string_value(json_object_get(nat, "protocol")),
+                                             address, port, port));
+    }
+    json_decref(asked);
+    json_array_append_new(list, endpoint("SSHRule", "tcp", address, 50000, 22));
+    return json_pack("{s:o}", "inboundEndpoints", list);
 }
 
 static json_t *agent_of(struct request *r, const struct node *nd)
@@ -124,7 +142,7 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
     const struct node_rt *rt = node_rt_find(batch_of(r)->arm.fleet, nd->id);
     const char *address = node_rt_address(rt);
     bool booted = nd->incarnation != NULL;
-    struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(p, address),
+    struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(r, p, address),
                       agent_of(r, nd),          json_array(),  node_recent_tasks(r, n)};
     const struct over machine[] = {
         {.name = "imageReference", .kind = OVER_JSON, .text = member(r, p, image)}};
@@ -159,7 +177,7 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
         {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
         {.name = "errors", .kind = OVER_TREE, .tree = t.errors},
         {.name = "isDedicated", .kind = OVER_BOOL, .number = nd->vm_priority == VM_DEDICATED},
-        {.name = "endpointConfiguration", .kind = OVER_TREE, .tree = booted ? t.endpoints : NULL},
+        {.name = "endpointConfiguration", .kind = OVER_TREE, .tree = t.endpoints},
         {.name = "nodeAgentInfo", .kind = OVER_TREE, .tree = booted ? t.agent : NULL},
         {.name = "virtualMachineInfo", .kind = OVER_OBJECT, .member = machine, .n = 1},
     };

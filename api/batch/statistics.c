@@ -149,7 +149,7 @@ static const char *lower(struct arena *a, const char *text)
     return copy;
 }
 
-/* One entry a pool, of the whole time that is asked for. */
+/* One entry a pool that was there then, of the whole time that is asked for. */
 struct replied *usage_of_pools(struct request *r)
 {
     static const struct batch_filter filters[] = {
@@ -166,6 +166,8 @@ struct replied *usage_of_pools(struct request *r)
                            batch_list_limit(&l), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++) {
+        if (rows[i].created_us >= to_us)
+            continue;
         if (core_time(r, rows[i].id, from_us, to_us, &us, &e) < 0) {
             batch_list_drop(&l);
             return reply_err(r, &e);

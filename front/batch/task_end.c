@@ -149,7 +149,9 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
         return -1;
     if (t->manager & BATCH_MANAGER_ENDS_JOB && batch_job_next(j.state, BATCH_JOB_EV_TERMINATE) != 0)
         return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);
-    return end->why ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
+    /* Who ends a task may want it to run again, which a job that ends with it would refuse. */
+    bool failed = end->why && end->why->code != FAIL_JOB_TERMINATED;
+    return failed ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
 }
 
 int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,

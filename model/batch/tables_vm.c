@@ -73,12 +73,29 @@ static const struct enum_name disk_security_names[] = {
 
 /* --- images ---------------------------------------------------------------------------------- */
 
+/* An image of a subscription, or of a gallery there. */
+static int check_image_id(const json_t *value, const char *path, struct err *e)
+{
+    static const char provider[] = "/providers/Microsoft.Compute/";
+    const char *id = json_string_value(value), *found = strcasestr(id, provider);
+    const char *type = found ? found + strlen(provider) : "";
+    if (strncasecmp(id, "/subscriptions/", 15) == 0 &&
+        (strncasecmp(type, "images/", 7) == 0 ||
+         (strncasecmp(type, "galleries/", 10) == 0 && strcasestr(type, "/images/"))))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s is '%.200s', but must be the id of an image, as /subscriptions/ID/"
+                   "resourceGroups/NAME/providers/Microsoft.Compute/images/NAME or "
+                   ".../galleries/NAME/images/NAME",
+                   path, id);
+}
+
 static const struct field image_rows[] = {
     {BATCH_TEXT("publisher", 0, 0, 256)},
     {BATCH_TEXT("offer", 0, 0, 256)},
     {BATCH_TEXT("sku", 0, 0, 256)},
     {BATCH_TEXT("version", 0, 0, 256)},
-    {BATCH_TEXT("virtualMachineImageId", 0, 0, MAX_ID_BYTES)},
+    {BATCH_TEXT("virtualMachineImageId", 0, 0, MAX_ID_BYTES), .check = check_image_id},
     {.name = "exactVersion",
      .kind = FIELD_STRING,
      .flags = FIELD_READONLY,

@@ -214,6 +214,30 @@ def test_updateproperties_replaces_all(pools):
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("where, more", [
+    ("networkConfiguration.subnetId",
+     {"networkConfiguration": {"subnetId": f"/subscriptions/{'0' * 8}-0000-0000-0000-{'0' * 12}/resourceGroups/g/providers/"
+                                           "Microsoft.Network/virtualNetworks/v/subnets/s"}}),
+    ("virtualMachineConfiguration.imageReference.virtualMachineImageId",
+     {"virtualMachineConfiguration": {**VM, "imageReference": {"virtualMachineImageId": "/subscriptions/s/resourceGroups/g/"
+                                      "providers/Microsoft.Compute/gallery/g/images/i"}}}),
+], ids=["subnet", "image"])  # fmt: skip
+def test_what_can_be_nowhere_is_refused(pools, where, more):
+    values = pools.plane.refused(400, "InvalidPropertyValue", "POST", "/pools", pool_body(pools.name(), **more))
+    assert values["PropertyName"] == where
+
+
+def test_nodes_show_the_endpoints_of_their_pool(pools):
+    rules = [{"priority": 150, "access": "allow", "sourceAddressPrefix": "*"}]
+    nat = {"name": "web", "protocol": "udp", "backendPort": 6444, "frontendPortRangeStart": 60000,
+           "frontendPortRangeEnd": 61000, "networkSecurityGroupRules": rules}  # fmt: skip
+    network = {"endpointConfiguration": {"inboundNATPools": [nat]}}
+    name, _ = pools.add(targetDedicatedNodes=1, networkConfiguration=network)
+    (node,) = wait_for(lambda: pools.plane.all(f"/pools/{name}/nodes"), what="a node")
+    shown = [(e["name"], e["protocol"], e["backendPort"]) for e in node["endpointConfiguration"]["inboundEndpoints"]]
+    assert shown == [("web.0", "udp", 6444), ("SSHRule.0", "tcp", 22)]
+
+
 def test_a_pool_gets_nodes_of_both_classes(pools):
     name, _ = pools.add(targetDedicatedNodes=1, targetLowPriorityNodes=1, taskSlotsPerNode=4)
     p = pools.steady(name, currentDedicatedNodes=1, currentLowPriorityNodes=1)

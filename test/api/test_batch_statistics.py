@@ -44,12 +44,10 @@ def ago(**more):
 def test_usage_is_of_nodes_that_are_there(plane, used, version):
     at = plane.at(version)
     before = at.get("/poolusagemetrics", starttime=ago(days=2), endtime=ago(days=1))["value"]
-    assert [(u["poolId"], u["totalCoreHours"]) for u in before] == [(used, 0.0)]
+    last_half_hour = at.get("/poolusagemetrics", **{"$filter": f"poolId eq '{used}'"})["value"]
+    assert before == last_half_hour == []
     (now,) = at.get("/poolusagemetrics", starttime=ago(hours=1), endtime=ago(hours=-1))["value"]
     assert now["totalCoreHours"] > 0 and now["vmSize"] == "standard_d2_v3"
-    (last,) = at.get("/poolusagemetrics", **{"$filter": f"poolId eq '{used}'"})["value"]
-    begin, end = (datetime.strptime(last[n], "%Y-%m-%dT%H:%M:%SZ") for n in ("startTime", "endTime"))
-    assert end - begin == timedelta(minutes=30) and end.minute in (0, 30)
     assert at.get("/poolusagemetrics", **{"$filter": "poolId eq 'other'"})["value"] == []
     for params in ({"starttime": "yesterday"}, {"endtime": "x"}, {"starttime": ago(days=1), "endtime": ago(days=2)}, {"$filter": "vmSize eq 'a'"}):
         values = at.refused(400, "InvalidQueryParameterValue", "GET", "/poolusagemetrics", params=params)

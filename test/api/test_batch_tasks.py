@@ -156,6 +156,15 @@ def test_exit_options_end_the_job(jobs):
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "TaskFailed"
 
 
+def test_a_task_that_its_user_ends_does_nothing_to_its_job(jobs):
+    job = jobs(onTaskFailure="performexitoptionsjobaction")
+    job.add("/bin/sleep 1000", id="t")
+    job.plane.call("POST", f"{job.url}/tasks/t/terminate", expect=204)
+    job.wait("t")
+    job.plane.call("POST", f"{job.url}/tasks/t/reactivate", expect=204)
+    assert job.wait_state("active")
+
+
 @pytest.mark.parametrize("conditions,where", [
     ({"exitCodes": [{"code": 7, "exitOptions": {"jobAction": "none"}}]}, "exitConditions.exitCodes[0].exitOptions"),
     ({"exitCodeRanges": [{"start": 1, "end": 2, "exitOptions": {"jobAction": "disable"}}]},

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+RESOURCE_GROUP_PARAM = "resource_group"
