@@ -53,7 +53,7 @@ WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "
          "survival", "task_account", "task_ends", "task_limits", "tasks", "transfer")
 ALIKE = ("endings", "large_pool", "silent_machines")
 # They open files by openat2(), which valgrind does not know.
-UNKNOWN = ("change", "files", "journal", "packages", "put", "settle", "upload", "walk", "workers")
+UNKNOWN = ("change", "files", "journal", "memory", "packages", "put", "settle", "upload", "walk", "workers")
 # Which programs cannot be executed, valgrind decides by itself.
 EXECS = ("plain",)
 
