@@ -51,7 +51,8 @@ enum script_state {
 /* `node` names the node in failures and in the log. */
 struct script *script_new(struct arena *a, const struct log *log, const char *node);
 
-/* --- adding steps; texts and arrays are borrowed ---------------------------------------------- */
+/* --- adding steps; texts and arrays are borrowed, but for the array of paths -------------------
+ */
 void script_make_dirs(struct script *, const struct script_label *, const char *as,
                       const char *const *paths, size_t n);
 void script_mount_folder(struct script *, const struct script_label *, const char *source,

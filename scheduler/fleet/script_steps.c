@@ -13,8 +13,11 @@ void script_make_dirs(struct script *sc, const struct script_label *label, const
                       const char *const *paths, size_t n)
 {
     struct step *st = script_step(sc, label, send_make_dirs);
+    const char **all = arena_alloc(sc->a, n * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[i] = paths[i];
     st->as = as;
-    st->paths = paths;
+    st->paths = all;
     st->n = n;
 }
 

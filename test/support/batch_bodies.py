@@ -91,6 +91,8 @@ SAMPLES = {
     ("UserAccount", "name"): "somebody",
     ("ContainerConfiguration", "type"): "docker",
     ("VMExtension", "publisher"): "publisher-text",
+    ("NetworkConfiguration", "subnetId"): "/subscriptions/ba7c4a1d-0000-4000-8000-000000000000"
+    "/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/s",
     ("AutoUserSpecification", "scope"): "pool",
     ("ContainerRegistry", "registryServer"): "registry.example",
     ("ExitCodeMapping", "code"): 1,
