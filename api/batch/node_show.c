@@ -57,6 +57,20 @@ static const char *member(struct request *r, const struct batch_pool *p, const c
     return text ? arena_strndup(&r->arena, text, n) : NULL;
 }
 
+/* As the asked version shows it. */
+static const char *shown(struct request *r, const struct batch_pool *p, const char *const *path,
+                         const struct schema *s)
+{
+    const char *text = member(r, p, path);
+    struct strbuf b = STRBUF_INIT;
+    if (!text)
+        return NULL;
+    schema_render(&b, s, (enum api_version)r->version, text, NULL);
+    text = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
 static json_t *failure_of(const struct node_setup *s)
 {
     enum failure_code code = (enum failure_code)s->failure;
@@ -144,8 +158,9 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
     bool booted = nd->incarnation != NULL;
     struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(r, p, address),
                       agent_of(r, nd),          json_array(),  node_recent_tasks(r, n)};
-    const struct over machine[] = {
-        {.name = "imageReference", .kind = OVER_JSON, .text = member(r, p, image)}};
+    const struct over machine[] = {{.name = "imageReference",
+                                    .kind = OVER_JSON,
+                                    .text = shown(r, p, image, &schema_batch_image)}};
     const struct over over[] = {
         {.name = "id", .kind = OVER_TEXT, .text = nd->name},
         {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p, nd, ""))},
@@ -172,7 +187,9 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
         {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = n->running_slots},
         {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = n->total.succeeded},
         {.name = "recentTasks", .kind = OVER_TREE, .tree = t.recent},
-        {.name = "startTask", .kind = OVER_JSON, .text = member(r, p, start_task)},
+        {.name = "startTask",
+         .kind = OVER_JSON,
+         .text = shown(r, p, start_task, &schema_batch_start_task)},
         {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
         {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
         {.name = "errors", .kind = OVER_TREE, .tree = t.errors},
