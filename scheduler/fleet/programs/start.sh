@@ -18,7 +18,11 @@ set -- "$@" --name "$N" --label batchaid.root="$BATCHAI_ROOT"
 # Tells the sweep that there is something to look for. A container that can see its mark ends by itself when that is
 # gone, as with a node whose root was removed.
 C=$BATCHAI_ROOT/containers
-mkdir -p "$C" && chmod a+x "$C" && : >"$C/$N" || exit 1
+mark() {
+    mkdir -p "$C" && chmod a+x "$C" && true >"$C/$N"
+}
+# The last container that goes takes the folder along, which may be just now.
+mark 2>/dev/null || mark 2>/dev/null || mark || exit 1
 
 # Symbolic links in the mount roots lead to folders that have to be there too. Links inside of what is
 # mounted there are somebody's data: they could lead anywhere.

@@ -105,6 +105,21 @@ static void test_folders_that_mounts_lead_to_are_in_the_container(void **state)
     assert_true(is_given(path("share")));
 }
 
+static void test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along(void **state)
+{
+    (void)state;
+    put("bin/chmod",
+        arena_printf(&a,
+                     "#!/bin/sh\n"
+                     "[ -e %s/gone ] || { : >%s/gone; rmdir %s/root/containers; }\n"
+                     "exec /bin/chmod \"$@\"\n",
+                     dir, dir, dir),
+        0755);
+    assert_int_equal(run("start"), 0);
+    assert_int_equal(access(path("gone"), F_OK), 0);
+    assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
+}
+
 /* Whoever writes to a share could else have any folder of the machine. */
 static void test_links_in_what_is_mounted_are_not_followed(void **state)
 {
@@ -349,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_folders_that_mounts_lead_to_are_in_the_container),
+        TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along),
         TEST(test_links_in_what_is_mounted_are_not_followed),
         TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
         TEST(test_credentials_are_kept_nowhere_but_with_the_job),

@@ -14,6 +14,7 @@
     "'virtualMachineConfiguration': {'nodeAgentSKUId': 'batch.node.ubuntu 22.04', "                \
     "'imageReference': {'publisher': 'canonical', 'offer': '0001-com-ubuntu-server-jammy', "       \
     "'sku': '22_04-lts'}}"
+#define IMAGE_ID "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/i"
 #define SHOWN_IMAGE                                                                                \
     "'virtualMachineConfiguration': {'nodeAgentSKUId': 'batch.node.ubuntu 22.04', "                \
     "'imageReference': {'publisher': 'canonical', 'offer': '0001-com-ubuntu-server-jammy', "       \
@@ -211,8 +212,8 @@ static void containers_are_called_as_the_version_does(void **state)
             strbuf_printf(&body,
                           "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': "
                           "{'nodeAgentSKUId': 'batch.node.ubuntu 18.04', 'imageReference': "
-                          "{'virtualMachineImageId': '/i'}, 'containerConfiguration': {'type': "
-                          "'%s'}}}",
+                          "{'virtualMachineImageId': '" IMAGE_ID "'}, "
+                          "'containerConfiguration': {'type': '%s'}}}",
                           names[given]);
             assert_int_equal(accept(&schema_batch_pool, versions[given], body.s, &a, &e), 0);
             char *stored = json_dumps(a.doc, 0);
