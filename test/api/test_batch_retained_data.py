@@ -5,29 +5,18 @@ the test's."""
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.testing import Clock, testing_daemon
+from support.testing_fixtures import clock, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 
-
-@pytest.fixture(scope="module")
-def scripted():
-    with testing_daemon(expects=[r"node\.orphan_found"]) as d:  # a restart may come while one is being removed
-        yield d
+EXPECTS = (r"node\.orphan_found",)  # a restart may come while one is being removed
+CLOCK = {"rate": 1}
 
 
 @pytest.fixture(scope="module")
-def plane(scripted):
-    g = BatchGround(scripted)
+def plane(tested):
+    g = BatchGround(tested)
     yield g.plane
     g.remove()
-
-
-@pytest.fixture
-def clock(scripted):
-    made = Clock(scripted)
-    made.change(rate=1)
-    yield made
-    made.change(real=True)
 
 
 @pytest.fixture

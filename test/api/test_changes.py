@@ -11,19 +11,15 @@ from support.batch_jobs import Jobs, add_pool
 from support.batch_rm import BatchAccounts
 from support.certificates import Made
 from support.people import Person
-from support.testing import Testing, testing_daemon
+from support.testing import Testing
+from support.testing_fixtures import tested  # noqa: F401 (fixtures)
 from support.vaults import Safe, Vaults
 from support.waiting import wait_for
 from support.world import Place, fresh
 
+ARGUMENTS = ("--ephemeral",)
 READER = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 ROLES = "/providers/Microsoft.Authorization"
-
-
-@pytest.fixture(scope="module")
-def tested():
-    with testing_daemon("--ephemeral") as d:
-        yield d
 
 
 class Changes:

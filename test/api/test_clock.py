@@ -8,42 +8,23 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import requests
 from support.batch import BatchGround
-from support.batch_jobs import Jobs, add_pool
+from support.batch_jobs import add_pool
 from support.refusals import INVALID, refused
-from support.testing import Clock, Testing, instant6, testing_daemon
-from support.world import Place, fresh, instant
+from support.testing import instant6
+from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.world import instant
 
+ARGUMENTS = ("--ephemeral",)
+CLOCK = {"rate": 0}
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture(scope="module")
-def scripted():
-    with testing_daemon("--ephemeral") as d:
-        yield d
-
-
-@pytest.fixture
-def t(scripted):
-    testing = Testing(scripted)
-    yield testing
-    testing.call("DELETE", "/rules", expect=204)
-
-
-@pytest.fixture
-def clock(scripted):
-    made = Clock(scripted)
-    made.change(rate=0)
-    yield made
-    made.change(real=True)
-
-
-@pytest.fixture
-def place(scripted, clock):
+def fake_cluster(place, clock, nodes=1, **more):
+    """Made while time runs; it stands still then."""
     clock.change(rate=1)
-    place = Place(scripted, fresh("group"), "ws").make()
-    yield place
-    clock.change(real=True)
-    place.remove()
+    cluster = place.cluster(nodes, vmSize="FAKE", **more)
+    clock.change(rate=0)
+    return cluster
 
 
 # --- the clock itself -----------------------------------------------------------------------------
@@ -97,8 +78,7 @@ def test_without_testing_there_is_no_clock(daemon):
 
 def test_a_job_of_six_hours_ends_now(place, clock, t):
     t.rules({"duration": "PT6H", "stdout": ["began", {"at": "PT5H", "text": "late"}]})
-    cluster = place.cluster(vmSize="FAKE")
-    clock.change(rate=0)
+    cluster = fake_cluster(place, clock)
     job = place.job(cluster)
     job.wait("running")
     began = clock.now()
@@ -112,8 +92,7 @@ def test_a_job_of_six_hours_ends_now(place, clock, t):
 
 def test_a_time_limit_is_kept_to_the_second(place, clock, t):
     t.rules({"duration": "PT6H"})
-    cluster = place.cluster(vmSize="FAKE")
-    clock.change(rate=0)
+    cluster = fake_cluster(place, clock)
     job = place.job(cluster, constraints={"maxWallClockTime": "PT1H"})
     job.wait("running")
     clock.advance("PT6H")
@@ -126,8 +105,7 @@ def test_a_time_limit_is_kept_to_the_second(place, clock, t):
 def test_jobs_one_after_the_other(place, clock, t):
     """Each begins when the one before has ended, hours later: what follows a timer comes before the next."""
     t.rules({"duration": "PT2H"})
-    cluster = place.cluster(vmSize="FAKE")
-    clock.change(rate=0)
+    cluster = fake_cluster(place, clock)
     jobs = [place.job(cluster) for _ in range(3)]
     jobs[0].wait("running")
     clock.advance("PT6H")
@@ -139,8 +117,7 @@ def test_jobs_one_after_the_other(place, clock, t):
 def test_a_cluster_scales_down_when_it_has_idled(place, clock, t):
     t.rules({"duration": "PT1H"})
     scale = {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 2}, "manual": None}
-    cluster = place.cluster(0, vmSize="FAKE", scaleSettings=scale)
-    clock.change(rate=0)
+    cluster = fake_cluster(place, clock, 0, scaleSettings=scale)
     job = place.job(cluster, nodes=2)
     clock.advance("PT1M")
     job.wait("running")
@@ -151,8 +128,7 @@ def test_a_cluster_scales_down_when_it_has_idled(place, clock, t):
 
 def test_to_what_is_due_next(place, clock, t):
     t.rules({"duration": "PT3H"})
-    cluster = place.cluster(vmSize="FAKE")
-    clock.change(rate=0)
+    cluster = fake_cluster(place, clock)
     job = place.job(cluster)
     job.wait("running")
     for _ in range(2000):
@@ -166,31 +142,30 @@ def test_to_what_is_due_next(place, clock, t):
 # --- tokens, links --------------------------------------------------------------------------------
 
 
-def test_tokens_run_out(scripted, clock):
-    path = f"/subscriptions/{scripted.subscription}/resourcegroups"
-    assert scripted.call("GET", path).status == 200
+def test_tokens_run_out(tested, clock):
+    path = f"/subscriptions/{tested.subscription}/resourcegroups"
+    assert tested.call("GET", path).status == 200
     clock.advance("P2D", keep_token=True)
-    assert scripted.call("GET", path).status == 401
-    scripted.forget_token()
-    assert scripted.call("GET", path).status == 200
+    assert tested.call("GET", path).status == 401
+    tested.forget_token()
+    assert tested.call("GET", path).status == 200
 
 
-def test_links_run_out(place, clock, scripted):
-    job = place.job(place.cluster(vmSize="FAKE"))
+def test_links_run_out(place, clock, tested):
+    job = place.job(fake_cluster(place, clock))
     job.succeed()
-    clock.change(rate=0)
     link = job.link("stdout.txt")
-    assert requests.get(link, verify=scripted.ca, timeout=10).status_code == 200
+    assert requests.get(link, verify=tested.ca, timeout=10).status_code == 200
     clock.advance("PT2H")
-    assert requests.get(link, verify=scripted.ca, timeout=10).status_code == 403
+    assert requests.get(link, verify=tested.ca, timeout=10).status_code == 403
 
 
 # --- Azure Batch ----------------------------------------------------------------------------------
 
 
-def test_schedules_and_formulas_of_azure_batch(scripted, clock, t):
+def test_schedules_and_formulas_of_azure_batch(tested, clock, t):
     clock.change(rate=1)
-    ground = BatchGround(scripted)
+    ground = BatchGround(tested)
     plane = ground.plane
     formula = "$TargetDedicatedNodes = 1; $NodeDeallocationOption = taskcompletion;"
     add_pool(plane, "scaled", vmSize="fake", enableAutoScale=True, autoScaleFormula=formula, autoScaleEvaluationInterval="PT5M")

@@ -4,24 +4,12 @@
 import json
 import threading
 
-import pytest
 import requests
 from support.refusals import refused
-from support.testing import KEY, Testing, testing_daemon
+from support.testing import KEY, Testing
+from support.testing_fixtures import emptied as t  # noqa: F401 (fixtures)
+from support.testing_fixtures import tested  # noqa: F401
 from support.world import Place, fresh
-
-
-@pytest.fixture(scope="module")
-def tested():
-    with testing_daemon() as d:
-        yield d
-
-
-@pytest.fixture
-def t(tested):
-    testing = Testing(tested)
-    yield testing
-    testing.reset()
 
 
 def follow(t, **query):

@@ -7,40 +7,12 @@ import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.refusals import INVALID, refused
-from support.testing import Clock, Testing, testing_daemon
+from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
-from support.world import Place, fresh, instant
+from support.world import fresh, instant
 
-
-@pytest.fixture(scope="module")
-def scripted():
-    expects = ("short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "job.failed", "stray_killed")
-    with testing_daemon("--ephemeral", expects=expects) as d:
-        yield d
-
-
-@pytest.fixture
-def t(scripted):
-    testing = Testing(scripted)
-    yield testing
-    testing.call("DELETE", "/faults", expect=204)
-    testing.call("DELETE", "/rules", expect=204)
-
-
-@pytest.fixture
-def clock(scripted):
-    made = Clock(scripted)
-    yield made
-    made.change(real=True)
-
-
-@pytest.fixture
-def place(scripted, clock, t):
-    place = Place(scripted, fresh("group"), "ws").make()
-    yield place
-    t.call("DELETE", "/faults", expect=204)
-    clock.change(real=True)
-    place.remove()
+ARGUMENTS = ("--ephemeral",)
+EXPECTS = ("short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "job.failed", "stray_killed")
 
 
 def release(t, fault):
@@ -161,8 +133,8 @@ def test_a_node_begins_anew(place, t, clock, effect):
     assert hits(t) == [(1, 0)]
 
 
-def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(scripted, t, clock):
-    ground = BatchGround(scripted)
+def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock):
+    ground = BatchGround(tested)
     plane = ground.plane
     t.rules({"duration": "PT2H"})
     t.fault({"pool": "low", "name": "*/t"}, node={"effect": "preempted", "after": "PT1H"})
@@ -182,8 +154,8 @@ def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(scripted, t, clock
     ground.remove()
 
 
-def test_a_preempted_node_is_shown_as_such_until_it_comes_back(scripted, t, clock):
-    ground = BatchGround(scripted)
+def test_a_preempted_node_is_shown_as_such_until_it_comes_back(tested, t, clock):
+    ground = BatchGround(tested)
     plane = ground.plane
     t.rules({"duration": "PT2H"})
     fault = t.fault({"pool": "low"}, node={"effect": "preempted", "after": "PT1H", "duration": "PT3H"})
@@ -225,8 +197,8 @@ def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
     job.succeed()
 
 
-def test_the_errors_of_an_allocation_are_a_pools_resize_errors(scripted, t):
-    ground = BatchGround(scripted)
+def test_the_errors_of_an_allocation_are_a_pools_resize_errors(tested, t):
+    ground = BatchGround(tested)
     plane = ground.plane
     t.fault({"pool": "big"}, allocation={"code": "AccountCoreQuotaReached", "message": "No cores are left."})
     pool = {"id": "big", "vmSize": "fake", "targetDedicatedNodes": 2, "resizeTimeout": "PT5M",

@@ -9,29 +9,10 @@ from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import BATCHAID
 from support.refusals import INVALID, refused
-from support.testing import Testing, testing_daemon
+from support.testing import Testing
+from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import Place, fresh
-
-
-@pytest.fixture(scope="module")
-def scripted():
-    with testing_daemon() as d:
-        yield d
-
-
-@pytest.fixture
-def t(scripted):
-    testing = Testing(scripted)
-    yield testing
-    testing.call("DELETE", "/rules", expect=204)
-
-
-@pytest.fixture
-def place(scripted):
-    place = Place(scripted, fresh("group"), "ws").make()
-    yield place
-    place.remove()
 
 
 def fake_cluster(place, nodes=1, **more):
@@ -136,10 +117,10 @@ def test_a_rule_that_fits_nothing_is_said_to_be_unused(place, t):
     assert t.get("/rules")["unused"] == [first["id"]]
 
 
-def test_rules_of_a_subscription_are_for_its_jobs_alone(place, t, scripted):
-    other = scripted.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+def test_rules_of_a_subscription_are_for_its_jobs_alone(place, t, tested):
+    other = tested.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     t.rules(
-        {"match": {"subscription": other}, "exitCode": 9}, {"match": {"subscription": scripted.subscription}, "exitCode": 8}
+        {"match": {"subscription": other}, "exitCode": 9}, {"match": {"subscription": tested.subscription}, "exitCode": 8}
     )
     assert place.job(fake_cluster(place)).fail()["executionInfo"]["exitCode"] == 8
     assert len(t.get(f"/rules?subscription={other}")["value"]) == 1
@@ -267,8 +248,8 @@ def test_rules_that_are_not_there(t):
 # --- Azure Batch ----------------------------------------------------------------------------------
 
 
-def test_tasks_of_azure_batch(scripted, t):
-    ground = BatchGround(scripted)
+def test_tasks_of_azure_batch(tested, t):
+    ground = BatchGround(tested)
     plane = ground.plane
     add_pool(plane, "fakes", vmSize="fake_d2", targetDedicatedNodes=2, startTask={"commandLine": "set-up"})
     t.rules(

@@ -9,45 +9,17 @@ from support.accounts import Accounts
 from support.daemon import ROOT
 from support.refusals import INVALID, refused
 from support.storage import sign
-from support.testing import Clock, Strict, testing_daemon
+from support.testing import Strict
+from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
-from support.world import Place, cluster_body, file_server_body, fresh, instant
+from support.world import cluster_body, file_server_body, fresh, instant
 
+ARGUMENTS = ("--ephemeral", "--fake-nodes")
+EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+CLOCK = {"rate": 0}
 RATE = "x-ms-ratelimit-remaining-subscription-"
 HSTS = "Strict-Transport-Security"
-
-
-@pytest.fixture(scope="module")
-def scripted():
-    expects = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
-    with testing_daemon("--ephemeral", "--fake-nodes", expects=expects) as d:
-        yield d
-
-
-@pytest.fixture
-def strict(scripted):
-    t = Strict(scripted)
-    yield t
-    t.call("DELETE", "/strict", expect=204)
-    t.call("DELETE", "/rules", expect=204)
-
-
-@pytest.fixture
-def clock(scripted):
-    made = Clock(scripted)
-    made.change(rate=0)
-    yield made
-    made.change(real=True)
-
-
-@pytest.fixture
-def place(scripted, clock, strict):
-    place = Place(scripted, fresh("group"), "ws").make()
-    yield place
-    strict.call("DELETE", "/strict", expect=204)
-    clock.change(rate=1000)
-    place.remove()
 
 
 def put_cluster(place, nodes=1, **properties):
@@ -264,11 +236,10 @@ def test_a_vault_registers_its_name_first(place, strict, clock):
 
 
 @pytest.fixture
-def accounts(scripted, clock, strict):
-    made = Accounts(scripted).make()
+def accounts(tested, hurried):
+    made = Accounts(tested).make()
     yield made
-    strict.off()
-    clock.change(rate=1000)
+    hurried()
     made.remove()
 
 
@@ -304,9 +275,9 @@ def test_a_name_is_free_half_a_minute_after_its_deletion(accounts, strict, clock
     wait_for(lambda: accounts.share(account, "one", expect=(201, 409), kind=kind).status == 201, what="it is free")
 
 
-def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(scripted, strict, clock):
-    vaults = Vaults(scripted).make()
-    safe = Safe(scripted, vaults.vault(policy(scripted.env["AZURE_CLIENT_ID"], **ALL)))
+def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(tested, strict, clock):
+    vaults = Vaults(tested).make()
+    safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
     safe.set("s", "v")
     strict.set(secretRequestsPer10Seconds=4)
     reply = safe.call("DELETE", "/secrets/s", expect=200)

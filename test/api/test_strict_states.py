@@ -8,42 +8,14 @@ from azure.mgmt.storage import StorageManagementClient
 from support import sdk
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.testing import Clock, Strict, testing_daemon
+from support.testing import Clock, Strict
+from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
-
-@pytest.fixture(scope="module")
-def scripted():
-    expects = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
-    with testing_daemon("--ephemeral", "--fake-nodes", expects=expects) as d:
-        yield d
-
-
-@pytest.fixture
-def strict(scripted):
-    t = Strict(scripted)
-    yield t
-    t.call("DELETE", "/strict", expect=204)
-    t.call("DELETE", "/rules", expect=204)
-
-
-@pytest.fixture
-def clock(scripted, strict):
-    made = Clock(scripted)
-    made.change(rate=0)
-    yield made
-    strict.off()
-    made.change(real=True)
-
-
-@pytest.fixture
-def place(scripted, clock, strict):
-    place = Place(scripted, fresh("group"), "ws").make()
-    yield place
-    strict.off()
-    clock.change(rate=1000)
-    place.remove()
+ARGUMENTS = ("--ephemeral", "--fake-nodes")
+EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+CLOCK = {"rate": 0}
 
 
 def seen_by(look, clock, step, until, most=200):
@@ -136,7 +108,7 @@ def test_a_job_waits_is_seen_terminating_and_has_no_made_up_exit_code(place, str
     assert job.gone()
 
 
-def test_another_subscription_waits_for_nothing(scripted, strict, clock, place):
+def test_another_subscription_waits_for_nothing(tested, strict, clock, place):
     strict.call("POST", "/strict", {"strict": True}, expect=200)
     strict.set(strict=False)
     cluster = place.cluster_at("c")
@@ -146,15 +118,15 @@ def test_another_subscription_waits_for_nothing(scripted, strict, clock, place):
     assert cluster.counts()["idleNodeCount"] == 2
 
 
-def test_a_reset_waits_for_nothing(scripted, strict, clock, place):
+def test_a_reset_waits_for_nothing(tested, strict, clock, place):
     strict.call("POST", "/strict", {"strict": True}, expect=200)
     cluster = place.cluster_at("c")
     cluster.call("PUT", body=cluster_body(2), expect=202)
     clock.advance("PT5M")
     assert cluster.counts()["idleNodeCount"] == 2
-    began = len(scripted.log())
-    strict.reset(subscription=scripted.subscription)
-    wait_for(lambda: sum("node.removed" in line for line in scripted.log()[began:]) == 2, what="its nodes are gone")
+    began = len(tested.log())
+    strict.reset(subscription=tested.subscription)
+    wait_for(lambda: sum("node.removed" in line for line in tested.log()[began:]) == 2, what="its nodes are gone")
     place.make()
 
 
@@ -172,11 +144,10 @@ def test_what_is_held_up_goes_on_when_the_mode_is_switched_off(place, strict, cl
 
 
 @pytest.fixture
-def ground(scripted, clock, strict):
-    made = BatchGround(scripted)
+def ground(tested, hurried):
+    made = BatchGround(tested)
     yield made
-    strict.off()
-    clock.change(rate=1000)
+    hurried()
     made.remove()
 
 
@@ -317,10 +288,10 @@ def test_a_restart_forgets_no_waiting_time(own_daemon):
     clock.change(real=True)
 
 
-def test_the_sdks_pollers_wait_as_they_are_told(scripted, strict, clock, place):
+def test_the_sdks_pollers_wait_as_they_are_told(tested, strict, clock, place):
     strict.set(fileServerCreation="PT5M")
     clock.change(rate=30)
-    batchai, listener = sdk.client(scripted)
+    batchai, listener = sdk.client(tested)
     body = {
         "vm_size": "STANDARD_D1",
         "ssh_configuration": {"user_account_settings": {"admin_user_name": "demo", "admin_user_password": "pw"}},
@@ -333,11 +304,11 @@ def test_the_sdks_pollers_wait_as_they_are_told(scripted, strict, clock, place):
     polls = [x for x in listener.exchanges if "operationresults" in x.url]
     assert len(polls) > 2 and all("Retry-After" not in x.headers for x in polls)
     storage = StorageManagementClient(
-        sdk.credential(scripted),
-        scripted.subscription,
-        base_url=scripted.endpoint,
-        credential_scopes=[scripted.endpoint + "/.default"],
-        connection_verify=scripted.ca,
+        sdk.credential(tested),
+        tested.subscription,
+        base_url=tested.endpoint,
+        credential_scopes=[tested.endpoint + "/.default"],
+        connection_verify=tested.ca,
     )
     began = clock.now()
     account = {"location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}

@@ -10,40 +10,15 @@ import requests
 from support.accounts import RM_VERSION as STORAGE_VERSION
 from support.accounts import account_body, account_name
 from support.batch_rm import RM_VERSION as BATCH_VERSION
-from support.daemon import Daemon
 from support.refusals import refused
 from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.testing import Testing
+from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
 from support.vaults import vault_body
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
-
-
-@pytest.fixture(scope="module")
-def tested():
-    d = Daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
-    d.start()
-    yield d
-    Testing(d).reset()
-    group = f"/subscriptions/{d.subscription}/resourcegroups"
-    wait_for(lambda: d.get(group)["value"] == [], 30, "all groups to go")
-    complaints = d.close()
-    assert complaints == []
-
-
-@pytest.fixture
-def t(tested):
-    testing = Testing(tested)
-    yield testing
-    testing.call("DELETE", "/faults", expect=204)
-
-
-@pytest.fixture
-def place(tested):
-    return Place(tested, fresh("group"), "ws").make()
 
 
 # --- who may --------------------------------------------------------------------------------------

@@ -3,28 +3,12 @@
 
 import base64
 
-import pytest
-
 from .batch_jobs import POOL
-from .testing import Testing, testing_daemon
+from .testing_fixtures import emptied as t  # noqa: F401 (fixtures)
+from .testing_fixtures import tested  # noqa: F401
 from .vaults import policy, vault_body
 from .waiting import wait_for
 from .world import cluster_body, file_server_body, job_body
-
-
-@pytest.fixture(scope="module")
-def tested():
-    with testing_daemon() as d:
-        yield d
-
-
-@pytest.fixture
-def t(tested):
-    testing = Testing(tested)
-    yield testing
-    testing.reset()
-    wait_for(lambda: tested.get("/batchaid/nodes")["value"] == [], what="nodes to go")
-
 
 CLUSTER = "/subscriptions/{subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/clusters/c"
 GUID = "4b1ad5f4-6a16-4c3e-8d3d-3f7a1f5b1c11"

@@ -54,6 +54,11 @@ class Testing:
     def dump(self, **query):
         return self.get("/dump?" + "&".join(f"{k}={v}" for k, v in query.items()))
 
+    def forget(self):
+        """Everything that tests ask for beforehand."""
+        for path in ("/faults", "/rules", "/strict"):
+            self.call("DELETE", path, expect=204)
+
     def reset(self, **scope):
         return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]
 

@@ -7,35 +7,10 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#include "test/unit/link/task_fixture.h"
-#include "test/unit/support/skip.h"
+#include "test/unit/link/account_fixture.h"
 
-#define FIRST 2100000000
-#define COUNT 40000000
 /* A job has one number on all nodes of a machine: this is of no other run of this test. */
 static char job[24];
-
-static void need_root(void)
-{
-    if (geteuid() != 0)
-        skip_because("needs root");
-}
-
-static void take(struct fixture *f)
-{
-    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, job);
-    const struct node_account account = {.name = job, .dir = dir, .first = FIRST, .count = COUNT};
-    ASK(f, node_account_take(f->link, &account, on_done, f));
-    assert_string_equal(f->why.msg, "");
-    free(dir);
-    free(jobs);
-}
-
-static void release(struct fixture *f)
-{
-    ASK(f, node_account_release(f->link, job, on_done, f));
-    assert_string_equal(f->why.msg, "");
-}
 
 #define REGISTRY "/var/lib/batchai-node/accounts"
 #define FAR_AWAY (FIRST + COUNT - 10) /* given to no other test */
@@ -80,9 +55,9 @@ static void test_numbers_of_roots_that_are_gone_are_forgotten(void **state)
 {
     struct fixture *f = *state;
     struct err e;
-    need_root();
+    NEED_ROOT();
     open_ready(f);
-    take(f);
+    take(f, job);
     close_link(f);
     char *other = in_root(f, "other"), *file = fs_join(other, "incarnation");
     assert_int_equal(fs_mkdirs(other, 0755, &e), 0);
@@ -122,9 +97,9 @@ static void test_numbers_of_roots_that_are_gone_are_forgotten(void **state)
 static void test_what_is_taken_is_noted_again(void **state)
 {
     struct fixture *f = *state;
-    need_root();
+    NEED_ROOT();
     open_ready(f);
-    take(f);
+    take(f, job);
     uid_t one = uid_of(f, job);
     char *path = in_root(f, "incarnation"), *incarnation, entry[256];
     assert_int_equal(fs_read(path, 256, &incarnation, NULL, NULL), 0);
@@ -135,7 +110,7 @@ static void test_what_is_taken_is_noted_again(void **state)
     open_ready(f);
     WAIT(f, is_noted(entry));
     assert_int_equal(uid_of(f, job), one);
-    release(f);
+    release(f, job);
     assert_false(is_noted(entry));
     free(incarnation);
     free(path);
@@ -147,16 +122,16 @@ static void test_a_directory_just_made_is_of_no_job_before(void **state)
     struct fixture *f = *state;
     struct stat st;
     struct err e;
-    need_root();
+    NEED_ROOT();
     open_ready(f);
     char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, job);
     assert_int_equal(fs_mkdirs(jobs, 0755, &e), 0);
     assert_int_equal(mkdir(dir, 0700), 0);
-    take(f);
+    take(f, job);
     assert_true(uid_of(f, job) > FIRST);
     assert_int_equal(lstat(dir, &st), 0);
     assert_int_equal(st.st_uid, uid_of(f, job));
-    release(f);
+    release(f, job);
     free(dir);
     free(jobs);
 }
@@ -167,13 +142,13 @@ static void test_a_job_keeps_what_an_older_agent_gave(void **state)
     struct fixture *f = *state;
     char name[64], in_jobs[64];
     struct stat st;
-    need_root();
+    NEED_ROOT();
     snprintf(name, sizeof name, "accounts/%s", job);
     snprintf(in_jobs, sizeof in_jobs, "jobs/%s", job);
     char *record = in_root(f, name), *dir = in_root(f, in_jobs);
     for (int links = 0; links < 2; links++) {
         open_ready(f);
-        take(f);
+        take(f, job);
         uid_t uid = uid_of(f, job);
         char *text = slip_text(record);
         assert_true(uid > 0);
@@ -184,12 +159,12 @@ static void test_a_job_keeps_what_an_older_agent_gave(void **state)
             assert_int_equal(fs_write_atomic(record, text, strlen(text), 0600, &f->why), 0);
         close_link(f);
         open_ready(f);
-        take(f);
+        take(f, job);
         assert_int_equal(lstat(record, &st), 0);
         assert_int_equal(S_ISLNK(st.st_mode), links);
         assert_int_equal(lstat(dir, &st), 0);
         assert_int_equal(st.st_uid, uid);
-        release(f);
+        release(f, job);
         assert_int_equal(lstat(record, &st), -1);
         assert_int_equal(lstat(dir, &st), 0);
         assert_int_equal(st.st_uid, 0);
@@ -208,18 +183,18 @@ static void test_what_a_power_cut_takes_the_directory_tells(void **state)
     struct fixture *f = *state;
     static const char *const left[] = {"", "another\n2000000000 2000000000 /x\n"};
     char name[64];
-    need_root();
+    NEED_ROOT();
     snprintf(name, sizeof name, "accounts/%s", job);
     char *record = in_root(f, name);
     open_ready(f);
-    take(f);
+    take(f, job);
     uid_t uid = uid_of(f, job);
     assert_true(uid > 0);
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
         close_link(f);
         assert_int_equal(fs_write_atomic(record, left[i], strlen(left[i]), 0600, &f->why), 0);
         open_ready(f);
-        take(f);
+        take(f, job);
         char *dir = fs_join(f->root, "jobs"), *own = fs_join(dir, job);
         struct stat st;
         assert_int_equal(lstat(own, &st), 0);
@@ -227,7 +202,7 @@ static void test_what_a_power_cut_takes_the_directory_tells(void **state)
         free(own);
         free(dir);
     }
-    release(f);
+    release(f, job);
     free(record);
 }
 

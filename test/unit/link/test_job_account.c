@@ -9,55 +9,7 @@
 #include <sys/shm.h>
 #include <sys/wait.h>
 
-#include "test/unit/link/task_fixture.h"
-#include "test/unit/support/skip.h"
-
-#define FIRST 2100000000
-#define COUNT 40000000
-
-#define NEED_ROOT()                                                                                \
-    do {                                                                                           \
-        if (geteuid() != 0)                                                                        \
-            skip_because("needs root");                                                            \
-    } while (0)
-
-static char *dir_of(struct fixture *f, const char *name)
-{
-    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, name);
-    free(jobs);
-    return dir;
-}
-
-static void take_from(struct fixture *f, const char *name, int64_t first, int64_t count)
-{
-    char *dir = dir_of(f, name);
-    const struct node_account account = {.name = name, .dir = dir, .first = first, .count = count};
-    ASK(f, node_account_take(f->link, &account, on_done, f));
-    free(dir);
-}
-
-static void take(struct fixture *f, const char *name)
-{
-    take_from(f, name, FIRST, COUNT);
-    assert_string_equal(f->why.msg, "");
-}
-
-static void release(struct fixture *f, const char *name)
-{
-    ASK(f, node_account_release(f->link, name, on_done, f));
-    assert_string_equal(f->why.msg, "");
-}
-
-static uid_t owner_of(struct fixture *f, const char *relative, mode_t *mode)
-{
-    char *path = in_root(f, relative);
-    struct stat st;
-    assert_int_equal(lstat(path, &st), 0);
-    if (mode)
-        *mode = st.st_mode & 07777;
-    free(path);
-    return st.st_uid;
-}
+#include "test/unit/link/account_fixture.h"
 
 static bool is_there(struct fixture *f, const char *relative)
 {
@@ -66,32 +18,6 @@ static bool is_there(struct fixture *f, const char *relative)
     bool there = lstat(path, &st) == 0;
     free(path);
     return there;
-}
-
-/* Runs a command of job `name`; in its own directory, which also gets its output. */
-static void begin(struct fixture *f, const char *id, const char *name, const char *command)
-{
-    char as[32], *dir = dir_of(f, name), *out = fs_join(dir, "out.txt"),
-                 *no = fs_join(dir, "no.txt");
-    snprintf(as, sizeof as, "+%s", name);
-    const struct task_spec s = {.id = id,
-                                .command_line = command,
-                                .cwd = dir,
-                                .stdout_path = out,
-                                .stderr_path = no,
-                                .step = "job",
-                                .user = as};
-    run_spec(f, &s);
-    free(no);
-    free(out);
-    free(dir);
-}
-
-static int exit_of(struct fixture *f, const char *id, const char *name, const char *command)
-{
-    f->n_ended = 0;
-    begin(f, id, name, command);
-    return end_of(f)->s.exit_code;
 }
 
 static void test_a_job_is_a_number_of_its_own(void **state)

@@ -6,11 +6,8 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include "test/unit/link/task_fixture.h"
-#include "test/unit/support/skip.h"
+#include "test/unit/link/account_fixture.h"
 
-#define FIRST 2100000000
-#define COUNT 40000000
 #define HOSTS "127.0.0.1 slots=1\n"
 
 static char *path_in(struct fixture *f, const char *job, const char *part)
@@ -29,17 +26,8 @@ static struct stat look(struct fixture *f, const char *job, const char *part)
     return st;
 }
 
-static void take(struct fixture *f, const char *job)
-{
-    char *dir = path_in(f, job, "");
-    const struct node_account account = {.name = job, .dir = dir, .first = FIRST, .count = COUNT};
-    ASK(f, node_account_take(f->link, &account, on_done, f));
-    assert_string_equal(f->why.msg, "");
-    free(dir);
-}
-
 /* As the daemon begins a job. */
-static void begin(struct fixture *f, const char *job, const char *hosts)
+static void begin_job(struct fixture *f, const char *job, const char *hosts)
 {
     char *shared = path_in(f, job, "/shared"), *file = path_in(f, job, "/hostfile"), as[64];
     const char *paths[] = {shared};
@@ -86,31 +74,25 @@ static void assert_plain(struct fixture *f, const char *job, const char *hosts)
     free(said);
 }
 
-#define NEED_ROOT()                                                                                \
-    do {                                                                                           \
-        if (geteuid() != 0)                                                                        \
-            skip_because("needs root");                                                            \
-    } while (0)
-
 static void test_it_serves_the_next_job(void **state)
 {
     struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
-    begin(f, "one", HOSTS);
+    begin_job(f, "one", HOSTS);
     struct stat dir = look(f, "one", ""), hosts = look(f, "one", "/hostfile");
     uid_t one = uid_of(f, "one");
     end(f, "one");
-    begin(f, "two", HOSTS);
+    begin_job(f, "two", HOSTS);
     assert_int_not_equal(uid_of(f, "two"), one);
     assert_int_equal(look(f, "two", "").st_ino, dir.st_ino);
     assert_int_equal(look(f, "two", "/hostfile").st_ino, hosts.st_ino);
     assert_plain(f, "two", HOSTS);
-    begin(f, "three", HOSTS); /* beside it */
+    begin_job(f, "three", HOSTS); /* beside it */
     assert_int_not_equal(look(f, "three", "").st_ino, dir.st_ino);
     assert_plain(f, "three", HOSTS);
     end(f, "two");
-    begin(f, "four", "another\n");
+    begin_job(f, "four", "another\n");
     assert_int_equal(look(f, "four", "").st_ino, dir.st_ino);
     assert_plain(f, "four", "another\n");
     end(f, "three");
@@ -141,7 +123,7 @@ static void test_what_a_job_changed_is_not_the_next_ones(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char id[16], user[16] = "+one";
         snprintf(id, sizeof id, "t%zu", i);
-        begin(f, "one", HOSTS);
+        begin_job(f, "one", HOSTS);
         ino_t was = look(f, "one", "").st_ino;
         char *dir = path_in(f, "one", "");
         const struct task_spec s = {.id = id,
@@ -159,7 +141,7 @@ static void test_what_a_job_changed_is_not_the_next_ones(void **state)
             assert_int_equal(setxattr(attributed, "user.x", "y", 1, 0), 0);
         free(attributed);
         end(f, "one");
-        begin(f, "two", HOSTS);
+        begin_job(f, "two", HOSTS);
         assert_plain(f, "two", HOSTS);
         assert_int_equal(look(f, "two", "").st_ino == was, cases[i].is_kept);
         end(f, "two");
@@ -173,13 +155,13 @@ static void test_an_open_host_file_is_not_the_next_jobs(void **state)
     struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
-    begin(f, "one", HOSTS);
+    begin_job(f, "one", HOSTS);
     struct stat was = look(f, "one", "/hostfile");
     char *path = path_in(f, "one", "/hostfile");
     int fd = open(path, O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     end(f, "one");
-    begin(f, "two", HOSTS);
+    begin_job(f, "two", HOSTS);
     assert_int_not_equal(look(f, "two", "/hostfile").st_ino, was.st_ino);
     assert_int_equal(pwrite(fd, "evil", 4, 0), 4);
     assert_plain(f, "two", HOSTS);
@@ -202,7 +184,7 @@ static void test_to_take_it_again_writes_nothing(void **state)
     char record[64];
     NEED_ROOT();
     open_ready(f);
-    begin(f, "one", HOSTS);
+    begin_job(f, "one", HOSTS);
     snprintf(record, sizeof record, "/run/userdb/batchai-%u.user", uid_of(f, "one"));
     bool named = stat(record, &was) == 0;
     struct stat dir_was = look(f, "one", "");
