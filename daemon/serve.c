@@ -381,6 +381,22 @@ static struct testing testing_deps(struct daemon *d, const struct arm *arm)
         .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
 }
 
+static struct azstorage azstorage_deps(struct daemon *d)
+{
+    return (struct azstorage){.storage = d->storage,
+                              .access = &d->access,
+                              .fleet = sched_fleet(d->sched),
+                              .runs = sched_runs(d->sched),
+                              .files = d->files,
+                              .shares = d->shares,
+                              .journal = d->journal,
+                              .turns = turns_create(),
+                              .storage_dir = d->c->state->storage,
+                              .loop = d->time.loop,
+                              .begun_us = loop_wall_us(d->time.loop),
+                              .begun_mono_us = loop_mono_us(d->time.loop)};
+}
+
 static struct api_deps api_deps(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -414,18 +430,7 @@ static struct api_deps api_deps(struct daemon *d)
                     .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
                     .cluster_quota = (int)cf->quota_clusters,
                     .core_quota = (int)cf->quota_cores},
-        .azstorage = {.storage = d->storage,
-                      .access = &d->access,
-                      .fleet = sched_fleet(d->sched),
-                      .runs = sched_runs(d->sched),
-                      .files = d->files,
-                      .shares = d->shares,
-                      .journal = d->journal,
-                      .turns = turns_create(),
-                      .storage_dir = c->state->storage,
-                      .loop = d->time.loop,
-                      .begun_us = loop_wall_us(d->time.loop),
-                      .begun_mono_us = loop_mono_us(d->time.loop)},
+        .azstorage = azstorage_deps(d),
         .admin = {.sched = d->sched,
                   .fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),

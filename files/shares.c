@@ -24,6 +24,7 @@
 #include "files/change.h"
 #include "files/share_priv.h"
 #include "lib/arena.h"
+#include "lib/fs.h"
 
 /* How many shares may have workers at once: each may cost FILES_WORKERS threads that hang. High
  * enough that one server whose shares all hang leaves room for the shares of others. */
@@ -163,18 +164,12 @@ static void on_timer(void *ctx)
         share_watch(s);
 }
 
-static bool is_below(const char *folder, const char *above)
-{
-    size_t n = strlen(above);
-    return strncmp(folder, above, n) == 0 && (folder[n] == '/' || !folder[n]);
-}
-
 /* Without a step onto what somebody has mounted there, which may hang. Looked at when the share
  * begins to be used; who mounts something over a share in use, with --ephemeral, waits with all. */
 static bool is_in_memory(const struct files *f, const char *folder)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
-    if (!f->memory || !is_below(folder, f->memory))
+    if (!f->memory || !fs_is_within(folder, f->memory))
         return false;
     const char *below = folder + strlen(f->memory);
     int memory = open(f->memory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -399,7 +394,7 @@ void job_begin(struct files *f, const char *folder, struct job *job)
 
 struct share *share_in_memory(struct files *f, const char *folder)
 {
-    if (f->stopping || !f->memory || !is_below(folder, f->memory))
+    if (f->stopping || !f->memory || !fs_is_within(folder, f->memory))
         return NULL;
     struct share *s = share_find(f, folder);
     if (!s)

@@ -182,5 +182,7 @@ struct replied *usage_of_pools(struct request *r)
         }
         batch_list_add(r, &l, rows[i].name, row);
     }
+    if (n == (size_t)batch_list_limit(&l) && !l.more) /* some of them were not there then */
+        batch_list_stop(r, &l, rows[n - 1].name);
     return batch_list_reply(r, &l);
 }

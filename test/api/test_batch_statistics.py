@@ -54,6 +54,17 @@ def test_usage_is_of_nodes_that_are_there(plane, used, version):
         assert values["QueryParameterName"] in params
 
 
+def test_pages_of_usage_go_on_behind_pools_that_were_not_there_then(plane, used):
+    early, late = fresh("z-early"), fresh("a-late")
+    add_pool(plane, early)
+    add_pool(plane, late)
+    until = plane.get(f"/pools/{late}")["creationTime"]
+    listed = plane.all("/poolusagemetrics", maxresults=1, starttime=ago(hours=1), endtime=until)
+    assert [row["poolId"] for row in listed] == [used, early]
+    for name in (early, late):
+        plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
 def test_the_version_of_a_cloud_service_is_changed_by_name(plane):
     name, old = fresh("cloud"), plane.at(V["7.0"])
     body = {"id": name, "vmSize": "small", "cloudServiceConfiguration": {"osFamily": "5"}}

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "lib/strbuf.h"
 #include "test/unit/link/fixture.h"
@@ -60,30 +61,46 @@ static inline const struct seen *end_of(struct fixture *f)
     return &f->ended[0];
 }
 
-static inline void bind_copy(const char *path, const char *more)
+static inline void append_in(const char *dir, const char *name, const char *more)
 {
-    char tmp[] = "/tmp/batchai-test-etc-XXXXXX", *text;
-    struct err e;
-    assert_int_equal(fs_read(path, 1 << 24, &text, NULL, &e), 0);
-    int fd = mkostemp(tmp, O_CLOEXEC);
-    assert_true(fd >= 0 && fchmod(fd, 0644) == 0);
-    assert_int_equal(fs_write_all(fd, text, strlen(text)), 0);
+    char *path = fs_join(dir, name);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_true(fd >= 0);
     assert_int_equal(fs_write_all(fd, more, strlen(more)), 0);
     close(fd);
-    assert_int_equal(mount(tmp, path, "none", MS_BIND, NULL), 0);
-    unlink(tmp);
-    free(text);
+    free(path);
 }
 
-/* Once per test program: from now on the test account is in what this process sees as /etc. False
- * if that cannot be done: no root, or no namespaces. */
+static inline void copy_etc(const char *to)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        execlp("cp", "cp", "-a", "/etc/.", to, (char *)NULL);
+        _exit(127);
+    }
+    /* Files that programs of other tests make there for a moment may be gone when it comes to them.
+     */
+    assert_true(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+}
+
+/* Once per test program: from now on the test account is in what this process sees as /etc, a copy
+ * in memory. (A file that is mounted over /etc/passwd alone would go as soon as anybody makes an
+ * account: a rename takes away what is mounted there, in all namespaces.) False if that cannot be
+ * done: no root, or no namespaces. */
 static inline bool make_test_account(void)
 {
+    char dir[] = "/tmp/batchai-test-etc-XXXXXX";
     if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
         mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
         return false;
-    bind_copy("/etc/passwd", TEST_USER ":x:54321:54322:a test:/tmp:/bin/sh\n");
-    bind_copy("/etc/group", "batchai-own:x:54322:\nbatchai-more:x:54323:root," TEST_USER "\n");
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(mount("none", dir, "tmpfs", 0, "mode=0755"), 0);
+    copy_etc(dir);
+    append_in(dir, "passwd", TEST_USER ":x:54321:54322:a test:/tmp:/bin/sh\n");
+    append_in(dir, "group", "batchai-own:x:54322:\nbatchai-more:x:54323:root," TEST_USER "\n");
+    assert_int_equal(mount(dir, "/etc", NULL, MS_MOVE, NULL), 0);
+    assert_int_equal(rmdir(dir), 0);
     return true;
 }
 
