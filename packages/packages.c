@@ -18,7 +18,6 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "storage/storage.h"
-#include "zip/zip.h"
 
 #define QUEUE     256 /* archives that wait for the thread */
 #define SUFFIX    ".zip"
@@ -82,7 +81,7 @@ static void finish(struct keep *k, const struct err *why)
     go_on(p);
 }
 
-/* --- on the thread: sum, check, rename -------------------------------------------------------- */
+/* --- on the thread: sum, rename --------------------------------------------------------------- */
 
 static int sum(int fd, struct package_kept *out, struct err *e)
 {
@@ -105,16 +104,6 @@ static int sum(int fd, struct package_kept *out, struct err *e)
     sodium_bin2hex(out->hash, sizeof out->hash, digest, sizeof digest);
     out->size = at;
     return 0;
-}
-
-static int check(int fd, struct err *e)
-{
-    struct zip *z;
-    if (zip_open(fd, &zip_usual_limits, &z, e) < 0)
-        return -1;
-    int rc = zip_check(z, e);
-    zip_close(z);
-    return rc;
 }
 
 static int place(struct keep *k, const char *from, struct err *e)
@@ -158,8 +147,7 @@ static void work(void *ctx)
     int fd = k->rc < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && k->rc == 0)
         k->rc = err_set(&k->why, ERR_IO, NULL, "The archive cannot be read: %s.", strerror(errno));
-    else if (k->rc == 0 && (sum(fd, &k->kept, &k->why) < 0 || check(fd, &k->why) < 0 ||
-                            place(k, path, &k->why) < 0))
+    else if (k->rc == 0 && (sum(fd, &k->kept, &k->why) < 0 || place(k, path, &k->why) < 0))
         k->rc = -1;
     if (fd >= 0)
         close(fd);

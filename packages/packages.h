@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The packages room: archives of applications, as they were when they were activated. Each is
- * copied from a container into a folder of the daemon's own, read whole on a thread of its own, and
- * kept under its hash if it is an archive that may be unpacked (zip/zip.h). What users write into
- * the container afterwards changes nothing.
+ * copied from a container into a folder of the daemon's own, and kept under its hash. What users
+ * write into the container afterwards changes nothing. Whether it is an archive that may be
+ * unpacked (zip/zip.h) is seen on a node, as in the service.
  *
- *   packages_keep(): copy -> sum and check -> rename to HASH.zip -> callback, which writes the row
+ *   packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
  *
  * A file without a row is removed (packages_sweep()), but never while one is being kept, whose row
  * is not written yet.
@@ -45,8 +45,8 @@ struct package_kept {
     char hash[PACKAGE_HASH]; /* SHA-256 in hexadecimal digits */
     int64_t size;            /* of the archive */
 };
-/* With a `why`, `kept` is NULL: ERR_FILE_NOT_FOUND: there is no such file; ERR_INVALID_CONTENT: it
- * is no archive that may be unpacked. Called once, on the loop, never inside the call. */
+/* With a `why`, `kept` is NULL; ERR_FILE_NOT_FOUND: there is no such file. Called once, on the
+ * loop, never inside the call. */
 typedef void (*package_keeping)(void *ctx, const struct err *why, const struct package_kept *kept);
 void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb,
                    void *ctx);

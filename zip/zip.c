@@ -250,17 +250,3 @@ int zip_read(struct zip *z, size_t i, zip_sink sink, void *ctx, struct err *e)
     int closed = unzCloseCurrentFile(z->unz);
     return rc == 0 && closed != UNZ_OK ? refuse(x, "has a wrong checksum", e) : rc;
 }
-
-static int forget(void *ctx, const void *bytes, size_t n, struct err *e)
-{
-    (void)ctx, (void)bytes, (void)n, (void)e;
-    return 0;
-}
-
-int zip_check(struct zip *z, struct err *e)
-{
-    for (size_t i = 0; i < z->n; i++)
-        if (zip_read(z, i, forget, NULL, e) < 0)
-            return -1;
-    return 0;
-}

@@ -4,7 +4,7 @@
  * message that names the entry: names that lead out (absolute, "..", drives) or come twice, entries
  * that are no regular file or directory, encryption, methods other than stored and deflated, data
  * that overlap, sizes or sums that do not hold, and more entries or bytes than the limits. So
- * nothing that zip_check() has accepted can surprise whoever unpacks the same bytes.
+ * nothing that was unpacked can surprise whoever uses it.
  *
  * Everything here blocks: for worker threads, and for programs on nodes. Errors are
  * ERR_INVALID_CONTENT (the archive) or ERR_IO (the file, or where it goes).
@@ -48,9 +48,6 @@ const struct zip_entry *zip_entry(const struct zip *z, size_t i);
 /* Hands over the bytes of a file in pieces. `sink` returns -1 with *e set to stop. */
 typedef int (*zip_sink)(void *ctx, const void *bytes, size_t n, struct err *e);
 int zip_read(struct zip *z, size_t i, zip_sink sink, void *ctx, struct err *e) MUST_CHECK;
-
-/* Reads all of it, and keeps nothing. */
-int zip_check(struct zip *z, struct err *e) MUST_CHECK;
 
 /* Writes all of it below an empty directory. Files can be read by everybody and written by nobody;
  * programs can be run. An archive that does not say which files are programs, as those made on

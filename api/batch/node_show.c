@@ -106,8 +106,10 @@ static json_t *errors_of(const struct node *nd)
 {
     if (nd->state != NODE_UNUSABLE)
         return NULL;
-    return json_pack("[{s:s, s:s}]", "code", failure_name((enum failure_code)nd->failure),
-                     "message", nd->why ? nd->why : "");
+    enum failure_code failure = (enum failure_code)nd->failure;
+    const struct batch_failure_words w = batch_failure_words(failure);
+    const char *code = strcmp(w.code, "Unknown") == 0 ? failure_name(failure) : w.code;
+    return json_pack("[{s:s, s:s}]", "code", code, "message", nd->why ? nd->why : "");
 }
 
 static json_t *endpoint(const char *name, const char *protocol, const char *address, int front,

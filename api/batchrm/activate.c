@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The activation of a package: what is in the container now is copied and checked, and nodes get
- * this copy from then on.
+ * The activation of a package: what is in the container now is copied, and nodes get this copy
+ * from then on.
  */
 #include <string.h>
 
@@ -32,8 +32,6 @@ static int in_words(const struct err *why, struct err *e)
         return err_set(e, BATCHRM_NO_BLOB, NULL,
                        "The archive of the package is not in its container: upload it to the "
                        "storageUrl of the package first.");
-    if (why->code == ERR_INVALID_CONTENT)
-        e->code = BATCHRM_NO_ARCHIVE;
     return -1;
 }
 

@@ -21,7 +21,6 @@
     X(BATCHRM_NO_UPDATES, 409, "ApplicationPackageUpdateNotAllowed", 0)                            \
     X(BATCHRM_NOT_ACTIVE, 409, "RequestedDefaultVersionNotActive", 0)                              \
     X(BATCHRM_NO_BLOB, 409, "ApplicationPackageBlobNotFound", 0)                                   \
-    X(BATCHRM_NO_ARCHIVE, 409, "ApplicationPackageInvalid", 0)                                     \
     X(BATCHRM_TOO_MANY, 409, "ApplicationQuotaReached", 0)                                         \
     X(BATCHRM_KEYS_OFF, 409, "SharedKeyAuthenticationDisabled", 0)                                 \
     X(BATCHRM_POOL_NOT_FOUND, 404, "PoolNotFound", 0)                                              \

@@ -40,8 +40,7 @@ static void on_kept(void *ctx, const struct err *why, const struct package_kept 
     struct seed_archives *k = one->all;
     struct err e;
     if (why) {
-        err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_INVALID_PROPERTY, "base64",
-                "%.300s", why->msg);
+        err_set(&e, why->code, "base64", "%.300s", why->msg);
         fails(k, one->step, &e);
     } else {
         one->step->hash = arena_strdup(&k->r->arena, kept->hash);

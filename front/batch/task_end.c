@@ -40,7 +40,8 @@ static const struct wording {
      "A resource file of the task was not sent in time", BATCH_END_PRE_PROCESSING},
     {FAIL_NO_ROOM, "DiskFull", "There is no room on the disk of the node",
      BATCH_END_PRE_PROCESSING},
-    {FAIL_PACKAGE, "ApplicationPackageError", "An application package of the task could not be had",
+    {FAIL_PACKAGE, "ApplicationPackageError",
+     "One or more application packages specified for the task are invalid",
      BATCH_END_PRE_PROCESSING},
     {FAIL_OUTPUT_NO_CONTAINER, "FileUploadContainerNotFound",
      "One of the containers for the files of the task does not exist", BATCH_END_UPLOAD},
@@ -84,7 +85,9 @@ struct batch_failure_words batch_failure_words(enum failure_code code)
 const char *task_failure_info(struct arena *a, const struct failure *why)
 {
     const struct wording *w = wording_of(why);
-    bool by_exit = w->code == FAIL_JOB_FAILED, server = failure_fault(why->code) != FAULT_CLIENT;
+    bool by_exit = w->code == FAIL_JOB_FAILED;
+    /* The service calls a package its own error, whatever is wrong with it. */
+    bool server = why->code == FAIL_PACKAGE || failure_fault(why->code) != FAULT_CLIENT;
     const char *said = why->message && !by_exit ? why->message : w->message;
     const struct kv details[] = {
         {.name = "Message", .value = said},

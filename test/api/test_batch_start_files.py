@@ -6,7 +6,7 @@ import pytest
 from support.batch import Plane
 from support.batch_fixtures import others  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool
-from support.batch_packages import package, packaged
+from support.batch_packages import package, package_of, packaged
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -116,5 +116,17 @@ def test_a_package_that_is_gone_makes_nodes_unusable(daemon, accounts, pools):
     resize = {"targetDedicatedNodes": 1}
     wait_for(lambda: accounts.plane.call("POST", f"/pools/{name}/resize", resize).status == 202, what="a steady pool")
     failed = node(accounts, name, "unusable")
-    assert failed["errors"][0]["code"] == "PackageFailed" and "gone#1" in failed["errors"][0]["message"]
+    assert failed["errors"][0]["code"] == "ApplicationPackageError" and "gone#1" in failed["errors"][0]["message"]
     accounts.plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
+def test_a_package_that_is_no_archive_makes_nodes_unusable_until_it_is_one(daemon, accounts, pools):
+    daemon.expect_log(r"warn node\.unusable")
+    package_of(accounts, "broken", "1", b"no archive")
+    pool = pools(applicationPackageReferences=[{"applicationId": "broken", "version": "1"}])
+    (error,) = node(accounts, pool, "unusable")["errors"]
+    assert error["code"] == "ApplicationPackageError" and "no zip file" in error["message"]
+    package(accounts, "broken", "1", "whole")
+    name = accounts.plane.all(f"/pools/{pool}/nodes")[0]["id"]
+    accounts.plane.call("POST", f"/pools/{pool}/nodes/{name}/reboot", {}, expect=202)
+    node(accounts, pool, "idle")

@@ -4,7 +4,7 @@
 import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL, Jobs, add_pool
-from support.batch_packages import package, packaged
+from support.batch_packages import hostile, package, package_of, packaged
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -118,3 +118,20 @@ def test_a_package_that_is_gone_fails_the_task(accounts, jobs):
     info = done["executionInfo"]
     assert info["result"] == "failure" and "exitCode" not in info
     assert "app02" in str(info["failureInfo"])
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("case", range(10))
+def test_a_task_fails_whose_package_cannot_be_unpacked(accounts, jobs, case):
+    archive, why = hostile()[case]
+    app = fresh("bad")
+    package_of(accounts, app, "1", archive)
+    job = jobs()
+    (done,) = job.wait(job.add("/bin/true", applicationPackageReferences=refs((app, "1"))))
+    info = done["executionInfo"]
+    assert info["result"] == "failure" and "exitCode" not in info
+    assert (info["failureInfo"]["category"], info["failureInfo"]["code"]) == ("ServerError", "ApplicationPackageError")
+    said = {d["name"]: d["value"] for d in info["failureInfo"]["details"]}["Message"]
+    assert f"{app}#1" in said and why in said
+    (done,) = job.wait(job.add("/bin/true"))
+    assert done["executionInfo"]["result"] == "success", "the node is as good as before"

@@ -389,7 +389,6 @@ def test_applications_and_their_packages(tested, t):
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda a: a["packages"]["1.0"].update(base64="bm8gemlw"), "groups.lab.batchAccounts.seedpacks.applications.tool.packages.1.0"),
         (lambda a: a["packages"]["1.0"].update(base64=1), "a text in base64"),
         (lambda a: a["packages"]["1.0"].update(colour="red"), "a package takes base64 and activated"),
         (lambda a: a["packages"].update({"b d": {}}), "b d"),

@@ -19,18 +19,51 @@ def packaged(daemon):
 
 
 def package(accounts, app, version, text, default=False):
-    path = f"/{accounts.name}/applications/{app}"
-    accounts.call("PUT", path, expect=200)
-    made = accounts.call("PUT", f"{path}/versions/{version}", expect=200).json
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+    """One whose program says the text."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
         program = zipfile.ZipInfo("bin/say.sh")
         program.external_attr = 0o100755 << 16
         z.writestr(program, f"#!/bin/sh\necho {text}\n")
+    package_of(accounts, app, version, out.getvalue())
+    if default:
+        accounts.call("PATCH", f"/{accounts.name}/applications/{app}", {"properties": {"defaultVersion": version}}, expect=200)
+
+
+def package_of(accounts, app, version, archive):
+    path = f"/{accounts.name}/applications/{app}"
+    accounts.call("PUT", path, expect=200)
+    made = accounts.call("PUT", f"{path}/versions/{version}", expect=200).json
     place = urlsplit(made["properties"]["storageUrl"])
     head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
     target = f"{place.path}?{place.query}"
-    accounts.daemon.call("PUT", target, data=archive.getvalue(), headers=head, token="", validate=False, expect=201)
+    accounts.daemon.call("PUT", target, data=archive, headers=head, token="", validate=False, expect=201)
     accounts.call("POST", f"{path}/versions/{version}/activate", {"format": "zip"}, expect=200)
-    if default:
-        accounts.call("PATCH", path, {"properties": {"defaultVersion": version}}, expect=200)
+
+
+def hostile():
+    """(archive, what is said of it)"""
+
+    def made(name, mode=None, text="x", times=1):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+            for _ in range(times):
+                info = zipfile.ZipInfo(name)
+                info.create_system = 3
+                info.external_attr = (mode or 0o100644) << 16
+                z.writestr(info, text)
+        return out.getvalue()
+
+    whole = made("a.txt", text="text " * 100)
+    return [
+        (b"no archive at all, but some bytes", "no zip file"),
+        (b"", "no zip file"),
+        (whole[:-40], "no zip file"),
+        (whole[:60] + b"\0\0\0" + whole[63:], ""),
+        (made("../../etc/cron.d/x"), "leads out"),
+        (made("/etc/passwd"), "absolute"),
+        (made("..\\x"), "leads out"),
+        (made("link", 0o120777, "/etc"), "symbolic link"),
+        (made("device", 0o020644), "neither a file nor a directory"),
+        (made("twice", times=2), "twice"),
+    ]

@@ -155,14 +155,20 @@ static int file_of(const char *bytes, size_t n)
     return fd;
 }
 
+static int forget(void *ctx, const void *bytes, size_t n, struct err *e)
+{
+    (void)ctx, (void)bytes, (void)n, (void)e;
+    return 0;
+}
+
 /* Reads all of it. 0, or -1 with *e set. */
 static int check_bytes(const char *bytes, size_t n, const struct zip_limits *limits, struct err *e)
 {
-    struct zip *z;
+    struct zip *z = NULL;
     int fd = file_of(bytes, n);
     int rc = zip_open(fd, limits, &z, e);
-    if (rc == 0)
-        rc = zip_check(z, e);
+    for (size_t i = 0; rc == 0 && i < zip_entries(z); i++)
+        rc = zip_read(z, i, forget, NULL, e);
     zip_close(z);
     close(fd);
     return rc;
