@@ -15,6 +15,8 @@
 
 /* Aliases of aliases can make a small text a large tree. */
 #define VALUES_MAX 1000000
+/* libyaml compares each anchor with all before it. */
+#define ANCHORS_MAX 1000
 
 /* --- YAML as a tree ----------------------------------------------------------------------------
  */
@@ -119,12 +121,57 @@ static json_t *tree(struct reading *rd, int id, int depth)
     return (n->type == YAML_SEQUENCE_NODE ? sequence : mapping)(rd, n, depth + 1);
 }
 
-/* False: `parser` has the error. */
-static bool load(const char *text, size_t n, yaml_parser_t *parser, yaml_document_t *doc)
+static void begin(const char *text, size_t n, yaml_parser_t *parser)
 {
     yaml_parser_initialize(parser);
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(parser, (const unsigned char *)text, n);
+}
+
+/* What makes a parser slow that goes through all open levels with each token, and through all
+ * anchors with each anchor. NULL: the event adds too much of neither. */
+static const char *too_much(const yaml_event_t *ev, int *depth, int *anchors)
+{
+    const yaml_char_t *anchor = NULL;
+    if (ev->type == YAML_SEQUENCE_START_EVENT)
+        anchor = ev->data.sequence_start.anchor;
+    else if (ev->type == YAML_MAPPING_START_EVENT)
+        anchor = ev->data.mapping_start.anchor;
+    else if (ev->type == YAML_SCALAR_EVENT)
+        anchor = ev->data.scalar.anchor;
+    *depth += (ev->type == YAML_SEQUENCE_START_EVENT || ev->type == YAML_MAPPING_START_EVENT) -
+              (ev->type == YAML_SEQUENCE_END_EVENT || ev->type == YAML_MAPPING_END_EVENT);
+    *anchors += anchor != NULL;
+    if (*depth > SEED_DEPTH_MAX)
+        return "it is nested too deep";
+    return *anchors > ANCHORS_MAX ? "there are more than 1000 anchors" : NULL;
+}
+
+/* Whether libyaml will be done with it soon. What is no YAML is left to load(). */
+static bool is_tame(const char *text, size_t n, struct err *e)
+{
+    yaml_parser_t parser;
+    yaml_event_t ev;
+    const char *why = NULL;
+    int depth = 0, anchors = 0;
+    bool ended = false;
+    begin(text, n, &parser);
+    while (!ended && !why && yaml_parser_parse(&parser, &ev)) {
+        ended = ev.type == YAML_STREAM_END_EVENT;
+        why = too_much(&ev, &depth, &anchors);
+        if (why)
+            err_set(e, ERR_INVALID_CONTENT, NULL, "line %zu, column %zu: %s",
+                    ev.start_mark.line + 1, ev.start_mark.column + 1, why);
+        yaml_event_delete(&ev);
+    }
+    yaml_parser_delete(&parser);
+    return !why;
+}
+
+/* False: `parser` has the error. */
+static bool load(const char *text, size_t n, yaml_parser_t *parser, yaml_document_t *doc)
+{
+    begin(text, n, parser);
     return yaml_parser_load(parser, doc);
 }
 
@@ -147,6 +194,8 @@ static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
 {
     struct reading rd = {.e = e};
     yaml_parser_t parser;
+    if (!is_tame(text, n, e))
+        return -1;
     if (!load(text, n, &parser, &rd.doc)) {
         err_set(e, ERR_INVALID_CONTENT, NULL, "line %zu, column %zu: %s",
                 parser.problem_mark.line + 1, parser.problem_mark.column + 1,

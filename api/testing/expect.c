@@ -81,21 +81,18 @@ void testing_log_hurry(struct testing_log *log)
 static int read_body(struct request *r, struct expecting *x, int *timeout_s, struct err *e)
 {
     json_error_t why;
-    json_int_t after = 0;
+    json_int_t after = 0, count = 1, timeout = TIMEOUT_S;
     const json_t *match = NULL;
-    x->count = 1;
-    *timeout_s = TIMEOUT_S;
     if (r->body &&
-        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I}", "match", &match, "count",
-                       &x->count, "timeoutSeconds", timeout_s, "after", &after) < 0)
+        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?I, s?I, s?I}", "match", &match, "count",
+                       &count, "timeoutSeconds", &timeout, "after", &after) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
                        why.text);
-    if (x->count < 1 || x->count > SEEN_MAX)
-        return err_set(e, ERR_INVALID_PROPERTY, "count", "count is %d; it must be 1 to %d.",
-                       x->count, SEEN_MAX);
-    if (*timeout_s < 0 || *timeout_s > TIMEOUT_MAX_S)
-        return err_set(e, ERR_INVALID_PROPERTY, "timeoutSeconds",
-                       "timeoutSeconds is %d; it must be 0 to %d.", *timeout_s, TIMEOUT_MAX_S);
+    if (testing_in_range("count", count, 1, SEEN_MAX, e) < 0 ||
+        testing_in_range("timeoutSeconds", timeout, 0, TIMEOUT_MAX_S, e) < 0)
+        return -1;
+    x->count = (int)count;
+    *timeout_s = (int)timeout;
     x->after = after;
     return selector_read(r, match, &x->match, e);
 }
@@ -125,7 +122,7 @@ static void wait(struct expecting *x, int timeout_s)
 struct replied *seen_expect(struct request *r)
 {
     struct err e;
-    int timeout_s;
+    int timeout_s = TIMEOUT_S;
     struct expecting *x = xcalloc(1, sizeof *x);
     x->r = r;
     x->log = testing_of(r)->log;

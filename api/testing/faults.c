@@ -164,14 +164,6 @@ static json_t *render(const struct testing_faults *all, const struct fault *f)
     return o;
 }
 
-static int in_range(const char *name, int64_t value, int64_t min, int64_t max, struct err *e)
-{
-    return value >= min && value <= max
-               ? 0
-               : err_set(e, ERR_INVALID_PROPERTY, name, "%s is %lld; it must be %lld to %lld.",
-                         name, (long long)value, (long long)min, (long long)max);
-}
-
 static const struct {
     int status;
     const char *code, *message;
@@ -185,16 +177,19 @@ static int read_reply(const json_t *o, struct fault *f, struct err *e)
 {
     json_error_t why;
     const char *code = NULL, *message = NULL;
+    json_int_t status, retry_after_s = 0;
     if (!o)
         return 0;
-    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:i, s?s, s?s, s?i}", "status",
-                       &f->status, "code", &code, "message", &message, "retryAfter",
-                       &f->retry_after_s) < 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:I, s?s, s?s, s?I}", "status",
+                       &status, "code", &code, "message", &message, "retryAfter",
+                       &retry_after_s) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "reply", "reply is not as documented: %s.",
                        why.text);
-    if (in_range("reply.status", f->status, 400, 599, e) < 0 ||
-        in_range("reply.retryAfter", f->retry_after_s, 0, DELAY_MAX_MS / 1000, e) < 0)
+    if (testing_in_range("reply.status", status, 400, 599, e) < 0 ||
+        testing_in_range("reply.retryAfter", retry_after_s, 0, DELAY_MAX_MS / 1000, e) < 0)
         return -1;
+    f->status = (int)status;
+    f->retry_after_s = (int)retry_after_s;
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].status == f->status) {
             code = code ? code : usual[i].code;
@@ -232,25 +227,26 @@ static int check_subscription(struct request *r, const struct fault *f, struct e
 static int read_body(struct request *r, struct fault *f, struct err *e)
 {
     json_error_t why;
-    json_int_t delay = 0;
+    json_int_t delay = 0, skip = 0, times = 1;
     int hold = 0, must_exist = 0;
     const char *cut = NULL;
     const json_t *match = NULL, *reply = NULL, *node = NULL, *allocation = NULL;
-    f->times = 1;
     if (json_unpack_ex(r->body, &why, JSON_STRICT,
-                       "{s?o, s?i, s?i, s?I, s?b, s?o, s?s, s?o, s?o, s?b}", "match", &match,
-                       "skip", &f->skip, "times", &f->times, "delayMilliseconds", &delay, "hold",
-                       &hold, "reply", &reply, "cut", &cut, "node", &node, "allocation",
-                       &allocation, "mustExist", &must_exist) < 0)
+                       "{s?o, s?I, s?I, s?I, s?b, s?o, s?s, s?o, s?o, s?b}", "match", &match,
+                       "skip", &skip, "times", &times, "delayMilliseconds", &delay, "hold", &hold,
+                       "reply", &reply, "cut", &cut, "node", &node, "allocation", &allocation,
+                       "mustExist", &must_exist) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
                        why.text);
-    f->delay_ms = delay;
-    f->hold = hold;
-    if (in_range("skip", f->skip, 0, TIMES_MAX, e) < 0 ||
-        in_range("times", f->times, 0, TIMES_MAX, e) < 0 ||
-        in_range("delayMilliseconds", f->delay_ms, 0, DELAY_MAX_MS, e) < 0 ||
+    if (testing_in_range("skip", skip, 0, TIMES_MAX, e) < 0 ||
+        testing_in_range("times", times, 0, TIMES_MAX, e) < 0 ||
+        testing_in_range("delayMilliseconds", delay, 0, DELAY_MAX_MS, e) < 0 ||
         read_reply(reply, f, e) < 0 || read_cut(cut, f, e) < 0)
         return -1;
+    f->skip = (int)skip;
+    f->times = (int)times;
+    f->delay_ms = delay;
+    f->hold = hold;
     bool of_request = f->hold || f->delay_ms > 0 || f->status != 0 || f->cut;
     if (!of_request && !node && !allocation)
         return err_set(e, ERR_MISSING_PROPERTY, "reply",
@@ -295,11 +291,21 @@ struct replied *faults_add(struct request *r)
     return reply_json(r, 201, render(all, f));
 }
 
+static bool is_of(const struct fault *f, const char *subscription)
+{
+    const char *of = f->match.subscription;
+    return !subscription || (of && strcasecmp(of, subscription) == 0);
+}
+
+/* ?subscription=ID: only those that name it. */
 struct replied *faults_list(struct request *r)
 {
     const struct testing_faults *all = testing_of(r)->faults;
+    const char *subscription = request_query(r, "subscription");
     json_t *value = json_array(), *unused = json_array();
     for (const struct fault *f = all->first; f; f = f->next) {
+        if (!is_of(f, subscription))
+            continue;
         json_array_append_new(value, render(all, f));
         if (f->hits == 0)
             json_array_append_new(unused, json_integer(f->number));
@@ -353,8 +359,7 @@ struct replied *faults_remove_all(struct request *r)
 void testing_faults_clear(struct testing_faults *all, const char *subscription)
 {
     for (struct fault **at = &all->first; *at;) {
-        const char *of = (*at)->match.subscription;
-        if (subscription && (!of || strcasecmp(of, subscription) != 0)) {
+        if (!is_of(*at, subscription)) {
             at = &(*at)->next;
             continue;
         }

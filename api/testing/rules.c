@@ -4,7 +4,6 @@
  */
 #include "api/testing/rules.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "lib/strbuf.h"
+#include "lib/wildcard.h"
 #include "scheduler/fleet/front.h"
 #include "storage/storage.h"
 
@@ -141,9 +141,9 @@ static void find_work(struct testing_rules *rules, struct arena *a, const struct
     w->name = f->ops->run_name(f, rules->st, a, &run);
 }
 
-static bool matches(const char *pattern, const char *text, int flags)
+static bool matches(const char *pattern, const char *text, enum wildcard_case letters)
 {
-    return !pattern || (text && fnmatch(pattern, text, flags) == 0);
+    return !pattern || (text && wildcard_match(pattern, text, letters));
 }
 
 static const char *variable(const struct task_spec *spec, const char *name)
@@ -157,15 +157,15 @@ static const char *variable(const struct task_spec *spec, const char *name)
 
 static bool fits(const struct rule_match *m, const struct work *w)
 {
-    if (m->role != w->role || !matches(m->name, w->name, FNM_CASEFOLD) ||
-        !matches(m->pool, w->place.pool, FNM_CASEFOLD) ||
-        !matches(m->subscription, w->place.subscription, FNM_CASEFOLD))
+    if (m->role != w->role || !matches(m->name, w->name, WILDCARD_ANY_CASE) ||
+        !matches(m->pool, w->place.pool, WILDCARD_ANY_CASE) ||
+        !matches(m->subscription, w->place.subscription, WILDCARD_ANY_CASE))
         return false;
-    if (m->command && !matches(m->command, w->spec->title, 0) &&
-        !matches(m->command, w->spec->command_line, 0))
+    if (m->command && !matches(m->command, w->spec->title, WILDCARD_EXACT) &&
+        !matches(m->command, w->spec->command_line, WILDCARD_EXACT))
         return false;
     for (size_t i = 0; i < m->n_env; i++)
-        if (!matches(m->env[i].value, variable(w->spec, m->env[i].name), 0))
+        if (!matches(m->env[i].value, variable(w->spec, m->env[i].name), WILDCARD_EXACT))
             return false;
     return true;
 }

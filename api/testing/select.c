@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -7,13 +6,23 @@
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
 #include "lib/strbuf.h"
+#include "lib/wildcard.h"
 
 /* Of names in an error, about. */
-#define NAMED_MAX 300
+#define NAMED_MAX  300
+#define STATUS_MAX 599
 
 static char *copy(const char *text)
 {
     return text ? xstrdup(text) : NULL;
+}
+
+int testing_in_range(const char *name, int64_t value, int64_t min, int64_t max, struct err *e)
+{
+    return value >= min && value <= max
+               ? 0
+               : err_set(e, ERR_INVALID_PROPERTY, name, "%s is %lld; it must be %lld to %lld.",
+                         name, (long long)value, (long long)min, (long long)max);
 }
 
 static bool is_operation(const struct testing *t, const char *name)
@@ -32,13 +41,16 @@ int selector_read(struct request *r, const json_t *o, struct selector *out, stru
     json_error_t why;
     const char *method = NULL, *operation = NULL, *path = NULL, *subscription = NULL, *pool = NULL,
                *name = NULL;
+    json_int_t status = 0;
     *out = (struct selector){0};
     if (o && json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT,
-                            "{s?s, s?s, s?s, s?s, s?i, s?s, s?s}", "method", &method, "operation",
+                            "{s?s, s?s, s?s, s?s, s?I, s?s, s?s}", "method", &method, "operation",
                             &operation, "path", &path, "subscription", &subscription, "status",
-                            &out->status, "pool", &pool, "name", &name) < 0)
+                            &status, "pool", &pool, "name", &name) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "match", "match is not as documented: %s.",
                        why.text);
+    if (testing_in_range("match.status", status, 0, STATUS_MAX, e) < 0)
+        return -1;
     if (operation && !is_operation(testing_of(r), operation))
         return err_set(
             e, ERR_INVALID_PROPERTY, "match.operation",
@@ -48,6 +60,7 @@ int selector_read(struct request *r, const json_t *o, struct selector *out, stru
     if (path && *path != '/' && *path != '*')
         return err_set(e, ERR_INVALID_PROPERTY, "match.path",
                        "The path '%.200s' fits nothing: it must begin with / or *.", path);
+    out->status = (int)status;
     out->method = copy(method);
     out->operation = copy(operation);
     out->path = copy(path);
@@ -75,7 +88,7 @@ static bool same(const char *wanted, const char *is)
 
 static bool like(const char *pattern, const char *is)
 {
-    return !pattern || (is && fnmatch(pattern, is, FNM_CASEFOLD) == 0);
+    return !pattern || (is && wildcard_match(pattern, is, WILDCARD_ANY_CASE));
 }
 
 bool selector_fits(const struct selector *s, const struct told *t)
