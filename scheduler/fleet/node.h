@@ -74,8 +74,12 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
 /* Those of a run in a place of its front's, which has the directory `dir`. */
 const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
                                   const struct place_spec *place, const char *dir);
+/* Adds a step that takes it, unless it is known to be there. */
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir);
+/* A task has run in that place: if its account is one that runs share, it is there until the link
+ * is lost or the node prepared. */
+void node_rt_account_works(struct node_rt *rt, struct arena *a, const struct place_spec *place);
 /* Of the users of its pool: those who can log in by name, where a machine's agent is root; else the
  * accounts that tasks run as, where a key or numbers were given for them. */
 void node_users_step(const struct node_rt *rt, struct arena *a, struct script *sc,

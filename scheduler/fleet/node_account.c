@@ -85,9 +85,30 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
     return node_rt_job_account(rt, a, place->account ? place->account : dir);
 }
 
+/* What a node keeps of a shared account. */
+static const char *account_key(struct arena *a, const struct place_spec *place)
+{
+    return arena_printf(a, "%s %d:%d %s", place->account, place->uid, place->gid,
+                        place->account_dir);
+}
+
+static bool account_is_there(const struct node_rt *rt, struct arena *a,
+                             const struct place_spec *place)
+{
+    return place->account && rt->account && strcmp(account_key(a, place), rt->account) == 0;
+}
+
+void node_rt_account_works(struct node_rt *rt, struct arena *a, const struct place_spec *place)
+{
+    if (place->account && !rt->prep && !account_is_there(rt, a, place))
+        node_set_text(&rt->account, account_key(a, place));
+}
+
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir)
 {
+    if (account_is_there(rt, a, place))
+        return;
     bool by_name = place->user && rt->machine; /* it is another account there */
     const char *below = place->account ? place->account_dir : place->dir;
     const struct node_account account = {.name = place->account ? place->account : dir,

@@ -302,6 +302,7 @@ void node_rt_close(struct node_rt *rt)
         return;
     go(rt, CONNECTION_CLOSING);
     rt->contact.greeted = false;
+    node_set_text(&rt->account, NULL);
     node_release_halt(rt);
     node_close(rt->contact.link, on_closed, rt);
     node_prepare_abandon(rt);

@@ -500,6 +500,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     if (is_starting(rt, row))
         return;
     if (!rt->prep) {
+        node_set_text(&rt->account, NULL);
         rt->prep = xcalloc(1, sizeof *rt->prep);
         arena_init(&rt->prep->a);
         begin(rt, row);

@@ -99,6 +99,7 @@ struct node_rt {
      * and when (monotonic; 0: that was done): node_sweep.c */
     int64_t archives_idle_us, archives_due_us;
     struct node_setup_done setup;
+    char *account; /* known to be there; NULL: none, as after each link. node_rt_account_works() */
     struct node_tenant *tenants;        /* borrowed */
     int64_t idle_row_us, idle_since_us; /* node.idle_us as last seen; fleet_node_idle_since() */
     /* Work in hand; all owned. */

@@ -94,6 +94,7 @@ void node_rt_free(struct node_rt *rt)
     free(rt->contact.why_down);
     free(rt->contact.why_told);
     free(rt->setup.id);
+    free(rt->account);
     free(rt->seen.incarnation);
     free(rt->seen.runtimes);
     free(rt->seen.devices);

@@ -34,12 +34,16 @@ static void note_error(struct step *st, const struct err *why)
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
 {
     struct step *st = ctx;
-    if (!step_answered(st->slot))
+    struct job_slot *slot = st->slot;
+    const struct place_spec *place = slot->run->spec.place;
+    if (!step_answered(slot))
         return;
+    if (!why && place && status->state == TASK_RUNNING)
+        node_rt_account_works(slot->tenant.node, &slot->a, place);
     if (why)
         note_error(st, why);
     else
-        verdict_task(st->slot->run, st->task, status);
+        verdict_task(slot->run, st->task, status);
 }
 
 /* --- starting ------------------------------------------------------------------------------- */
