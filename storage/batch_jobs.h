@@ -238,10 +238,11 @@ int st_batch_litter_nodes(struct storage *, struct arena *, int64_t now_us, int6
                           size_t *n, struct err *);
 /* When the next is due after now; *at_us stays if there is none. */
 int st_batch_litter_next(struct storage *, int64_t now_us, int64_t *at_us, struct err *) MUST_CHECK;
-/* Until when something of tasks is kept on a node: *at_us is 0 if nothing is, INT64_MAX if for
- * ever. */
-int st_batch_kept_until(struct storage *, int64_t node_id, const char *node_name, int64_t *at_us,
-                        struct err *) MUST_CHECK;
+/* An instant until which something of tasks is kept on a node, perhaps more for longer: *at_us is 0
+ * if nothing is kept after now, INT64_MAX if something is for ever. It looks at the latest task
+ * that it finds, as a node may have the files of very many. */
+int st_batch_kept_until(struct storage *, int64_t node_id, const char *node_name, int64_t now_us,
+                        int64_t *at_us, struct err *) MUST_CHECK;
 int st_batch_litter_gone(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 #endif

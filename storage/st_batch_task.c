@@ -483,13 +483,14 @@ int st_batch_litter_next(struct storage *st, int64_t now_us, int64_t *at_us, str
     return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
 }
 
-int st_batch_kept_until(struct storage *st, int64_t node_id, const char *node_name, int64_t *at_us,
-                        struct err *e)
+int st_batch_kept_until(struct storage *st, int64_t node_id, const char *node_name, int64_t now_us,
+                        int64_t *at_us, struct err *e)
 {
     struct q q;
     q_read(&q, st, ST_BATCH_KEPT_UNTIL);
     q_int(&q, node_id);
     q_text(&q, node_name);
+    q_int(&q, now_us);
     return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
 }
 

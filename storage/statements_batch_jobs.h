@@ -33,6 +33,12 @@
     "ifnull(sum(bc.wall_us), 0), ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0) "          \
     "FROM batch_job bj CROSS JOIN batch_count bc ON bc.job_id = bj.id "
 
+/* Whether the files of a task that has ended are kept after ?3, and until when. */
+#define BATCH_IS_KEPT(t)                                                                           \
+    t ".files = 1 AND " t ".state = 4 AND (" t ".files_until_us = 0 OR " t ".files_until_us > ?3)"
+#define BATCH_KEPT_UNTIL(t)                                                                        \
+    "CASE " t ".files_until_us WHEN 0 THEN 9223372036854775807 ELSE " t ".files_until_us END"
+
 /* clang-format off */
 #define BATCH_JOB_STATEMENTS(X) \
     X(ST_BATCH_JOB_INSERT, "INSERT INTO {+batch_job}") \
@@ -184,13 +190,11 @@
     X(ST_BATCH_LITTER_KEEP, \
       "DELETE FROM batch_litter WHERE node_id = ?1 AND path = ?2 AND due_us > 0") \
     X(ST_BATCH_KEPT_UNTIL, \
-      "SELECT max(until) FROM (" \
-      "SELECT CASE files_until_us WHEN 0 THEN 9223372036854775807 ELSE files_until_us END AS until " \
-      "FROM batch_task WHERE node_name = ?2 AND files = 1 AND state = 4 " \
-      "UNION ALL SELECT CASE t.files_until_us WHEN 0 THEN 9223372036854775807 ELSE t.files_until_us END " \
-      "FROM batch_subtask u CROSS JOIN batch_task t ON t.id = u.task_id " \
-      "WHERE u.node_name = ?2 AND t.files = 1 AND t.state = 4 " \
-      "UNION ALL SELECT due_us FROM batch_litter WHERE node_id = ?1)") \
+      "SELECT max(coalesce((SELECT " BATCH_KEPT_UNTIL("t") " FROM batch_task t WHERE t.node_name = ?2 " \
+      "AND " BATCH_IS_KEPT("t") " ORDER BY t.id DESC LIMIT 1), 0), " \
+      "coalesce((SELECT " BATCH_KEPT_UNTIL("t") " FROM batch_subtask u CROSS JOIN batch_task t ON t.id = u.task_id " \
+      "WHERE u.node_name = ?2 AND " BATCH_IS_KEPT("t") " ORDER BY u.id DESC LIMIT 1), 0), " \
+      "coalesce((SELECT max(due_us) FROM batch_litter WHERE node_id = ?1 AND due_us > ?3), 0))") \
     X(ST_BATCH_LITTER_REMOVE, "DELETE FROM batch_litter WHERE id = ?1")
 /* clang-format on */
 

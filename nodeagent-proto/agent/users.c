@@ -234,6 +234,17 @@ static int run_useradd(const struct node_user *u, struct err *e)
     return rc == 0 ? must_run(chosen, NULL, e) : rc;
 }
 
+/* It goes with the last account that has it: until then groupdel refuses. */
+static void delete_group(gid_t gid)
+{
+    char group[GROUP_SIZE];
+    group_of(gid, group);
+    const char *del[] = {"groupdel", "--", group, NULL};
+    struct err unused;
+    if (group_is_there(group) && must_run(del, NULL, &unused) != 0)
+        err_clear(&unused);
+}
+
 static int make_account(const char *root, const struct node_user *u, struct err *e)
 {
     const char *name = u->name;
@@ -251,6 +262,8 @@ static int make_account(const char *root, const struct node_user *u, struct err 
     account_free(&a);
     if (rc == 0)
         return 0;
+    if (u->gid != 0)
+        delete_group((gid_t)u->gid);
     unmark(root, name);
     return -1;
 }
@@ -343,17 +356,6 @@ static int clear_mounts(const char *home, struct err *e)
     }
     free(parent);
     return rc < 0 ? -1 : mounts_refuse_within(NULL, home, e);
-}
-
-/* It goes with the last account that has it: until then groupdel refuses. */
-static void delete_group(gid_t gid)
-{
-    char group[GROUP_SIZE];
-    group_of(gid, group);
-    const char *del[] = {"groupdel", "--", group, NULL};
-    struct err unused;
-    if (group_is_there(group) && must_run(del, NULL, &unused) != 0)
-        err_clear(&unused);
 }
 
 static int delete_account(const char *name, struct err *e)

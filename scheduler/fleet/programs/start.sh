@@ -73,6 +73,7 @@ folders() {
     done
 }
 T=$(mktemp) || exit 1
+trap 'rm -f "$T"' EXIT
 folders >"$T" || exit 1
 seen=:
 while IFS= read -r line; do
@@ -102,7 +103,6 @@ if [ -n "$BATCHAI_WORK_DIR" ] && ! shown "$BATCHAI_WORK_DIR"; then
     [ -z "$BATCHAI_USER" ] || chown "$BATCHAI_FILES_AS" "$C/$N.wd" || exit 1
     set -- "$@" --mount "type=bind,source=$C/$N.wd,target=$BATCHAI_WORK_DIR"
 fi
-rm -f "$T"
 
 case $BATCHAI_SHARED_DIR in
 "" | "$BATCHAI_ROOT"/*) ;;

@@ -120,6 +120,19 @@ static void test_a_container_starts_while_the_last_one_goes_and_takes_the_folder
     assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
 }
 
+static void test_a_container_that_cannot_start_leaves_nothing(void **state)
+{
+    (void)state;
+    setenv("TMPDIR", path("tmp"), 1);
+    assert_int_equal(mkdir(path("tmp"), 0700), 0);
+    assert_int_equal(mkdir(path("a,b"), 0755), 0);
+    assert_int_equal(symlink(path("a,b"), path("root/mounts/odd")), 0);
+    int rc = run("start");
+    unsetenv("TMPDIR");
+    assert_int_not_equal(rc, 0);
+    assert_int_equal(rmdir(path("tmp")), 0); /* it is empty */
+}
+
 /* Whoever writes to a share could else have any folder of the machine. */
 static void test_links_in_what_is_mounted_are_not_followed(void **state)
 {
@@ -365,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_folders_that_mounts_lead_to_are_in_the_container),
         TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along),
+        TEST(test_a_container_that_cannot_start_leaves_nothing),
         TEST(test_links_in_what_is_mounted_are_not_followed),
         TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
         TEST(test_credentials_are_kept_nowhere_but_with_the_job),

@@ -243,6 +243,30 @@ static void test_an_account_has_the_numbers_and_the_pair_that_were_given(void **
     free(key);
 }
 
+/* `useradd` is a stand-in that makes nothing. */
+static void test_a_group_goes_again_if_its_account_cannot_be_made(void **state)
+{
+    static const char useradd[] =
+        "#!/bin/sh\n[ \"$1\" = -D ] && exec /usr/sbin/useradd -D\nexit 1\n";
+    struct fixture *f = *state;
+    struct err e;
+    char path[PATH_MAX], *was = xstrdup(getenv("PATH")), *stand_in = in_root(f, "useradd");
+    if (no_root())
+        skip_because("needs root");
+    assert_int_equal(fs_write_atomic(stand_in, useradd, strlen(useradd), 0755, &e), 0);
+    snprintf(path, sizeof path, "%s:%s", f->root, was);
+    setenv("PATH", path, 1);
+    open_ready(f);
+    setenv("PATH", was, 1);
+    int n = free_number();
+    struct node_user u = {.name = ours, .uid = n, .gid = n};
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_non_null(strstr(f->why.msg, "useradd ended with exit code 1"));
+    assert_null(getgrgid((gid_t)n));
+    free(stand_in);
+    free(was);
+}
+
 static void test_numbers_of_others_and_keys_that_are_none_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -490,6 +514,7 @@ int main(void)
         ACCOUNTS(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete),
         ACCOUNTS(test_a_mark_that_was_half_made_is_no_account),
         ACCOUNTS(test_an_account_has_the_numbers_and_the_pair_that_were_given),
+        ACCOUNTS(test_a_group_goes_again_if_its_account_cannot_be_made),
         ACCOUNTS(test_numbers_of_others_and_keys_that_are_none_are_refused),
         ACCOUNTS(test_an_account_that_was_there_before_is_left_as_it_is),
         ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),

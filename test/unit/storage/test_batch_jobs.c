@@ -338,6 +338,50 @@ static void test_files_have_their_time(void **state)
     assert_int_equal(n, 0);
 }
 
+static int64_t add_ended(struct fx *f, int64_t job, const char *name, int64_t files_until_us)
+{
+    const struct batch_task t = add_task(f, job, name);
+    const struct st_batch_task_move start = {.id = t.id,
+                                             .from = BATCH_TASK_ACTIVE,
+                                             .to = BATCH_TASK_RUNNING,
+                                             .now_us = T0,
+                                             .starts = true,
+                                             .pool_name = "p1",
+                                             .node_name = "tvm-1"};
+    const struct st_batch_task_move end = {.id = t.id,
+                                           .from = BATCH_TASK_RUNNING,
+                                           .to = BATCH_TASK_COMPLETED,
+                                           .now_us = T0,
+                                           .result = BATCH_SUCCESS,
+                                           .files_until_us = files_until_us};
+    ok(f, st_batch_task_move(f->st, &start, &f->e));
+    ok(f, st_batch_task_move(f->st, &end, &f->e));
+    return t.id;
+}
+
+static int64_t kept_until(struct fx *f, int64_t now_us)
+{
+    int64_t until = -1;
+    ok(f, st_batch_kept_until(f->st, 1, "tvm-1", now_us, &until, &f->e));
+    return until;
+}
+
+static void test_a_node_is_kept_for_the_files_of_any_task(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", 0);
+    assert_int_equal(kept_until(f, T0), 0);
+    add_ended(f, job, "long", T0 + 100);
+    int64_t removed = add_ended(f, job, "removed", T0 + 200);
+    add_ended(f, job, "short", T0 + 10);
+    ok(f, st_batch_task_set_files(f->st, removed, BATCH_FILES_CLEANED, &f->e));
+    assert_int_equal(kept_until(f, T0), T0 + 10); /* the latest says when to look again */
+    assert_int_equal(kept_until(f, T0 + 10), T0 + 100);
+    assert_int_equal(kept_until(f, T0 + 100), 0);
+    add_ended(f, job, "for-ever", 0);
+    assert_int_equal(kept_until(f, T0 + 100), INT64_MAX);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
 
 int main(void)
@@ -353,6 +397,7 @@ int main(void)
         T(test_a_job_goes_in_slices),
         T(test_litter_goes_with_its_node),
         T(test_files_have_their_time),
+        T(test_a_node_is_kept_for_the_files_of_any_task),
     };
     return cmocka_run_group_tests_name("batch jobs", tests, NULL, NULL);
 }
