@@ -168,8 +168,8 @@ static const struct command commands[] = {
      .details =
          "When it was queued, what it waited for, where it was allocated, how it ended; and what\n"
          "it waits for now. JOB is its name, or GROUP/WORKSPACE/EXPERIMENT/JOB where several\n"
-         "have it; the first of these may be left out. A task of Azure Batch is\n"
-         "GROUP/ACCOUNT/JOB/TASK.\n"},
+         "have it; the first of these may be left out. A task of Azure Batch is JOB/TASK, or\n"
+         "GROUP/ACCOUNT/JOB/TASK where several have these names.\n"},
     {.name = "user",
      .arguments = "[list|add|remove|reset] [NAME]",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,

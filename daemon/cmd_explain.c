@@ -8,9 +8,12 @@
 #include "daemon/cmd_jobs.h"
 #include "daemon/table.h"
 
-/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from its end; or of GROUP/ACCOUNT/JOB/TASK. */
+/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from its end, or of
+ * [[GROUP/]ACCOUNT/]JOB/TASK: by what they are called in replies, and in the questions for jobs and
+ * for tasks. */
 enum { JOB, EXPERIMENT, WORKSPACE, GROUP, N_PARTS };
-static const char *const filters[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
+static const char *const members[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
+static const char *const of_task[N_PARTS] = {"name", "job", "account", "resourceGroup"};
 
 /* Caller frees *copy, into which the parts point. */
 static int split(const char *name, char **copy, char *parts[N_PARTS], struct err *e)
@@ -39,47 +42,54 @@ static int ambiguous(const char *name, const json_t *found, struct err *e)
             strbuf_printf(&b, "%s%s/%s/%s/%s", i ? ", " : "", jobs_text(j, "resourceGroup"),
                           jobs_text(j, "workspace"), jobs_text(j, "experiment"),
                           jobs_text(j, "name"));
-    err_set(e, ERR_CONFIG, NULL, "there are several jobs '%.100s'; name one of them: %.700s%s",
-            name, b.s, json_array_size(found) > 5 ? ", ..." : "");
+    err_set(e, ERR_CONFIG, NULL, "there are several of '%.100s'; name one of them: %.700s%s", name,
+            b.s, json_array_size(found) > 5 ? ", ..." : "");
     strbuf_free(&b);
     return -1;
 }
 
-/* The one job of this name. Caller decrefs *found. */
-static int find(struct client *c, const char *name, json_t **found, struct err *e)
+/* Appends those that a question finds, page by page. */
+static int ask(struct client *c, const char *question, const char *const names[N_PARTS],
+               char *const parts[N_PARTS], json_t *found, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
-    char *copy, *parts[N_PARTS] = {NULL};
     json_int_t before = 0;
-    int rc = split(name, &copy, parts, e);
-    *found = json_array();
+    int rc;
     do {
         json_t *reply = NULL;
         path.len = 0;
-        strbuf_printf(&path, "/batchaid/jobs");
+        strbuf_printf(&path, "%s", question);
         for (int i = 0; i < N_PARTS; i++)
-            jobs_filter(c, &path, filters[i], parts[i]);
+            jobs_filter(c, &path, names[i], parts[i]);
         if (before)
             strbuf_printf(&path, "&before=%" JSON_INTEGER_FORMAT, before);
-        rc = rc < 0 ? -1 : client_call(c, "GET", path.s, NULL, &reply, e);
+        rc = client_call(c, "GET", path.s, NULL, &reply, e);
         if (rc == 0)
-            json_array_extend(*found, json_object_get(reply, "value"));
+            json_array_extend(found, json_object_get(reply, "value"));
         before = json_integer_value(json_object_get(reply, "next"));
         json_decref(reply);
     } while (rc == 0 && before);
-    if (rc == 0 && json_array_size(*found) == 0 && parts[GROUP]) /* a task is in no list of jobs */
-        json_array_append_new(*found,
-                              json_pack("{s:s, s:s, s:s, s:s}", filters[JOB], parts[JOB],
-                                        filters[EXPERIMENT], parts[EXPERIMENT], filters[WORKSPACE],
-                                        parts[WORKSPACE], filters[GROUP], parts[GROUP]));
+    strbuf_free(&path);
+    return rc;
+}
+
+/* The one job or task of this name. Caller decrefs *found. */
+static int find(struct client *c, const char *name, json_t **found, struct err *e)
+{
+    char *copy, *parts[N_PARTS] = {NULL};
+    int rc = split(name, &copy, parts, e);
+    *found = json_array();
+    if (rc == 0)
+        rc = ask(c, "/batchaid/jobs", members, parts, *found, e);
+    if (rc == 0 && json_array_size(*found) == 0 && parts[EXPERIMENT])
+        rc = ask(c, "/batchaid/tasks", of_task, parts, *found, e);
     if (rc == 0 && json_array_size(*found) == 0)
         rc = err_set(e, ERR_CONFIG, NULL,
-                     "there is no job '%.200s'; `batchaid jobs` lists them, and tasks of Azure "
-                     "Batch are GROUP/ACCOUNT/JOB/TASK",
+                     "there is no job or task '%.200s'; `batchaid jobs` lists jobs, and tasks of "
+                     "Azure Batch are JOB/TASK, or GROUP/ACCOUNT/JOB/TASK",
                      name);
     else if (rc == 0 && json_array_size(*found) > 1)
         rc = ambiguous(name, *found, e);
-    strbuf_free(&path);
     free(copy);
     return rc;
 }
@@ -119,7 +129,7 @@ static int explain(struct client *c, const struct options *o, struct err *e)
         const json_t *j = json_array_get(found, 0);
         strbuf_printf(&path, "/batchaid/jobs");
         for (int i = N_PARTS - 1; i >= 0; i--)
-            add_segment(c, &path, jobs_text(j, filters[i]));
+            add_segment(c, &path, jobs_text(j, members[i]));
         rc = client_call(c, "GET", path.s, NULL, &reply, e);
     }
     if (rc == 0 && o->json) {

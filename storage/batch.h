@@ -37,6 +37,9 @@ int st_batch_account_bury(struct storage *, int64_t id, struct err *) MUST_CHECK
 int st_batch_account_list(struct storage *, struct arena *, const char *subscription,
                           int64_t group_id, int64_t after, int limit, struct batch_account **rows,
                           size_t *n, struct err *);
+/* Those of all subscriptions that have a task of this name in a job of this name. */
+int st_batch_account_with_task(struct storage *, struct arena *, const char *job, const char *task,
+                               struct batch_account **rows, size_t *n, struct err *);
 int st_batch_account_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
 /* --- pools ----------------------------------------------------------------------------------- */

@@ -84,6 +84,15 @@ int st_batch_account_bury(struct storage *st, int64_t id, struct err *e)
     return q_change(&q, "Batch account", id, e);
 }
 
+static int accounts(struct q *q, struct arena *a, struct batch_account **rows, size_t *n,
+                    struct err *e)
+{
+    void *items = NULL;
+    int rc = q_rows(q, a, &batch_account_row, &items, n, e);
+    *rows = items;
+    return rc;
+}
+
 int st_batch_account_list(struct storage *st, struct arena *a, const char *subscription,
                           int64_t group_id, int64_t after, int limit, struct batch_account **rows,
                           size_t *n, struct err *e)
@@ -96,10 +105,18 @@ int st_batch_account_list(struct storage *st, struct arena *a, const char *subsc
         q_text(&q, subscription);
     q_int(&q, after);
     q_int(&q, limit);
-    void *items = NULL;
-    int rc = q_rows(&q, a, &batch_account_row, &items, n, e);
-    *rows = items;
-    return rc;
+    return accounts(&q, a, rows, n, e);
+}
+
+int st_batch_account_with_task(struct storage *st, struct arena *a, const char *job,
+                               const char *task, struct batch_account **rows, size_t *n,
+                               struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_ACCOUNT_WITH_TASK);
+    q_text(&q, job);
+    q_text(&q, task);
+    return accounts(&q, a, rows, n, e);
 }
 
 int st_batch_account_count(struct storage *st, const char *subscription, int64_t *n, struct err *e)

@@ -30,6 +30,10 @@
     X(ST_BATCH_ACCOUNT_BURY, "UPDATE batch_account SET name = name || '#' || id WHERE id = ?1") \
     X(ST_BATCH_ACCOUNT_INSERT, "INSERT INTO {+batch_account}")                                     \
     X(ST_BATCH_ACCOUNT_BY_NAME, BATCH_ACCOUNT_SELECT "WHERE ba.name = ?1")                         \
+    X(ST_BATCH_ACCOUNT_WITH_TASK,                                                                  \
+      BATCH_ACCOUNT_SELECT "WHERE EXISTS (SELECT 1 FROM batch_job bj JOIN batch_task bt ON "       \
+                           "bt.job_id = bj.id AND bt.name = ?2 WHERE bj.account_id = ba.id AND "   \
+                           "bj.name = ?1) ORDER BY ba.name")                                       \
     X(ST_BATCH_ACCOUNT_BY_ID, BATCH_ACCOUNT_SELECT "WHERE ba.id = ?1")                             \
     X(ST_BATCH_ACCOUNT_LIST_SUBSCRIPTION,                                                          \
       BATCH_ACCOUNT_SELECT "WHERE g.subscription = ?1 AND ba.id > ?2 ORDER BY ba.id LIMIT ?3")     \

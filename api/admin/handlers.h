@@ -26,6 +26,7 @@ struct replied *counters_get(struct request *r);
 struct replied *events_list(struct request *r);
 struct replied *queue_list(struct request *r);
 struct replied *all_jobs_list(struct request *r);
+struct replied *all_tasks_find(struct request *r);
 struct replied *all_jobs_explain(struct request *r);
 struct replied *deleted_shares_list(struct request *r);
 struct replied *deleted_shares_restore(struct request *r);

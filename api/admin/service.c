@@ -36,6 +36,7 @@ static const struct route routes[] = {
     {"GET", "/batchaid/jobs", 0, 0, all_jobs_list, "Jobs_ListAll"},
     {"GET", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}", 0, 0, all_jobs_explain,
      "Jobs_Explain"},
+    {"GET", "/batchaid/tasks", 0, 0, all_tasks_find, "Tasks_Find"},
     {"GET", "/batchaid/storage/deleted", 0, 0, deleted_shares_list, "DeletedShares_List"},
     {"POST", "/batchaid/storage/deleted/{number}/restore", 0, 0, deleted_shares_restore,
      "DeletedShares_Restore"},
@@ -47,8 +48,11 @@ static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 /* What each may see of it is looked at job by job. */
 static bool is_of_jobs(const struct request *r)
 {
-    return r->n_segments > 1 &&
-           (strcasecmp(r->segment[1], "queue") == 0 || strcasecmp(r->segment[1], "jobs") == 0);
+    static const char *const of_jobs[] = {"queue", "jobs", "tasks", NULL};
+    for (const char *const *name = of_jobs; r->n_segments > 1 && *name; name++)
+        if (strcasecmp(r->segment[1], *name) == 0)
+            return true;
+    return false;
 }
 
 /* All else belongs to the subscription. Only who may give roles to others may add and remove them:

@@ -4,9 +4,10 @@
 import json
 
 import pytest
-from support.batch import V
+from support.batch import BatchGround, V
 from support.batch_fixtures import ground  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
+from support.refusals import refused
 from support.waiting import wait_for
 
 
@@ -101,10 +102,11 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     job.add("/bin/true", id="later")
     assert explain(job, "later")[1][-2:] == [failed, waits] and job.task("later")["state"] == "active"
     at = ground.plane.at(V["19.0"])
-    up = lambda: at.get(f"/pools/pool/nodes/{node['id']}")["state"] == "idle"
+    before = node["stateTransitionTime"]
+    look = lambda: at.get(f"/pools/pool/nodes/{node['id']}")  # noqa: E731
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reboot", expect=202)
-    wait_for(lambda: not up(), what="restarting")
-    wait_for(up, what="up again")
+    up = lambda n: n["state"] == "idle" and n["stateTransitionTime"] > before  # noqa: E731
+    wait_for(lambda: up(look()), what="up again")
     other = jobs()
     other.wait(other.add("/bin/true"))
     assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it wants 1 slot", again, failed, waits]
@@ -112,8 +114,30 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
 
 
+def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, jobs):
+    job = jobs()
+    job.wait(job.add("/bin/true", id="known"))
+    heads = lambda name: daemon.tool("explain", name).stdout.splitlines()[0]  # noqa: E731
+    whole = f"{ground.accounts.group}/{ground.name}/{job.id}/known"
+    for name in (f"{job.id}/known", f"{ground.name}/{job.id}/known", whole):
+        assert heads(name) == f"task known in {ground.accounts.group}/{ground.name}/{job.id}, succeeded"
+    other = BatchGround(daemon)
+    again = Jobs(other.plane, "nowhere")
+    twin = again(id=job.id)
+    twin.add("/bin/true", id="known")
+    done = daemon.tool("explain", f"{job.id}/known", check=False)
+    assert done.returncode == 1 and whole in done.stderr and f"{other.accounts.group}/{other.name}/{job.id}/known" in done.stderr
+    assert heads(f"{other.name}/{job.id}/known").endswith(f"/{other.name}/{job.id}, queued")
+    assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&account={ground.name}")["value"][0]["workspace"] == ground.name
+    assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&resourceGroup=none")["value"] == []
+    assert daemon.get("/batchaid/tasks?job=none&name=known")["value"] == []
+    refused(daemon.call("GET", f"/batchaid/tasks?job={job.id}"), 400, "InvalidQueryParameterValue", words=["name"])
+    again.remove()
+    other.remove()
+
+
 def test_what_is_not_there(daemon, ground):
     done = daemon.tool("explain", f"{ground.accounts.group}/{ground.name}/job/task", check=False)
-    assert done.returncode == 1 and "There is no job or task task in" in done.stderr
+    assert done.returncode == 1 and f"there is no job or task '{ground.accounts.group}/{ground.name}/job/task'" in done.stderr
     done = daemon.tool("explain", f"{ground.accounts.group}/{ground.name}/job", check=False)
-    assert done.returncode == 1 and "tasks of Azure Batch are GROUP/ACCOUNT/JOB/TASK" in done.stderr
+    assert done.returncode == 1 and "there is no job or task" in done.stderr and "tasks of Azure Batch are JOB/TASK" in done.stderr

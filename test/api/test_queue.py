@@ -98,7 +98,7 @@ def test_a_story_tells_of_the_preparation(own_place):
     job.succeed()
     told = story(own_place.daemon, own_place, job)
     assert [line["text"].split()[0] for line in told] == ["queued", "allocated", "prepared", "succeeded"]
-    assert told == sorted(told, key=lambda line: line["time"])
+    assert told == sorted(told, key=lambda line: instant(line["time"]))
 
 
 def test_a_story_tells_of_failures(own_place):
