@@ -14,6 +14,14 @@ void act_close(struct act *a)
     a->fd = -1;
 }
 
+bool act_is_for_worker(struct act *a, uint64_t bytes)
+{
+    a->more = job_is_for_worker(&a->job, bytes);
+    if (a->more)
+        act_close(a);
+    return a->more;
+}
+
 bool act_step(struct job *job)
 {
     struct act *a = (struct act *)(void *)job;

@@ -46,6 +46,8 @@ void act_begin(struct files *f, struct act *a);
 void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx);
 /* On a worker: closes a->fd. */
 void act_close(struct act *a);
+/* job_is_for_worker() of a run; then it returns FILE_FINE, and runs again there. */
+bool act_is_for_worker(struct act *a, uint64_t bytes);
 bool act_step(struct job *job);
 void act_tell(struct job *job, const struct err *why);
 void act_free(struct act *a);

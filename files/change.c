@@ -105,8 +105,9 @@ static enum file_fault remove_file(struct act *a, const struct above *up)
         close(fd);
     if (!fault && a->r.facts.is_directory)
         fault = FILE_IS_DIRECTORY;
+    uint64_t size = is_link ? 0 : a->r.facts.size;
     a->r.facts = (struct file_facts){0};
-    if (fault)
+    if (fault || act_is_for_worker(a, size))
         return fault;
     if (unlinkat(up->dir, up->name, 0) < 0)
         return fault_of(errno);
@@ -174,6 +175,8 @@ static enum file_fault rename_both(struct act *a, const struct above *from, cons
         return fault;
     if (!fault && (!a->replaces || there.is_directory || a->r.facts.is_directory))
         return there.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
+    if (!fault && act_is_for_worker(a, there.size))
+        return FILE_FINE;
     if ((fault ? place_rename_new(from->dir, from->name, to->dir, to->name)
                : renameat(from->dir, from->name, to->dir, to->name)) < 0)
         return errno == EEXIST   ? what_is_there(to->dir, to->name)

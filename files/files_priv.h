@@ -8,6 +8,8 @@
 #ifndef FILES_PRIV_H
 #define FILES_PRIV_H
 
+#include <stdint.h>
+
 #include "files/files.h"
 
 struct share;
@@ -34,7 +36,19 @@ struct job {
     bool told;       /* loop's */
     bool more;       /* worker's, until the step's end */
     bool has_worker; /* loop's */
+    bool prompt;     /* the loop is in its step */
+    bool slow;       /* then that it is for a worker, although its kind is quick */
 };
+
+/* Freed in memory, these take some 4 ms. */
+#define SLOW_BYTES ((uint64_t)16 * 1024 * 1024)
+/* In a step that is about to free so many bytes: whether it is to do nothing, but say that there is
+ * more to do, because the loop is in it; a worker repeats it. */
+static inline bool job_is_for_worker(struct job *job, uint64_t bytes)
+{
+    job->slow = job->slow || (job->prompt && bytes > SLOW_BYTES);
+    return job->slow && job->prompt;
+}
 
 /* Queues the job for the share `folder`; the job is destroyed in any case. */
 void job_begin(struct files *f, const char *folder, struct job *job);

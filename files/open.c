@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/files_priv.h"
@@ -92,7 +93,12 @@ struct close_job {
 
 static bool close_step(struct job *job)
 {
-    close(((struct close_job *)(void *)job)->fd);
+    const struct close_job *c = (struct close_job *)(void *)job;
+    struct stat st;
+    bool frees = job->prompt && fstat(c->fd, &st) == 0 && st.st_nlink == 0;
+    if (frees && job_is_for_worker(job, (uint64_t)st.st_size))
+        return true;
+    close(c->fd);
     return false;
 }
 

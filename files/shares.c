@@ -6,7 +6,8 @@
  *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
  *
  * Of a share in memory, where no call hangs, quick jobs are done in the loop's next turn instead: a
- * worker costs several times as much as what it does.
+ * worker costs several times as much as what it does. One that finds that it would free much is
+ * repeated by a worker.
  *
  * A job whose end was told while a worker was in it is destroyed when the worker comes back.
  */
@@ -266,11 +267,16 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     files_stop_step(f);
 }
 
+static bool is_prompt(const struct job *job)
+{
+    return job->share->in_memory && job->kind->is_quick && !job->slow;
+}
+
 /* The first that waits for a worker, or for the loop (`quick`); NULL: none does. */
 static struct job **first_of(struct share *s, bool quick)
 {
     struct job **at = &s->queue;
-    while (*at && (s->in_memory && (*at)->kind->is_quick) != quick)
+    while (*at && is_prompt(*at) != quick)
         at = &(*at)->next;
     return *at ? at : NULL;
 }
@@ -285,7 +291,9 @@ static void on_prompt(void *ctx)
     s->called = false;
     while ((at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
         struct job *job = queue_take(s, at);
+        job->prompt = true;
         job->more = job->kind->step(job);
+        job->prompt = false;
         f->counts.done += !job->more;
         if (job->more && !job->told)
             queue_add(s, job);

@@ -67,7 +67,10 @@ struct give_up_job {
 
 static bool give_up_step(struct job *job)
 {
-    unfinished_give_up(((struct give_up_job *)(void *)job)->file);
+    struct unfinished *file = ((struct give_up_job *)(void *)job)->file;
+    if (job_is_for_worker(job, file->size))
+        return true;
+    unfinished_give_up(file);
     return false;
 }
 
@@ -337,9 +340,19 @@ void upload_copy(struct file_upload *u, const char *share, const struct file_par
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Whether what it takes the place of is large. */
+static bool replaces_much(struct act *a, const struct unfinished *file)
+{
+    struct file_facts there;
+    return a->job.prompt && unfinished_look(file, &there) == FILE_FINE &&
+           act_is_for_worker(a, there.size);
+}
+
 static enum file_fault run_finish(struct act *a)
 {
     struct unfinished *file = file_of(a);
+    if (replaces_much(a, file))
+        return FILE_FINE;
     a->more = unfinished_settle(file);
     return a->more ? FILE_FINE : unfinished_finish(file, a->has_md5 ? a->md5 : NULL, &a->r);
 }
@@ -393,6 +406,8 @@ void files_stage(struct files *f, const struct files_upload *what, char *bytes, 
 static enum file_fault run_put(struct act *a)
 {
     struct unfinished *file = job_of(a)->file;
+    if (replaces_much(a, file))
+        return FILE_FINE;
     enum file_fault fault = unfinished_begin(file);
     if (!fault)
         fault = unfinished_add(file, a->bytes, a->n);

@@ -120,6 +120,98 @@ static void test_a_file_is_put_without_workers_or_debts(void **state)
     forget(&t);
 }
 
+#define MUCH (17 * 1024 * 1024)
+
+static void on_freed(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct told *t = ctx;
+    (void)r;
+    note(t, why);
+}
+
+static void remove_it(struct fx *f, struct told *t)
+{
+    files_remove_file(f->files, &(struct file_place){f->share, "much"}, on_freed, t);
+}
+
+static void cut_it(struct fx *f, struct told *t)
+{
+    files_set_size(f->files, &(struct file_place){f->share, "much"}, 1, on_freed, t);
+}
+
+static void make_it_anew(struct fx *f, struct told *t)
+{
+    const struct files_make what = {.at = {f->share, "much"}, .size = 1, .mode = 0600};
+    files_make_file(f->files, &what, on_freed, t);
+}
+
+static void clear_it(struct fx *f, struct told *t)
+{
+    const struct files_clear what = {.at = {f->share, "much"}, .range = {0, MUCH}};
+    files_clear(f->files, &what, on_freed, t);
+}
+
+static void rename_over_it(struct fx *f, struct told *t)
+{
+    put(f->share, "little", "x", 1);
+    const struct files_rename what = {.at = {f->share, "little"}, .to = "much", .replaces = true};
+    files_rename(f->files, &what, on_freed, t);
+}
+
+static void put_over_it(struct fx *f, struct told *t)
+{
+    const struct files_upload what = {.at = {f->share, "much"}, .mode = 0666};
+    files_put(f->files, &what, xstrdup("x"), 1, NULL, on_freed, t);
+}
+
+static off_t held_by_much(struct fx *f)
+{
+    char path[100];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/much", f->share);
+    return stat(path, &st) == 0 ? st.st_blocks * 512 : 0;
+}
+
+static void test_what_frees_much_is_for_a_worker(void **state)
+{
+    static void (*const all[])(struct fx *, struct told *) = {
+        remove_it, cut_it, make_it_anew, clear_it, rename_over_it, put_over_it};
+    struct fx *f = *state;
+    char *much = xcalloc(1, MUCH);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct told t = {0};
+        put(f->share, "much", much, MUCH);
+        all[i](f, &t);
+        fake_turn(&f->loop);
+        assert_int_equal(t.times, 0);
+        assert_int_equal(held_by_much(f), MUCH);
+        come_back_all(f);
+        assert_true(t.times == 1 && t.code == ERR_NONE);
+        assert_true(held_by_much(f) <= 4096);
+    }
+    free(much);
+}
+
+static void test_much_that_nobody_has_any_more_is_for_a_worker(void **state)
+{
+    struct fx *f = *state;
+    struct told t = {0}, gone = {0};
+    char *much = xcalloc(1, MUCH);
+    put(f->share, "much", much, MUCH);
+    const struct files_open what = {.at = {f->share, "much"}, .choose = whole};
+    assert_true(files_open_now(f->files, &what, on_opened, &t) && t.file);
+    remove_it(f, &gone);
+    fake_turn(&f->loop);
+    come_back_all(f);
+    assert_int_equal(gone.times, 1);
+    assert_int_equal(f->loop.lanes->base.busy, 0);
+    forget(&t); /* closes it */
+    fake_turn(&f->loop);
+    assert_int_equal(f->loop.lanes->base.busy, 1);
+    come_back_all(f);
+    free(much);
+}
+
 static void test_the_end_waits_for_what_was_asked(void **state)
 {
     struct fx *f = *state;
@@ -145,9 +237,14 @@ static void test_where_no_memory_is_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_a_file_is_read_in_the_next_turn),  T(test_a_file_can_be_read_at_once),
-        T(test_others_have_workers_as_ever),      T(test_a_file_is_put_without_workers_or_debts),
-        T(test_the_end_waits_for_what_was_asked), T(test_where_no_memory_is_nothing_changes),
+        T(test_a_file_is_read_in_the_next_turn),
+        T(test_a_file_can_be_read_at_once),
+        T(test_others_have_workers_as_ever),
+        T(test_a_file_is_put_without_workers_or_debts),
+        T(test_what_frees_much_is_for_a_worker),
+        T(test_much_that_nobody_has_any_more_is_for_a_worker),
+        T(test_the_end_waits_for_what_was_asked),
+        T(test_where_no_memory_is_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
