@@ -27,7 +27,6 @@
     X(BATCHRM_POOL_DELETING, 409, "PoolBeingDeleted", 0)                                           \
     X(BATCHRM_POOL_RESIZING, 409, "PoolBeingResized", 0)                                           \
     X(BATCHRM_CERTIFICATE_NOT_FOUND, 404, "CertificateNotFound", 0)                                \
-    X(BATCHRM_CERTIFICATE_ACTIVE, 409, "CertificateStateActive", 0)                                \
     X(BATCHRM_CERTIFICATE_IN_USE, 409, "CertificateInUse", 0)                                      \
     X(BATCHRM_PACKAGE_REFERENCES, 409, "InvalidApplicationPackageReferences", 0)                   \
     X(BATCHRM_POOL_QUOTA, 409, "PoolQuotaReached", 0)                                              \

@@ -33,6 +33,13 @@ def recorded_by_proxy(test):
     return test
 
 
+def nothing_is_recorded(**_):
+    """Of what would be hidden in a record."""
+
+
+add_general_regex_sanitizer = add_header_regex_sanitizer = add_body_key_sanitizer = nothing_is_recorded
+
+
 class Settings:
     def get(self, name):
         return here["batchaid"].environment[name]
@@ -48,6 +55,9 @@ class AzureMgmtRecordedTestCase:
 
     def create_mgmt_client(self, kind, base_url=None, **more):
         return here["batchaid"].client(kind, **more)
+
+    def get_settings_value(self, name):
+        return here["batchaid"].environment["AZURE_" + name]
 
     def create_basic_client(self, kind, **arguments):
         return kind(**arguments)
