@@ -227,6 +227,7 @@ struct node {
     const char *devices;     /* as JSON text; NULL: not known */
     int failure;             /* enum failure_code of why it is unusable; 0: it is usable */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
+    int64_t booted_us;       /* 0 before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
     const char *why;         /* the message of the last of them */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */

@@ -275,6 +275,7 @@ static const struct st_column node_columns[] = {
     INT64("memory", has.memory, memory),
     TEXT("devices", devices),
     TEXT("incarnation", incarnation),
+    INT64("booted_us", booted_us, instant),
     INT("failure", failure, failure),
     TEXT("errors", errors),
     TEXT("why", why),

@@ -222,13 +222,15 @@ int st_node_set_reclaimed(struct storage *st, int64_t id, struct err *e)
     return q_change(&q, "node", id, e);
 }
 
-int st_node_set_incarnation(struct storage *st, int64_t id, const char *incarnation, struct err *e)
+int st_node_set_incarnation(struct storage *st, int64_t id, const char *incarnation, int64_t now_us,
+                            struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_NODE_SET_INCARNATION, e) < 0)
         return -1;
     q_int(&q, id);
     q_text(&q, incarnation);
+    q_int(&q, now_us);
     return q_change(&q, "node", id, e);
 }
 

@@ -221,6 +221,7 @@
     X(ST_NODE_MOVE, \
       "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, epoch = ?8, " \
       "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END, " \
+      "booted_us = CASE WHEN ?10 IN (5, 6) THEN ?4 ELSE booted_us END, " \
       "wish = coalesce(?10, CASE WHEN ?3 IN (2, 5) AND wish IN (5, 6) THEN 0 ELSE wish END) " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
@@ -229,7 +230,7 @@
     X(ST_NODE_SET_WISH, "UPDATE node SET wish = ?2, how = ?3 WHERE id = ?1") \
     X(ST_NODE_SET_OFF, "UPDATE node SET off = ?2 WHERE id = ?1") \
     X(ST_NODE_SET_RECLAIMED, "UPDATE node SET reclaimed = 1 WHERE id = ?1") \
-    X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
+    X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2, booted_us = ?3 WHERE id = ?1") \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
     X(ST_ALLOCATION_KEPT_DIRS, \
       "SELECT {kept_dir} FROM allocation a JOIN run u ON u.id = a.run_id " \

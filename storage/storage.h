@@ -299,7 +299,9 @@ int st_node_set_wish(struct storage *, int64_t id, enum node_wish wish, enum dea
                      struct err *) MUST_CHECK;
 int st_node_set_off(struct storage *, int64_t id, enum dealloc_option off, struct err *) MUST_CHECK;
 int st_node_set_reclaimed(struct storage *, int64_t id, struct err *) MUST_CHECK;
-int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
+/* It has booted since it was last looked at. */
+int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, int64_t now_us,
+                            struct err *);
 int st_node_set_capacity(struct storage *, int64_t id, const struct capacity *has,
                          const char *devices, struct err *);
 /* ERR_CONFLICT while it holds an allocation. */

@@ -177,7 +177,7 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
          .text = batch_time_text(r, nd->state_us)},
         {.name = "lastBootTime",
          .kind = OVER_TEXT,
-         .text = booted ? batch_time_text(r, nd->created_us) : NULL},
+         .text = booted ? batch_time_text(r, nd->booted_us) : NULL},
         {.name = "allocationTime", .kind = OVER_TEXT, .text = batch_time_text(r, nd->created_us)},
         {.name = "ipAddress", .kind = OVER_TEXT, .text = address},
         {.name = "affinityId",

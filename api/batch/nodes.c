@@ -39,6 +39,7 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
     case BY_STATE_TIME:
         return filter_time_is(t, n->nd.state_us);
     case BY_BOOT:
+        return filter_time_is(t, n->nd.booted_us);
     case BY_ALLOCATION:
         return filter_time_is(t, n->nd.created_us);
     case BY_START_STATE:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from support.batch import ETAG, V, VERSIONS, before
 from support.batch_fixtures import ground  # noqa: F401 (fixtures)
+from support.testing import instant6
 from support.waiting import wait_for
 from support.world import instant
 
@@ -311,7 +312,11 @@ def test_a_node_is_restarted(pools):
     path = f"/pools/{name}/nodes/{node['id']}"
     pools.plane.call("POST", f"{path}/reboot", {"nodeRebootOption": "terminate"}, expect=202)
     wait_for(lambda: pools.plane.get(path)["stateTransitionTime"] != node["stateTransitionTime"])
-    pools.nodes(name, "idle", 1)
+    (again,) = pools.nodes(name, "idle", 1)
+    assert again["allocationTime"] == node["allocationTime"]
+    assert instant6(node["allocationTime"]) <= instant6(node["lastBootTime"]) < instant6(again["lastBootTime"])
+    since = f"$filter=lastBootTime gt DateTime'{node['lastBootTime']}'"
+    assert [n["id"] for n in pools.plane.all(f"/pools/{name}/nodes?{since}")] == [node["id"]]
     pools.plane.refused(409, "OperationNotValidOnNode", "POST", f"{path}/reimage", {})
     newest = pools.plane.at(V["20.0"])
     newest.call("POST", f"{path}/reimage", {}, expect=202)
