@@ -4,11 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +49,18 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *e)
         rc = err_set(e, ERR_IO, NULL, "%s exists and is not a directory", path);
     free(p);
     return rc;
+}
+
+void fs_spread(const char *path)
+{
+    int flags, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && !(flags & FS_TOPDIR_FL)) {
+        flags |= FS_TOPDIR_FL;
+        (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
+    }
+    close(fd);
 }
 
 static int read_all(int fd, size_t max, struct strbuf *b)

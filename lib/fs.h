@@ -14,6 +14,11 @@
 /* mkdir -p. */
 int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
 
+/* What is made in the directory `path` from now on has nothing to do with each other, which a file
+ * system may heed (chattr(1), +T): ext4 then keeps each directory's files in another part of the
+ * disk. Nothing happens on others. */
+void fs_spread(const char *path);
+
 /* Reads a whole file of at most `max` bytes; caller frees *data (terminated with a NUL that is not
  * counted in *len; `len` may be NULL). */
 int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *e) MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -65,6 +67,31 @@ static void put(struct dir *d, const char *name, const char *text)
 static void link_to(struct dir *d, const char *target, const char *name)
 {
     assert_int_equal(symlink(target, at(d, name)), 0);
+}
+
+static int flags_of(const char *path)
+{
+    int flags = 0, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+        flags = -1;
+    close(fd);
+    return flags;
+}
+
+static void what_is_in_a_directory_is_spread(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    fs_spread(at(d, "nothing"));
+    int before = flags_of(d->path);
+    fs_spread(d->path);
+    assert_int_equal(fs_mkdirs(at(d, "part"), 0700, &e), 0);
+    if (before < 0 || flags_of(d->path) == before)
+        skip_because("the file system of /tmp does not heed it");
+    assert_int_equal(flags_of(d->path), before | FS_TOPDIR_FL);
+    fs_spread(d->path);
+    assert_int_equal(flags_of(d->path), before | FS_TOPDIR_FL);
+    assert_int_equal(flags_of(at(d, "part")) & FS_TOPDIR_FL, 0);
 }
 
 static void directories(void **state)
@@ -358,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leftovers_of_one_file_go),
+        cmocka_unit_test_setup_teardown(what_is_in_a_directory_is_spread, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(directories, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(read_and_write, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(failed_writes_leave_nothing, make_dir, drop_dir),
