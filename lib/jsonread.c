@@ -89,6 +89,7 @@ static json_t *escaped_string(const struct span *s)
     }
     v = json_stringn(text, n);
 out:
+    explicit_bzero(text, s->n);
     free(text);
     return v;
 }
@@ -191,7 +192,8 @@ json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
     struct reader r = {.at = s, .end = s + n};
     json_t *v = read_value(&r);
     skip_blanks(&r);
-    if (v && r.at == r.end && (json_is_object(v) || json_is_array(v) || (flags & JSON_DECODE_ANY)))
+    bool whole = r.at == r.end || (flags & JSON_DISABLE_EOF_CHECK);
+    if (v && whole && (json_is_object(v) || json_is_array(v) || (flags & JSON_DECODE_ANY)))
         return v;
     json_decref(v);
     return json_loadb(s, n, flags, error);

@@ -11,7 +11,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* As json_loadb(), with its flags JSON_REJECT_DUPLICATES and JSON_DECODE_ANY or none. */
+/* As json_loadb(), with its flags JSON_REJECT_DUPLICATES, JSON_DECODE_ANY and
+ * JSON_DISABLE_EOF_CHECK or none. Leaves no copy of a text in memory that is not the tree's. */
 json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error);
 /* The same for a text that ends with '\0'. */
 json_t *jsonread_text(const char *s, size_t flags, json_error_t *error);

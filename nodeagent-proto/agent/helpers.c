@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/jsonread.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/monotonic.h"
@@ -82,7 +83,7 @@ static json_t *hear(const struct end *en, int *fds, size_t *n_fds)
     if (n <= 0)
         leave(&en->common);
     *n_fds = take_fds(&m, fds);
-    json_t *j = json_loadb(text, (size_t)n, 0, NULL);
+    json_t *j = jsonread(text, (size_t)n, 0, NULL);
     explicit_bzero(text, (size_t)n);
     return j;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "lib/jsonread.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/wire/codec.h"
@@ -270,9 +271,9 @@ static json_t *read_json(const char *dir, const char *id, const char *suffix)
     if (fd >= 0)
         close(fd);
     if (n > 0)
-        j = json_loadb(first, (size_t)n, JSON_DISABLE_EOF_CHECK, NULL);
+        j = jsonread(first, (size_t)n, JSON_DISABLE_EOF_CHECK, NULL);
     if (!j && n == (ssize_t)sizeof first && fs_read(path, RECORD_MAX, &text, &len, NULL) == 0) {
-        j = json_loadb(text, len, JSON_DISABLE_EOF_CHECK, NULL);
+        j = jsonread(text, len, JSON_DISABLE_EOF_CHECK, NULL);
         free(text);
     }
     free(path);

@@ -234,7 +234,8 @@ static void become_lost(struct tasks *t, struct task *k)
 }
 
 /* Looks at the records again. The order matters: a supervisor writes ID.exit before it lets go of
- * the lock, so only an exit that is missing after the lock was seen free is missing for good. */
+ * the lock, so only an exit that is missing after the lock was seen free is missing for good; but
+ * mostly it is there. */
 static void refresh(struct tasks *t, struct task *k)
 {
     struct start_record r;
@@ -244,8 +245,10 @@ static void refresh(struct tasks *t, struct task *k)
     if (start)
         become_running(t, k, &r); /* even if ENDED follows at once, because the reply comes first */
     json_decref(start);
-    bool supervised = record_is_supervised(t->dir, k->id);
     json_t *end = record_read_exit(t->dir, k->id);
+    bool supervised = end || record_is_supervised(t->dir, k->id);
+    if (!supervised)
+        end = record_read_exit(t->dir, k->id);
     if (end)
         become_ended(t, k, end);
     else if (!supervised)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsonread.h"
 #include "lib/jsontext.h"
 
 #define WITH_BYTES 0x80000000U /* flag in the length */
@@ -70,7 +71,7 @@ static uint32_t get_u32(const char *s)
 static int parse(struct frame_decoder *d, const char *text, uint32_t n, json_t **msg)
 {
     json_error_t je;
-    json_t *v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &je);
+    json_t *v = jsonread(text, n, JSON_REJECT_DUPLICATES, &je);
     if (!v)
         return err_set(&d->broken, ERR_PROTOCOL, NULL, "a frame of %u bytes is not JSON: %s", n,
                        je.text);

@@ -37,10 +37,10 @@ static void same_with(const char *text, size_t n, size_t flags)
 static void as_jansson(const char *text)
 {
     static const char bytes[] = "{}[]\":,\\0- \n\t\1\x7f\xc3ntfe.u/";
-    const size_t flags[] = {0, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY};
+    const size_t flags[] = {0, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY, JSON_DISABLE_EOF_CHECK};
     size_t n = strlen(text);
     char *copy = malloc(n + 1);
-    for (size_t f = 0; f < 3; f++) {
+    for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
         for (size_t cut = 0; cut <= n; cut++)
             same_with(text, cut, flags[f]);
         for (size_t i = 0; i < n * (sizeof bytes - 1); i++) {
