@@ -49,6 +49,13 @@ const char *node_path_of(struct request *r, const struct batch_pool *p, const st
                         arena_printf(&r->arena, "/nodes/%s%s", batch_segment(r, nd->name), behind));
 }
 
+/* --- of the pool ------------------------------------------------------------------------------ */
+
+struct node_nat {
+    const char *name, *protocol;
+    int port;
+};
+
 /* A member of the pool's document, as JSON text; NULL: it has none. */
 static const char *member(struct request *r, const struct batch_pool *p, const char *const *path)
 {
@@ -70,6 +77,39 @@ static const char *shown(struct request *r, const struct batch_pool *p, const ch
     strbuf_free(&b);
     return text;
 }
+
+static const char *kept_text(struct request *r, const json_t *object, const char *name)
+{
+    return arena_strdup(&r->arena, json_string_value(json_object_get(object, name)));
+}
+
+static void read_nats(struct request *r, struct node_pool *out)
+{
+    static const char *const given[] = {"networkConfiguration", "endpointConfiguration", NULL};
+    const char *text = member(r, out->row, given);
+    json_t *asked = text ? json_loads(text, 0, NULL) : NULL, *nat;
+    const json_t *all = json_object_get(asked, "inboundNATPools");
+    size_t i;
+    out->nats = arena_alloc(&r->arena, (json_array_size(all) + 1) * sizeof *out->nats);
+    json_array_foreach(all, i, nat) {
+        out->nats[out->n_nats++] =
+            (struct node_nat){kept_text(r, nat, "name"), kept_text(r, nat, "protocol"),
+                              (int)json_integer_value(json_object_get(nat, "backendPort"))};
+    }
+    json_decref(asked);
+}
+
+void node_pool_read(struct request *r, const struct batch_pool *p, struct node_pool *out)
+{
+    static const char *const start_task[] = {"startTask", NULL};
+    static const char *const image[] = {"virtualMachineConfiguration", "imageReference", NULL};
+    *out = (struct node_pool){.row = p,
+                              .start_task = shown(r, p, start_task, &schema_batch_start_task),
+                              .image = shown(r, p, image, &schema_batch_image)};
+    read_nats(r, out);
+}
+
+/* --- of the node ------------------------------------------------------------------------------ */
 
 static json_t *failure_of(const struct node_setup *s)
 {
@@ -121,19 +161,14 @@ static json_t *endpoint(const char *name, const char *protocol, const char *addr
 }
 
 /* Nothing translates addresses here: a node is reached at its own, and at the port behind. */
-static json_t *endpoints(struct request *r, const struct batch_pool *p, const char *address)
+static json_t *endpoints(const struct node_pool *p, const char *address)
 {
-    static const char *const given[] = {"networkConfiguration", "endpointConfiguration", NULL};
-    const char *text = member(r, p, given);
-    json_t *asked = text ? json_loads(text, 0, NULL) : NULL, *list = json_array(), *nat;
-    size_t i;
-    json_array_foreach(json_object_get(asked, "inboundNATPools"), i, nat) {
-        int port = (int)json_integer_value(json_object_get(nat, "backendPort"));
-        json_array_append_new(list, endpoint(json_string_value(json_object_get(nat, "name")),
-                                             json_string_value(json_object_get(nat, "protocol")),
-                                             address, port, port));
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->n_nats; i++) {
+        const struct node_nat *nat = &p->nats[i];
+        json_array_append_new(list,
+                              endpoint(nat->name, nat->protocol, address, nat->port, nat->port));
     }
-    json_decref(asked);
     json_array_append_new(list, endpoint("SSHRule", "tcp", address, 50000, 22));
     return json_pack("{s:o}", "inboundEndpoints", list);
 }
@@ -149,23 +184,19 @@ struct trees {
     json_t *start_info, *errors, *endpoints, *agent, *none, *recent;
 };
 
-void node_render(struct request *r, const struct batch_pool *p, const struct shown_node *n,
+void node_render(struct request *r, const struct node_pool *p, const struct shown_node *n,
                  schema_set set, struct strbuf *out)
 {
-    static const char *const start_task[] = {"startTask", NULL};
-    static const char *const image[] = {"virtualMachineConfiguration", "imageReference", NULL};
     const struct node *nd = &n->nd;
     const struct node_rt *rt = node_rt_find(batch_of(r)->arm.fleet, nd->id);
     const char *address = node_rt_address(rt);
     bool booted = nd->incarnation != NULL;
-    struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(r, p, address),
+    struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(p, address),
                       agent_of(r, nd),          json_array(),  node_recent_tasks(r, n)};
-    const struct over machine[] = {{.name = "imageReference",
-                                    .kind = OVER_JSON,
-                                    .text = shown(r, p, image, &schema_batch_image)}};
+    const struct over machine[] = {{.name = "imageReference", .kind = OVER_JSON, .text = p->image}};
     const struct over over[] = {
         {.name = "id", .kind = OVER_TEXT, .text = nd->name},
-        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p, nd, ""))},
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p->row, nd, ""))},
         {.name = "state",
          .kind = OVER_TEXT,
          .text = enum_to_name(batch_node_state_names, (int)n->state)},
@@ -183,15 +214,13 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
         {.name = "affinityId",
          .kind = OVER_TEXT,
          .text = arena_concat(&r->arena, BATCH_AFFINITY, nd->name)},
-        {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->vm_size)},
+        {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->row->vm_size)},
         {.name = "totalTasksRun", .kind = OVER_INT, .number = n->total.ended},
         {.name = "runningTasksCount", .kind = OVER_INT, .number = n->running},
         {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = n->running_slots},
         {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = n->total.succeeded},
         {.name = "recentTasks", .kind = OVER_TREE, .tree = t.recent},
-        {.name = "startTask",
-         .kind = OVER_JSON,
-         .text = shown(r, p, start_task, &schema_batch_start_task)},
+        {.name = "startTask", .kind = OVER_JSON, .text = p->start_task},
         {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
         {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
         {.name = "errors", .kind = OVER_TREE, .tree = t.errors},

@@ -82,6 +82,7 @@ struct replied *compute_nodes_list(struct request *r)
                                                 .schema = &schema_batch_node};
     struct batch_list l;
     struct batch_pool p;
+    struct node_pool pool;
     struct node *nodes;
     size_t n;
     struct err e;
@@ -90,6 +91,7 @@ struct replied *compute_nodes_list(struct request *r)
         return reply_err(r, &e);
     if (n > 1)
         qsort(nodes, n, sizeof *nodes, by_name);
+    node_pool_read(r, &p, &pool);
     for (size_t i = 0; i < n; i++) {
         struct shown_node shown;
         if (strcasecmp(nodes[i].name, l.after) <= 0)
@@ -106,7 +108,7 @@ struct replied *compute_nodes_list(struct request *r)
             return reply_err(r, &e);
         }
         if (out)
-            node_render(r, &p, &shown, l.set, out);
+            node_render(r, &pool, &shown, l.set, out);
     }
     return batch_list_reply(r, &l);
 }
@@ -114,6 +116,7 @@ struct replied *compute_nodes_list(struct request *r)
 struct replied *compute_nodes_get(struct request *r)
 {
     struct batch_pool p;
+    struct node_pool pool;
     struct shown_node n;
     struct err e;
     schema_set set;
@@ -121,7 +124,8 @@ struct replied *compute_nodes_get(struct request *r)
     if (node_of(r, &p, &n, &e) < 0 || batch_select(r, &schema_batch_node, &set, &e) < 0 ||
         node_look_at_tasks(r, &n, &e) < 0)
         return reply_err(r, &e);
-    node_render(r, &p, &n, set, &out);
+    node_pool_read(r, &p, &pool);
+    node_render(r, &pool, &n, set, &out);
     return batch_reply_element(r, "nodes/@Element", &out);
 }
 

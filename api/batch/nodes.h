@@ -36,7 +36,15 @@ int node_of(struct request *r, struct batch_pool *p, struct shown_node *out,
             struct err *e) MUST_CHECK;
 const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
                          const char *behind);
-void node_render(struct request *r, const struct batch_pool *p, const struct shown_node *n,
+/* What all nodes of a pool show of its document, which may be long. */
+struct node_pool {
+    const struct batch_pool *row;
+    const char *start_task, *image; /* as the asked version has them; NULL: none; arena */
+    struct node_nat *nats;
+    size_t n_nats;
+};
+void node_pool_read(struct request *r, const struct batch_pool *p, struct node_pool *out);
+void node_render(struct request *r, const struct node_pool *p, const struct shown_node *n,
                  schema_set set, struct strbuf *out);
 
 struct replied *compute_nodes_list(struct request *r);
