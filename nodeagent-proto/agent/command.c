@@ -16,10 +16,17 @@
 #include "nodeagent-proto/agent/limits.h"
 #include "nodeagent-proto/agent/plain.h"
 
-/* The last three lead to a docker or podman other than the machine's usual one. */
-static const char *const inherited[] = {
-    "PATH",           "HOME", "USER", "LANG", "SHELL", "TMPDIR", "DOCKER_HOST", "XDG_RUNTIME_DIR",
-    "CONTAINERS_CONF"};
+/* Those from DOCKER_HOST on lead to a docker or podman other than the machine's usual one. */
+static const char *const inherited[] = {"PATH",
+                                        "HOME",
+                                        "USER",
+                                        "LANG",
+                                        "SHELL",
+                                        "TMPDIR",
+                                        "DOCKER_HOST",
+                                        "XDG_RUNTIME_DIR",
+                                        "CONTAINERS_CONF",
+                                        "CONTAINERS_STORAGE_CONF"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

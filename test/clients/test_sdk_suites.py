@@ -3,12 +3,10 @@
 service: here against the package for tests (python/batchaid). The framework of their repository is stood in for by
 sdk_suites/."""
 
-import io
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +19,6 @@ FRAMEWORK = (
     "azure-mgmt-storage==21.2.1", "azure-mgmt-resource==23.1.1", "azure-identity==1.17.1", "azure-storage-blob==12.31.1",
     "msrest==0.7.1", "pytest==7.4.4", "requests==2.32.3",
 )  # fmt: skip
-
-
-def archive():
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as z:
-        z.writestr("hello.txt", "Hello World")
-    return out.getvalue()
 
 
 @dataclass
@@ -56,8 +47,6 @@ BATCH = Suite(
     14,
     ("azure-mgmt-batch==17.3.0",),
     (
-        # An application's package is looked at when it is activated, and must be an archive.
-        ("batch_preparers.py", "b'Hello World'", repr(archive())),
         # The suite's container is its makers' own.
         ("test_batch.py", '"https://computecontainer.blob.core.windows.net/"', "self.container_url()"),
         # Nodes of virtual machines could not be reimaged then.
@@ -71,10 +60,7 @@ MANAGEMENT = Suite(
     (
         "azure-mgmt-keyvault==10.3.1", "azure-mgmt-network==25.4.0", "azure-devtools==1.2.0", "python-dotenv==1.0.1",
     ),
-    (
-        ("test_mgmt_batch.py", "b'Hello World'", repr(archive())),
-        ("test_mgmt_batch.py", "time.sleep(15)", "pass"),
-    ),
+    (("test_mgmt_batch.py", "time.sleep(15)", "pass"),),
     (
         "list_operations",  # asserts the first operation of a list that is the service's own
         "subscription_quota",  # asserts the quota of its makers' subscription

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 from support.containers import TOOLKIT, docker, podman
-from support.daemon import BATCHAID
+from support.daemon import BATCHAID, BUILD
+from support.waiting import PATIENCE
 
 POLL = re.compile(r"Request URL: '[^']*/operationresults/")
 
@@ -69,15 +70,28 @@ def az(az_of, daemon):
     return az_of(daemon)
 
 
+@pytest.fixture
+def shell(daemon, tmp_path):
+    """shell(line) -> what it prints, typed by somebody whose az knows nothing yet."""
+    mine = {"HOME": tmp_path, "BATCHAID_STATE_DIR": daemon.state_dir, "PATH": f"{BUILD}:{os.environ['PATH']}"}
+    env = {**os.environ, **{k: str(v) for k, v in mine.items()}, "AZURE_CORE_COLLECT_TELEMETRY": "no"}
+
+    def run(line):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", line], env=env, capture_output=True, text=True, timeout=60 * PATIENCE)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run
+
+
 @pytest.fixture(scope="module", params=["docker", "podman"])
-def engine(request, tmp_path_factory):
+def engine(request):
     """A container engine of the tests' own, with the image TOOLKIT."""
     if request.param == "docker":
         with docker() as found:
             found.add_image(TOOLKIT)
             yield found
         return
-    with podman(tmp_path_factory.mktemp("podman")) as found:
+    with podman() as found:
         found.add_image(TOOLKIT)
         yield found
-        found("rmi", "-f", TOOLKIT)

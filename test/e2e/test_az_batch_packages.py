@@ -9,6 +9,7 @@ import pytest
 from support.accounts import Accounts
 from support.batch_rm import BatchAccounts
 from support.daemon import ROOT
+from support.pages import inline
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def page():
     return [re.sub(r"\s+#.*", "", line).strip() for line in re.findall(r"^    (az .*)", text, re.M)]
 
 
-def test_the_page_runs(az, daemon, tmp_path):
+def test_the_page_runs(az, shell, tmp_path):
     commands = page()
     assert len(commands) == 7
     with zipfile.ZipFile(tmp_path / "myapp.zip", "w") as z:
@@ -63,4 +64,9 @@ def test_the_page_runs(az, daemon, tmp_path):
         az(command.removeprefix("az ").replace("myapp.zip", str(tmp_path / "myapp.zip")))
     assert az("batch account show -g testrg01 -n test01")["location"] == "westus"
     assert az("batch application show -g testrg01 -n test01 --application-name app01")["defaultVersion"] == "1.0"
+    line = inline("batch-accounts.md", r'eval "[^`]+')
+    shown = shell(f'{line}; echo "$AZURE_BATCH_ACCOUNT $AZURE_BATCH_ENDPOINT"; az batch application summary list --query [].id -o tsv')
+    assert re.fullmatch(r"test01 https://test01\.westus\.batch\.localhost:\d+/?\napp01\n", shown)
+    hosts = shell(inline("batch-accounts.md", "batchaid hosts"))
+    assert "test01.westus.batch.localhost" in hosts
     az("group delete -n testrg01 -y")

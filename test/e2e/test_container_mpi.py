@@ -35,9 +35,9 @@ def tar(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=["docker", "podman"])
-def place(request, tar, tmp_path_factory):
+def place(request, tar):
     with ExitStack() as stack:
-        made = docker() if request.param == "docker" else podman(tmp_path_factory.mktemp("podman"))
+        made = docker() if request.param == "docker" else podman()
         engine = stack.enter_context(made)
         engine("import", tar, IMAGE)
         stack.callback(engine, "rmi", "-f", IMAGE)

@@ -24,12 +24,11 @@ TRACES = (
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
+def engine():
     packaging.needs("podman", "mmdebstrap", "dpkg-shlibdeps")
-    with podman(tmp_path_factory.mktemp("podman")) as found:
-        packaging.image(IMAGE)
+    with podman() as found:
+        packaging.image(found, IMAGE)
         yield found
-        found("rmi", "-f", IMAGE)
 
 
 @pytest.fixture

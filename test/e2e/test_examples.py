@@ -69,9 +69,8 @@ def service(tmp_path):
     (job,) = yaml.safe_load(example("yaml"))["jobs"].values()
     (wanted,) = job["services"].values()
     assert wanted["ports"] == ["7443:7443"]
-    with podman(tmp_path) as engine:
-        had = wanted["image"] in engine.images()
-        packaging.image(wanted["image"])
+    with podman() as engine:
+        packaging.image(engine, wanted["image"])
         subprocess.run(["ip", "netns", "add", NAMESPACE], check=True)
         there = ["nsenter", f"--net=/run/netns/{NAMESPACE}"]
         env = {**os.environ, **engine.environment}
@@ -86,8 +85,6 @@ def service(tmp_path):
             wait_for(healthy, 30, "the service to be healthy")
             yield job, name, there, env
             engine("rm", "-f", "-t", "5", name)
-            if not had:
-                engine("rmi", "-f", wanted["image"])
         finally:
             subprocess.run(["ip", "netns", "del", NAMESPACE], check=True)
 

@@ -76,13 +76,13 @@ def images():
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
+def engine():
     """The machine's own runtime that works, as both are tested elsewhere."""
     with ExitStack() as stack:
         try:
             found = stack.enter_context(docker())
         except pytest.skip.Exception:
-            found = stack.enter_context(podman(tmp_path_factory.mktemp("podman")))
+            found = stack.enter_context(podman())
         for name in set(images()):
             found.add_image(name, programs=PROGRAMS)
             stack.callback(found, "rmi", "-f", name)

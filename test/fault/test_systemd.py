@@ -116,7 +116,7 @@ def unit(config, environment, added):
 @pytest.fixture
 def systemd():
     """systemd(config, engine, added) -> a Systemd in which batchaid runs, and its Daemon to ask. `engine`:
-    makes a container engine's settings in a folder; `added`: to the unit."""
+    makes a container engine's settings in a folder, and says their variables; `added`: to the unit."""
     if os.geteuid() != 0 or not os.access(SYSTEMD, os.X_OK) or not shutil.which("nsenter") or not cgroups():
         pytest.skip("no systemd of a test's own: it takes root, systemd, nsenter and cgroups of version 2")
     made = []
@@ -132,7 +132,7 @@ def systemd():
         settings.mkdir()
         d.command()  # writes its configuration
         shutil.copy(d.dir / "batchaid.yaml", settings / "batchaid.yaml")
-        environment = engine(settings).environment if engine else {}
+        environment = engine(settings) if engine else {}
         text = unit(settings, environment, added).replace("serve --config", "serve --listen localhost:0 --config")
         s = Systemd(base / "units", d.state_dir, {"batchaid.service": text})
         made.append(s)
@@ -200,7 +200,7 @@ def place_with_podman(systemd, added=""):
     unprivileged = ["setpriv", "--reuid=1", "--regid=1", "--clear-groups", "unshare", "-U", "true"]
     if subprocess.run(unprivileged, capture_output=True).returncode != 0:
         pytest.skip("no user namespaces for ordinary users here")
-    s, d = systemd({"local": {"nodes": 1}, "containers": {"runtimes": ["podman"]}}, containers.podman, added)
+    s, d = systemd({"local": {"nodes": 1}, "containers": {"runtimes": ["podman"]}}, containers.podman_settings, added)
     come_up(s, d, "start")
     place = Place(d).make()
     place.share().chmod(0o777)  # made by us, used by the service's account

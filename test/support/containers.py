@@ -102,11 +102,16 @@ class Docker(Engine):
         self.process.terminate()
         self.process.wait(30)
         self.log.close()
-        with open("/proc/self/mounts") as mounts:
-            inside = [line.split()[1] for line in mounts if line.split()[1].startswith(str(self.dir))]
-        for target in sorted(inside, reverse=True):
-            subprocess.run(["umount", "-l", target])
-        shutil.rmtree(self.dir, ignore_errors=True)
+        remove_store(self.dir)
+
+
+def remove_store(folder):
+    """With what is still mounted in it."""
+    with open("/proc/self/mounts") as mounts:
+        inside = [line.split()[1] for line in mounts if line.split()[1].startswith(str(folder))]
+    for target in sorted(inside, reverse=True):
+        subprocess.run(["umount", "-l", target])
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def docker():
@@ -118,34 +123,45 @@ def docker():
     return Docker()
 
 
-class Podman(Engine):
-    """The machine's podman with settings that need neither CAP_SYS_RESOURCE nor a pure cgroup v2."""
+def podman_settings(folder, engine=""):
+    """Variables that name settings in a folder, which need neither CAP_SYS_RESOURCE nor a pure cgroup v2."""
+    conf = folder / "containers.conf"
+    runtime = "runc" if shutil.which("runc") else "crun"
+    limits = '["nofile=1024:4096", "nproc=1024:4096"]'
+    conf.write_text(f'[containers]\ndefault_ulimits = {limits}\n[engine]\nruntime = "{runtime}"\n{engine}')
+    return {"CONTAINERS_CONF": str(conf)}
 
-    def __init__(self, folder):
-        conf = folder / "containers.conf"
-        runtime = "runc" if shutil.which("runc") else "crun"
-        limits = '["nofile=1024:4096", "nproc=1024:4096"]'
-        conf.write_text(f'[containers]\ndefault_ulimits = {limits}\n[engine]\nruntime = "{runtime}"\n')
-        super().__init__("podman", {"CONTAINERS_CONF": str(conf)})
+
+class Podman(Engine):
+    """The machine's podman with a store of its own."""
+
+    def __init__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="batchaid-podman-"))
+        settings = podman_settings(self.dir, f'tmp_dir = "{self.dir}/tmp"\nlock_type = "file"\n')
+        storage = self.dir / "storage.conf"
+        driver = "overlay" if os.geteuid() == 0 else "vfs"
+        storage.write_text(f'[storage]\ndriver = "{driver}"\ngraphroot = "{self.dir}/store"\nrunroot = "{self.dir}/run"\n')
+        super().__init__("podman", {**settings, "CONTAINERS_STORAGE_CONF": str(storage)})
 
     def __enter__(self):
         name = "batchaid-tests/probe:1"
         self.add_image(name)
         argv = ["podman", "run", "--rm", "--network", "host", name, "/bin/sh", "-c", "exit 0"]
         done = subprocess.run(argv, env={**os.environ, **self.environment}, capture_output=True, text=True)
-        self("rmi", "-f", name)
         if done.returncode != 0:
+            self.__exit__()
             pytest.skip(f"podman does not run containers here: {done.stderr.strip()[-200:]}")
+        self("rmi", "-f", name)
         return self
 
     def __exit__(self, *_):
-        pass
+        remove_store(self.dir)
 
 
-def podman(folder):
+def podman():
     if not shutil.which("podman"):
         pytest.skip("podman is not installed")
-    return Podman(folder)
+    return Podman()
 
 
 class Registry:

@@ -26,12 +26,13 @@ def needs(*programs):
         pytest.skip("what is packaged has no sanitizers")
 
 
-def make(target, *settings):
+def make(target, *settings, environment=None):
     """One at a time: test files that run side by side share what is made."""
     argv = ["make", "-s", "-o", "all", target, f"BUILD={BUILD}", f"DEB_DIR={DEB_DIR}", f"IMAGE_DIR={IMAGE_DIR}", *settings]
     with (BUILD / "packaging.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
+        env = {**os.environ, **(environment or {})}
+        return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
 
 
 @functools.cache
@@ -41,9 +42,9 @@ def deb():
     return DEB_DIR / done.stdout.split("/")[-1].strip()
 
 
-def image(name):
-    """Makes it; skips where Debian's mirror cannot be reached."""
-    done = make("image", f"IMAGE={name}")
+def image(engine, name):
+    """Makes it in the engine's store; skips where Debian's mirror cannot be reached."""
+    done = make("image", f"IMAGE={name}", environment=engine.environment)
     if done.returncode != 0 and ("mmdebstrap" in done.stderr or "E: " in done.stderr):
         pytest.skip(f"no bare Debian can be made here: {done.stderr[-300:]}")
     assert done.returncode == 0, done.stderr
