@@ -391,6 +391,7 @@ static struct azstorage azstorage_deps(struct daemon *d)
                               .shares = d->shares,
                               .journal = d->journal,
                               .turns = turns_create(),
+                              .wakes = sched_wakes(d->sched),
                               .storage_dir = d->c->state->storage,
                               .loop = d->time.loop,
                               .begun_us = loop_wall_us(d->time.loop),

@@ -12,7 +12,8 @@
 #include "model/enums.h"
 
 enum pace_step {
-    /* Of operations: until they have succeeded. Those of deletions also hold the resource. */
+    /* Of operations: until they have succeeded, and nothing is done with the resource before. Those
+     * of deletions also hold the resource. */
     PACE_CLUSTER_CREATION,
     PACE_FILE_SERVER_CREATION,
     PACE_JOB_CREATION,

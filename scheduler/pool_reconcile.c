@@ -76,7 +76,13 @@ static int64_t idle_us(const struct pass *p)
     return paced_us > 0 ? paced_us : p->s->autoscale_idle_us;
 }
 
-/* New nodes take their time from when the pool began to want another size. */
+static int64_t max_us(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* New nodes take their time from when the pool began to want another size, and a new cluster has
+ * none before it is created. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
     const struct sched_gate *gate = &p->s->gate;
@@ -85,7 +91,11 @@ static bool is_shut(struct pass *p, struct pass_class *c)
                                                                               : PACE_ALLOCATION,
                                      .pool_id = p->pool.id,
                                      .since_us = resizes ? p->pool.alloc_us : p->now_us};
+    const struct paced creation = {
+        .step = PACE_CLUSTER_CREATION, .pool_id = p->pool.id, .since_us = p->pool.alloc_us};
     p->paced_until_us = wakes_paced_until(p->s->wakes, &allocation);
+    if (p->pool.is_new && p->pool.kind == RES_CLUSTER)
+        p->paced_until_us = max_us(p->paced_until_us, wakes_paced_until(p->s->wakes, &creation));
     return p->paced_until_us > 0 ||
            (gate->is_shut && gate->is_shut(gate->ctx, p->a, &p->pool, &c->error));
 }

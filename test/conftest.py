@@ -162,11 +162,12 @@ def racked(rack):
     Afterwards the machines must be as they were."""
     sites, accounts = [], {machine: machine.accounts() for machine in rack}
 
-    def make(inventory=None, names=False, **sections):
+    def make(inventory=None, names=False, arguments=(), **sections):
         for machine in rack:
             if machine.on and not sites:  # what the test itself has made may stay
                 accounts[machine] = machine.accounts()
         sites.append(Site(rack, inventory or [group(rack, rack)], **sections))
+        sites[-1].daemon.arguments = list(arguments)
         if names:
             sites[-1].know_names()
         return sites[-1].begin()

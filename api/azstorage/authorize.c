@@ -16,6 +16,7 @@
 #include "api/http/auth.h"
 #include "api/http/principal.h"
 #include "api/http/url.h"
+#include "scheduler/wake/paced.h"
 #include "storage/storage.h"
 
 /* How far the date of a signed request may be from ours. */
@@ -298,6 +299,15 @@ static const char *account_of(struct request *r, bool *secondary)
     return *secondary ? arena_strndup(&r->arena, r->label, n - m) : r->label;
 }
 
+/* Its host has no name before. */
+static bool is_being_created(const struct request *r, const struct storage_account *s)
+{
+    const struct paced creation = {.step = PACE_STORAGE_CREATION,
+                                   .subscription = s->scope.subscription,
+                                   .since_us = s->created_us};
+    return !s->implicit && wakes_paced_until(azstorage_of(r)->wakes, &creation) > 0;
+}
+
 static int find_account(struct request *r, struct grant *g, struct err *e)
 {
     struct storage *st = azstorage_of(r)->storage;
@@ -308,6 +318,9 @@ static int find_account(struct request *r, struct grant *g, struct err *e)
                        "There is no storage account '%.60s' here; 'az storage account create' "
                        "makes one.",
                        name);
+    if (rc > 0 && is_being_created(r, &g->account))
+        return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
+                       "The storage account '%.60s' is still being created (strict mode).", name);
     if (rc < 0 || r->n_segments == 0)
         return rc < 0 ? -1 : 0;
     rc =

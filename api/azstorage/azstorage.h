@@ -26,6 +26,7 @@ struct azstorage {
     struct shares *shares;
     struct journal *journal; /* of small blobs */
     struct turns *turns;
+    const struct wakes *wakes;
     const char *storage_dir; /* shares are folders below it */
     struct loop *loop;
     int64_t begun_us, begun_mono_us; /* its clocks when the daemon began */

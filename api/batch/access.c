@@ -10,6 +10,7 @@
 
 #include "api/access/access.h"
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "api/azstorage/shared_key.h"
 #include "api/batch/batch.h"
 #include "api/batch/errors.h"
@@ -272,6 +273,11 @@ static int find_account(struct request *r, const char *name, struct err *e)
         return -1;
     if (rc == 0 || !is_in_region(r, &g->account))
         return no_account(r, name, e);
+    int64_t made_us = g->account.created_us;
+    if (creation_look(r, g->account.scope.subscription, PACE_BATCH_CREATION, &made_us))
+        return err_set(e, BATCH_ACCOUNT_NOT_FOUND, NULL,
+                       "The Batch account '%.60s' is still being created (strict mode).",
+                       g->account.name);
     if (g->account.prov_state == PROV_DELETING)
         return err_set(e, BATCH_ACCOUNT_IS_DISABLED, NULL, "The account '%s' is being deleted.",
                        g->account.name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchrm/account.h"
+#include "api/arm/operation.h"
 
 #include <string.h>
 #include <strings.h>
@@ -32,6 +33,19 @@ int find_batch_account(struct request *r, struct batch_account *b, struct err *e
                    "The Resource 'Microsoft.Batch/batchAccounts/%.100s' under resource group '%s' "
                    "was not found.",
                    name, g.name);
+}
+
+int find_made_batch_account(struct request *r, struct batch_account *b, struct err *e)
+{
+    if (find_batch_account(r, b, e) < 0)
+        return -1;
+    int64_t made_us = b->created_us;
+    if (!creation_look(r, b->scope.subscription, PACE_BATCH_CREATION, &made_us))
+        return 0;
+    return err_set(e, BATCHRM_STATE, NULL,
+                   "The Batch account %s is being created; wait until its provisioningState is "
+                   "Succeeded.",
+                   b->name);
 }
 
 const char *batch_account_id(struct request *r, const struct batch_account *b)

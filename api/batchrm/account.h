@@ -12,6 +12,8 @@
 
 /* The account that the path names, in the group of the path; not one that is being deleted. */
 int find_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
+/* Refuses one that is shown as being created, for all that is done with one. */
+int find_made_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
 const char *batch_account_id(struct request *r, const struct batch_account *b);
 /* NAME.REGION.batch.HOST:PORT, without a scheme, as the client reached us. */
 const char *batch_account_endpoint(struct request *r, const struct batch_account *b);

@@ -27,7 +27,7 @@ int check_application_name(const char *name, bool version, struct err *e)
 int find_application(struct request *r, struct application *x, struct err *e)
 {
     const char *name = request_param(r, "application");
-    if (find_batch_account(r, &x->account, e) < 0)
+    if (find_made_batch_account(r, &x->account, e) < 0)
         return -1;
     int rc =
         st_batch_application_get(arm_of(r)->storage, &r->arena, x->account.id, name, &x->row, e);

@@ -85,7 +85,7 @@ struct replied *batch_applications_list(struct request *r)
     struct batch_application *rows;
     struct strbuf *out;
     size_t n;
-    if (find_batch_account(r, &x.account, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+    if (find_made_batch_account(r, &x.account, &e) < 0 || page_parse(r, &page, &e) < 0 ||
         st_batch_application_list(arm_of(r)->storage, &r->arena, x.account.id, page.after,
                                   page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
@@ -169,7 +169,8 @@ struct replied *batch_applications_create(struct request *r)
     struct err e;
     struct application x;
     const char *name = request_param(r, "application");
-    if (find_batch_account(r, &x.account, &e) < 0 || check_application_name(name, false, &e) < 0)
+    if (find_made_batch_account(r, &x.account, &e) < 0 ||
+        check_application_name(name, false, &e) < 0)
         return reply_err(r, &e);
     int rc =
         st_batch_application_get(arm_of(r)->storage, &r->arena, x.account.id, name, &x.row, &e);

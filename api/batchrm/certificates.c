@@ -31,7 +31,7 @@ struct certificate {
 static int find_named(struct request *r, const char *name, struct certificate *x, struct err *e)
 {
     const char *algorithm, *thumbprint;
-    if (find_batch_account(r, &x->account, e) < 0)
+    if (find_made_batch_account(r, &x->account, e) < 0)
         return -1;
     if (!rm_certificate_name(&r->arena, name, &algorithm, &thumbprint))
         return 0;
@@ -103,7 +103,7 @@ struct replied *batch_certificates_list(struct request *r)
     schema_set set;
     size_t n;
     struct err e;
-    if (find_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
+    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
         batch_list_begin(r, &pages, &l, &e) < 0 ||
         st_batch_certificate_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
                                   batch_list_limit(&l), &rows, &n, &e) < 0)

@@ -42,7 +42,7 @@ static struct replied *reply_keys(struct request *r, const struct batch_account 
 /* An account whose keys open nothing gives none. */
 static int find_with_keys(struct request *r, struct batch_account *b, struct err *e)
 {
-    if (find_batch_account(r, b, e) < 0)
+    if (find_made_batch_account(r, b, e) < 0)
         return -1;
     if (batch_account_allows(b, "SharedKey"))
         return 0;
@@ -88,7 +88,7 @@ struct replied *batch_auto_storage_sync(struct request *r)
     struct err e;
     struct batch_account b;
     struct storage_account s;
-    if (find_batch_account(r, &b, &e) < 0)
+    if (find_made_batch_account(r, &b, &e) < 0)
         return reply_err(r, &e);
     json_t *doc = batch_account_doc(&b);
     int rc = find_auto_storage(r, doc, &s, &e) < 0 ? -1 : take_auto_storage(r, doc, &e);

@@ -14,8 +14,9 @@ static struct replied *empty_list(struct request *r)
 {
     struct err e;
     struct batch_account b;
-    return find_batch_account(r, &b, &e) < 0 ? reply_err(r, &e)
-                                             : reply_json(r, 200, json_pack("{s:[]}", "value"));
+    return find_made_batch_account(r, &b, &e) < 0
+               ? reply_err(r, &e)
+               : reply_json(r, 200, json_pack("{s:[]}", "value"));
 }
 
 /* Of a list that is always empty. */
@@ -23,7 +24,7 @@ static struct replied *not_there(struct request *r, const char *what, const char
 {
     struct err e;
     struct batch_account b;
-    if (find_batch_account(r, &b, &e) == 0)
+    if (find_made_batch_account(r, &b, &e) == 0)
         err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "The Batch account %s has no %s '%.100s'.",
                 b.name, what, request_param(r, param));
     return reply_err(r, &e);
@@ -33,7 +34,7 @@ struct replied *batch_endpoints_list(struct request *r)
 {
     struct err e;
     struct batch_account b;
-    if (find_batch_account(r, &b, &e) < 0)
+    if (find_made_batch_account(r, &b, &e) < 0)
         return reply_err(r, &e);
     const char *domain = batch_account_endpoint(r, &b), *colon = strrchr(domain, ':');
     int port = colon ? (int)strtol(colon + 1, NULL, 10) : 443;

@@ -32,7 +32,7 @@ static const struct enum_name deallocations[] = {
 /* The pool that the path names, in the account of the path. A getter, but for the account. */
 static int find(struct request *r, struct rm_pool *x, struct err *e)
 {
-    if (find_batch_account(r, &x->account, e) < 0)
+    if (find_made_batch_account(r, &x->account, e) < 0)
         return -1;
     return st_batch_pool_get(arm_of(r)->storage, &r->arena, x->account.id, request_param(r, "pool"),
                              &x->row, e);
@@ -146,7 +146,7 @@ struct replied *batch_pools_list(struct request *r)
     schema_set set;
     size_t n;
     struct err e;
-    if (find_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
+    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
         batch_list_begin(r, &pages, &l, &e) < 0 ||
         st_batch_pool_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
                            batch_list_limit(&l), &rows, &n, &e) < 0)
@@ -290,7 +290,7 @@ struct replied *batch_pools_deleted(struct request *r)
     struct rm_pool x;
     uint64_t ticks;
     const char *name = child_deletion(r, &ticks);
-    if (find_batch_account(r, &x.account, &e) < 0)
+    if (find_made_batch_account(r, &x.account, &e) < 0)
         return reply_err(r, &e);
     int rc = st_batch_pool_get(arm_of(r)->storage, &r->arena, x.account.id, name, &x.row, &e);
     if (rc < 0)

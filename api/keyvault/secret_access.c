@@ -7,6 +7,7 @@
 
 #include "api/access/access.h"
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "api/keyvault/secret_errors.h"
 #include "api/keyvault/secrets.h"
 #include "api/keyvault/vaults.h"
@@ -87,6 +88,11 @@ int open_vault(struct request *r, enum secret_permission what, struct open_vault
     if (rc == 0 || out->row.group_id == 0)
         return err_set(e, SECRET_NO_VAULT, NULL, "There is no vault '%.60s' here%s.", r->label,
                        rc ? " (any more): it is soft-deleted" : "");
+    int64_t made_us = out->row.created_us;
+    if (creation_look(r, out->row.subscription, PACE_VAULT_CREATION, &made_us))
+        return err_set(e, SECRET_NO_VAULT, NULL,
+                       "The name of the vault '%.60s' is still being registered (strict mode).",
+                       r->label);
     json_t *properties = vault_properties(&out->row);
     out->purge_protected = json_is_true(json_object_get(properties, "enablePurgeProtection"));
     rc = check_access(r, &out->row, properties, what, e);

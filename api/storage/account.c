@@ -6,6 +6,7 @@
 
 #include "api/arm/account.h"
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "api/storage/errors.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
@@ -25,6 +26,18 @@ int find_account(struct request *r, struct storage_account *s, struct err *e)
                    "The Resource 'Microsoft.Storage/storageAccounts/%.100s' under resource group "
                    "'%s' was not found.",
                    name, g.name);
+}
+
+int find_made_account(struct request *r, struct storage_account *s, struct err *e)
+{
+    if (find_account(r, s, e) < 0)
+        return -1;
+    int64_t made_us = s->created_us;
+    if (s->implicit || !creation_look(r, s->scope.subscription, PACE_STORAGE_CREATION, &made_us))
+        return 0;
+    return err_set(e, STORAGE_RM_NOT_MADE, NULL,
+                   "The storage account provisioning state must be 'Succeeded' before executing "
+                   "the operation.");
 }
 
 const char *account_id(struct request *r, const struct storage_account *s)

@@ -253,7 +253,7 @@ struct replied *accounts_update(struct request *r)
     struct err e;
     struct storage_account s;
     struct account_given given = {0};
-    if (find_account(r, &s, &e) < 0 ||
+    if (find_made_account(r, &s, &e) < 0 ||
         storage_accept(r, &schema_storage_account, true, &given.doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done =

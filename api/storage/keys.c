@@ -54,7 +54,7 @@ struct replied *accounts_list_keys(struct request *r)
 {
     struct err e;
     struct storage_account s;
-    return find_account(r, &s, &e) < 0 ? reply_err(r, &e) : reply_keys(r, &s);
+    return find_made_account(r, &s, &e) < 0 ? reply_err(r, &e) : reply_keys(r, &s);
 }
 
 /* Which key the body names; the first if it names none. */
@@ -70,7 +70,8 @@ struct replied *accounts_regenerate_key(struct request *r)
     struct storage_account s;
     struct account_keys fresh;
     json_t *doc;
-    if (find_account(r, &s, &e) < 0 || storage_accept(r, &schema_key_name, false, &doc, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0 ||
+        storage_accept(r, &schema_key_name, false, &doc, &e) < 0)
         return reply_err(r, &e);
     int which = key_number(doc, "keyName");
     json_decref(doc);
@@ -176,7 +177,8 @@ struct replied *accounts_list_account_sas(struct request *r)
                         .path = "",
                         .token = STRBUF_INIT};
     json_t *doc;
-    if (find_account(r, &s, &e) < 0 || storage_accept(r, &schema_account_sas, false, &doc, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0 ||
+        storage_accept(r, &schema_account_sas, false, &doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done = reply_token(r, &s, &g, doc, "accountSasToken");
     json_decref(doc);
@@ -214,7 +216,8 @@ struct replied *accounts_list_service_sas(struct request *r)
                         .sas = {.kind = SAS_OF_SERVICE},
                         .token = STRBUF_INIT};
     json_t *doc;
-    if (find_account(r, &s, &e) < 0 || storage_accept(r, &schema_service_sas, false, &doc, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0 ||
+        storage_accept(r, &schema_service_sas, false, &doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done = take_resource(r, &s, doc, &g, &e) < 0
                                ? reply_err(r, &e)

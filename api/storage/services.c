@@ -48,7 +48,7 @@ static struct replied *get(struct request *r, const struct words *w)
 {
     struct err e;
     struct storage_account s;
-    if (find_account(r, &s, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0)
         return reply_err(r, &e);
     return reply_json(r, 200, render(r, &s, w));
 }
@@ -57,7 +57,7 @@ static struct replied *list(struct request *r, const struct words *w)
 {
     struct err e;
     struct storage_account s;
-    if (find_account(r, &s, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0)
         return reply_err(r, &e);
     return reply_json(r, 200, json_pack("{s:[o]}", "value", render(r, &s, w)));
 }
@@ -88,7 +88,7 @@ static struct replied *put(struct request *r, const struct words *w)
     struct err e;
     struct storage_account s;
     const json_t *properties = json_object_get(r->body, "properties");
-    if (find_account(r, &s, &e) < 0)
+    if (find_made_account(r, &s, &e) < 0)
         return reply_err(r, &e);
     if (!json_is_object(properties) || r->raw.len > SETTINGS_MAX) {
         err_set(&e, ERR_INVALID_PROPERTY, "properties",

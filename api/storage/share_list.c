@@ -103,7 +103,7 @@ static struct replied *list(struct request *r, const struct share_words *w)
     struct share_page p;
     struct share *rows;
     size_t n;
-    if (find_account(r, &acct, &e) < 0 || parse(r, &p, &e) < 0 ||
+    if (find_made_account(r, &acct, &e) < 0 || parse(r, &p, &e) < 0 ||
         st_share_list(arm_of(r)->storage, &r->arena, acct.id, w->kind, p.after, p.prefix,
                       (int)p.max + 1, &rows, &n, &e) < 0)
         return reply_err(r, &e);

@@ -60,7 +60,7 @@ int find_share(struct request *r, const struct share_words *w, struct storage_ac
                struct share *s, struct err *e)
 {
     const char *name = request_param(r, "share");
-    if (find_account(r, acct, e) < 0)
+    if (find_made_account(r, acct, e) < 0)
         return -1;
     int rc = st_share_by_name(arm_of(r)->storage, &r->arena, acct->id, w->kind, name, s, e);
     if (rc < 0)
@@ -241,7 +241,7 @@ static struct replied *put(struct request *r, const struct share_words *w)
     struct storage_account acct;
     struct share s;
     json_t *doc;
-    if (find_account(r, &acct, &e) < 0 ||
+    if (find_made_account(r, &acct, &e) < 0 ||
         check_share_called(w, request_param(r, "share"), &e) < 0 ||
         storage_accept(r, w->schema, false, &doc, &e) < 0)
         return reply_err(r, &e);

@@ -252,6 +252,7 @@ def list_containers(daemon, account, key):
 
 def test_an_account_says_that_it_is_busy(accounts, strict, clock):
     first, second = accounts.account(), accounts.account()
+    clock.advance("PT1M")
     strict.set(storageRequestsPerSecond=2)
     key = accounts.keys(first)[0]
     seen = [list_containers(strict.daemon, first, key) for _ in range(3)]
@@ -266,6 +267,7 @@ def test_an_account_says_that_it_is_busy(accounts, strict, clock):
 def test_a_name_is_free_half_a_minute_after_its_deletion(accounts, strict, clock, kind):
     account = accounts.account()
     accounts.share(account, "one", kind=kind)
+    clock.advance("PT1M")
     strict.set()
     accounts.share(account, "one", "DELETE", expect=200, kind=kind)
     assert accounts.shares(account, kind)["value"] == []
@@ -279,6 +281,7 @@ def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(tested, strict
     vaults = Vaults(tested).make()
     safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
     safe.set("s", "v")
+    clock.advance("PT1M")
     strict.set(secretRequestsPer10Seconds=4)
     reply = safe.call("DELETE", "/secrets/s", expect=200)
     assert reply.headers["x-ms-keyvault-service-version"] and reply.headers[HSTS]

@@ -61,7 +61,7 @@ def test_a_clusters_nodes_take_minutes(place, strict, clock):
 
 
 def test_a_setup_task_is_seen(place, strict, clock):
-    strict.set(allocation="PT0S", nodeCreation="PT10S", nodeStart="PT10S", nodeSetup="PT1M")
+    strict.set(clusterCreation="PT0S", allocation="PT0S", nodeCreation="PT10S", nodeStart="PT10S", nodeSetup="PT1M")
     cluster = place.cluster_at("c")
     setup = {"setupTask": {"commandLine": "true", "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}}
     cluster.call("PUT", body=cluster_body(1, nodeSetup=setup), expect=202)
@@ -144,8 +144,9 @@ def test_what_is_held_up_goes_on_when_the_mode_is_switched_off(place, strict, cl
 
 
 @pytest.fixture
-def ground(tested, hurried):
+def ground(tested, hurried, clock):
     made = BatchGround(tested)
+    clock.advance("PT1M")  # it is created
     yield made
     hurried()
     made.remove()

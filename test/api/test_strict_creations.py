@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Strict mode: what is shown as being created is not used yet, and does nothing."""
+
+import pytest
+from support.accounts import Accounts, account_body, account_name
+from support.batch import BatchGround
+from support.refusals import refused
+from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
+from support.vaults import ALL, Safe, Vaults, policy
+from support.waiting import wait_for
+from support.world import cluster_body, file_server_body, fresh, job_body
+
+ARGUMENTS = ["--ephemeral", "--fake-nodes"]
+EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+CLOCK = {"rate": 0}
+
+AT_ONCE = {"allocation": "PT0S", "nodeCreation": "PT0S", "nodeStart": "PT0S", "nodeSetup": "PT0S", "jobStart": "PT0S"}
+
+
+def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, clock, hurried):
+    accounts = Accounts(tested).make()
+    strict.set()
+    name = account_name()
+    accounts.put(name, account_body())
+    for method, below, body in (("POST", "/listKeys", None), ("PATCH", "", {"tags": {"a": "b"}}), ("PUT", "/blobServices/default/containers/box", {})):
+        reply = accounts.call(method, f"/{name}{below}", body)
+        refused(reply, 409, "StorageAccountIsNotProvisioned", words=["must be 'Succeeded'"])
+
+    def ask():
+        host = {"Host": f"{name}.blob.core.localhost:{tested.port}"}
+        return tested.call("GET", "/box?restype=container", headers=host, token=None, api_version=None, validate=False)
+
+    assert (ask().status, ask().headers["x-ms-error-code"]) == (404, "ResourceNotFound")
+    clock.advance("PT17S")
+    assert len(accounts.keys(name)) == 2
+    assert ask().status != 404 or ask().headers["x-ms-error-code"] != "ResourceNotFound"
+    hurried()
+    accounts.remove()
+
+
+def test_a_vault_has_no_host_before_its_name_is_registered(tested, strict, clock, hurried):
+    vaults = Vaults(tested).make()
+    strict.set()
+    safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
+    refused(safe.call("PUT", "/secrets/s", {"value": "v"}), 404, "VaultNotFound", words=["registered"])
+    clock.advance("PT5S")
+    safe.set("s", "v")
+    hurried()
+    vaults.remove()
+
+
+def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried):
+    ground = BatchGround(tested)
+    strict.set()
+    name = fresh("early")
+    ground.accounts.call("PUT", f"/{name}", {"location": "eastus"}, expect=202)
+    refused(ground.accounts.call("POST", f"/{name}/listKeys"), 409, "OperationInvalidForCurrentState", words=["Succeeded"])
+
+    def ask():
+        host = {"Host": f"{name}.eastus.batch.localhost:{tested.port}"}
+        return tested.call("GET", "/pools?api-version=2019-08-01.10.0", headers=host, api_version=None, validate=False)
+
+    assert ask().status == 404
+    clock.advance("PT15S")
+    assert ask().status != 404
+    ground.accounts.call("POST", f"/{name}/listKeys", expect=200)
+    hurried()
+    ground.remove()
+
+
+def test_a_cluster_has_no_nodes_before_it_is_created(place, strict, clock):
+    strict.set(**AT_ONCE, clusterCreation="PT1M")
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(2), expect=202)
+    clock.advance("PT59S")
+    seen = cluster.properties
+    assert (seen["provisioningState"], seen["currentNodeCount"]) == ("creating", 0)
+    clock.advance("PT1S")
+    assert (cluster.properties["provisioningState"], cluster.counts()["idleNodeCount"]) == ("succeeded", 2)
+
+
+def test_no_job_runs_before_its_node_is_shown_as_ready(place, strict, clock, t):
+    """At no second does a rule hit while no node was seen idle, or is a job seen running beside none that runs."""
+    t.rules({"duration": "PT10S"})
+    strict.set(allocation="PT10S", nodeCreation="PT10S", nodeStart="PT5S")
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(1), expect=202)
+    place.experiment()
+    job = place.job_at("j")
+    place.daemon.call("PUT", job.path, job_body(cluster.path), expect=202)
+    seen = []
+    for second in range(60):
+        counts, state = cluster.counts(), job.properties["executionState"]
+        hits = t.get("/rules")["value"][0]["hits"]
+        ready = counts["idleNodeCount"] + counts["runningNodeCount"]
+        assert hits == 0 or ready == 1, (second, counts)
+        assert state != "running" or counts["runningNodeCount"] == 1, (second, counts)
+        seen.append(state)
+        clock.advance("PT1S", keep_token=True)
+    assert seen.index("running") >= 25 and seen[-1] == "succeeded"
+
+
+@pytest.mark.parametrize("what", ["cluster", "file server", "job"])
+def test_what_is_deleted_before_it_is_created_is_gone(place, strict, clock, what):
+    cluster = place.cluster(0)
+    strict.set(clusterCreation="PT1M")
+    place.experiment()
+    path, body = {
+        "cluster": (f"{place.path}/clusters/{fresh('c')}", cluster_body(2)),
+        "file server": (f"{place.path}/fileServers/f", file_server_body()),
+        "job": (place.job_at("j").path, job_body(cluster.path)),
+    }[what]
+    made = place.daemon.call("PUT", path, body, expect=202).headers["Azure-AsyncOperation"]
+    assert place.daemon.get(path)["properties"]["provisioningState"] == "creating"
+    gone = place.daemon.call("DELETE", path, expect=202).headers["Azure-AsyncOperation"]
+    clock.advance("PT10M")
+    assert place.daemon.call("GET", path).status == 404
+    assert [place.daemon.get(url)["status"] for url in (made, gone)] == ["Succeeded", "Succeeded"]
+
+
+def test_a_change_of_a_cluster_before_it_is_created_counts(place, strict, clock):
+    strict.set(**AT_ONCE, clusterCreation="PT1M")
+    cluster = place.cluster_at("c")
+    cluster.call("PUT", body=cluster_body(1), expect=202)
+    clock.advance("PT30S")
+    cluster.resize(3)
+    assert cluster.properties["provisioningState"] == "creating"
+    clock.advance("PT2M")
+    assert cluster.counts()["idleNodeCount"] == 3
+
+
+SEED = """
+groups:
+  seeded:
+    location: eastus
+    storageAccounts:
+      {account}: {{location: eastus, kind: StorageV2, sku: {{name: Standard_LRS}}, containers: {{box: {{blobs: {{a: text}}}}}}}}
+    batchAccounts:
+      {account}: {{location: eastus, pools: {{p: {{vmSize: fake, cloudServiceConfiguration: {{osFamily: "5"}}}}}}}}
+    workspaces: {{ws: {{location: eastus, clusters: {{c: {{properties: {{vmSize: FAKE, userAccountSettings: {{adminUserName: demo, adminUserPassword: pw}}, scaleSettings: {{manual: {{targetNodeCount: 0}}}}}}}}}}}}}}
+"""
+
+
+def test_what_a_seed_says_is_created_already(tested, strict, clock, hurried):
+    strict.set()
+    account = account_name()
+    strict.seed(SEED.format(account=account), subscription=tested.subscription)
+    group = f"/subscriptions/{tested.subscription}/resourceGroups/seeded/providers"
+    for path, version in (
+        (f"{group}/Microsoft.Storage/storageAccounts/{account}", "2022-09-01"),
+        (f"{group}/Microsoft.Batch/batchAccounts/{account}", "2022-10-01"),
+        (f"{group}/Microsoft.BatchAI/workspaces/ws/clusters/c", "2018-05-01"),
+    ):
+        seen = tested.call("GET", path, api_version=version, expect=200).json["properties"]["provisioningState"]
+        assert seen.lower() == "succeeded", path
+    tested.call("POST", f"{group}/Microsoft.Storage/storageAccounts/{account}/listKeys", api_version="2022-09-01", expect=200)
+    hurried()
+    strict.reset(subscription=tested.subscription, resourceGroup="seeded")
+    wait_for(lambda: tested.call("GET", f"{group}/Microsoft.BatchAI/workspaces/ws").status == 404, what="it is gone")
