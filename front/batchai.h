@@ -58,5 +58,7 @@ void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const 
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
 /* Something was marked as deleting (st_mark_deleting). */
 void batchai_wake_deletions(struct batchai_front *f);
+/* Something was buried (storage/burial.h). */
+void batchai_wake_burials(struct batchai_front *f);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "front/front_priv.h"
 #include "scheduler/wake/paced.h"
+#include "storage/burial.h"
 #include "storage/pace.h"
 
 #include <assert.h>
@@ -15,6 +16,10 @@
 
 /* Runs taken out of their queues per pass: a microsecond or two each. */
 #define DOOMED_PER_PASS 2000
+
+/* Rows of buried groups that are marked per pass: some microseconds each. A group is marked whole.
+ */
+#define MARKED_PER_PASS 500
 
 struct pass {
     struct batchai_front *f;
@@ -64,6 +69,13 @@ static void wake_bereft(struct batchai_front *f)
     int64_t id;
     while (id_map_pop(&f->bereft, &id))
         sched_wake_pool(f->sched, id);
+}
+
+/* Before anything else, as what is not marked might begin. */
+static int mark_buried(struct pass *p, bool *more, struct err *e)
+{
+    *more = false;
+    return p->fresh ? st_buried_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
 }
 
 /* The first step: nothing that is to be deleted may be started any more. */
@@ -219,6 +231,13 @@ static int run_pass(struct pass *p, struct err *e)
     static const enum resource_kind inside_out[] = {
         RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT, RES_WORKSPACE, RES_BATCH_ACCOUNT, RES_GROUP};
     bool more, began = p->f->dooming || p->fresh;
+    if (mark_buried(p, &more, e) != 0)
+        return -1;
+    if (more) {
+        p->f->fresh_deletions = true;
+        p->left = 0;
+        return 0;
+    }
     if (p->fresh &&
         (wake_clusters(p, e) != 0 || wake_accounts(p, e) != 0 || wake_batch_pools(p, e) != 0))
         return -1;

@@ -33,8 +33,6 @@ int st_account_set_key(struct storage *, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *);
 /* Everything but name, id and keys. */
 int st_account_update(struct storage *, const struct storage_account *s, struct err *);
-/* It is being deleted with its group, and its name is free at once. */
-int st_account_bury(struct storage *, int64_t id, struct err *) MUST_CHECK;
 /* group_id 0: the whole subscription. */
 int st_account_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                     int64_t after, int limit, struct storage_account **rows, size_t *n,

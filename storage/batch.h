@@ -31,8 +31,6 @@ int st_batch_account_set_key(struct storage *, int64_t id, int which,
                              const unsigned char key[ACCOUNT_KEY_BYTES], struct err *);
 /* tags, doc and updated_us of one that is not being deleted. */
 int st_batch_account_update(struct storage *, const struct batch_account *b, struct err *);
-/* As st_account_bury(). */
-int st_batch_account_bury(struct storage *, int64_t id, struct err *) MUST_CHECK;
 /* group_id 0: the whole subscription. */
 int st_batch_account_list(struct storage *, struct arena *, const char *subscription,
                           int64_t group_id, int64_t after, int limit, struct batch_account **rows,

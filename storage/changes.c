@@ -148,6 +148,10 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
+/* Nobody is told of what a burial does (st_burial.c). */
+#define TOLD_FUNCTION "change_told"
+#define TOLD          TOLD_FUNCTION "()"
+
 /* --- triggers --------------------------------------------------------------------------------- */
 
 /* `text`, with `row` for each '@'. */
@@ -189,7 +193,7 @@ static void put_change(struct strbuf *out, const struct kept_kind *k, const char
     if (fallen)
         strbuf_printf(out,
                       ", (SELECT path FROM change WHERE kind = %d AND resource_id = %s.id "
-                      "ORDER BY seq DESC LIMIT 1))",
+                      "AND NOT " IS_FORGOTTEN("change") " ORDER BY seq DESC LIMIT 1))",
                       (int)k->kind, row);
     strbuf_puts(out, " AS path) WHERE path NOT LIKE '/subscriptions/" GROUPS_BURIED "/%'; END;\n");
 }
@@ -201,8 +205,8 @@ static const char *state_of(struct arena *a, const struct kept_kind *k, const ch
 
 static void put_made(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
-    strbuf_printf(out, "CREATE TEMP TRIGGER change_made_%d AFTER INSERT ON %s WHEN ", (int)k->kind,
-                  k->table);
+    strbuf_printf(out, "CREATE TEMP TRIGGER change_made_%d AFTER INSERT ON %s WHEN " TOLD " AND ",
+                  (int)k->kind, k->table);
     put_there(out, k, "NEW");
     strbuf_puts(out, " BEGIN ");
     put_change(out, k, "NEW", "1", "0", state_of(a, k, "NEW"), false);
@@ -211,7 +215,8 @@ static void put_made(struct strbuf *out, struct arena *a, const struct kept_kind
 static void put_removed(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
     const char *state = state_told(k);
-    strbuf_printf(out, "CREATE TEMP TRIGGER change_removed_%d BEFORE DELETE ON %s WHEN ",
+    strbuf_printf(out,
+                  "CREATE TEMP TRIGGER change_removed_%d BEFORE DELETE ON %s WHEN " TOLD " AND ",
                   (int)k->kind, k->table);
     put_there(out, k, "OLD");
     strbuf_puts(out, " BEGIN ");
@@ -235,8 +240,9 @@ static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind
         strbuf_puts(&differs, " <> ");
         put_there(&differs, k, "NEW");
     }
-    strbuf_printf(out, "CREATE TEMP TRIGGER change_done_%d AFTER UPDATE ON %s WHEN (%s) AND (",
-                  (int)k->kind, k->table, differs.s);
+    strbuf_printf(
+        out, "CREATE TEMP TRIGGER change_done_%d AFTER UPDATE ON %s WHEN " TOLD " AND (%s) AND (",
+        (int)k->kind, k->table, differs.s);
     put_there(out, k, "OLD");
     strbuf_puts(out, " OR ");
     put_there(out, k, "NEW");
@@ -257,8 +263,9 @@ static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind
 static void put_told(struct strbuf *out, size_t i)
 {
     strbuf_printf(out,
-                  "CREATE TEMP TRIGGER change_told_%d AFTER INSERT ON event WHEN NEW.kind = %d "
-                  "BEGIN INSERT INTO change (at_us, kind, resource_id, path, what, from_state, "
+                  "CREATE TEMP TRIGGER change_told_%d AFTER INSERT ON event WHEN " TOLD
+                  " AND NEW.kind = %d BEGIN INSERT INTO change (at_us, kind, resource_id, path, "
+                  "what, from_state, "
                   "to_state, reason) SELECT NEW.at_us, %d, NEW.resource_id, path, "
                   "iif(NEW.from_state = 0, 1, 2), NEW.from_state, NEW.to_state, NEW.reason "
                   "FROM (SELECT %s AS path) WHERE path NOT LIKE "
@@ -270,9 +277,9 @@ static void put_told(struct strbuf *out, size_t i)
 static void put_secrets(struct strbuf *out)
 {
     static const char *const when[] = {
-        "INSERT ON secret_version WHEN EXISTS (SELECT 1 FROM secret_version "
+        "INSERT ON secret_version WHEN " TOLD " AND EXISTS (SELECT 1 FROM secret_version "
         "WHERE secret_id = NEW.secret_id AND id <> NEW.id)",
-        "UPDATE ON secret_version",
+        "UPDATE ON secret_version WHEN " TOLD,
     };
     for (int i = 0; i < 2; i++)
         strbuf_printf(out,
@@ -312,6 +319,8 @@ static char *all_triggers(void)
 int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
 {
     int rc = st_sql_clock(st, "served_now", loop);
+    if (rc == 0)
+        rc = st_sql_is_off(st, TOLD_FUNCTION, &st->changes_muted);
     if (rc != 0)
         return st_err_from_sqlite(st, rc, "changes", e);
     char *triggers = all_triggers();
@@ -342,4 +351,25 @@ int st_changes_forget(struct storage *st, const char *path, struct err *e)
     if (path)
         q_text(&q, path);
     return q_run(&q, e);
+}
+
+int st_changes_sweep(struct storage *st, int limit, int *gone, struct err *e)
+{
+    struct q q;
+    *gone = 0;
+    q_read(&q, st, ST_CHANGE_ANY_FORGOTTEN);
+    int64_t any = 0;
+    if (q_one_int(&q, &any, e) < 0)
+        return -1;
+    if (any == 0)
+        return 0;
+    if (q_write(&q, st, ST_CHANGE_SWEEP, e) < 0)
+        return -1;
+    q_int(&q, limit);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *gone = q_changed(st);
+    if (*gone == limit)
+        return 0;
+    return q_write(&q, st, ST_CHANGE_SWEPT, e) < 0 ? -1 : q_run(&q, e);
 }

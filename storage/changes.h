@@ -63,7 +63,10 @@ int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHEC
 /* Those with numbers above `after`, at most `limit`. */
 int st_changes_since(struct storage *, struct arena *, int64_t after, int limit,
                      struct change **rows, size_t *n, struct err *) MUST_CHECK;
-/* Those of `path` and of what is below it; NULL: all. Their numbers are not used again. */
+/* Those of `path` and of what is below it; NULL: all. Nobody sees them any more, and their numbers
+ * are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;
+/* Removes rows of those that are forgotten, at most `limit`; *gone is how many. */
+int st_changes_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
 #endif

@@ -207,6 +207,19 @@ int st_sql_clock(struct storage *st, const char *name, struct loop *loop)
     return sqlite3_create_function(st->db, name, 0, SQLITE_UTF8, loop, wall_us, NULL, NULL);
 }
 
+static void is_off(sqlite3_context *ctx, int n, sqlite3_value **values)
+{
+    const bool *flag = sqlite3_user_data(ctx);
+    (void)n, (void)values;
+    sqlite3_result_int(ctx, !*flag);
+}
+
+int st_sql_is_off(struct storage *st, const char *name, const bool *flag)
+{
+    return sqlite3_create_function(st->db, name, 0, SQLITE_UTF8, (void *)(uintptr_t)flag, is_off,
+                                   NULL, NULL);
+}
+
 /* --- checkpoints and copies ------------------------------------------------------------------- */
 
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)

@@ -87,20 +87,6 @@ int st_account_update(struct storage *st, const struct storage_account *s, struc
     return q_change(&q, "storage account", s->id, e);
 }
 
-int st_account_bury(struct storage *st, int64_t id, struct err *e)
-{
-    static const enum stmt_id shares[] = {ST_ACCOUNT_BURY_SHARES, ST_ACCOUNT_BURY_DELETED};
-    struct q q;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        if (q_write(&q, st, shares[i], e) < 0)
-            return -1;
-        q_int(&q, id);
-        if (q_run(&q, e) < 0)
-            return -1;
-    }
-    return q_change_of(st, ST_ACCOUNT_BURY, id, "storage account", e);
-}
-
 int st_account_list(struct storage *st, struct arena *a, const char *subscription, int64_t group_id,
                     int64_t after, int limit, struct storage_account **rows, size_t *n,
                     struct err *e)

@@ -75,15 +75,6 @@ int st_batch_account_update(struct storage *st, const struct batch_account *b, s
     return q_change(&q, "Batch account", b->id, e);
 }
 
-int st_batch_account_bury(struct storage *st, int64_t id, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_ACCOUNT_BURY, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "Batch account", id, e);
-}
-
 static int accounts(struct q *q, struct arena *a, struct batch_account **rows, size_t *n,
                     struct err *e)
 {

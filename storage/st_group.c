@@ -25,16 +25,6 @@ int st_group_update(struct storage *st, int64_t id, const char *tags, int64_t no
     return q_change(&q, "resource group", id, e);
 }
 
-int st_group_bury(struct storage *st, int64_t id, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_GROUP_BURY, e) < 0)
-        return -1;
-    q_int(&q, id);
-    q_text(&q, GROUPS_BURIED);
-    return q_change(&q, "resource group", id, e);
-}
-
 int st_group_making(struct storage *st, int64_t id, struct err *e)
 {
     return q_change_of(st, ST_GROUP_MAKING, id, "resource group", e);

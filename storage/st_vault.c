@@ -261,30 +261,48 @@ int st_run_secret_get(struct storage *st, struct arena *a, const struct run_secr
 
 /* --- what nobody can recover any more -------------------------------------------------------- */
 
-static int purge_expired(struct storage *st, enum stmt_id which, int64_t now_us, int limit,
-                         int (*purge)(struct storage *st, int64_t id, struct err *e), int *gone,
-                         struct err *e)
+static int expired(struct storage *st, enum stmt_id which, int64_t now_us, int limit,
+                   struct arena *a, int64_t **ids, size_t *n, struct err *e)
 {
-    struct arena a;
-    int64_t *ids;
-    size_t n = 0;
     struct q q;
-    arena_init(&a);
     q_read(&q, st, which);
     q_int(&q, now_us);
     q_int(&q, limit);
-    int rc = q_ids(&q, &a, &ids, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = purge(st, ids[i], e);
-    *gone += (int)n;
-    arena_free(&a);
-    return rc;
+    return q_ids(&q, a, ids, n, e);
+}
+
+/* Its secrets first, as far as *left goes, as they would take long all at once. */
+static int purge_vault(struct storage *st, int64_t id, int *left, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SECRET_REMOVE_OF, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, *left);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *left -= q_changed(st);
+    if (*left == 0)
+        return 0;
+    --*left;
+    return st_vault_purge(st, id, e);
 }
 
 int st_vault_expire(struct storage *st, int64_t now_us, int limit, int *gone, struct err *e)
 {
-    *gone = 0;
-    if (purge_expired(st, ST_VAULT_EXPIRED, now_us, limit, st_vault_purge, gone, e) < 0)
-        return -1;
-    return purge_expired(st, ST_SECRET_EXPIRED, now_us, limit, st_secret_purge, gone, e);
+    struct arena a;
+    int64_t *ids;
+    size_t n = 0;
+    int left = limit;
+    arena_init(&a);
+    int rc = expired(st, ST_VAULT_EXPIRED, now_us, left, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && left > 0 && i < n; i++)
+        rc = purge_vault(st, ids[i], &left, e);
+    if (rc == 0 && left > 0)
+        rc = expired(st, ST_SECRET_EXPIRED, now_us, left, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && left > 0 && i < n; i++, left--)
+        rc = st_secret_purge(st, ids[i], e);
+    *gone = limit - left;
+    arena_free(&a);
+    return rc;
 }

@@ -14,6 +14,7 @@
 #include "storage/statements_batch_jobs.h"
 #include "storage/statements_batch_samples.h"
 #include "storage/statements_batch_schedules.h"
+#include "storage/statements_burial.h"
 
 #define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
@@ -104,15 +105,9 @@
     X(ST_GROUP_INSERT, "INSERT INTO {+group}") \
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
-    X(ST_GROUP_BURY, "UPDATE resource_group SET subscription = ?2, name = name || '#' || id WHERE id = ?1")\
-    X(ST_ACCOUNT_BURY_SHARES, "UPDATE share SET account = account || '#' || ?1 WHERE account_id = ?1") \
-    X(ST_ACCOUNT_BURY_DELETED, \
-      "UPDATE share SET account = account || '#' || ?1 WHERE state = 4 AND account_id IS NULL AND account = " \
-      "(SELECT lower(name) FROM storage_account WHERE id = ?1)") \
     X(ST_GROUP_MAKING, "UPDATE resource_group SET prov_state = 1 WHERE id = ?1 AND prov_state = 3") \
     X(ST_GROUP_MADE, "UPDATE resource_group SET prov_state = 3 WHERE id = ?1 AND prov_state = 1") \
-    X(ST_GROUP_UNMADE, GROUP_SELECT "WHERE g.prov_state = 1 ORDER BY g.id") \
-    X(ST_ACCOUNT_BURY, "UPDATE storage_account SET name = name || '#' || id WHERE id = ?1") \
+    X(ST_GROUP_UNMADE, GROUP_SELECT "WHERE g.prov_state = 1 AND g.subscription <> '" GROUPS_BURIED "' ORDER BY g.id") \
     X(ST_GROUP_BUSY_MACHINES,                                                                      \
       "SELECT (SELECT count(*) FROM workspace w CROSS JOIN cluster c ON c.workspace_id = w.id "    \
       "CROSS JOIN node n ON n.pool_id = c.id WHERE w.group_id = ?1 AND " BUSY_MACHINE ") + "       \
@@ -337,12 +332,6 @@
     X(ST_EVENT_OF, "SELECT {event} FROM event e WHERE e.kind = ?1 AND e.resource_id = ?2 ORDER BY e.seq") \
     X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
     X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
-    X(ST_CHANGE_SINCE, \
-      "SELECT seq, at_us, kind, resource_id, path, what, from_state, to_state, reason FROM change " \
-      "WHERE seq > ?1 ORDER BY seq LIMIT ?2") \
-    X(ST_CHANGE_FORGET, \
-      "DELETE FROM change WHERE path = ?1 OR path > ?1 || '/' AND path < ?1 || '0'") \
-    X(ST_CHANGE_FORGET_ALL, "DELETE FROM change") \
     X(ST_ACCOUNT_INSERT, "INSERT INTO {+account}") \
     X(ST_ACCOUNT_BY_NAME, ACCOUNT_SELECT "WHERE s.name = ?1") \
     X(ST_ACCOUNT_BY_ID, ACCOUNT_SELECT "WHERE s.id = ?1") \
@@ -525,6 +514,8 @@
     X(ST_SECRET_RECOVER,                                                                           \
       "UPDATE secret SET deleted_us = 0, purge_us = 0 WHERE id = ?1 AND deleted_us > 0")           \
     X(ST_SECRET_PURGE, "DELETE FROM secret WHERE id = ?1 AND deleted_us > 0")                      \
+    X(ST_SECRET_REMOVE_OF,                                                                         \
+      "DELETE FROM secret WHERE id IN (SELECT id FROM secret WHERE vault_id = ?1 LIMIT ?2)")       \
     X(ST_SECRET_EXPIRED,                                                                           \
       "SELECT id FROM secret WHERE deleted_us > 0 AND purge_us < ?1 ORDER BY purge_us LIMIT ?2")   \
     X(ST_SECRET_VERSION_INSERT, "INSERT INTO {+secret_version}")                                   \
@@ -576,6 +567,7 @@
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
     BATCH_STATEMENTS(X) \
+    BURIAL_STATEMENTS(X) \
     BATCH_JOB_STATEMENTS(X) \
     BATCH_CHORE_STATEMENTS(X) \
     BATCH_SAMPLE_STATEMENTS(X) \

@@ -27,7 +27,6 @@
 
 /* clang-format off */
 #define BATCH_STATEMENTS(X)                                                                        \
-    X(ST_BATCH_ACCOUNT_BURY, "UPDATE batch_account SET name = name || '#' || id WHERE id = ?1") \
     X(ST_BATCH_ACCOUNT_INSERT, "INSERT INTO {+batch_account}")                                     \
     X(ST_BATCH_ACCOUNT_BY_NAME, BATCH_ACCOUNT_SELECT "WHERE ba.name = ?1")                         \
     X(ST_BATCH_ACCOUNT_WITH_TASK,                                                                  \

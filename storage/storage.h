@@ -99,10 +99,6 @@ const struct st_counters *st_counters(const struct storage *st);
 /* --- resource groups ----------------------------------------------------------------------- */
 int st_group_insert(struct storage *, const struct resource_group *g, int64_t *id, struct err *);
 int st_group_update(struct storage *, int64_t id, const char *tags, int64_t now_us, struct err *);
-/* Takes a group that is being deleted out of its subscription, so that its name, and those of all
- * in it, are free at once. */
-#define GROUPS_BURIED "buried" /* no subscription's id */
-int st_group_bury(struct storage *, int64_t id, struct err *);
 /* How many machines of the inventory have work of its clusters and pools. */
 int st_group_busy_machines(struct storage *, int64_t id, int64_t *n, struct err *);
 int st_group_get(struct storage *, struct arena *, const char *subscription, const char *name,
@@ -533,7 +529,7 @@ int st_run_secret_get(struct storage *, struct arena *, const struct run_secret 
 char *st_wrap(const struct storage *, const char *plain);
 int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
               struct err *) MUST_CHECK;
-/* Purges soft-deleted vaults and secrets whose time is over, at most `limit` of each; *gone is how
+/* Purges soft-deleted vaults and secrets whose time is over, at most `limit` rows; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
 

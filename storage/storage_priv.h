@@ -89,6 +89,7 @@ struct storage {
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
+    bool changes_muted; /* only within a call: what it writes is told nobody (changes.c) */
 
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
@@ -195,6 +196,8 @@ void st_sql_interrupt(struct sqlite3 *db);
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
 /* A function of SQL: the wall clock of a loop, which is borrowed. */
 int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
+/* A function of SQL without arguments: whether `flag`, which is borrowed, is off. */
+int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
 /* Tells of rows that may have got old values back. */
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */

@@ -321,7 +321,7 @@ static void give_up(struct applying *p)
                                 .now_us = p->r->now_us};
     if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0)
         LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
-    batchai_wake_deletions(p->seed->arm.front);
+    batchai_wake_burials(p->seed->arm.front);
     request_finish(p->r, refuse(p));
 }
 

@@ -3,64 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <strings.h>
 
-#include "api/access/access.h"
-#include "storage/storage.h"
+#include "storage/burial.h"
+#include "storage/changes.h"
 
 #define ROWS_AT_ONCE 100
-
-static int purge_vaults(const struct burial *b, const struct resource_group *g, struct err *e)
-{
-    struct vault *rows;
-    size_t n = 1;
-    while (n > 0) { /* those that are purged are not listed again */
-        if (st_vault_list(b->st, b->a, g->subscription, g->id, 0, ROWS_AT_ONCE, &rows, &n, e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++)
-            if (st_vault_delete(b->st, rows[i].id, b->now_us, e) < 0 ||
-                st_vault_purge(b->st, rows[i].id, e) < 0)
-                return -1;
-    }
-    return 0;
-}
-
-/* Its name is that of a group which may be gone. */
-int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
-{
-    struct vault *rows;
-    int64_t after = 0;
-    size_t n = 1;
-    while (n > 0) {
-        if (st_vault_list_deleted(b->st, b->a, subscription, after, ROWS_AT_ONCE, &rows, &n, e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++) {
-            after = rows[i].id;
-            if ((!group || strcasecmp(rows[i].group, group) == 0) &&
-                st_vault_purge(b->st, rows[i].id, e) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
-int bury_roles(struct burial *b, const char *scope, struct err *e)
-{
-    struct role_assignment *rows;
-    int64_t after = 0;
-    size_t n = 1;
-    while (n > 0) {
-        if (st_role_assignment_list(b->st, b->a, after, ROWS_AT_ONCE, &rows, &n, e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++) {
-            after = rows[i].id;
-            if (scope_within(rows[i].scope, scope) &&
-                st_role_assignment_remove(b->st, rows[i].id, e) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
 
 /* An account without a share has no folder. */
 static int rename_folder(struct burial *b, const struct storage_account *acct, struct err *e)
@@ -79,7 +26,7 @@ static int rename_folder(struct burial *b, const struct storage_account *acct, s
     return 0;
 }
 
-static int free_storage_names(struct burial *b, const struct resource_group *g, struct err *e)
+static int rename_folders(struct burial *b, const struct resource_group *g, struct err *e)
 {
     struct storage_account *rows;
     int64_t after = 0;
@@ -90,25 +37,7 @@ static int free_storage_names(struct burial *b, const struct resource_group *g, 
             return -1;
         for (size_t i = 0; i < n; i++) {
             after = rows[i].id;
-            if (st_account_bury(b->st, rows[i].id, e) < 0 || rename_folder(b, &rows[i], e) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
-static int free_batch_names(const struct burial *b, const struct resource_group *g, struct err *e)
-{
-    struct batch_account *rows;
-    int64_t after = 0;
-    size_t n = 1;
-    while (n > 0) {
-        if (st_batch_account_list(b->st, b->a, g->subscription, g->id, after, ROWS_AT_ONCE, &rows,
-                                  &n, e) < 0)
-            return -1;
-        for (size_t i = 0; i < n; i++) {
-            after = rows[i].id;
-            if (st_batch_account_bury(b->st, rows[i].id, e) < 0)
+            if (rename_folder(b, &rows[i], e) < 0)
                 return -1;
         }
     }
@@ -117,19 +46,20 @@ static int free_batch_names(const struct burial *b, const struct resource_group 
 
 int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
 {
-    return purge_vaults(b, g, e) < 0 || free_storage_names(b, g, e) < 0 ||
-                   free_batch_names(b, g, e) < 0 ||
-                   st_mark_deleting(b->st, RES_GROUP, g->id, b->now_us, e) < 0 ||
-                   st_group_bury(b->st, g->id, e) < 0
-               ? -1
-               : 0;
+    return rename_folders(b, g, e) < 0 ? -1 : st_group_bury(b->st, g->id, b->now_us, e);
+}
+
+int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
+{
+    return st_vaults_bury(b->st, subscription, group, b->now_us, e);
 }
 
 int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e)
 {
     const char *scope =
         arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
-    return bury_deleted(b, g->subscription, g->name, e) < 0 || bury_roles(b, scope, e) < 0
+    return bury_deleted(b, g->subscription, g->name, e) < 0 || st_roles_bury(b->st, scope, e) < 0 ||
+                   st_changes_forget(b->st, scope, e) < 0
                ? -1
                : bury_group(b, g, e);
 }

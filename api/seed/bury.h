@@ -32,8 +32,6 @@ int bury_group_alone(struct burial *b, const struct resource_group *g, struct er
 /* Vaults that were deleted in a group, which may be gone itself; NULL: in all of a subscription. */
 int bury_deleted(struct burial *b, const char *subscription, const char *group,
                  struct err *e) MUST_CHECK;
-/* Roles at a scope, and below it. */
-int bury_roles(struct burial *b, const char *scope, struct err *e) MUST_CHECK;
 /* The transaction was taken back. */
 void bury_undo(struct burial *b);
 

@@ -14,6 +14,7 @@
 #include "front/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
+#include "storage/burial.h"
 #include "storage/changes.h"
 #include "storage/storage.h"
 
@@ -67,7 +68,7 @@ static int empty_subscription(struct storage *st, struct reset *z, const char *s
     return empty_groups(st, z, subscription, e) < 0 ||
                    bury_deleted(&z->burial, subscription, NULL, e) < 0
                ? -1
-               : bury_roles(&z->burial, scope, e);
+               : st_roles_bury(st, scope, e);
 }
 
 static int empty_all(struct storage *st, struct reset *z, struct err *e)
@@ -140,7 +141,7 @@ static int read_body(struct reset *z, struct err *e)
 static void on_over(void *ctx)
 {
     const struct reset *z = ctx;
-    batchai_wake_deletions(z->front);
+    batchai_wake_burials(z->front);
 }
 
 /* What follows only once it is on disk: on a full one everything stays as it was. */

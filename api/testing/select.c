@@ -7,6 +7,7 @@
 #include "api/testing/select.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
+#include "storage/burial.h"
 
 /* Of names in an error, about. */
 #define NAMED_MAX  300

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "api/testing/strict.h"
-#include "storage/storage.h"
+#include "storage/burial.h"
 
 const struct strict_profile *strict_profile_of(const struct testing_strict *s,
                                                const char *subscription)

@@ -21,6 +21,7 @@ TABLES = (
     "allocation",
     "blob_snapshot",
     "change",
+    "change_forgotten",
     "cluster",
     "credential",
     "dependency",

@@ -210,10 +210,28 @@ static void test_what_nobody_recovers_is_purged_at_its_time(void **state)
     ok(f, st_vault_expire(f->st, T0 + DAY, 10, &gone, &f->e));
     assert_int_equal(gone, 0);
     ok(f, st_vault_expire(f->st, T0 + 7 * DAY + 1, 10, &gone, &f->e));
-    assert_int_equal(gone, 2);
+    assert_int_equal(gone, 3);
     assert_int_equal(st_vault_get(f->st, &f->a, "old", &v, &f->e), 0);
     assert_int_equal(st_secret_get(f->st, &f->a, vault, "k", &s, &f->e), 0);
     found(f, st_vault_get(f->st, &f->a, "v", &v, &f->e));
+}
+
+static void test_a_vault_with_many_secrets_is_purged_in_several_steps(void **state)
+{
+    struct fx *f = *state;
+    struct vault v;
+    int gone, steps = 0;
+    int64_t id = add_vault(f, "v");
+    for (int i = 0; i < 25; i++)
+        add_version(f, add_secret(f, id, arena_printf(&f->a, "s%d", i)), "0a", "x");
+    ok(f, st_vault_delete(f->st, id, T0, &f->e));
+    do {
+        ok(f, st_vault_expire(f->st, T0 + 7 * DAY + 1, 10, &gone, &f->e));
+        steps++;
+    } while (gone == 10);
+    assert_int_equal(gone, 6); /* five secrets, and the vault */
+    assert_int_equal(steps, 3);
+    assert_int_equal(st_vault_get(f->st, &f->a, "v", &v, &f->e), 0);
 }
 
 static bool file_has(const char *path, const char *text)
@@ -286,6 +304,7 @@ int main(void)
         T(test_the_newest_version_counts),
         T(test_a_secret_is_soft_deleted_recovered_and_purged),
         T(test_what_nobody_recovers_is_purged_at_its_time),
+        T(test_a_vault_with_many_secrets_is_purged_in_several_steps),
         T(test_a_value_is_not_in_the_file),
         T(test_what_is_wrapped_opens_with_this_key_alone),
     };

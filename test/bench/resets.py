@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Seeds and resets of a daemon for tests with 1,000 resources of a kind, in a group, over one connection that is kept
+(HTTPS). Of the kinds the slowest one counts."""
+
+import time
+from pathlib import Path
+from statistics import median
+
+from support.daemon import Daemon
+from support.many import KINDS, many
+from support.waiting import wait_for
+
+from .figures import Figure
+from .scripted import Client
+
+COUNT, ROUNDS = 1000, 3
+AIM_RESET_MS, AIM_SEED_MS = 10, 500
+
+
+def took_ms(call, *what):
+    begun = time.monotonic()
+    call(*what)
+    return (time.monotonic() - begun) * 1000
+
+
+def rest(daemon):
+    """What follows a seed or a reset takes the time of the next."""
+    wait_for(lambda: is_at_rest(daemon), what="the daemon to have nothing to do")
+
+
+def is_at_rest(daemon):
+    used = ticks(daemon)
+    time.sleep(0.1)
+    return ticks(daemon) - used <= 1
+
+
+def ticks(daemon):
+    return sum(int(n) for n in Path(f"/proc/{daemon.process.pid}/stat").read_text().split()[13:15])
+
+
+def scopes(daemon):
+    subscription = {"subscription": daemon.subscription}
+    return {"all": {}, "a subscription": subscription, "a group": {**subscription, "resourceGroup": "big"}}
+
+
+def measure():
+    daemon = Daemon({"quota": {"clusters": COUNT}}, arguments=["--testing", "--ephemeral"])
+    daemon.expect_log("testing.on")
+    with daemon:
+        resets, seeds = {scope: {} for scope in scopes(daemon)}, {}
+        client = Client(daemon)
+        for kind in KINDS:
+            for scope, body in scopes(daemon).items():
+                for _ in range(ROUNDS):
+                    seed = ("POST", "/batchaid/testing/seed", many(daemon, kind, COUNT))
+                    seeds.setdefault(kind, []).append(took_ms(client.call, *seed))
+                    rest(daemon)
+                    resets[scope].setdefault(kind, []).append(took_ms(client.call, "POST", "/batchaid/testing/reset", body))
+                    client.call("POST", "/batchaid/testing/reset")
+                    rest(daemon)
+    return [
+        *(figure(f"reset of {scope}, {COUNT:,} resources", kinds, AIM_RESET_MS) for scope, kinds in resets.items()),
+        figure(f"seed of {COUNT:,} resources", seeds, AIM_SEED_MS),
+    ]
+
+
+def figure(name, kinds, aim):
+    slowest = max(kinds, key=lambda kind: median(kinds[kind]))
+    return Figure(f"{name}, slowest kind: {slowest}", "ms", kinds[slowest], aim)

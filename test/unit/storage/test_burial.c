@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups that go at once, and the changes that are forgotten with them.
+ */
+#include "storage/burial.h"
+#include "storage/changes.h"
+#include "storage/seeding.h"
+#include "test/unit/storage/fixture.h"
+
+#define DEMO "/subscriptions/" SUB "/resourceGroups/Demo"
+
+static void test_a_name_is_free_before_what_is_in_the_group_is_marked(void **state)
+{
+    struct fx *f = *state;
+    struct resource_group g;
+    struct workspace w;
+    bool more;
+    ok(f, st_group_bury(f->st, f->group, T0 + 1, &f->e));
+    assert_int_equal(st_group_get(f->st, &f->a, SUB, "Demo", &g, &f->e), 0);
+    found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &w, &f->e));
+    assert_int_equal(w.prov_state, PROV_SUCCEEDED);
+    ok(f, st_buried_mark(f->st, T0 + 2, 100, &more, &f->e));
+    assert_false(more);
+    found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &w, &f->e));
+    assert_int_equal(w.prov_state, PROV_DELETING);
+    found(f, st_group_by_id(f->st, &f->a, f->group, &g, &f->e));
+    assert_int_equal(g.prov_state, PROV_DELETING);
+    assert_string_equal(g.subscription, GROUPS_BURIED);
+}
+
+static void test_groups_are_marked_a_few_at_a_time(void **state)
+{
+    struct fx *f = *state;
+    int steps = 0;
+    bool more = true;
+    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    for (int i = 0; i < 9; i++) {
+        const struct resource_group g = {.subscription = SUB,
+                                         .name = arena_printf(&f->a, "g%d", i),
+                                         .location = "eastus",
+                                         .prov_state = PROV_SUCCEEDED,
+                                         .created_us = T0,
+                                         .updated_us = T0};
+        int64_t id;
+        ok(f, st_group_insert(f->st, &g, &id, &f->e));
+        ok(f, st_group_bury(f->st, id, T0, &f->e));
+    }
+    for (; more; steps++)
+        ok(f, st_buried_mark(f->st, T0, 5, &more, &f->e));
+    assert_in_range(steps, 2, 5);
+}
+
+static void test_a_group_that_is_made_is_not_one_that_goes(void **state)
+{
+    struct fx *f = *state;
+    struct resource_group *rows;
+    size_t n;
+    ok(f, st_group_making(f->st, f->group, &f->e));
+    ok(f, st_group_unmade(f->st, &f->a, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    ok(f, st_group_unmade(f->st, &f->a, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static size_t told(struct fx *f)
+{
+    struct change *rows;
+    size_t n;
+    ok(f, st_changes_since(f->st, &f->a, 0, 1000, &rows, &n, &f->e));
+    return n;
+}
+
+static void tag(struct fx *f, const char *tags)
+{
+    ok(f, st_group_update(f->st, f->group, tags, T0, &f->e));
+}
+
+static void test_what_is_forgotten_is_not_seen_and_removed_later(void **state)
+{
+    struct fx *f = *state;
+    int gone;
+    ok(f, st_changes_keep(f->st, f->tools, &f->e));
+    for (int i = 0; i < 5; i++)
+        tag(f, arena_printf(&f->a, "{\"n\": \"%d\"}", i));
+    assert_int_equal(told(f), 5);
+    ok(f, st_changes_forget(f->st, DEMO "x", &f->e));
+    assert_int_equal(told(f), 5);
+    ok(f, st_changes_forget(f->st, "/subscriptions/" SUB "/RESOURCEGROUPS/demo", &f->e));
+    assert_int_equal(told(f), 0);
+    tag(f, "{}");
+    assert_int_equal(told(f), 1);
+    ok(f, st_changes_sweep(f->st, 3, &gone, &f->e));
+    assert_int_equal(gone, 3);
+    ok(f, st_changes_sweep(f->st, 3, &gone, &f->e));
+    assert_int_equal(gone, 2);
+    ok(f, st_changes_sweep(f->st, 3, &gone, &f->e));
+    assert_int_equal(gone, 0);
+    assert_int_equal(told(f), 1);
+}
+
+static void test_nobody_is_told_of_a_burial(void **state)
+{
+    struct fx *f = *state;
+    bool more;
+    ok(f, st_changes_keep(f->st, f->tools, &f->e));
+    ok(f, st_group_bury(f->st, f->group, T0, &f->e));
+    ok(f, st_buried_mark(f->st, T0, 100, &more, &f->e));
+    assert_int_equal(told(f), 0);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, fx_start, fx_end)
+    const struct CMUnitTest tests[] = {
+        T(test_a_name_is_free_before_what_is_in_the_group_is_marked),
+        T(test_groups_are_marked_a_few_at_a_time),
+        T(test_a_group_that_is_made_is_not_one_that_goes),
+        T(test_what_is_forgotten_is_not_seen_and_removed_later),
+        T(test_nobody_is_told_of_a_burial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
