@@ -27,6 +27,7 @@ struct share {
     bool hung;
     bool in_memory; /* quick jobs are done on the loop */
     bool called;    /* they will be, in its next turn */
+    bool overdue;   /* all stops, and it is waited for no longer */
 };
 
 struct files {

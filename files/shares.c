@@ -97,19 +97,18 @@ static void on_lane_closed(void *ctx)
     files_stop_step(f);
 }
 
-/* `patience_us`: see loop_lane_close(). */
-static void workers_go(struct share *s, int64_t patience_us)
+static void workers_go(struct share *s)
 {
     if (!s->lane)
         return;
     s->files->closing++;
-    loop_lane_close(s->lane, LOOP_LANE_DROP, patience_us, on_lane_closed, s->files);
+    loop_lane_close(s->lane, LOOP_LANE_DROP, 0, on_lane_closed, s->files);
     s->lane = NULL;
 }
 
-static void share_close(struct share *s, int64_t patience_us)
+static void share_close(struct share *s)
 {
-    workers_go(s, patience_us);
+    workers_go(s);
     share_remove(s);
 }
 
@@ -118,9 +117,9 @@ static void share_rest(struct share *s)
 {
     assert(is_idle(s));
     if (s->holds == 0)
-        share_close(s, 0);
+        share_close(s);
     else
-        workers_go(s, 0);
+        workers_go(s);
 }
 
 /* The instant at which even the worker that became busy last has been busy for too long; 0: one is
@@ -359,7 +358,7 @@ static bool must_refuse(struct files *f, struct share *s, const struct job *job,
 {
     bool room = (s && s->lane) || f->stopping || has_room(f);
     if (!job_is_clients(job))
-        return f->stopping && !s;
+        return f->stopping && (!s || s->overdue);
     if (f->stopping || (s && s->hung))
         say_unavailable(why, f);
     else if (s && s->waiting >= WAITING_MAX)
@@ -531,7 +530,7 @@ static void files_stop_step(struct files *f)
     for (struct share *s = f->shares, *next; s; s = next) {
         next = s->next;
         if (is_idle(s) && s->holds == 0)
-            share_close(s, 0);
+            share_close(s);
     }
     if (f->shares || f->closing > 0)
         return;
@@ -544,21 +543,41 @@ static void files_stop_step(struct files *f)
     stopped(ctx, left_behind);
 }
 
-/* What is left hangs. */
+/* No worker of it will come back any more. */
+static void on_overdue_closed(void *ctx)
+{
+    struct share *s = ctx;
+    struct files *f = s->files;
+    int n = busy_workers(s);
+    f->left_behind += (size_t)n;
+    if (n > 0)
+        LOG_WARN(f->log, "share.left_behind", LF_STR("folder", s->folder), LF_INT("workers", n));
+    share_remove(s);
+    f->closing--;
+    files_stop_step(f);
+}
+
+/* What is left hangs, but may still come back until its lane is gone: the share stays until then.
+ */
 static void on_stop_overdue(void *ctx)
 {
     struct files *f = ctx;
     f->closing++;
-    while (f->shares) {
-        struct share *s = f->shares;
+    for (struct share *s = f->shares; s; s = s->next) {
+        s->overdue = true;
+        s->holds++;
         share_end(s, is_any);
-        f->left_behind += (size_t)busy_workers(s);
-        LOG_WARN(f->log, "share.left_behind", LF_STR("folder", s->folder),
-                 LF_INT("workers", busy_workers(s)));
-        share_close(s, 1);
+    }
+    for (struct share *s = f->shares; s; s = s->next) {
+        struct loop_lane *lane = s->lane;
+        s->lane = NULL;
+        f->closing++;
+        if (lane)
+            loop_lane_close(lane, LOOP_LANE_DROP, 1, on_overdue_closed, s);
+        else
+            loop_defer(f->loop, on_overdue_closed, s);
     }
     f->closing--;
-    files_stop_step(f);
 }
 
 void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx)

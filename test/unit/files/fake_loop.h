@@ -29,6 +29,9 @@ struct fake_lane {
     struct fake_lane *next;
     struct fake_work work[16]; /* all begun */
     size_t threads;
+    int64_t until_us; /* what has not come back then is left behind */
+    loop_fn closed;   /* NULL: nobody has closed it */
+    void *closed_ctx;
 };
 
 struct fake_timer {
@@ -120,20 +123,32 @@ static inline bool fake_work_(struct loop_lane *base, loop_fn fn, loop_work_done
     return true;
 }
 
+/* If it is closed, and nothing is to be waited for any more. */
+static inline void fake_lane_end(struct fake_loop *f, struct fake_lane *lane)
+{
+    if (!lane->closed || (lane->base.busy > 0 && lane->until_us > f->mono_us))
+        return;
+    for (size_t i = 0; i < lane->base.busy; i++)
+        f->left_behind[f->n_left_behind++] = lane->work[i].ctx;
+    struct fake_lane **at = &f->lanes;
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    fake_defer(&f->base, lane->closed, lane->closed_ctx);
+    free(lane);
+}
+
 static inline void fake_lane_close(struct loop_lane *base, enum loop_lane_rest rest,
                                    int64_t patience_us, loop_fn closed, void *ctx)
 {
     struct fake_loop *f = fake_of(base->loop);
+    struct fake_lane *lane = (struct fake_lane *)(void *)base;
     (void)rest;
     assert_true(base->busy == 0 || patience_us > 0);
-    for (size_t i = 0; i < base->busy; i++)
-        f->left_behind[f->n_left_behind++] = ((struct fake_lane *)(void *)base)->work[i].ctx;
-    struct fake_lane **at = &f->lanes;
-    while (&(*at)->base != base)
-        at = &(*at)->next;
-    *at = (*at)->next;
-    fake_defer(base->loop, closed, ctx);
-    free(base);
+    lane->until_us = f->mono_us + patience_us;
+    lane->closed = closed;
+    lane->closed_ctx = ctx;
+    fake_lane_end(f, lane);
 }
 
 static const struct loop_ops fake_ops = {.mono_us = fake_mono_us,
@@ -171,6 +186,10 @@ static inline void fake_pass(struct fake_loop *f, int64_t us)
         if (!t)
             break;
     }
+    for (struct fake_lane *l = f->lanes, *next; l; l = next) {
+        next = l->next;
+        fake_lane_end(f, l);
+    }
     fake_turn(f);
 }
 
@@ -186,6 +205,7 @@ static inline void fake_come_back_of(struct fake_loop *f, int back, size_t nth)
     memmove(lane->work + nth, lane->work + nth + 1, (lane->base.busy - nth) * sizeof w);
     w.fn(w.ctx);
     w.done(w.ctx, LOOP_WORK_DONE);
+    fake_lane_end(f, lane);
     fake_turn(f);
 }
 

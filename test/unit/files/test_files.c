@@ -360,27 +360,48 @@ static void test_requests_end_when_asked_to(void **state)
     forget(&big);
 }
 
-static void test_what_hangs_is_left_behind(void **state)
+/* Both workers are in a call when all has to end. */
+static void stop_with_busy_workers(struct fx *f, struct told *own)
 {
-    struct fx *f = *state;
-    struct told held[2] = {{0}}, own = {0}, large = {0};
+    struct told held = {0}, large = {0};
     put_many(f, 600);
     list(f, "", 100000, &large);
     fake_come_back(&f->loop, 0); /* one step */
-    open_file(f, f->share, "ten", &held[0]);
-    files_remove_tree(f->files, f->share, "/tmp/batchaid-none", on_done, &own);
+    open_file(f, f->share, "ten", &held);
+    files_remove_tree(f->files, f->share, "/tmp/batchaid-none", on_done, own);
     files_stop(f->files, on_stopped, f);
     fake_turn(&f->loop);
-    assert_int_equal(held[0].code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(held[0].text, "stopping"));
+    assert_int_equal(held.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(held.text, "stopping"));
     assert_int_equal(large.code, ERR_UNAVAILABLE);
-    assert_int_equal(own.times, 0);
-    assert_false(f->stopped);
+    assert_int_equal(own->times, 0);
     fake_pass(&f->loop, 60 * SECOND);
+    assert_false(f->stopped);
+    assert_int_equal(own->times, 1);
+    assert_int_equal(own->code, ERR_UNAVAILABLE);
+}
+
+static void test_who_comes_back_at_the_last_moment_is_not_left_behind(void **state)
+{
+    struct fx *f = *state;
+    struct told own = {0};
+    stop_with_busy_workers(f, &own);
+    fake_come_back(&f->loop, 0);
+    assert_false(f->stopped);
+    fake_come_back(&f->loop, 0);
+    assert_true(f->stopped);
+    assert_int_equal(f->left_behind, 0);
+    assert_int_equal(own.times, 1);
+}
+
+static void test_what_hangs_is_left_behind(void **state)
+{
+    struct fx *f = *state;
+    struct told own = {0};
+    stop_with_busy_workers(f, &own);
+    fake_pass(&f->loop, SECOND);
     assert_true(f->stopped);
     assert_int_equal(f->left_behind, 2);
-    assert_int_equal(own.times, 1);
-    assert_int_equal(own.code, ERR_UNAVAILABLE);
     _exit(0); /* as the daemon does: nothing waits for them */
 }
 
@@ -415,6 +436,7 @@ int main(void)
         T(test_lines_are_appended_for_all_to_read_and_write),
         T(test_no_line_leaves_the_share),
         T(test_requests_end_when_asked_to),
+        T(test_who_comes_back_at_the_last_moment_is_not_left_behind),
         T(test_the_end_does_not_wait_for_a_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
