@@ -82,19 +82,20 @@ struct ran {
     int exit_code;
     const char *failure;
     const struct container_seen *container;
-    bool over;
+    bool gone; /* the container; that of a part stays until the task ends */
 };
 
 static struct ran ran_of(const struct recent_task *n)
 {
     const struct batch_task *t = &n->t;
     const struct batch_subtask *p = &n->part;
+    bool gone = t->state != BATCH_TASK_RUNNING;
     if (p->number > 0)
         return (struct ran){
             p->start_us,  p->end_us,  p->result,     p->has_exit_code,
-            p->exit_code, p->failure, &p->container, p->state != BATCH_TASK_RUNNING};
+            p->exit_code, p->failure, &p->container, gone && p->state != BATCH_TASK_RUNNING};
     return (struct ran){t->start_us,  t->end_us,  t->result,     t->has_exit_code,
-                        t->exit_code, t->failure, &t->container, t->state != BATCH_TASK_RUNNING};
+                        t->exit_code, t->failure, &t->container, gone};
 }
 
 static json_t *execution_of(struct request *r, const struct recent_task *n)
@@ -109,7 +110,7 @@ static json_t *execution_of(struct request *r, const struct recent_task *n)
     set_text(o, "result", ran.result ? enum_to_name(batch_result_names, (int)ran.result) : NULL);
     if (ran.has_exit_code)
         json_object_set_new(o, "exitCode", json_integer(ran.exit_code));
-    batch_container_add(r, ran.container, ran.over, o);
+    batch_container_add(r, ran.container, ran.gone, o);
     if (ran.failure)
         json_object_set_new(o, "failureInfo", json_loads(ran.failure, 0, NULL));
     return o;

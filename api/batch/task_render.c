@@ -129,6 +129,8 @@ void batch_subtask_render(struct request *r, const struct batch_task *t,
     const char *dir = arena_printf(&r->arena, "%s/%d", batch_task_dir(&r->arena, t), s->number);
     struct over node[6];
     size_t n_node = add_node(r, t, s->node_name, dir, node);
+    /* Its container stays until the task ends. */
+    bool gone = s->state != BATCH_TASK_RUNNING && t->state != BATCH_TASK_RUNNING;
     const struct over over[] = {
         NUMBER("id", s->number),
         {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
@@ -136,7 +138,7 @@ void batch_subtask_render(struct request *r, const struct batch_task *t,
         TEXT("endTime", batch_time_text(r, s->end_us)),
         {.name = "containerInfo",
          .kind = OVER_JSON,
-         .text = batch_container_text(r, &s->container, s->state != BATCH_TASK_RUNNING)},
+         .text = batch_container_text(r, &s->container, gone)},
         {.name = "failureInfo", .kind = OVER_JSON, .text = s->failure},
         TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
         TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),

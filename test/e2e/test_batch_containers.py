@@ -327,7 +327,7 @@ def hanging(engine, tmp_path):
     word.write_text("none")
     program = tmp_path / "bin" / engine.program
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\n[ "$1" != "$(cat {word})" ] || exec sleep 1000\nexec {real} "$@"\n')
+    program.write_text(f'#!/bin/sh\n[ "$1" != "$(cat {word})" ] || {{ : >{tmp_path}/hung; exec sleep 1000; }}\nexec {real} "$@"\n')
     program.chmod(0o755)
     path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     with Daemon(config={"containers": {"runtimes": [engine.program]}}, environment={**engine.environment, **path}) as d:
@@ -411,3 +411,85 @@ def test_a_container_of_a_start_task_goes_with_its_node(started, plane, engine):
     wait_for(lambda: engine("ps", "-q", "--filter", "name=batchai-").split(), 60, "its container")
     plane.call("POST", f"/pools/{node.split('/')[2]}/resize", {"targetDedicatedNodes": 0}, expect=202)
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
+
+
+def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hanging, engine, tmp_path):
+    plane, word = hanging
+    jobs = Jobs(plane, "hangs")
+    job = jobs()
+    task = job.add("sleep 1000", **settings())
+    info = wait_for(lambda: contained(job, task), 60, "its container")
+    word.write_text("ps")
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    wait_for((tmp_path / "hung").exists, 60, "the runtime is asked")
+    word.write_text("none")
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
+    wait_for(lambda: engine.containers() == [], 60, "the container to go")
+    (done,) = job.wait(job.add("echo well", **settings()))
+    assert done["executionInfo"]["result"] == "success", "the node is as good as before"
+    jobs.remove()
+
+
+# --- on several nodes -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def team(plane):
+    """Jobs in a pool of two nodes, whose tasks may run on both."""
+    container_pool(plane, "team", targetDedicatedNodes=2, enableInterNodeCommunication=True)
+    made = Jobs(plane, "team")
+    yield made
+    made.remove()
+    plane.call("DELETE", "/pools/team", expect=202)
+
+
+def on_both(coordination):
+    return {"multiInstanceSettings": {"numberOfInstances": 2, "coordinationCommandLine": coordination}}
+
+
+def subtasks(job, task):
+    return job.plane.all(f"{job.url}/tasks/{task}/subtasksinfo")
+
+
+def in_engine(engine):
+    return set(engine("ps", "-q", "--no-trunc", "--filter", "name=batchai-").split())
+
+
+def told_of_both(plane, job, task):
+    """What is said of both containers, the first node's first: by the task and its part, and by the nodes."""
+    said = [contained(job, task), *(p.get("containerInfo") for p in subtasks(job, task))]
+    recent = [t for n in plane.all("/pools/team/nodes") for t in n.get("recentTasks", []) if t["taskId"] == task]
+    assert [t["executionInfo"].get("containerInfo") for t in sorted(recent, key=lambda t: "subtaskId" in t)] == said
+    return said
+
+
+def test_each_node_of_a_task_has_a_container_until_the_task_ends(team, plane, engine):
+    job = team()
+    task = job.add("/bin/sh -c 'until [ -e go ]; do sleep 0.1; done'", **on_both("cat /etc/image"), **settings())
+    wait_for(lambda: [p.get("exitCode") for p in subtasks(job, task)] == [0], 60, "the coordination")
+    first, other = told_of_both(plane, job, task)
+    assert first["state"] == other["state"] == "running" and first["error"] == other["error"] == ""
+    assert {first["containerId"], other["containerId"]} == in_engine(engine)
+    for version in ("2018-12-01.8.0", "2024-07-01.20.0"):
+        (old,) = plane.at(version).all(f"{job.url}/tasks/{task}/subtasksinfo")
+        assert old["containerInfo"] == other
+    (part,) = subtasks(job, task)
+    path = f"{part['nodeInfo']['taskRootDirectory']}/stdout.txt".replace("/", "%2F")
+    seen = plane.call("GET", f"/pools/team/nodes/{part['nodeInfo']['nodeId']}/files/{path}", expect=200).content
+    assert seen.decode() == f"{TOOLKIT}\n"
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    job.wait(task)
+    assert told_of_both(plane, job, task) == [{**first, "state": "exited"}, {**other, "state": "exited"}]
+    wait_for(lambda: engine.containers() == [], 20, "the containers to go")
+
+
+def test_a_part_of_a_task_whose_container_does_not_start(team, engine):
+    job = team()
+    task = job.add("/bin/true", **on_both("/bin/true"), **settings(containerRunOptions="--ulimit nonsense=1"))
+    (done,) = job.wait(task)
+    assert done["executionInfo"]["failureInfo"]["code"] == "ContainerLaunchFailed"
+    said = [done["executionInfo"].get("containerInfo"), *(p.get("containerInfo") for p in subtasks(job, task))]
+    told = [c for c in said if c]
+    assert told and all(c["state"] == "created" and "nonsense" in c["error"] for c in told), said
+    wait_for(lambda: engine.containers() == [], 20, "nothing is left")

@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: MIT
 # Removes container BATCHAI_CONTAINER, if there is one, with whatever runs in it. That there is none is
 # believed of a runtime that answers; of one that does not, where start.sh never got as far as to leave
-# its mark: one that works for nobody here has no containers either.
-R=$BATCHAI_RUNTIME
-if ! id=$($R ps -aq --filter name="$BATCHAI_CONTAINER\$"); then
-    [ -e "$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER" ] && exit 1
-    exit 0
-fi
-[ -z "$id" ] || $R rm -f $id >/dev/null || exit 1
-rm -rf "$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER.wd"
-rm -f "$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER"
-rmdir "$BATCHAI_ROOT/containers" 2>/dev/null
-exit 0
+# its mark: one that works for nobody here has no containers either. One that hangs, or is in the middle of a
+# removal, is asked again; the longest way through ends before the step's limit (REMOVE_TIMEOUT_S).
+R=$BATCHAI_RUNTIME S=${BATCHAI_PATIENCE_S:-7} MARK=$BATCHAI_ROOT/containers/$BATCHAI_CONTAINER
+ask() {
+    limit=$1
+    shift
+    timeout -k 1 "$limit" $R "$@"
+    rc=$?
+    case $rc in 124 | 137) echo "$R $1 does not answer within $limit s" >&2 ;; esac
+    return $rc
+}
+removed() {
+    if ! id=$(ask "$S" ps -aq --filter name="$BATCHAI_CONTAINER\$"); then
+        [ ! -e "$MARK" ]
+        return
+    fi
+    [ -z "$id" ] || ask $((4 * S)) rm -f $id >/dev/null || return
+    rm -rf "$MARK.wd"
+    rm -f "$MARK"
+    rmdir "$BATCHAI_ROOT/containers" 2>/dev/null
+    return 0
+}
+for pause in 1 1; do
+    removed && exit 0
+    sleep $pause
+done
+removed

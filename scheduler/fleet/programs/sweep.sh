@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Removes every container that a job of the node root BATCHAI_ROOT has left behind; fails if one stays.
-# A runtime that does not answer has no part in what is started here, but is asked again the next time.
+# Removes every container that a job of the node root BATCHAI_ROOT has left behind; fails if one stays, or if a
+# runtime hangs. One that fails has no part in what is started here, but is asked again the next time.
 # Where no container was left, docker and podman are not asked: that takes them long.
 [ -d "$BATCHAI_ROOT/containers" ] || exit 0
-rc=0 silent=
+rc=0 silent= S=${BATCHAI_PATIENCE_S:-20}
 for R in docker podman; do
     command -v $R >/dev/null || continue
-    found=$($R ps -aq --filter label=batchaid.root="$BATCHAI_ROOT" 2>/dev/null) || silent=1
+    found=$(timeout -k 1 "$S" $R ps -aq --filter label=batchaid.root="$BATCHAI_ROOT" 2>/dev/null)
+    case $? in
+    0) ;;
+    124 | 137) echo "$R ps does not answer within $S s" >&2; rc=1 ;;
+    *) silent=1 ;;
+    esac
     for container in $found; do
         $R rm -f "$container" >/dev/null || rc=1
     done

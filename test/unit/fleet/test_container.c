@@ -23,9 +23,14 @@
 static struct arena a;
 static char dir[] = "/tmp/batchaid-container-XXXXXX";
 
-/* Notes its arguments in `said`; says what `answer` holds; fails as the file `broken` says. */
+/* Notes its arguments in `said`; says what `answer` holds; fails as the file `broken` says, and
+ * hangs as `hangs` says: once, or as long as `always` is there. */
 static const char runtime[] = "#!/bin/sh\n"
                               "cd %s && echo \"$@ config=$DOCKER_CONFIG\" >>said\n"
+                              "if grep -qsx \"$1\" hangs; then\n"
+                              "    [ -e always ] || rm hangs\n"
+                              "    exec sleep 1000\n"
+                              "fi\n"
                               "case $1 in inspect) exit 1 ;; ps) cat answer ;; esac\n"
                               "! grep -qsx \"$1\" broken\n";
 
@@ -310,6 +315,47 @@ static void test_a_container_that_cannot_be_removed_is_told(void **state)
     assert_int_not_equal(access(path("root/containers"), F_OK), 0);
 }
 
+/* What start.sh leaves. */
+static void put_mark(void)
+{
+    mkdir(path("root/containers"), 0755);
+    put("root/containers/batchai-g-1-r0", "", 0600);
+}
+
+static void hangs(const char *command, bool always)
+{
+    put("hangs", command, 0600);
+    if (always)
+        put("always", "", 0600);
+    setenv("BATCHAI_PATIENCE_S", "1", 1);
+}
+
+static void test_a_runtime_that_hangs_once_is_asked_again(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    put_mark();
+    hangs("ps\n", false);
+    assert_int_equal(run("remove"), 0);
+    assert_non_null(strstr(said(), "rm -f 4711"));
+    hangs("rm\n", false);
+    assert_int_equal(run("remove"), 0);
+    unsetenv("BATCHAI_PATIENCE_S");
+}
+
+static void test_a_runtime_that_hangs_holds_up_nobody_for_ever(void **state)
+{
+    (void)state;
+    put_mark();
+    hangs("ps\n", true);
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_not_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
+    unlink(path("hangs"));
+    assert_int_equal(run("remove"), 0);
+    unsetenv("BATCHAI_PATIENCE_S");
+}
+
 /* docker and podman take long to answer. */
 static void test_a_runtime_is_not_asked_for_containers_where_none_was_started(void **state)
 {
@@ -326,8 +372,7 @@ static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is
     assert_int_equal(run("remove"), 0);
     put("broken", "ps\n", 0600);
     assert_int_equal(run("remove"), 0); /* none was started */
-    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
-    put("root/containers/batchai-g-1-r0", "", 0600);
+    put_mark();
     assert_int_not_equal(run("remove"), 0);
     assert_int_equal(run("sweep"), 0);
     assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
@@ -391,6 +436,8 @@ int main(void)
         TEST(test_a_folder_with_a_comma_is_refused),
         TEST(test_a_container_has_the_gpus_of_its_job_alone),
         TEST(test_a_container_that_cannot_be_removed_is_told),
+        TEST(test_a_runtime_that_hangs_once_is_asked_again),
+        TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever),
         TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
         TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
     };
