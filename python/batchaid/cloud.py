@@ -69,6 +69,14 @@ class Cloud:
 
     def start(self):
         self._above = tempfile.mkdtemp(prefix="batchaid-", dir=place())
+        try:
+            self._begin()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _begin(self):
         self.state_dir = os.path.join(self._above, "state")
         env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
         for name, value in self.settings.items():
@@ -80,11 +88,8 @@ class Cloud:
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             self.process.wait()
-            why = self._tail()
-            self.stop()
-            raise RuntimeError(f"batchaid did not start:\n{why}")
+            raise RuntimeError(f"batchaid did not start:\n{self._tail()}")
         self._read_environment()
-        return self
 
     def _tail(self):
         if self.log:

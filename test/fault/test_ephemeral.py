@@ -2,12 +2,15 @@
 """serve --ephemeral: a daemon that leaves nothing, however it ends."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 
 import pytest
-from support.daemon import BATCHAID, Daemon, processes_of
+from azure.storage.blob import BlobServiceClient
+from support.daemon import BATCHAID, ROOT, Daemon, processes_of
 from support.failing import environment, library  # noqa: F401 (a fixture)
-from support.storage import StorageDaemon
+from support.storage import KEY, StorageDaemon
 from support.waiting import wait_for
 from support.world import Place
 
@@ -104,3 +107,50 @@ def test_nothing_is_synced_from_the_start_on(library, tmp_path):  # noqa: F811
             put = d.blob.call("PUT", f"/box/{size}", bytes(size), x_ms_blob_type="BlockBlob")
             assert put.status == 201, put
         assert count.stat().st_size == 0
+
+
+@pytest.fixture
+def memory():
+    if not os.access("/dev/shm", os.W_OK) or shutil.disk_usage("/dev/shm").free < 1 << 28:
+        pytest.skip("no file system in memory with room")
+    with tempfile.TemporaryDirectory(prefix="batchaid-test-", dir="/dev/shm") as d:
+        yield d
+
+
+def test_blobs_in_memory_are_as_elsewhere(memory):
+    """Small ones and large ones, whose bytes are freed beside the loop; put, put over, read, listed, removed."""
+    large, small = os.urandom(1 << 20) * 40, b"small"
+    with StorageDaemon(state_dir=memory, arguments=EPHEMERAL) as d:
+        client = BlobServiceClient(d.blob.url, credential=KEY, max_single_put_size=4 << 20)
+        box = client.create_container("box")
+        for body in (large, small, large, small):
+            box.upload_blob("b", body, overwrite=True)
+            assert box.download_blob("b").readall() == body
+        for n in range(20):
+            box.upload_blob(f"n/{n}", large[:n])
+        box.upload_blob("large", large)
+        assert sorted(b.size for b in box.list_blobs(name_starts_with="n/")) == list(range(20))
+        pieces = box.download_blob("large", max_concurrency=1).chunks()
+        begun = next(pieces)
+        box.delete_blob("large")
+        assert large.startswith(begun) and not [b for b in box.list_blobs(name_starts_with="large")]
+        client.delete_container("box")
+
+
+# The second is ready, but `batchaid env` fails.
+@pytest.mark.parametrize("ready", ["", "ready https://localhost:1"])
+def test_a_cloud_that_does_not_start_leaves_nothing(ready, tmp_path, monkeypatch):
+    stand_in = tmp_path / "batchaid"
+    stand_in.write_text(f"#!/bin/sh\n[ $1 = serve ] || exit 1\necho '{ready}'\n[ -z '{ready}' ] || exec sleep 7533\n")
+    stand_in.chmod(0o755)
+    (own := tmp_path / "own").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    monkeypatch.setenv("TMPDIR", str(own))
+    monkeypatch.setenv("BATCHAID", str(stand_in))
+    monkeypatch.syspath_prepend(str(ROOT / "python"))
+    from batchaid.cloud import Cloud
+
+    cloud = Cloud()
+    with pytest.raises((RuntimeError, subprocess.CalledProcessError)), cloud:
+        pass
+    assert cloud.process is None and not list(own.iterdir())
