@@ -20,6 +20,10 @@ int st_group_made(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_group_unmade(struct storage *, struct arena *, struct resource_group **rows, size_t *n,
                     struct err *) MUST_CHECK;
 
+/* Whether the group of a cluster or of a pool of Azure Batch is creating. */
+int st_pool_is_unmade(struct storage *, int64_t pool_id, bool *unmade, struct err *) MUST_CHECK;
+int st_subscription_name(struct storage *, int64_t id, const char *name, struct err *) MUST_CHECK;
+
 /* A version of a secret is called so from now on. ERR_CONFLICT: another one is. */
 int st_secret_version_name(struct storage *, int64_t id, const char *version,
                            struct err *) MUST_CHECK;

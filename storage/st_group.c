@@ -88,3 +88,14 @@ int st_group_list(struct storage *st, struct arena *a, const char *subscription,
     *rows = items;
     return 0;
 }
+
+int st_pool_is_unmade(struct storage *st, int64_t pool_id, bool *unmade, struct err *e)
+{
+    struct q q;
+    int64_t n = 0;
+    q_read(&q, st, ST_POOL_IS_UNMADE);
+    q_int(&q, pool_id);
+    int rc = q_one_int(&q, &n, e);
+    *unmade = n > 0;
+    return rc < 0 ? -1 : 0;
+}

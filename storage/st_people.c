@@ -2,6 +2,7 @@
  *
  * Users, service principals and applications, what they log in with, and their roles.
  */
+#include "storage/seeding.h"
 #include "storage/storage_priv.h"
 
 int st_identity_insert(struct storage *st, const struct identity *i, int64_t *id, struct err *e)
@@ -226,5 +227,15 @@ int st_subscription_remove(struct storage *st, int64_t id, struct err *e)
     if (q_write(&q, st, ST_SUBSCRIPTION_REMOVE, e) < 0)
         return -1;
     q_int(&q, id);
+    return q_change(&q, "subscription", id, e);
+}
+
+int st_subscription_name(struct storage *st, int64_t id, const char *name, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SUBSCRIPTION_NAME, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, name);
     return q_change(&q, "subscription", id, e);
 }

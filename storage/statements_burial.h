@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statements of burials (st_burial.c), and of changes that are forgotten with them.
+ * The statements of burials (st_burial.c), of changes that are forgotten with them, and of seeds.
  */
 #ifndef STORAGE_STATEMENTS_BURIAL_H
 #define STORAGE_STATEMENTS_BURIAL_H
@@ -36,6 +36,11 @@
     X(ST_BURY_DELETED_VAULTS, \
       BURY_VAULTS "subscription = ?1 AND group_id IS NULL AND (?3 IS NULL OR group_name = ?3)") \
     X(ST_BURY_ROLES, "DELETE FROM role_assignment WHERE " AT_OR_BELOW("scope", "?1")) \
+    X(ST_POOL_IS_UNMADE, \
+      "SELECT EXISTS (SELECT 1 FROM resource_group g WHERE g.prov_state = 1 AND g.id IN (" \
+      "SELECT w.group_id FROM cluster c JOIN workspace w ON w.id = c.workspace_id WHERE c.id = ?1 UNION ALL " \
+      "SELECT a.group_id FROM batch_pool p JOIN batch_account a ON a.id = p.account_id WHERE p.id = ?1))") \
+    X(ST_SUBSCRIPTION_NAME, "UPDATE subscription SET name = ?2 WHERE id = ?1") \
     X(ST_CHANGE_SINCE, \
       "SELECT seq, at_us, kind, resource_id, path, what, from_state, to_state, reason FROM change " \
       "WHERE seq > ?1 AND NOT " IS_FORGOTTEN("change") " ORDER BY seq LIMIT ?2") \

@@ -144,12 +144,10 @@ static int check_subscription(struct applying *p, const struct seed_step *s)
     int rc = access_subscription(x, &p->r->arena, s->subscription, &found, &p->why);
     if (rc != 0)
         return rc < 0 ? fails(p, s) : 0;
-    const struct subscription new = {.guid = arena_lower(&p->r->arena, s->subscription),
-                                     .name = s->subscription,
-                                     .created_us = p->r->now_us,
-                                     .created_by = x->first_id};
-    int64_t id;
-    return st_subscription_insert(p->seed->arm.storage, &new, &id, &p->why) < 0 ? fails(p, s) : 0;
+    return seed_subscription_make(p->seed->arm.storage, arena_lower(&p->r->arena, s->subscription),
+                                  x->first_id, p->r->now_us, &p->why) < 0
+               ? fails(p, s)
+               : 0;
 }
 
 /* An assignment of a role is called by a GUID, which no other one has. */
@@ -230,6 +228,9 @@ static int complete(struct applying *p)
         const struct seed_step *s = &p->steps.items[i];
         if (is_kind(s, SEED_SUBSCRIPTION_ROLE) && carry_out(p, s) < 0)
             return -1;
+        if (!s->above &&
+            seed_subscription_settle(st, &p->r->arena, s->subscription, true, &p->why) < 0)
+            return fails(p, s);
         if (!is_kind(s, SEED_GROUP))
             continue;
         int rc = st_group_get(st, &p->r->arena, s->subscription, s->name, &g, &p->why);
@@ -305,7 +306,8 @@ static int undo(struct storage *st, void *ctx, struct err *e)
             continue;
         int rc = st_group_get(st, &p->r->arena, s->subscription, s->name, &g, e);
         if (rc < 0 || (rc > 0 && bury_group_alone(&p->burial, &g, e) < 0) ||
-            (rc == 0 && bury_deleted(&p->burial, s->subscription, s->name, e) < 0))
+            (rc == 0 && bury_deleted(&p->burial, s->subscription, s->name, e) < 0) ||
+            seed_subscription_settle(st, &p->r->arena, s->subscription, false, e) < 0)
             return -1;
     }
     return 0;
@@ -322,6 +324,7 @@ static void give_up(struct applying *p)
     if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0)
         LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
     batchai_wake_burials(p->seed->arm.front);
+    sched_gate_opened(p->seed->arm.sched);
     request_finish(p->r, refuse(p));
 }
 
@@ -357,10 +360,12 @@ static void conclude(struct applying *p)
         p->why = e;
         p->failed = p->steps.items;
     }
-    if (p->why.code != ERR_NONE)
+    if (p->why.code != ERR_NONE) {
         give_up(p);
-    else
-        request_finish(p->r, done(p));
+        return;
+    }
+    sched_gate_opened(p->seed->arm.sched);
+    request_finish(p->r, done(p));
 }
 
 static void fill_done(void *ctx, enum loop_work_end how)

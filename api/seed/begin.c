@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "api/seed/bury.h"
-#include "api/seed/seed.h"
+#include "api/seed/steps.h"
 #include "lib/fs.h"
 #include "lib/log.h"
 #include "model/spec.h"
@@ -39,7 +39,7 @@ static int bury_unmade(struct storage *st, void *ctx, struct err *e)
         if (bury_group_alone(&b->burial, &rows[i], e) < 0)
             return -1;
     }
-    return 0;
+    return seed_subscriptions_begin(st, b->burial.a, e);
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */

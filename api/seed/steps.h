@@ -194,6 +194,15 @@ int seed_files_read(const struct seed_source *f, size_t *left, json_t **out,
 /* The bytes of an archive, as "base64" of `into`. */
 int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *e) MUST_CHECK;
 
+/* subscriptions.c: those that a seed makes. */
+int seed_subscription_make(struct storage *st, const char *guid, const char *by, int64_t now_us,
+                           struct err *e) MUST_CHECK;
+/* The seed is whole, or else is undone: one that it made goes again, if nothing is in it. */
+int seed_subscription_settle(struct storage *st, struct arena *a, const char *guid, bool whole,
+                             struct err *e) MUST_CHECK;
+/* At the start of the daemon, when no seed goes on. */
+int seed_subscriptions_begin(struct storage *st, struct arena *a, struct err *e) MUST_CHECK;
+
 /* notes.c: what is noted beside a file: "properties" by headers, "metadata", and of blobs "tags",
  * "contentMD5" and "type" (AppendBlob). */
 int seed_note_check(const char *path, const json_t *v, enum seed_files what,

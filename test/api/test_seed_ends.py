@@ -14,18 +14,22 @@ import pytest
 from support.daemon import processes_of
 from support.ports import free_port
 from support.refusals import refused
-from support.seeds import ROLE_GUID, full, role, roles_at, stored, t, tested, with_vaults  # noqa: F401 (fixtures)
+from support.seeds import ROLE_GUID, full, mounted, role, roles_at, stored, t, tested, with_vaults  # noqa: F401 (fixtures)
 from support.small_disk import LOG_THROUGH_PIPE, small_disk  # noqa: F401 (a fixture)
 from support.sshd import Sshd
 from support.testing import Clock, Testing
 from support.waiting import wait_for
-from support.world import Place
+from support.world import Place, cluster_body, job_body
 
 # --- what a seed and a reset leave ------------------------------------------------------------------
 
 
 def folders(d):
     return sorted(p.name for p in (d.state_dir / "storage").iterdir() if p.name != ".deleted")
+
+
+def subscriptions(d):
+    return {s["subscriptionId"] for s in d.get("/subscriptions")["value"]}
 
 
 def test_the_same_names_may_be_seeded_while_the_old_ones_go(tested, t):
@@ -47,6 +51,8 @@ def test_a_daemon_killed_while_it_seeds_has_nothing_of_it(own_daemon):
     seed = stored(containers={"box": {"blobs": {f"d{i // 100}/f{i}": "x" * 100 for i in range(30000)}}})
     seed["groups"]["past"] = with_vaults(d)["groups"]["past"]
     seed["roles"] = {ROLE_GUID: role()}
+    seed["subscriptions"] = {str(uuid.uuid4()): {"groups": {"other": {"location": "eastus"}}}}
+    before = subscriptions(d)
 
     def being_seeded():
         found = d.call("GET", f"{at}/resourceGroups/lab", validate=False)
@@ -61,6 +67,7 @@ def test_a_daemon_killed_while_it_seeds_has_nothing_of_it(own_daemon):
     t = Testing(d)
     assert d.get(f"{at}/resourcegroups")["value"] == []
     assert roles_at(d, at) == {}
+    assert subscriptions(d) == before
     assert t.dump() == {"subscriptions": {d.subscription: {}}}
     wait_for(lambda: folders(d) == [], what="the folders to go")
     again = stored(containers={"box": {"blobs": {"f": "again"}}})
@@ -82,6 +89,39 @@ def test_a_disk_that_is_full_in_the_middle_leaves_nothing(small_disk, own_daemon
     assert d.get(f"/subscriptions/{d.subscription}/resourcegroups")["value"] == []
     wait_for(lambda: folders(d) == [], what="what was written to go")
     t.seed(stored(containers={"box": {"blobs": {"1": "small"}}}))
+
+
+def test_a_seed_that_fails_in_its_folders_leaves_no_subscription_that_it_made(tested, t):
+    before, guid = subscriptions(tested), str(uuid.uuid4())
+    seed = {"subscriptions": {guid: stored(shares={"out": {"files": {"f": "text"}}, "NO_NAME": {}})}}
+    t.seed(seed, expect=400)
+    assert subscriptions(tested) == before
+    good = {"subscriptions": {guid: stored(shares={"out": {"files": {"f": "text"}}})}}
+    t.seed(good)
+    shown = tested.get(f"/subscriptions/{guid}")
+    assert shown["displayName"] == guid and subscriptions(tested) == before | {guid}
+    t.reset(subscription=guid)
+    tested.call("DELETE", f"/batchaid/subscriptions/{guid}", expect=204, validate=False)
+
+
+def test_a_job_of_a_seed_begins_once_its_files_are_there(own_daemon):
+    d = own_daemon(arguments=["--testing"])
+    d.expect_log("testing.on")
+    t = Testing(d)
+    files = {f"d{i // 100}/f{i}": "x" for i in range(5000)} | {"zz/last": "x"}
+    seed = stored(shares={"out": {"files": files}})
+    at = "/subscriptions/{subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/clusters/c"
+    seed["groups"]["lab"]["workspaces"] = {
+        "ws": {
+            "location": "eastus",
+            "clusters": {"c": mounted(cluster_body(1), "seednotes")},
+            "experiments": {"e": {"jobs": {"j": job_body(at, "test -e $AZ_BATCHAI_MOUNT_ROOT/out/zz/last")}}},
+        }
+    }
+    t.seed(seed)
+    job = f"/subscriptions/{d.subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/experiments/e/jobs/j"
+    ended = wait_for(lambda: (j := d.get(job)["properties"])["executionState"] in ("succeeded", "failed") and j, what="the job to end")
+    assert ended["executionInfo"]["exitCode"] == 0
 
 
 def test_two_seeds_at_once_in_two_subscriptions(tested, t):
