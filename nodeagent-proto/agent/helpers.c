@@ -212,12 +212,11 @@ static struct helper *give_to_any(struct helpers *h, const json_t *j, const int 
     return one;
 }
 
-static bool supervise_by_idle(struct helpers *h, const struct supervisor_config *c, int report_fd)
+static bool supervise_by_idle(struct helpers *h, const struct supervisor_config *c,
+                              const json_t *message, int report_fd)
 {
-    json_t *j = message_task_spec(c->spec);
     const int fds[TASK_FDS] = {c->claim_fd, report_fd};
-    struct helper *one = j ? give_to_any(h, j, fds, TASK_FDS) : NULL;
-    json_decref(j);
+    struct helper *one = give_to_any(h, message, fds, TASK_FDS);
     if (one)
         one->task = xstrdup(c->spec->id);
     return one != NULL;
@@ -244,12 +243,13 @@ static int fork_helper(struct helpers *h, const struct supervisor_config *c, int
     return rc;
 }
 
-int helpers_supervise(struct helpers *h, const struct supervisor_config *c, struct err *e)
+int helpers_supervise(struct helpers *h, const struct supervisor_config *c, const json_t *message,
+                      struct err *e)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return err_errno(e, ERR_NODE, "cannot make a pipe");
-    int rc = supervise_by_idle(h, c, fds[1]) ? 0 : fork_helper(h, c, fds[1], e);
+    int rc = supervise_by_idle(h, c, message, fds[1]) ? 0 : fork_helper(h, c, fds[1], e);
     close(fds[1]);
     if (rc < 0)
         close(fds[0]);

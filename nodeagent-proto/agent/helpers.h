@@ -27,9 +27,9 @@ struct helpers {
     void *ctx;
 };
 
-/* Has a helper supervise the task. Returns a descriptor that reads as closed once ID.start or
- * ID.exit is there, or the helper died. */
-int helpers_supervise(struct helpers *h, const struct supervisor_config *c,
+/* Has a helper supervise the task, which `message` describes as well. Returns a descriptor that
+ * reads as closed once ID.start or ID.exit is there, or the helper died. */
+int helpers_supervise(struct helpers *h, const struct supervisor_config *c, const json_t *message,
                       struct err *e) MUST_CHECK;
 /* Has an idle helper carry out `req`. Returns its pid; 0: none is idle. */
 pid_t helpers_serve(struct helpers *h, const json_t *req, int fd) MUST_CHECK;

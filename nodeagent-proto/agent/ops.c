@@ -53,9 +53,10 @@ static enum outcome serve_run(struct agent *a, json_t *req, json_t *reply, struc
     (void)reply;
     arena_init(&arena);
     json_int_t id = json_integer_value(json_object_get(req, "id"));
-    int rc = message_task_spec_read(json_object_get(req, "task"), &arena, &spec, e);
+    json_t *task = json_object_get(req, "task");
+    int rc = message_task_spec_read(task, &arena, &spec, e);
     if (rc == 0)
-        rc = tasks_run(&a->tasks, &spec, id, e);
+        rc = tasks_run(&a->tasks, &spec, task, id, e);
     arena_free(&arena);
     return rc < 0 ? SERVE_FAILED : SERVE_ANSWERED;
 }

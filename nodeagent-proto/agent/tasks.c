@@ -360,7 +360,8 @@ void tasks_announce(struct tasks *t)
             t->cb.ended(t->cb.ctx, k->status);
 }
 
-static int start(struct tasks *t, const struct task_spec *spec, json_int_t request, struct err *e)
+static int start(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
+                 struct err *e)
 {
     int claim = record_claim(t->dir, spec->id, t->boot_id, e);
     if (claim < 0)
@@ -376,7 +377,7 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
                                   .incarnation = t->incarnation,
                                   .cgroups = &t->cgroups,
                                   .claim_fd = claim};
-    int fd = helpers_supervise(t->helpers, &c, e);
+    int fd = helpers_supervise(t->helpers, &c, message, e);
     close(claim);
     if (fd < 0) {
         /* Nothing was started: the id is free again. */
@@ -390,11 +391,12 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
     return 0;
 }
 
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_int_t request, struct err *e)
+int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
+              struct err *e)
 {
     struct task *k = find(t, spec->id);
     if (!k)
-        return start(t, spec, request, e);
+        return start(t, spec, message, request, e);
     add_waiter(k, request);
     if (k->phase != PHASE_STARTING)
         answer_waiters(t, k);

@@ -62,8 +62,9 @@ void tasks_close(struct tasks *t);
 /* Reports all tasks that have ended, and from now on each one that ends. */
 void tasks_announce(struct tasks *t);
 
-/* Starts a task unless its id is known; cb.started follows with that request, perhaps at once. */
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_int_t request,
+/* Starts a task unless its id is known; cb.started follows with that request, perhaps at once.
+ * `message` is what `spec` was read of. */
+int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
               struct err *e) MUST_CHECK;
 int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e) MUST_CHECK;
 int tasks_forget(struct tasks *t, const char *id, struct err *e) MUST_CHECK;

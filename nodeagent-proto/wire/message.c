@@ -32,17 +32,26 @@ static const char *task_state_name(enum task_state s)
     return state_names[s];
 }
 
+/* A task has dozens of these, and json_pack() reads its format each time. */
+static json_t *pack_pair(const struct kv *v)
+{
+    json_t *pair = json_array();
+    if (json_array_append_new(pair, json_string(v->name)) == 0 &&
+        json_array_append_new(pair, json_string(v->value ? v->value : "")) == 0)
+        return pair;
+    json_decref(pair);
+    return NULL;
+}
+
+/* NULL: one of them is not UTF-8. */
 static json_t *pack_env(const struct kv *env, size_t n)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *pair = json_pack("[s, s]", env[i].name, env[i].value ? env[i].value : "");
-        if (!pair) {
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(list, pack_pair(&env[i])) < 0) {
             json_decref(list);
             return NULL;
         }
-        json_array_append_new(list, pair);
-    }
     return list;
 }
 
@@ -105,13 +114,20 @@ json_t *message_task_spec(const struct task_spec *s)
     return j;
 }
 
+static bool read_pair(const json_t *pair, struct kv *out)
+{
+    out->name = json_string_value(json_array_get(pair, 0));
+    out->value = json_string_value(json_array_get(pair, 1));
+    return json_array_size(pair) == 2 && out->name && out->value;
+}
+
 static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct err *e)
 {
     struct kv *env = arena_alloc(a, (json_array_size(list) + 1) * sizeof *env);
     size_t i;
     json_t *pair;
     json_array_foreach(list, i, pair) {
-        if (json_unpack(pair, "[s, s!]", &env[i].name, &env[i].value) < 0)
+        if (!read_pair(pair, &env[i]))
             return err_set(e, ERR_PROTOCOL, "env", "env[%zu] is not a pair of strings", i);
         if (!*env[i].name || strchr(env[i].name, '='))
             return err_set(e, ERR_INVALID_PROPERTY, "env",

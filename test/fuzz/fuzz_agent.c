@@ -148,9 +148,10 @@ int prctl(int option, ...)
 
 /* --- tasks --- */
 
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_int_t request, struct err *e)
+int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
+              struct err *e)
 {
-    CLAIM(t == &m.a.tasks && task_id_valid(spec->id) && spec->command_line);
+    CLAIM(t == &m.a.tasks && task_id_valid(spec->id) && spec->command_line && message);
     CLAIM(spec->stdout_path && *spec->stdout_path == '/' && *spec->stderr_path == '/');
     if (m.n_started == WAITING_MAX)
         return err_set(e, ERR_UNAVAILABLE, NULL, "too many at once");
