@@ -12,8 +12,9 @@ static int is_held_up(struct batch_front *f, struct arena *a, int64_t id, bool *
     *held = false;
     if (!pace_is_on(wakes_pace(f->wakes), NULL))
         return 0;
-    if (st_batch_pool_by_id(f->st, a, id, &p, e) < 0)
-        return -1;
+    int rc = st_batch_pool_by_id(f->st, a, id, &p, e);
+    if (rc <= 0)
+        return rc;
     const struct paced deletion = {
         .step = PACE_POOL_DELETION, .pool_id = id, .since_us = p.state_us};
     *held = wake_paced(f->wakes, WAKE_BATCH_DELETIONS, WAKE_ALL, &deletion);

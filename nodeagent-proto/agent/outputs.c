@@ -126,7 +126,7 @@ static int act_as(const struct outputs *o, int (*act)(const char *path, struct e
     return rc;
 }
 
-int outputs_open(const struct outputs *o, const char *path, struct err *e)
+static int open_output(const struct outputs *o, const char *path, struct err *e)
 {
     return act_as(o, open_append, path, true, e);
 }
@@ -175,7 +175,7 @@ int outputs_enter(const struct outputs *o, const char *dir, const char *out_path
     if (enter_at_once(o, dir, out_path, error_path, out, error))
         return 0;
     return act_as(o, enter, dir, false, e) < 0 ||
-                   open_both(outputs_open, o, out_path, error_path, out, error, e) < 0
+                   open_both(open_output, o, out_path, error_path, out, error, e) < 0
                ? -1
                : 0;
 }

@@ -17,14 +17,13 @@ struct outputs {                   /* borrowed */
     const char *root;              /* the node root */
 };
 
-/* Opens a file for appending; makes it and its parents if they are missing. -1 on failure. */
-int outputs_open(const struct outputs *o, const char *path, struct err *e) MUST_CHECK;
-/* The same, but never waits for the other end of a FIFO, which a job may have put there. */
+/* Opens a file for appending, but never waits for the other end of a FIFO, which a job may have put
+ * there; makes it and its parents if they are missing. -1 on failure. */
 int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens it for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);
-/* Makes `dir` if it is missing, and the working directory; then opens the files of a command, as
- * outputs_open() does. */
+/* Makes `dir` if it is missing, and the working directory; then opens the files of a command for
+ * appending, made if they are missing with their parents. */
 int outputs_enter(const struct outputs *o, const char *dir, const char *out_path,
                   const char *error_path, int *out, int *error, struct err *e) MUST_CHECK;
 
