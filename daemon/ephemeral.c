@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -31,6 +33,14 @@
 #define ROUND_NS  10000000
 #define NODES_DIR "nodes/"
 #define TASK_MARK "BATCHAI_NODE_TASK="
+/* A directory that a daemon has made in a place that it chose, by its name and what is in it. */
+#define MADE_NAME    "batchaid-XXXXXX"
+#define MADE_PATTERN "batchaid-??????"
+#define MADE_MARK    ".ephemeral"
+#define SWEEP_S      60
+/* A remover that takes longer than 20 s is left alone with it. */
+#define END_ROUNDS   10000
+#define END_ROUND_NS 2000000
 /* A file system in memory that is there usually, and the bytes that must be free in it. */
 #define MEMORY     "/dev/shm"
 #define MEMORY_MIN (UINT64_C(1) << 30)
@@ -130,8 +140,65 @@ static int clear_away(const char *dir)
     return unmount_all(dir) ? fs_remove_tree(dir, NULL) : -1;
 }
 
+/* --- what others have left ---------------------------------------------------------------------
+ */
+
+/* Daemon and remover hold it together, until both have ended. It has its name only when it is
+ * locked. -1: there is none. */
+static int make_mark(const char *dir)
+{
+    char *first = fs_join(dir, MADE_MARK ".new"), *mark = fs_join(dir, MADE_MARK);
+    int fd = open(first, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) < 0 || rename(first, mark) < 0)) {
+        unlink(first);
+        close(fd);
+        fd = -1;
+    }
+    free(first);
+    free(mark);
+    return fd;
+}
+
+static bool is_left(const char *dir)
+{
+    struct stat st;
+    char *mark = fs_join(dir, MADE_MARK);
+    int fd = lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid()
+                 ? open(mark, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+                 : -1;
+    bool is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0)
+        close(fd);
+    free(mark);
+    return is;
+}
+
+/* Removes, in a process of its own, those beside `own` whose daemon and remover were killed. */
+static void sweep(const char *own, int alive_fd, int lock_fd)
+{
+    if (fork() != 0)
+        return;
+    alarm(SWEEP_S);
+    close(alive_fd);
+    close(lock_fd);
+    char *place = fs_folder(own);
+    DIR *d = opendir(place);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        bool fits = fnmatch(MADE_PATTERN, de->d_name, 0) == 0;
+        char *dir = fits ? fs_join(place, de->d_name) : NULL;
+        if (dir && is_left(dir))
+            clear_away(dir);
+        free(dir);
+    }
+    _exit(0);
+}
+
+/* --- the process -------------------------------------------------------------------------------
+ */
+
 /* Its own session: signals of a terminal are for the daemon. */
-static _Noreturn void remover(const char *dir, int alive_fd)
+static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool made)
 {
     char byte;
     setsid();
@@ -141,6 +208,8 @@ static _Noreturn void remover(const char *dir, int alive_fd)
         if (null >= 0 && null != fd && dup2(null, fd) >= 0)
             close(null);
     }
+    if (made)
+        sweep(dir, alive_fd, lock_fd);
     while (read(alive_fd, &byte, 1) < 0 && errno == EINTR)
         ;
     _exit(clear_away(dir) == 0 ? 0 : 1);
@@ -173,8 +242,11 @@ static int make_dir(const char *dir, char **out, struct err *e)
         *out = realpath(dir, NULL);
         return *out ? 0 : err_errno(e, ERR_IO, "cannot use %s", dir);
     }
-    char *path = fs_join(usual_place(), "batchaid-XXXXXX");
-    int rc = mkdtemp(path) ? 0 : err_errno(e, ERR_IO, "cannot make %s", path);
+    char *path = fs_join(usual_place(), MADE_NAME);
+    int rc = mkdtemp(path)
+                 ? 0
+                 : err_errno(e, ERR_IO,
+                             "cannot make %s (TMPDIR or --state-dir can name another place)", path);
     *out = rc == 0 ? realpath(path, NULL) : NULL;
     free(path);
     return rc == 0 && !*out ? err_errno(e, ERR_IO, "cannot use the temporary directory") : rc;
@@ -187,11 +259,12 @@ int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e)
     if (make_dir(dir, &out->dir, e) < 0)
         return -1;
     assert(out->dir);
+    out->lock_fd = dir ? -1 : make_mark(out->dir);
     if (pipe2(fds, O_CLOEXEC) == 0) {
         out->remover = fork();
         if (out->remover == 0) {
             close(fds[1]);
-            remover(out->dir, fds[0]);
+            remover(out->dir, fds[0], out->lock_fd, !dir);
         }
         close(fds[0]);
         out->alive_fd = fds[1];
@@ -199,7 +272,7 @@ int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e)
     if (out->alive_fd >= 0 && out->remover > 0)
         return 0;
     err_errno(e, ERR_IO, "cannot start the process that removes %s", out->dir);
-    rmdir(out->dir);
+    (void)clear_away(out->dir);
     return -1;
 }
 
@@ -218,16 +291,22 @@ void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *fol
 
 void ephemeral_end(struct ephemeral *p)
 {
+    const struct timespec pause = {.tv_nsec = END_ROUND_NS};
     int status = 0;
-    pid_t got;
+    pid_t got = 0;
     if (p->alive_fd >= 0)
         close(p->alive_fd);
-    do
-        got = p->remover > 0 ? waitpid(p->remover, &status, 0) : 0;
-    while (got < 0 && errno == EINTR);
-    if (got > 0 && status != 0)
+    for (int i = 0; i < END_ROUNDS && p->remover > 0; i++) {
+        got = waitpid(p->remover, &status, WNOHANG);
+        if (got > 0 || (got < 0 && errno != EINTR))
+            break;
+        nanosleep(&pause, NULL);
+    }
+    if (p->remover > 0 && (got == 0 || status != 0))
         fprintf(stderr, "batchaid: %s is still there: something in it is in use, or mounted\n",
                 p->dir);
+    if (p->lock_fd >= 0)
+        close(p->lock_fd);
     free(p->dir);
     *p = (struct ephemeral)EPHEMERAL_NONE;
 }

@@ -37,7 +37,7 @@ struct files {
     struct files_counts counts; /* done, refused, bytes, open */
     bool stopping;
     bool without_sync;
-    char *memory; /* folders that begin so are in memory; NULL: none */
+    struct in_memory *memory; /* NULL: nothing is */
     struct loop_timer *stop_timer;
     size_t closing; /* lanes, and what else must end before it can */
     bool walking;   /* through the shares: none may go */

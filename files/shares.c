@@ -14,15 +14,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "files/change.h"
+#include "files/in_memory.h"
 #include "files/share_priv.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -164,30 +161,22 @@ static void on_timer(void *ctx)
         share_watch(s);
 }
 
-/* Without a step onto what somebody has mounted there, which may hang. Looked at when the share
- * begins to be used; who mounts something over a share in use, with --ephemeral, waits with all. */
-static bool is_in_memory(const struct files *f, const char *folder)
+/* Something may have been mounted over a share in use. */
+static void look_at_mounts(struct files *f)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
-    if (!f->memory || !fs_is_within(folder, f->memory))
-        return false;
-    const char *below = folder + strlen(f->memory);
-    int memory = open(f->memory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = (int)syscall(SYS_openat2, memory, *below ? below + 1 : ".", &how, sizeof how);
-    bool is = fd >= 0 || errno == ENOENT;
-    if (fd >= 0)
-        close(fd);
-    if (memory >= 0)
-        close(memory);
-    return is;
+    if (!f->memory || !in_memory_changed(f->memory))
+        return;
+    for (struct share *s = f->shares; s; s = s->next)
+        s->in_memory = in_memory_has(f->memory, s->folder);
 }
 
 static struct share *share_new(struct files *f, const char *folder)
 {
     struct share *s = xcalloc(1, sizeof *s);
+    look_at_mounts(f);
     s->files = f;
     s->folder = xstrdup(folder);
-    s->in_memory = is_in_memory(f, folder);
+    s->in_memory = in_memory_has(f->memory, folder);
     s->timer = loop_timer_create(f->loop, on_timer, s);
     s->queue_end = &s->queue;
     s->next = f->shares;
@@ -288,7 +277,7 @@ static void on_prompt(void *ctx)
     struct job **at;
     int64_t until = loop_mono_us(f->loop) + PROMPT_US;
     s->called = false;
-    while ((at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
+    while (look_at_mounts(f), (at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
         struct job *job = queue_take(s, at);
         job->prompt = true;
         job->more = job->kind->step(job);
@@ -401,8 +390,9 @@ void job_begin(struct files *f, const char *folder, struct job *job)
 
 struct share *share_in_memory(struct files *f, const char *folder)
 {
-    if (f->stopping || !f->memory || !fs_is_within(folder, f->memory))
+    if (f->stopping || !f->memory)
         return NULL;
+    look_at_mounts(f);
     struct share *s = share_find(f, folder);
     if (!s)
         share_watch(s = share_new(f, folder));
@@ -438,11 +428,8 @@ void files_without_sync(struct files *f)
 
 bool files_in_memory(struct files *f, const char *folder)
 {
-    struct statfs s;
-    if (statfs(folder, &s) < 0 || s.f_type != TMPFS_MAGIC)
-        return false;
-    f->memory = xstrdup(folder);
-    return true;
+    f->memory = in_memory_open(folder);
+    return f->memory != NULL;
 }
 
 bool files_sync(const struct files *f)
@@ -538,7 +525,7 @@ static void files_stop_step(struct files *f)
     void *ctx = f->stopped_ctx;
     size_t left_behind = f->left_behind;
     loop_timer_destroy(f->stop_timer);
-    free(f->memory);
+    in_memory_close(f->memory);
     free(f);
     stopped(ctx, left_behind);
 }

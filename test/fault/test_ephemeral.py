@@ -10,6 +10,7 @@ import pytest
 from azure.storage.blob import BlobServiceClient
 from support.daemon import BATCHAID, ROOT, Daemon, processes_of
 from support.failing import environment, library  # noqa: F401 (a fixture)
+from support.ports import free_port
 from support.storage import KEY, StorageDaemon
 from support.waiting import wait_for
 from support.world import Place
@@ -61,6 +62,103 @@ def test_a_directory_of_its_own_in_tmpdir(tmp_path):
         _, log = p.communicate(timeout=30)
     assert p.returncode == 0 and str(made) in log
     assert not list(tmp_path.iterdir())
+
+
+# --- what it finds at the start ---------------------------------------------------------------------
+
+
+class Own:
+    """A daemon in a directory of its own choice, which is in `place`."""
+
+    def __init__(self, place, *arguments, port=0, **more):
+        env = {**os.environ, "TMPDIR": str(place), **more.pop("env", {})}
+        env = {name: value for name, value in env.items() if value is not None}
+        argv = [BATCHAID, "serve", "--ephemeral", "--listen", f"localhost:{port}", *arguments]
+        self.process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+    def ready(self):
+        return self.process.stdout.readline().startswith("ready https://")
+
+    def end(self):
+        self.process.terminate()
+        return self.process.communicate(timeout=30)[1]
+
+
+def kill_with_remover(p):
+    """As the kernel does where memory runs out, or who stops a container."""
+    children = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True, text=True, check=True).stdout.split()
+    for pid in children:
+        if open(f"/proc/{pid}/comm").read().strip() == "batchaid-remove":
+            os.kill(int(pid), 9)
+    p.kill()
+    p.communicate()
+
+
+def test_the_next_one_removes_what_a_killed_one_has_left(tmp_path):
+    """Not what another one is in, nor what only has such a name."""
+    (other := tmp_path / "batchaid-mine00").mkdir()
+    (other / "precious").write_text("data")
+    living, killed = Own(tmp_path), Own(tmp_path)
+    assert living.ready() and killed.ready()
+    before = set(tmp_path.iterdir())
+    kill_with_remover(killed.process)
+    assert set(tmp_path.iterdir()) == before, "nobody was left to remove it"
+    after = Own(tmp_path)
+    assert after.ready()
+    wait_for(lambda: len(before & set(tmp_path.iterdir())) == len(before) - 1, what="it is gone")
+    for own in (living, after):
+        own.end()
+        assert own.process.returncode == 0
+    assert list(tmp_path.iterdir()) == [other] and (other / "precious").read_text() == "data"
+
+
+def test_of_two_at_once_at_one_port_one_serves(tmp_path):
+    port = free_port()
+    both = [Own(tmp_path, port=port) for _ in range(2)]
+    ready = [own.ready() for own in both]
+    assert sorted(ready) == [False, True]
+    logs = [own.end() for own in both]
+    assert f"port {port}: Address already in use" in logs[ready.index(False)]
+    assert [own.process.returncode for own in both] == [1 - r for r in ready]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("without", ["HOME", "PATH", "USER"])
+def test_it_needs_no_variable(tmp_path, without):
+    own = Own(tmp_path, env={without: None})
+    assert own.ready()
+    own.end()
+    assert own.process.returncode == 0 and list(tmp_path.iterdir()) == []
+
+
+def test_it_needs_no_standard_input(tmp_path):
+    own = Own(tmp_path, preexec_fn=lambda: os.close(0))
+    assert own.ready()
+    own.end()
+    assert own.process.returncode == 0 and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file"])
+def test_a_place_where_nothing_can_be_made_is_named(tmp_path, place):
+    (tmp_path / "file").touch()
+    own = Own(tmp_path / place)
+    assert not own.ready()
+    log = own.process.communicate(timeout=30)[1]
+    assert own.process.returncode == 1 and str(tmp_path / place) in log and "TMPDIR" in log and "--state-dir" in log
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_on_a_full_disk_it_says_so_and_leaves_nothing(tmp_path):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "none", tmp_path], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        own = Own(tmp_path)
+        assert not own.ready()
+        log = own.process.communicate(timeout=30)[1]
+        assert own.process.returncode == 1 and "No space left on device" in log
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
 
 
 def test_what_lies_elsewhere_is_not_touched(daemon, tmp_path):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A file share stops answering: whoever needs it waits or is told to try again; nobody else notices."""
 
+import tempfile
 import threading
 import time
 
 import paramiko
 import pytest
+from support.daemon import Daemon
 from support.hanging import hanging_folder
 from support.waiting import PATIENCE, wait_for
 from support.world import MOUNT, Place, file_share
@@ -172,3 +174,31 @@ def test_the_daemon_stops_while_a_share_hangs(site):
     site.share.go_on()
     site.daemon.start()
     assert fetch(site.daemon, site.job.link("text", "SLOW")).text == "slow\n"
+
+
+@pytest.fixture
+def in_memory():
+    """A site on a daemon whose state is in memory, where files are looked at on the loop."""
+    state = tempfile.mkdtemp(prefix="batchaid-test-", dir="/dev/shm")
+    d = Daemon(state_dir=state, arguments=["--ephemeral"])
+    made = []
+    try:
+        made.append(Site(d.start()))
+        yield made[0]
+    finally:
+        for s in made:
+            s.share.close()
+        complaints = d.close()
+    assert complaints == []
+
+
+def test_nor_does_an_ephemeral_daemon_wait_for_what_was_mounted_over_a_share_in_use(in_memory):
+    test_nobody_else_waits_for_a_share_that_hangs(in_memory)
+
+
+def test_an_ephemeral_daemon_goes_while_a_share_hangs_and_leaves_nothing(in_memory):
+    in_memory.hang()
+    begun = time.monotonic()
+    assert in_memory.daemon.stop() == 0
+    assert time.monotonic() - begun < 15 * PATIENCE
+    assert not in_memory.daemon.state_dir.exists()
