@@ -563,6 +563,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     limits_size_thread_pool(c->site);
     open_loop(&d);
     served_time_open(&d.time, d.tools, &d.storage, c->testing_key != NULL);
+    footprint_between(); /* what the certificates took */
     int rc = open_storage(&d, e);
     if (rc == 0)
         rc = open_scheduler(&d, e);

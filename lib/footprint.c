@@ -26,9 +26,14 @@ static int unmap_constants(struct dl_phdr_info *info, size_t size, void *page_si
     return 0;
 }
 
-void footprint_after_start(void)
+void footprint_between(void)
 {
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     (void)dl_iterate_phdr(unmap_constants, &page_size);
+}
+
+void footprint_after_start(void)
+{
+    footprint_between();
     (void)malloc_trim(0);
 }

@@ -12,4 +12,8 @@
  * that comes back a microsecond. */
 void footprint_after_start(void);
 
+/* The same for code and constants only, between parts of a start that have little in common, so
+ * that what each of them runs does not count together. */
+void footprint_between(void);
+
 #endif

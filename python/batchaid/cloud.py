@@ -2,8 +2,10 @@
 """The daemon as a process, and one subscription of it as a test sees it."""
 
 import contextlib
+import difflib
 import json
 import os
+import re
 import shlex
 import shutil
 import ssl
@@ -16,6 +18,15 @@ from pathlib import Path
 
 KEY_HEADER = "x-batchaid-testing-key"
 START_SECONDS = 60
+# Ends the daemon $1 and removes the folder $2 if whoever started it is killed: then its input ends without a line.
+GUARD = """
+read -r line && exit 0
+kill "$1" 2>/dev/null
+turns=0
+while kill -0 "$1" 2>/dev/null && [ $turns -lt 100 ]; do sleep 0.1; turns=$((turns + 1)); done
+rm -rf -- "$2"
+"""
+NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "BATCHAID_TESTING_KEY")
 OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
 
 
@@ -39,11 +50,27 @@ def place(memory="/dev/shm", least=1 << 30):
 
 def program(name="batchaid"):
     """BATCHAID names it, or it is in this package, or in the PATH."""
+    given = os.environ.get("BATCHAID")
+    if given and not shutil.which(given):
+        raise FileNotFoundError(f"BATCHAID names {given}, which is no program: name batchaid, or unset it to use the package's own")
     own = Path(__file__).parent / "bin" / name
-    found = os.environ.get("BATCHAID") or (str(own) if own.exists() else shutil.which(name))
+    found = given or (str(own) if own.exists() else shutil.which(name))
     if not found:
-        raise FileNotFoundError("there is no program batchaid: neither in this package nor in the PATH; BATCHAID may name it")
+        raise FileNotFoundError(
+            "there is no program batchaid, neither in this package nor in the PATH: install the wheel that `make wheel` makes, or "
+            "name a program in BATCHAID"
+        )
     return found
+
+
+def check_settings(program, settings):
+    """ValueError, if there are no such settings."""
+    said = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=True).stdout
+    known = [name.replace(".", "_") for name in re.findall(r"^([a-z_.]+) \(", said, re.MULTILINE)]
+    for name in settings:
+        if name not in known:
+            like = "".join(f" ({n}?)" for n in difflib.get_close_matches(name, known, 1))
+            raise ValueError(f"there is no setting {name}{like}: `batchaid help config` lists them, here with _ for each dot")
 
 
 class Cloud:
@@ -55,15 +82,17 @@ class Cloud:
         BATCHAID_TESTING_KEY. Nothing of it is stopped in the end."""
         cloud = cls.__new__(cls)
         cloud.program, cloud.log, cloud.settings, cloud.process = None, None, {}, None
-        cloud._above = None
+        cloud._above = cloud._guard = None
         cloud._take({k: v for k, v in (environment or os.environ).items() if k.startswith(OF_CLIENTS)})
         return cloud
 
     def __init__(self, log=None, **settings):
         self.program = program()
+        if settings:
+            check_settings(self.program, settings)
         self.log = log  # a file object, or None: the log is kept for the errors of the start
         self.settings = settings
-        self.process = None
+        self.process = self._guard = None
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -84,7 +113,16 @@ class Cloud:
         self._log = self.log or open(os.path.join(self._above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
         command = [self.program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
         command += ["--listen", "localhost:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True)
+        try:
+            # In a session of its own Ctrl-C ends the tests, which then end the daemon.
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True, start_new_session=True
+            )
+        except OSError as e:
+            raise RuntimeError(f"{self.program} cannot be executed here: {e.strerror}") from None
+        guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), self._above]
+        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       start_new_session=True)  # fmt: skip
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             self.process.wait()
@@ -105,6 +143,9 @@ class Cloud:
         self._take(dict(word.split("=", 1) for word in words))
 
     def _take(self, environment):
+        missing = [name for name in NEEDED if name not in environment]
+        if missing:
+            raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT goes with all that `batchaid env` prints")
         self.environment = environment
         self.endpoint = self.environment["BATCHAID_ENDPOINT"]
         self.ca_bundle = self.environment["SSL_CERT_FILE"]
@@ -117,6 +158,9 @@ class Cloud:
             self.process.wait()
             self.process.stdout.close()
             self.process = None
+        if self._guard:
+            self._guard.communicate(b"over\n")
+            self._guard = None
         if self._above is None:
             return
         if not self.log:

@@ -18,15 +18,17 @@ def batchaid_settings():
 @pytest.fixture(scope="session")
 def batchaid_cloud(batchaid_settings):
     """A daemon of the session's own, or the one that BATCHAID_ENDPOINT names."""
-    if os.environ.get("BATCHAID_ENDPOINT"):
-        yield Cloud.running()
-        return
-    with Cloud(**batchaid_settings) as cloud:
-        yield cloud
+    try:
+        cloud = Cloud.running() if os.environ.get("BATCHAID_ENDPOINT") else Cloud(**batchaid_settings).start()
+    except (FileNotFoundError, RuntimeError, ValueError) as e:
+        pytest.fail(f"batchaid: {e}", pytrace=False)
+    yield cloud
+    cloud.stop()
 
 
 @pytest.fixture
 def batchaid(batchaid_cloud):
+    """A subscription of each test's own. A fixture of a wider scope makes one: `batchaid_cloud.subscription()`."""
     one = batchaid_cloud.subscription()
     with one.patched():
         yield one

@@ -3,12 +3,15 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import venv
+from pathlib import Path
 
 import pytest
 from support.daemon import BUILD, ROOT
+from support.waiting import wait_for
 
 PAGE = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), re.S)[1]
 EXAMPLE = '''
@@ -149,12 +152,67 @@ def python(tmp_path_factory):
     return python
 
 
+def pytest_of(python, folder, *arguments, **env):
+    """The command line and environment of somebody who runs the tests in `folder`."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("BATCHA", "AZURE_", "PYTEST", "PYTHON"))}
+    argv = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, folder]
+    return {"args": argv, "cwd": folder, "env": {**own, **env}, "stderr": subprocess.STDOUT, "stdout": subprocess.PIPE, "text": True}
+
+
 def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
     (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("BATCHA", "AZURE_", "PYTEST", "PYTHON"))}
-    done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path], cwd=tmp_path, env=env, capture_output=True, text=True,
-        timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run(**pytest_of(python, tmp_path), timeout=240, check=False)
+    assert done.returncode == 0, done.stdout
     assert "14 passed" in done.stdout
+
+
+ONE = "def test_one(batchaid):\n    assert batchaid.cloud.ready()\n"
+SETTINGS = """
+import pytest
+@pytest.fixture(scope="session")
+def batchaid_settings():
+    return {"local_noods": 4}
+"""
+
+
+def test_the_plugin_may_be_named_as_well(python, tmp_path):
+    (tmp_path / "test_one.py").write_text(ONE)
+    done = subprocess.run(**pytest_of(python, tmp_path, "-p", "batchaid.pytest_plugin"), timeout=60, check=False)
+    assert "1 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    "more, env, said",
+    [
+        ("", {"BATCHAID": "/nowhere"}, "BATCHAID names /nowhere, which is no program"),
+        ("", {"BATCHAID_ENDPOINT": "https://localhost:1"}, "AZURE_CLIENT_SECRET, BATCHAID_TESTING_KEY is not set"),
+        (SETTINGS, {}, "there is no setting local_noods (local_nodes?)"),
+    ],
+)
+def test_a_mistake_is_said_in_a_line(python, tmp_path, more, env, said):
+    (tmp_path / "test_one.py").write_text(more + ONE)
+    done = subprocess.run(**pytest_of(python, tmp_path, **env), timeout=60, check=False)
+    assert said in done.stdout and "1 error" in done.stdout, done.stdout
+    assert "cloud.py" not in done.stdout
+
+
+ENDLESS = """
+import signal
+def test_without_end(batchaid):
+    print("of", batchaid.cloud.process.pid, batchaid.cloud._above, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_tests_that_are_ended_leave_nothing(python, tmp_path, how):
+    """Ctrl-C, which a terminal sends to all of a group; and a death in which nothing can be done any more."""
+    (tmp_path / "test_endless.py").write_text(ENDLESS)
+    with subprocess.Popen(**pytest_of(python, tmp_path, "-s"), start_new_session=True) as running:
+        words = running.stdout.readline().split()
+        os.killpg(running.pid, how)
+        said = running.stdout.read()
+    assert running.returncode == (2 if how == signal.SIGINT else -how), said
+    assert "refused" not in said and words[0] == "of"
+    wait_for(lambda: not Path(f"/proc/{words[1]}").exists(), what="the daemon to end")
+    wait_for(lambda: not Path(words[2]).exists(), what="its folder to go")
