@@ -144,7 +144,8 @@ static int refuse_busy(const struct shown_node *n, struct err *e)
                 {BATCH_NODE_REIMAGING, BATCH_NODE_BEING_REIMAGED},
                 {BATCH_NODE_LEAVING_POOL, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE},
                 {BATCH_NODE_PREEMPTED, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE},
-                {BATCH_NODE_DEALLOCATING, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE}};
+                {BATCH_NODE_DEALLOCATING, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE},
+                {BATCH_NODE_DEALLOCATED, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE}};
     for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
         if (busy[i].state == n->state)
             return err_set(e, busy[i].kind, NULL, "the node %s is %s", n->nd.name,
@@ -153,8 +154,8 @@ static int refuse_busy(const struct shown_node *n, struct err *e)
 }
 
 struct asking {
-    const struct schema *body;
-    const char *how; /* the name of its option */
+    const struct schema *body; /* NULL: of a start, which is for deallocated nodes alone */
+    const char *how;           /* the name of its option */
     enum node_wish wish;
     const char *action;
 };
@@ -165,8 +166,8 @@ static struct replied *ask(struct request *r, const struct asking *k)
     struct shown_node n;
     struct pool_body b = {0};
     struct err e;
-    if (node_of(r, &p, &n, &e) < 0 || refuse_busy(&n, &e) < 0 ||
-        (k->body && pool_body_accept(r, k->body, &b, &e) < 0))
+    if (node_of(r, &p, &n, &e) < 0 ||
+        (k->body && (refuse_busy(&n, &e) < 0 || pool_body_accept(r, k->body, &b, &e) < 0)))
         return reply_err(r, &e);
     enum dealloc_option how = k->body ? pool_body_how(&b, k->how) : DEALLOC_REQUEUE;
     pool_body_free(&b);

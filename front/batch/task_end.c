@@ -25,6 +25,7 @@ static const struct wording {
     {FAIL_NO_ACCOUNT, "CommandLaunchFailed", "The specified command could not be launched",
      BATCH_END_PRE_PROCESSING},
     {FAIL_JOB_TERMINATED, "TaskEnded", "Task Was Ended by User Request", BATCH_END_OTHER},
+    {FAIL_NODE_DEALLOCATED, "TaskEnded", "Task Was Ended by User Request", BATCH_END_OTHER},
     {FAIL_JOB_TIMED_OUT, "TaskEnded",
      "The task ran longer than its maximum wall clock time and was ended", BATCH_END_OTHER},
     {FAIL_JOB_DIRECTORY_FAILED, "ResourceDirectoryCreateFailed",
