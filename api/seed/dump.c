@@ -169,6 +169,7 @@ static int shares_of(struct dumping *d, const struct storage_account *acct, enum
         *f = (struct dumped_folder){
             .from.path = share_folder(d->a, d->seed->storage_dir, acct->name, kind, rows[i].name),
             .from.account = arena_concat(d->a, d->seed->storage_dir, "/", acct->name),
+            .from.directories = kind == SHARE_FILES,
             .into = body,
             .member = kind == SHARE_FILES ? "files" : "blobs",
             .next = d->folders};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is in the folder of a share or container, as a tree by path. Links and everything else that
- * is no file are left out. Folders without files are left out too.
+ * is no file are left out. A directory of a share that has nothing else in it is an entry of its
+ * own: a path with / at its end, and an empty mapping.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,8 @@
 #include "model/resource.h"
 #include "model/spec.h"
 
-#define DEPTH_MAX     64
+#define DEPTH_MAX     250 /* of directories, as in Azure Files; each is open while it is read */
+#define PATH_LENGTH   2048
 #define BLOB_NAME_MAX 1024
 #define NS_PER_S      INT64_C(1000000000)
 #define FILE_MODE     0666 /* jobs of other accounts write there too, as in shares in general */
@@ -31,13 +33,34 @@
 
 static bool good_path(const char *path)
 {
+    int names = 0;
     for (const char *p = path; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL) {
         size_t n = strcspn(p, "/");
-        if (n == 0 || n > NAME_MAX || (n == 1 && *p == '.') ||
+        if (++names > DEPTH_MAX + 1 || n == 0 || n > NAME_MAX || (n == 1 && *p == '.') ||
             (n == 2 && p[0] == '.' && p[1] == '.'))
             return false;
     }
-    return *path != '\0';
+    return *path != '\0' && strlen(path) <= PATH_LENGTH;
+}
+
+static bool is_directory(const char *path, enum seed_files what)
+{
+    size_t n = strlen(path);
+    return what == SEED_SHARE_FILES && n > 1 && path[n - 1] == '/';
+}
+
+static int check_directory(const char *path, const json_t *v, struct err *e)
+{
+    struct strbuf inside = STRBUF_INIT;
+    strbuf_concat(&inside, path, "f");
+    bool good = good_path(inside.s) && json_is_object(v) && json_object_size(v) == 0;
+    strbuf_free(&inside);
+    return good
+               ? 0
+               : err_set(e, ERR_INVALID_PROPERTY, NULL,
+                         "'%.200s' has / at its end, so it is to be an empty directory: names with "
+                         "one / between them, and {}.",
+                         path);
 }
 
 static char *decoded(const json_t *coded, size_t *n)
@@ -69,6 +92,8 @@ char *seed_file_bytes(const json_t *v, size_t *n)
 static int check_file(const char *path, const json_t *v, enum seed_files what, struct err *e)
 {
     size_t n;
+    if (is_directory(path, what))
+        return check_directory(path, v, e);
     if (!good_path(path) && (what != SEED_BLOBS || !*path || strlen(path) > BLOB_NAME_MAX))
         return err_set(e, ERR_INVALID_PROPERTY, NULL,
                        "'%.200s' is no path of a file: names with one / between them, none of "
@@ -133,6 +158,26 @@ static int write_all(int fd, const char *bytes, size_t n)
     return fchmod(fd, FILE_MODE);
 }
 
+/* By errno. */
+static int not_written(const char *path, struct err *e)
+{
+    if (errno != ENOTDIR && errno != EISDIR)
+        return err_errno(e, ERR_IO, "'%.200s' cannot be written", path);
+    return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                   "'%.200s' cannot be beside a file that is called as a directory.", path);
+}
+
+/* What stands before the last / are directories. */
+static int write_directory(const struct seed_folder *f, const char *path, struct err *e)
+{
+    const char *last;
+    int fd = open_above(f->path, path, false, &last);
+    if (fd < 0)
+        return not_written(path, e);
+    close(fd);
+    return 0;
+}
+
 /* *facts are of the file as it is left. */
 static int write_file(const char *folder, const char *path, const json_t *v, struct stat *facts)
 {
@@ -169,6 +214,8 @@ static int write_one(const struct seed_folder *f, const char *path, const json_t
     struct stat facts;
     unsigned char random[16];
     char name[2 * sizeof random + 1];
+    if (is_directory(path, f->what))
+        return write_directory(f, path, e);
     errno = 0;
     int rc = good_path(path) ? write_file(f->path, path, v, &facts) : -1;
     if (rc < 0 && goes_aside(f, path)) {
@@ -179,7 +226,7 @@ static int write_one(const struct seed_folder *f, const char *path, const json_t
         rc = write_file(f->account, out->aside, v, &facts);
     }
     if (rc < 0)
-        return err_errno(e, ERR_IO, "'%.200s' cannot be written", path);
+        return not_written(path, e);
     out->inode = (int64_t)facts.st_ino;
     out->size = facts.st_size;
     out->mtime_ns = facts.st_mtim.tv_sec * NS_PER_S + facts.st_mtim.tv_nsec;
@@ -237,6 +284,7 @@ int seed_files_write(const struct seed_folder *f, struct err *e)
 struct walk {
     json_t *out;
     size_t *left;
+    bool directories;   /* empty ones too */
     struct strbuf path; /* below the folder */
     struct err *e;
 };
@@ -314,6 +362,20 @@ int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *
 
 static int walk_folder(struct walk *w, int fd, int depth);
 
+/* Takes fd. */
+static int walk_directory(struct walk *w, int fd, int depth)
+{
+    size_t before = json_object_size(w->out), len = w->path.len;
+    if (walk_folder(w, fd, depth) < 0)
+        return -1;
+    strbuf_cut(&w->path, len);
+    if (w->directories && json_object_size(w->out) == before) {
+        strbuf_puts(&w->path, "/");
+        json_object_set_new(w->out, w->path.s, json_object());
+    }
+    return 0;
+}
+
 /* Takes fd. A name that is no text of JSON is left out. */
 static int walk_entry(struct walk *w, int above, const char *name, int depth)
 {
@@ -327,8 +389,14 @@ static int walk_entry(struct walk *w, int above, const char *name, int depth)
         return 0;
     }
     strbuf_concat(&w->path, len ? "/" : "", name);
-    if (S_ISDIR(s.st_mode) && depth < DEPTH_MAX)
-        return walk_folder(w, fd, depth + 1) < 0 ? -1 : (strbuf_cut(&w->path, len), 0);
+    if (S_ISDIR(s.st_mode) && depth >= DEPTH_MAX) {
+        close(fd);
+        return err_set(w->e, ERR_INVALID_CONTENT, NULL,
+                       "'%.200s...' is nested too deep for a dump: more than %d directories.",
+                       w->path.s, DEPTH_MAX);
+    }
+    if (S_ISDIR(s.st_mode))
+        return walk_directory(w, fd, depth + 1) < 0 ? -1 : (strbuf_cut(&w->path, len), 0);
     if (S_ISREG(s.st_mode))
         rc = read_file(w, fd, (size_t)s.st_size);
     close(fd);
@@ -403,7 +471,11 @@ void seed_files_sort(json_t *files)
 
 int seed_files_read(const struct seed_source *f, size_t *left, json_t **out, struct err *e)
 {
-    struct walk w = {.out = json_object(), .left = left, .path = STRBUF_INIT, .e = e};
+    struct walk w = {.out = json_object(),
+                     .left = left,
+                     .directories = f->directories,
+                     .path = STRBUF_INIT,
+                     .e = e};
     int fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = fd < 0 ? (errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%.200s", f->path))
                     : walk_folder(&w, fd, 0);

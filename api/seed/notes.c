@@ -2,6 +2,7 @@
  *
  * What is noted beside the bytes of a file or blob, in a seed and in a dump.
  */
+#include <sodium.h>
 #include <string.h>
 
 #include "api/seed/steps.h"
@@ -47,6 +48,18 @@ static bool text_ok(const char *name, const json_t *v)
     return json_is_string(v);
 }
 
+/* As the header has it: 16 bytes as base64. */
+static bool md5_ok(const char *name, const json_t *v)
+{
+    unsigned char md5[16];
+    size_t n = 0;
+    (void)name;
+    return json_is_string(v) &&
+           sodium_base642bin(md5, sizeof md5, json_string_value(v), json_string_length(v), NULL, &n,
+                             NULL, sodium_base64_VARIANT_ORIGINAL) == 0 &&
+           n == sizeof md5;
+}
+
 /* `each`: it is an object, with such members. */
 static const struct note {
     const char *name;
@@ -61,7 +74,7 @@ static const struct note {
      "Cache-Control"},
     {"metadata", true, false, metadata_ok, "texts by names of letters, digits and _"},
     {"tags", true, true, tag_ok, "texts by name"},
-    {"contentMD5", false, true, text_ok, "a text"},
+    {"contentMD5", false, true, md5_ok, "16 bytes as base64"},
     {"type", false, true, type_ok, "BlockBlob or " APPEND_BLOB},
 };
 

@@ -25,6 +25,31 @@ int seed_time_read(const char *text, const char *what, int64_t fallback, int64_t
                    text);
 }
 
+/* Batch AI shows several, Azure Batch one. */
+static bool is_list(const char *errors)
+{
+    return strcmp(errors, "errors") == 0;
+}
+
+static bool error_ok(const json_t *v)
+{
+    return json_is_string(json_object_get(v, "code")) &&
+           json_is_string(json_object_get(v, "message"));
+}
+
+static bool errors_ok(const json_t *v, const char *errors)
+{
+    size_t i;
+    json_t *one;
+    if (!is_list(errors))
+        return error_ok(v);
+    json_array_foreach((json_t *)v, i, one) {
+        if (!error_ok(one))
+            return false;
+    }
+    return json_is_array(v);
+}
+
 int seed_state_read(const json_t *o, const char *state, const char *errors, int64_t now_us,
                     struct told_state *out, struct err *e)
 {
@@ -38,6 +63,14 @@ int seed_state_read(const json_t *o, const char *state, const char *errors, int6
                        errors, why.text);
     if (out->exit_code && !json_is_integer(out->exit_code))
         return err_set(e, ERR_INVALID_PROPERTY, "state.exitCode", "exitCode is a whole number.");
+    if (out->exit_code && (json_integer_value(out->exit_code) < INT32_MIN ||
+                           json_integer_value(out->exit_code) > INT32_MAX))
+        return err_set(e, ERR_INVALID_PROPERTY, "state.exitCode",
+                       "exitCode is %lld; it must be from %d to %d.",
+                       (long long)json_integer_value(out->exit_code), INT32_MIN, INT32_MAX);
+    if (out->errors && !errors_ok(out->errors, errors))
+        return err_set(e, ERR_INVALID_PROPERTY, "state", "%s is to be %s with code and message.",
+                       errors, is_list(errors) ? "a list of mappings" : "a mapping");
     if (out->guid && !guid_valid(out->guid))
         return err_set(e, ERR_INVALID_PROPERTY, "state.guid", "guid is '%.60s', and no GUID.",
                        out->guid);

@@ -180,6 +180,7 @@ struct seed_folder {
 /* One that is read. */
 struct seed_source {
     const char *path, *account;
+    bool directories;         /* empty ones are told too */
     struct share_item *items; /* what is noted in it; md5 becomes NULL where it is of other bytes */
     size_t n_items;
 };

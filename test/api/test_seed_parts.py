@@ -342,6 +342,7 @@ def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
         ({"text": "x", "metadata": {"1a": "x"}}, "names of letters"),
         ({"text": "x", "metadata": {"a": "line\nbreak"}}, "metadata of 'f'"),
         ({"text": "x", "type": "PageBlob"}, "AppendBlob"),
+        ({"text": "x", "contentMD5": "eA=="}, "16 bytes as base64"),
         ({"text": "x", "colour": "red"}, "'colour', which is not known"),
         (5, "is to be a text"),
         ({"base64": "%%%"}, "is to be a text"),
@@ -400,3 +401,59 @@ def test_wrong_packages_are_refused(tested, t, change, words):
     change(seed["groups"]["lab"]["batchAccounts"]["seedpacks"]["applications"]["tool"])
     assert words in t.seed(seed, expect=400)["error"]["message"]
     assert tested.get(f"/subscriptions/{tested.subscription}/resourcegroups")["value"] == []
+
+
+# --- directories ----------------------------------------------------------------------------------
+
+
+def test_directories_without_files_are_seeded_and_dumped(tested, t):
+    files = {"a/full/f": "text", "a/none/": {}, "b/c/": {}, "d/" * 250 + "f": "deep"}
+    t.seed(stored(shares={"out": {"files": files}}))
+    folder = tested.share("seednotes", "out")
+    assert (folder / "a" / "none").is_dir() and (folder / "b" / "c").is_dir()
+    told = t.dump()
+    assert told["subscriptions"][tested.subscription]["groups"]["lab"]["storageAccounts"]["seednotes"]["shares"]["out"]["files"] == files
+    t.reset()
+    t.seed(told)
+    assert t.dump() == told
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a/": "text"}, ["'a/'", "empty directory"]),
+        ({"a/": {"text": "x"}}, ["'a/'", "{}"]),
+        ({"../": {}}, ["'../'"]),
+        ({"/": {}}, ["'/'"]),
+        ({"a//": {}}, ["'a//'"]),
+        ({"a": "a file", "a/b": "below it"}, ["'a/b'", "called as a directory"]),
+        ({"a": "a file", "a/b/": {}}, ["'a/b/'", "called as a directory"]),
+        ({"a/" * 251 + "f": "too deep"}, ["no path of a file"]),
+        ({"a/" * 251: {}}, ["empty directory"]),
+    ],
+)
+def test_wrong_directories_are_refused(tested, t, files, words):
+    reply = t.seed(stored(shares={"out": {"files": files}}), expect=400)
+    assert all(w in reply["error"]["message"] for w in words), reply
+    assert t.dump()["subscriptions"][tested.subscription] == {}
+
+
+# --- states ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"exitCode": 2**31}, "exitCode is 2147483648; it must be from -2147483648 to 2147483647"),
+        ({"exitCode": -(2**62)}, "exitCode is -4611686018427387904"),
+        ({"exitCode": 1.5}, "whole number"),
+        ({"failureInfo": "it broke"}, "failureInfo is to be a mapping"),
+        ({"failureInfo": [{"code": "c", "message": "m"}]}, "failureInfo is to be a mapping"),
+    ],
+)
+def test_wrong_states_are_refused(tested, t, state, words):
+    tasks = {"t": {"commandLine": "true", "state": {"state": "completed", **state}}}
+    job = {"poolInfo": {"poolId": "p"}, "tasks": tasks}
+    account = {"location": "eastus", "pools": {"p": {**POOL, "targetDedicatedNodes": 0}}, "jobs": {"j": job}}
+    reply = t.seed({"groups": {"lab": {"location": "eastus", "batchAccounts": {"seedstates": account}}}}, expect=400)
+    assert words in reply["error"]["message"]
