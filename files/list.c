@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "files/files_priv.h"
+#include "files/names_priv.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/jsontext.h"
@@ -146,38 +147,17 @@ static void list_tell(struct job *job, const struct err *why)
     l->cb(l->ctx, why, why ? NULL : &l->found, false);
 }
 
-/* A job that was ended between two steps still has its directory open, and closing it may hang. */
-static bool close_step(struct job *job)
-{
-    closedir(((struct list_job *)(void *)job)->dir);
-    return false;
-}
-
-static void close_tell(struct job *job, const struct err *why)
-{
-    (void)job, (void)why;
-}
-
-static void list_free(struct job *job)
+/* A job that was ended between two steps still has its directory open. */
+static void list_destroy(struct job *job)
 {
     struct list_job *l = (struct list_job *)(void *)job;
+    if (l->dir)
+        close_directory_later(job->share, l->dir);
     entries_free(&l->found);
     free(l->folder);
     free(l->path);
     free(l->base);
     free(l);
-}
-
-static const struct job_kind close_kind = {close_step, close_tell, list_free, .is_own = true};
-
-static void list_destroy(struct job *job)
-{
-    if (!((struct list_job *)(void *)job)->dir) {
-        list_free(job);
-        return;
-    }
-    job->kind = &close_kind;
-    job_begin_in(job->share, job);
 }
 
 static const struct job_kind list_kind = {

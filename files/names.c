@@ -87,7 +87,7 @@ bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_o
 /* Of two descriptors of the same open directory, closing the first cannot hang. */
 void close_directory_later(struct share *s, DIR *dir)
 {
-    int fd = dup(dirfd(dir));
+    int fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
     closedir(dir);
     if (fd >= 0)
         close_later(s, fd);

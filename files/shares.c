@@ -428,8 +428,12 @@ void files_without_sync(struct files *f)
 
 bool files_in_memory(struct files *f, const char *folder)
 {
-    f->memory = in_memory_open(folder);
-    return f->memory != NULL;
+    struct in_memory *memory = in_memory_open(folder);
+    if (!memory)
+        return false;
+    in_memory_close(f->memory);
+    f->memory = memory;
+    return true;
 }
 
 bool files_sync(const struct files *f)
