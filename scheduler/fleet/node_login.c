@@ -97,14 +97,15 @@ void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gon
         add_users(rt);
 }
 
-/* If no login can be offered, the list of nodes is shown all the same. */
+/* If no login can be offered, as at a node without processes, the list of nodes is shown all the
+ * same: with ports as the service had them, at which nobody listens. */
 static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
                         struct node_login *out)
 {
     struct err e = {0};
     struct node_rt *rt = node_rt_find(fl, row->id);
-    bool wanted =
-        rt && !wakes_stopping(fl->wakes) && row->state != NODE_LEAVING && login_available();
+    bool wanted = rt && !wakes_stopping(fl->wakes) && row->state != NODE_LEAVING &&
+                  node_provider_of(rt) == fl->cfg.local && login_available();
     *out = (struct node_login){LOCAL_ADDRESS, FIRST_PORT + row->ordinal - 1};
     if (wanted && !rt->login && open_for(rt, a, &e) != 0)
         LOG_WARN(fl->log, "login.not_offered", LF_STR("node", row->name), LF_STR("why", e.msg));
