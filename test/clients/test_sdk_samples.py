@@ -77,6 +77,6 @@ def test_the_samples_of_a_package_run(samples, tmp_path):
     env.update(BATCHAID=str(BATCHAID), PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1")
     env.update(SAMPLES=str(folder), SAMPLES_KIND=samples.kind, SAMPLES_NAMES=" ".join(samples.names))
     argv = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "batchaid.pytest_plugin", tmp_path]
-    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(samples.names)} passed" in done.stdout

@@ -49,6 +49,6 @@ def vault(batchaid, name):
 def test_a_sample_runs(batchaid, sample):
     name = "s" + sample.split("_samples_")[-1].replace("_", "")[:20]
     told = vault(batchaid, name) if KIND == "vault" else account(batchaid, name)
-    done = subprocess.run([sys.executable, RUN, FOLDER / f"{sample}.py"], capture_output=True, text=True, timeout=100,
+    done = subprocess.run([sys.executable, RUN, FOLDER / f"{sample}.py"], capture_output=True, text=True, timeout=400,
                           cwd=FOLDER, env={**os.environ, **told}, check=False)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
