@@ -75,7 +75,10 @@ INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'0
 INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s', x'00' FROM run;
 """
 # What a daemon with --testing has written.
-CHANGES = "INSERT INTO change VALUES (1, 1, 1, 1, '/subscriptions/s/resourceGroups/g', 1, 0, 3, NULL);"
+CHANGES = """
+INSERT INTO change VALUES (1, 1, 1, 1, '/subscriptions/s/resourceGroups/g', 1, 0, 3, NULL);
+INSERT INTO change_forgotten VALUES (1, '/subscriptions/s', 0);
+"""
 # The last job waits for the first.
 WAITING = """
 INSERT INTO dependency SELECT 6, max(id), 6, min(id), 'first', 3, 1, 0 FROM job;
