@@ -36,7 +36,7 @@ def output(pattern, url, path=None, when="taskcompletion", **more):
 def run(jobs, script, *files, **more):
     job = jobs()
     job.add(f"/bin/sh -c '{script}'", id="t", outputFiles=list(files), **more)
-    (done,) = job.wait("t")
+    (done,) = job.wait("t", limit=60)
     return job, done["executionInfo"]
 
 
@@ -144,6 +144,13 @@ def test_large_files_are_put_in_blocks(jobs, others):
 def test_large_files_in_storage_here(jobs, store):
     job = good(jobs, LARGE, output("x", store.url(), "large/x"))
     assert hashlib.sha256((store.folder / "large" / "x").read_bytes()).hexdigest() == said_by(job, "stdout.txt").split()[0]
+
+
+def test_whoever_puts_blocks_together_may_take_the_longer_the_more_they_are(jobs, others):
+    """Longer than anybody else may be silent (transfer_timeout_s)."""
+    others.trouble["/slowly/x"] = [None] * 5 + [3.0]
+    good(jobs, LARGE, output("x", f"{others.url}/slowly?secret=1"))
+    assert [q for _, path, q, _ in others.seen if path == "/slowly/x" and q.endswith("comp=blocklist")] == ["secret=1&comp=blocklist"]
 
 
 def test_a_block_that_is_refused(jobs, others):

@@ -49,9 +49,9 @@ class Job:
     def states(self):
         return {t["id"]: t["state"] for t in self.plane.all(f"{self.url}/tasks")}
 
-    def wait(self, *ids):
+    def wait(self, *ids, limit=20):
         """Until these tasks are completed; what they became."""
-        wait_for(lambda: all(self.task(i)["state"] == "completed" for i in ids), what=f"{ids} completed")
+        wait_for(lambda: all(self.task(i)["state"] == "completed" for i in ids), limit, f"{ids} completed")
         return [self.task(i) for i in ids]
 
     def wait_state(self, state):

@@ -9,7 +9,8 @@ from xml.sax.saxutils import escape
 
 
 class Others:
-    """`files`: path -> bytes, "/container/blob". `trouble`: path -> a status, "hang", "cut", or a path to go on to.
+    """`files`: path -> bytes, "/container/blob". `trouble`: path -> a status, "hang", "cut", a path to go on to, or a
+    list of what becomes of one request after another: None, a status, or for how many seconds (a float) it takes.
     `seen`: the requests, as (method, path, query, headers)."""
 
     PAGE = 3  # names of a page of a list
@@ -78,6 +79,9 @@ class Others:
             self.answer(handler, 302, Location=trouble)
         elif isinstance(trouble, list):  # the first of these, and then the others
             status = trouble.pop(0) if trouble else None
+            if isinstance(status, float):
+                self.over.wait(status)
+                return False
             if status is None:
                 return False
             self.answer(handler, status)
