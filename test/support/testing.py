@@ -85,7 +85,8 @@ def testing_daemon(*arguments, expects=()):
     d.start()
     yield d
     Testing(d).reset()
-    assert d.close() == []
+    complaints = d.close()
+    assert not complaints, "\n".join(complaints)
 
 
 class Clock:
