@@ -13,6 +13,7 @@
 #include "api/testing/faults.h"
 #include "api/testing/handlers.h"
 #include "api/testing/strict.h"
+#include "api/testing/whose.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000
@@ -99,7 +100,8 @@ const struct injected *testing_begin(void *ctx, struct request *r)
     const struct injected *throttled = strict_count_request(t->strict, r);
     if (!all->first || throttled)
         return throttled;
-    const struct told told = told_of(r);
+    const char *account = whose_account(r, &r->arena);
+    const struct told told = told_of(r, whose_account_is(t->arm.storage, &r->arena, r, account));
     for (struct fault *f = all->first; f; f = f->next)
         if (f->kind == OF_REQUEST && fault_hits(f, &told))
             return inject(all, r, f);

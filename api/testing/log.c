@@ -9,6 +9,7 @@
 #include "api/testing/handlers.h"
 #include "api/testing/log.h"
 #include "api/testing/mask.h"
+#include "api/testing/whose.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 
@@ -71,7 +72,9 @@ void testing_end(void *ctx, const struct request *r)
         note_unknown(log, r);
     if (log->n == SEEN_MAX)
         seen_drop_oldest(log);
-    const struct told told = told_of(r);
+    struct arena a;
+    arena_init(&a);
+    const struct told told = told_of(r, whose_account_is(t->arm.storage, &a, r, r->label));
     struct seen *s = seen_at(log, log->n);
     *s = (struct seen){.number = ++log->last,
                        .time_us = r->now_us,
@@ -86,6 +89,7 @@ void testing_end(void *ctx, const struct request *r)
                        .answered = shown(parsed(r->shown)),
                        .status = r->status,
                        .fault = r->injected ? *(const int64_t *)r->injected->ctx : 0};
+    arena_free(&a);
     s->bytes = sizeof *s + length(s->target) + length(s->asked) + length(s->answered);
     log->bytes += s->bytes;
     log->n++;

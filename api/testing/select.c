@@ -5,6 +5,7 @@
 
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
+#include "api/testing/whose.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
 #include "storage/burial.h"
@@ -138,12 +139,12 @@ json_t *selector_render(const struct selector *s)
     return o;
 }
 
-struct told told_of(const struct request *r)
+struct told told_of(const struct request *r, const char *subscription)
 {
-    bool named = r->n_segments > 1 && strcasecmp(r->segment[0], "subscriptions") == 0;
+    const char *named = whose_named(r);
     return (struct told){.method = r->method,
                          .operation = r->route ? r->route->operation_id : NULL,
                          .path = r->target,
-                         .subscription = named ? r->segment[1] : NULL,
+                         .subscription = named ? named : subscription,
                          .status = r->status};
 }

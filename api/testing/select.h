@@ -30,8 +30,9 @@ void selector_free(struct selector *s);
 int selector_finds_pool(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 bool selector_fits(const struct selector *s, const struct told *t);
 json_t *selector_render(const struct selector *s);
-/* Of a request; the status once there is one. In its arena. */
-struct told told_of(const struct request *r);
+/* Of a request, in its arena; the status once there is one. `subscription`: that of the account
+ * which the request is about; NULL: of none. */
+struct told told_of(const struct request *r, const char *subscription);
 
 /* Of a member of a body. It must be read as a 64-bit number: jansson cuts one that is read as an
  * int, and 2^32 would be the 0 that stands for "all". */

@@ -9,11 +9,9 @@
 
 #include "api/access/access.h"
 #include "api/arm/limits.h"
-#include "api/testing/select.h"
 #include "api/testing/strict.h"
+#include "api/testing/whose.h"
 #include "lib/timefmt.h"
-#include "storage/accounts.h"
-#include "storage/batch.h"
 
 #define COUNTS_MAX 10000 /* of accounts; beyond it none is throttled */
 #define SECOND_US  INT64_C(1000000)
@@ -29,7 +27,7 @@ static bool by_arm(const struct request *r)
 
 static bool in_subscription(const struct request *r)
 {
-    return by_arm(r) && told_of(r).subscription;
+    return by_arm(r) && whose_named(r);
 }
 
 static bool is_read(const struct request *r)
@@ -50,7 +48,7 @@ static bool is_delete(const struct request *r)
 /* What the resource manager is asked beside all subscriptions. */
 static bool of_tenant(const struct request *r)
 {
-    return by_arm(r) && !told_of(r).subscription && !(r->route->flags & ROUTE_OPEN) &&
+    return by_arm(r) && !whose_named(r) && !(r->route->flags & ROUTE_OPEN) &&
            strncmp(r->path, "/batchaid/", 10) != 0;
 }
 
@@ -100,15 +98,9 @@ static bool is_formula(const struct request *r)
     return is_operation(r, "Pool_EnableAutoScale");
 }
 
-/* The account that a request for data is about. One of Azure Batch may be named by its key only. */
 static const char *account_of(struct request *r)
 {
-    static const char shared_key[] = "SharedKey ";
-    const char *by = request_header(r, "Authorization");
-    if (r->label || !by || strncasecmp(by, shared_key, sizeof shared_key - 1) != 0)
-        return r->label;
-    by += sizeof shared_key - 1;
-    return arena_strndup(&r->arena, by, strcspn(by, ":"));
+    return whose_account(r, &r->arena);
 }
 
 static const char *scope_of_resource(struct request *r)
@@ -119,7 +111,7 @@ static const char *scope_of_resource(struct request *r)
 
 static const char *scope_of_subscription(struct request *r)
 {
-    return told_of(r).subscription;
+    return whose_named(r);
 }
 
 static const char *scope_of_tenant(struct request *r)
@@ -175,28 +167,10 @@ static const int windows_s[STRICT_LIMITS_END] = {
 /* NULL: in no subscription. */
 static const char *subscription_of(const struct testing_strict *s, struct request *r)
 {
-    struct err e;
-    struct storage_account account;
-    struct batch_account batch;
-    struct vault vault;
-    const char *named = told_of(r).subscription, *of;
-    unsigned audiences = r->service->audiences;
-    if (by_arm(r))
-        return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
-    of = account_of(r);
-    if (!of)
-        return NULL;
-    if (audiences & AUDIENCE_STORAGE)
-        return st_account_by_name(s->storage, &r->arena, of, &account, &e) == 1
-                   ? account.scope.subscription
-                   : NULL;
-    if (audiences & AUDIENCE_BATCH)
-        return st_batch_account_by_name(s->storage, &r->arena, of, &batch, &e) == 1
-                   ? batch.scope.subscription
-                   : NULL;
-    if (audiences & AUDIENCE_VAULT)
-        return st_vault_get(s->storage, &r->arena, of, &vault, &e) == 1 ? vault.subscription : NULL;
-    return NULL;
+    if (!by_arm(r))
+        return whose_account_is(s->storage, &r->arena, r, account_of(r));
+    const char *named = whose_named(r);
+    return named ? access_subscription_id(s->access, &r->arena, named) : NULL;
 }
 
 /* The profile of a request's subscription; NULL: it is not strict there. */

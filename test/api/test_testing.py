@@ -184,6 +184,22 @@ def test_the_connection_breaks_in_the_answer(place, t, when, done):
     assert place.daemon.call("GET", path).status == (200 if done else 404)
 
 
+def test_requests_for_data_are_in_the_subscription_of_their_account():
+    d = StorageDaemon(arguments=["--testing"])
+    d.expect_log("testing.on")
+    d.start()
+    t, other = Testing(d), d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
+    first = t.last()
+    t.fault({"operation": "Container_Create", "subscription": other}, reply={"status": 503})
+    assert d.blob.call("PUT", "/box?restype=container").status == 201
+    t.fault({"operation": "Container_Create", "subscription": d.subscription}, reply={"status": 503})
+    assert d.blob.call("PUT", "/other?restype=container").status == 503
+    asked = t.requests(after=first, subscription=d.subscription, operation="Container_Create")
+    assert [r["status"] for r in asked] == [201, 503] and {r["subscription"] for r in asked} == {d.subscription}
+    assert t.requests(after=first, subscription=other, operation="Container_Create") == []
+    assert d.close() == []
+
+
 def test_uploads_are_hit_too():
     d = StorageDaemon(arguments=["--testing"])
     d.expect_log("testing.on")
