@@ -25,16 +25,21 @@ struct names {
 
 static void add(struct names *all, const char *name, size_t n)
 {
+    char *copy = xcalloc(1, n + 1);
+    memcpy(copy, name, n);
     all->items = xrealloc(all->items, (all->n + 1) * sizeof *all->items);
-    all->items[all->n++] = strndup(name, n);
+    all->items[all->n++] = copy;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* `all` in order. */
 static bool has(const struct names *all, const char *name)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->items[i], name) == 0)
-            return true;
-    return false;
+    return all->n > 0 && bsearch(&name, all->items, all->n, sizeof *all->items, by_text);
 }
 
 static void forget(struct names *all)
@@ -60,24 +65,37 @@ static const char *led_to(int at, const char *link, const char *dir, char target
     return *n > 0 ? target + above + 1 : NULL;
 }
 
+/* What could not be looked into; what is not there holds no links. */
+static bool is_unseen(const FTSENT *at)
+{
+    bool failed = at->fts_info == FTS_DNR || at->fts_info == FTS_ERR || at->fts_info == FTS_NS;
+    return failed && at->fts_errno != ENOENT;
+}
+
+/* In order. */
 static int find_used(const struct unlinked *u, struct names *out, struct err *e)
 {
     char *paths[] = {xstrdup(u->used), NULL}, target[PATH_MAX];
     size_t seen = 0, n;
+    int rc = 0;
     FTSENT *at;
     FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-    while (tree && seen <= LINKS_MAX && (at = fts_read(tree))) {
+    while (rc == 0 && tree && (at = fts_read(tree))) {
         const char *name = led_to(AT_FDCWD, at->fts_path, u->dir, target, &n);
         if (name)
             add(out, name, n);
-        seen++;
+        if (is_unseen(at))
+            rc = err_set(e, ERR_IO, "used", "%.1000s cannot be looked through for links: %s",
+                         at->fts_path, strerror(at->fts_errno));
+        else if (++seen > LINKS_MAX)
+            rc = err_set(e, ERR_QUOTA, "used", "%s has more than %d entries", u->used, LINKS_MAX);
     }
     if (tree)
         fts_close(tree);
     free(paths[0]);
-    return seen <= LINKS_MAX
-               ? 0
-               : err_set(e, ERR_QUOTA, "used", "%s has more than %d entries", u->used, LINKS_MAX);
+    if (out->n > 0)
+        qsort(out->items, out->n, sizeof *out->items, by_text);
+    return rc;
 }
 
 /* The entries of a directory, but "." and "..". */

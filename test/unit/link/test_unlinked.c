@@ -76,6 +76,37 @@ static void test_what_is_not_there_is_no_error(void **state)
     assert_string_equal(f->why.msg, "");
 }
 
+/* Where no path leads to, links may be. */
+static void make_deep(struct fixture *f, const char *relative)
+{
+    char name[201], *path = in_root(f, relative);
+    int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (size_t n = 0; n < PATH_MAX; n += sizeof name) {
+        assert_int_equal(mkdirat(at, name, 0755), 0);
+        int below = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(below >= 0);
+        close(at);
+        at = below;
+    }
+    close(at);
+    free(path);
+}
+
+static void test_nothing_goes_where_not_all_links_are_seen(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    make_dir(f, "archives/pools");
+    make_dir(f, "links/pool/app");
+    make_deep(f, "links/pool/app");
+    drop(f, "archives");
+    assert_int_equal(f->why.code, ERR_IO);
+    assert_non_null(strstr(f->why.msg, "links/pool/app/ddd"));
+    assert_true(there(f, "archives/pools/file"));
+}
+
 static void test_nothing_outside_and_nothing_of_the_agents_is_reached(void **state)
 {
     struct fixture *f = *state;
@@ -95,6 +126,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_no_link_leads_to_is_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_not_there_is_no_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_goes_where_not_all_links_are_seen, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_nothing_outside_and_nothing_of_the_agents_is_reached,
                                         setup, teardown),
     };
