@@ -26,7 +26,7 @@ turns=0
 while kill -0 "$1" 2>/dev/null && [ $turns -lt 100 ]; do sleep 0.1; turns=$((turns + 1)); done
 rm -rf -- "$2"
 """
-NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "BATCHAID_TESTING_KEY")
+NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
 OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
 
 
@@ -78,8 +78,8 @@ class Cloud:
 
     @classmethod
     def running(cls, environment=None):
-        """One that somebody else started, such as a container: by the variables that `batchaid env` prints, and
-        BATCHAID_TESTING_KEY. Nothing of it is stopped in the end."""
+        """One that somebody else started, such as a container: by the variables that `batchaid env` prints.
+        Nothing of it is stopped in the end."""
         cloud = cls.__new__(cls)
         cloud.program, cloud.log, cloud.settings, cloud.process = None, None, {}, None
         cloud._above = cloud._guard = None
@@ -213,7 +213,10 @@ class Cloud:
 
     def testing(self, method, path, body=None, text=None, lines=False):
         """A request of tests: docs/testing.md."""
-        headers = {KEY_HEADER: self.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
+        key = self.environment.get("BATCHAID_TESTING_KEY")
+        if key is None:
+            raise RuntimeError("BATCHAID_TESTING_KEY is not set: a daemon has one if it was started with --testing")
+        headers = {KEY_HEADER: key, "Content-Type": "application/json"}
         if body is not None:
             text = json.dumps(body)
         data = None if text is None else text.encode()

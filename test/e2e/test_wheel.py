@@ -185,7 +185,7 @@ def test_the_plugin_may_be_named_as_well(python, tmp_path):
     "more, env, said",
     [
         ("", {"BATCHAID": "/nowhere"}, "BATCHAID names /nowhere, which is no program"),
-        ("", {"BATCHAID_ENDPOINT": "https://localhost:1"}, "AZURE_CLIENT_SECRET, BATCHAID_TESTING_KEY is not set"),
+        ("", {"BATCHAID_ENDPOINT": "https://localhost:1"}, "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET is not set"),
         (SETTINGS, {}, "there is no setting local_noods (local_nodes?)"),
     ],
 )
