@@ -45,8 +45,8 @@
       "SELECT seq, at_us, kind, resource_id, path, what, from_state, to_state, reason FROM change " \
       "WHERE seq > ?1 AND NOT " IS_FORGOTTEN("change") " ORDER BY seq LIMIT ?2") \
     X(ST_CHANGE_FORGET, \
-      "INSERT INTO change_forgotten (path, up_to) SELECT ?1, max(seq) FROM change WHERE true " \
-      "HAVING max(seq) > 0 ON CONFLICT (path) DO UPDATE SET up_to = excluded.up_to") \
+      "INSERT INTO change_forgotten (path, up_to) SELECT ?1, seq FROM change " \
+      "WHERE seq = (SELECT max(seq) FROM change) ON CONFLICT (path) DO UPDATE SET up_to = excluded.up_to") \
     X(ST_CHANGE_FORGET_ALL, "DELETE FROM change") \
     X(ST_CHANGE_ANY_FORGOTTEN, "SELECT EXISTS (SELECT 1 FROM change_forgotten)") \
     X(ST_CHANGE_SWEEP, \
