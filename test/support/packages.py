@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Published packages, each installed into a directory of its own below the build folder."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -22,17 +23,21 @@ def caller_environment():
 
 
 def install(name, *commands, home=None, files=(), env=None):
-    """The directory of a package, installed by these commands unless it has been before."""
+    """The directory of a package, installed by these commands unless it has been before. One at a time:
+    test files that run side by side share what is installed."""
     home = home or BUILD / "clients" / name
     home.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        shutil.copy(file, home)
     recipe = repr(commands) + "".join(Path(f).read_text() for f in files)
     ready = home / "ready"
-    if not ready.exists() or ready.read_text() != recipe:
-        for command in commands:
-            run(name, command, home, env)
-        ready.write_text(recipe)
+    with (home.parent / f".{home.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists() or ready.read_text() != recipe:
+            ready.unlink(missing_ok=True)
+            for file in files:
+                shutil.copy(file, home)
+            for command in commands:
+                run(name, command, home, env)
+            ready.write_text(recipe)
     return home
 
 
