@@ -22,7 +22,7 @@ int scripted_open(struct scripted *s, const struct serve_config *c, struct loop 
                                    .log = c->log,
                                    .seed = 1,
                                    .keeps_files = true,
-                                   .runtimes = "docker",
+                                   .runtimes = RUNTIME_SCRIPTED,
                                    .plan = testing_rules_plan,
                                    .met = testing_rules_met,
                                    .ctx = s->rules};

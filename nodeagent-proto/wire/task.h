@@ -19,6 +19,10 @@ struct node_epoch {
     const char *id; /* random, [a-z0-9]; NULL: none */
 };
 
+/* The only runtime of a node that runs nothing: it is told what is to run in a container as it
+ * would be told without one. */
+#define RUNTIME_SCRIPTED "scripted"
+
 struct node_facts { /* from hello */
     const char *agent_version, *hostname, *os, *arch;
     const char *incarnation; /* random id of this node root; changes when the root was wiped */

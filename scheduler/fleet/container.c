@@ -20,6 +20,8 @@ const char *container_runtime(const struct site *site, const char *node_runtimes
     bool told = site && site->n_container_runtimes > 0;
     const char *const *order = told ? site->container_runtimes : usual;
     size_t n = told ? site->n_container_runtimes : sizeof usual / sizeof usual[0];
+    if (node_runtimes && strcmp(node_runtimes, RUNTIME_SCRIPTED) == 0)
+        return RUNTIME_SCRIPTED;
     for (size_t i = 0; node_runtimes && i < n; i++) {
         size_t len = strlen(order[i]);
         for (const char *p = node_runtimes; *p; p += strspn(p, " ")) {
@@ -30,6 +32,23 @@ const char *container_runtime(const struct site *site, const char *node_runtimes
         }
     }
     return NULL;
+}
+
+static bool is_scripted(const struct container *c)
+{
+    return strcmp(c->runtime, RUNTIME_SCRIPTED) == 0;
+}
+
+/* An id such as a runtime would say: what the container is called, without what is no digit. */
+static const char *scripted_id(struct arena *a, const struct container *c)
+{
+    char *id = arena_strdup(a, c->name);
+    size_t n = 0;
+    for (const char *p = c->name; *p; p++)
+        if (strchr("0123456789abcdef", *p))
+            id[n++] = *p;
+    id[n] = '\0';
+    return id;
 }
 
 /* The image, with its registry in front unless its name has one. */
@@ -185,6 +204,10 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
     struct env v, w;
     if (c->spec->narrow)
         script_make_dirs(sc, &make, c->user, &c->work_dir, 1);
+    if (is_scripted(c)) {
+        *said = scripted_id(a, c);
+        return;
+    }
     script_write_file(sc, &write, c->user, env_file(a, c), env_text(a, env), 0600);
     set_common(&v, a, c);
     set_registry(&v, c);
@@ -298,6 +321,8 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
                     struct task_spec *task)
 {
     struct env v;
+    if (is_scripted(c))
+        return;
     set_common(&v, a, c);
     env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
     env_set(&v, "BATCHAI_WORK_DIR", work_dir(c));

@@ -3,8 +3,9 @@
 the test's."""
 
 import pytest
-from support.batch import BatchGround
+from support.batch import V, BatchGround
 from support.batch_jobs import Jobs, add_pool
+from support.testing import Clock
 from support.testing_fixtures import clock, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 
@@ -114,6 +115,46 @@ def test_nodes_that_are_removed_or_restarted_wait_too(jobs, plane, clock):
     clock.advance("PT6M")
     wait_for(lambda: names(plane) == [second], what="the first to leave")
     wait_for(lambda: nodes(plane)[0]["state"] == "idle", what="the second to be back")
+
+
+def test_a_node_is_reimaged_when_the_files_are_no_longer_kept(jobs, plane, clock):
+    """And has none then; the other node goes on meanwhile."""
+    job = run_on_each(jobs, plane, "PT10M")
+    first, second = names(plane)
+    (kept,) = [t for t in plane.all(f"{job.url}/tasks") if t["nodeInfo"]["nodeId"] == first]
+    file = f"{job.url}/tasks/{kept['id']}/files/stdout.txt"
+    ask = {"nodeReimageOption": "retaineddata"}
+    plane.at(V["20.0"]).call("POST", f"/pools/kept/nodes/{first}/reimage", ask, expect=202)
+    booted = plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"]
+    clock.advance("PT5M")
+    assert plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"] == booted
+    plane.call("GET", file, expect=200)
+    (done,) = job.wait(job.add("/bin/true", constraints={"retentionTime": "PT0S"}))
+    assert done["nodeInfo"]["nodeId"] == second
+    clock.advance("PT6M")
+
+    def anew():
+        node = plane.get(f"/pools/kept/nodes/{first}")
+        return node["lastBootTime"] > booted and node["state"] == "idle"
+
+    wait_for(anew, 60, "it to be reimaged")
+    listed = [f["name"] for f in plane.all(f"/pools/kept/nodes/{first}/files?recursive=true")]
+    assert not any(name.endswith("/stdout.txt") for name in listed), listed
+
+
+def test_reimaging_waits_over_a_restart_of_the_daemon(jobs, plane):
+    run_on_each(jobs, plane, "PT10M")
+    first, _ = names(plane)
+    booted = plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"]
+    ask = {"nodeReimageOption": "retaineddata"}
+    plane.at(V["20.0"]).call("POST", f"/pools/kept/nodes/{first}/reimage", ask, expect=202)
+    plane.daemon.restart()
+    assert plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"] == booted
+    later = Clock(plane.daemon)  # a daemon that starts again has another key
+    later.advance("PT11M")
+    wait_for(lambda: plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"] > booted, 60, "it to be reimaged")
+    wait_for(lambda: [n["state"] for n in nodes(plane)] == ["idle"] * 2, 30, "both idle")
+    later.change(real=True)
 
 
 def test_a_formula_may_say_so(jobs, plane, clock):
