@@ -34,7 +34,7 @@ static const struct command commands[] = {
          "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
          "With --ephemeral, for tests: a state directory of its own that is gone when the daemon\n"
          "has ended, with all that ran on local nodes, also if the daemon was killed. Nothing is\n"
-         "synced to the disk. With --state-dir DIR it is DIR, which must not be there yet.\n"
+         "synced to the disk. With --state-dir DIR it is DIR: not there yet, or empty.\n"
          "With --testing, tests may make requests fail, look at what was asked, and make "
          "everything\n"
          "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY. Clusters\n"

@@ -43,6 +43,7 @@ static struct request *create(struct request *outer, const struct inner_head *he
         strbuf_puts(&r->raw, head->body);
     r->target = arena_strndup(&r->arena, head->target, strcspn(head->target, "?"));
     r->path = head->path;
+    r->seeds = head->seeds;
     return r;
 }
 

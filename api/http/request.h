@@ -71,6 +71,7 @@ struct request {
     struct arena arena;
     const struct principal *who; /* arena; NULL: nobody was asked for a token */
     int64_t now_us;              /* one instant for the whole request */
+    bool seeds; /* it makes what a seed says: nothing says who may put something into it */
     char request_id[40], correlation_id[40];
 
     /* Below: for server.c, router.c and reply.c only. */

@@ -110,6 +110,7 @@ static struct request *request_of(struct applying *p, struct arena *a, const str
     struct inner_head head = seed_head(p->r, a, s, given);
     head.header = &p->header[s->kind->plane];
     head.n_headers = 1;
+    head.seeds = true;
     struct request *one = request_inner(p->r, &head);
     one->now_us -= age_us(p, s);
     return one;

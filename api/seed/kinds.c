@@ -184,9 +184,53 @@ static size_t count(const json_t *tree, int depth)
 static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e);
 
+/* What bodies of the resource manager's requests have at their top. Requests with others are taken,
+ * as the service takes them; in a seed it would be a collection that is misspelt. */
+static bool is_of_body(const char *member)
+{
+    static const char *const known[] = {"location", "tags",     "properties", "sku",
+                                        "kind",     "identity", "zones",      "plan",
+                                        "id",       "name",     "type",       "managedBy"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], member) == 0)
+            return true;
+    return false;
+}
+
+/* "location, tags, properties, fileServers, clusters, experiments" */
+static const char *taken_by(struct arena *a, const struct seed_kind *kind)
+{
+    enum seed_kind_id of = (enum seed_kind_id)(kind - seed_kinds);
+    const char *text = "location, tags, properties";
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (is_child((enum seed_kind_id)k, of))
+            text = arena_concat(a, text, ", ", seed_kinds[k].collection);
+    for (size_t i = 0; kind->own[i]; i++)
+        text = arena_concat(a, text, ", ", kind->own[i]);
+    return text;
+}
+
+static int members_are_known(struct walk *w, const struct seed_step *s, struct err *e)
+{
+    const char *name;
+    json_t *v;
+    if (s->kind->plane != SEED_ARM || s->kind->unasked)
+        return 0;
+    json_object_foreach((json_t *)s->given, name, v) {
+        if (is_of_body(name) || seed_is_own(s->kind, name))
+            continue;
+        (void)down(w, name, e);
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "'%.100s' is not known here; it takes %s.",
+                       name, taken_by(w->a, s->kind));
+    }
+    return 0;
+}
+
 static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
 {
     enum seed_kind_id of = (enum seed_kind_id)(s->kind - seed_kinds);
+    if (members_are_known(w, s, e) < 0)
+        return -1;
     for (int k = 0; k < SEED_KINDS; k++) {
         const json_t *named = json_object_get(s->given, seed_kinds[k].collection);
         if (!is_child(k, of) || !named)

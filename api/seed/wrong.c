@@ -40,7 +40,8 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
     snprintf(e->target, sizeof e->target, "%.150s", path);
 }
 
-/* Azure Batch says what is wrong by keys, and in its message only that something is. */
+/* Azure Batch says what is wrong by keys; its message has only that something is, with the
+ * request's id and time on lines of their own. */
 static const char *reasons(struct arena *a, const json_t *values)
 {
     const char *text = "";
@@ -68,7 +69,9 @@ void seed_answer_read(struct arena *a, const struct request *inner, struct err *
     int code = inner->status == 409   ? ERR_CONFLICT
                : inner->status >= 500 ? ERR_INTERNAL
                                       : ERR_INVALID_PROPERTY;
-    err_set(e, code, target, "%.700s%s (status %d)", message ? message : "its request was refused",
+    if (!message)
+        message = "its request was refused";
+    err_set(e, code, target, "%.*s%s (status %d)", (int)strcspn(message, "\n"), message,
             reasons(a, json_object_get(body, "values")), inner->status);
     json_decref(body);
 }
