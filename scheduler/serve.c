@@ -231,32 +231,43 @@ static int judge(struct pass *p, const struct run *r, bool *refused, struct err 
     return 0;
 }
 
-/* The time that its first wait takes at least is not over; then the pool is woken when it is. */
-static int is_early(struct pass *p, const struct run *r, bool *early, struct err *e)
-{
-    struct wakes *w = p->s->wakes;
-    bool job = r->owner_kind == RES_JOB;
-    struct paced wait = {.step = job ? PACE_JOB_START : PACE_TASK_START, .pool_id = p->pool.id};
-    *early = false;
-    if (r->attempt > 0 || wakes_pace_us(w, p->pool.id, wait.step) == 0)
-        return 0;
-    int rc = st_run_queued_since(p->s->st, r->id, &wait.since_us, e);
-    if (rc <= 0)
-        return rc;
-    if (job)
-        wait.since_us += wakes_pace_us(w, p->pool.id, PACE_JOB_CREATION);
-    *early = wake_paced(w, WAKE_POOL, p->pool.id, &wait);
-    return 0;
-}
-
 struct serving {
     struct plan_queue *q;
     int largest;
     struct run *runs; /* the first of those that wait */
     size_t n, limit;  /* how many were read, and how many there might have been */
     size_t next;
-    size_t looked, waiting; /* in this pass */
+    size_t looked, waiting;   /* in this pass */
+    int64_t first_wait_us[2]; /* how long at least a task, a job waits for the first time */
 };
+
+static void find_first_waits(struct pass *p, struct serving *v)
+{
+    const struct wakes *w = p->s->wakes;
+    int64_t id = p->pool.id;
+    v->first_wait_us[false] = wakes_pace_us(w, id, PACE_TASK_START);
+    v->first_wait_us[true] =
+        wakes_pace_us(w, id, PACE_JOB_CREATION) + wakes_pace_us(w, id, PACE_JOB_START);
+}
+
+/* The time that its first wait takes at least is not over; then the pool is woken when it is. */
+static int is_early(struct pass *p, const struct serving *v, const struct run *r, bool *early,
+                    struct err *e)
+{
+    struct wakes *w = p->s->wakes;
+    int64_t takes_us = v->first_wait_us[r->owner_kind == RES_JOB], since_us;
+    *early = false;
+    if (r->attempt > 0 || takes_us == 0)
+        return 0;
+    int rc = st_run_queued_since(p->s->st, r->id, &since_us, e);
+    if (rc <= 0)
+        return rc;
+    int64_t until_us = wakes_until(w, since_us, takes_us);
+    *early = until_us > 0;
+    if (*early)
+        wake_by(w, WAKE_POOL, p->pool.id, until_us);
+    return 0;
+}
 
 static int ask(struct pass *p, struct serving *v, const struct run *r, struct err *e)
 {
@@ -264,7 +275,7 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
     size_t n;
     bool refused, early;
     v->looked++;
-    if (is_early(p, r, &early, e) != 0 || (!early && judge(p, r, &refused, e) != 0))
+    if (is_early(p, v, r, &early, e) != 0 || (!early && judge(p, r, &refused, e) != 0))
         return -1;
     v->waiting += early;
     if (early || refused)
@@ -323,6 +334,7 @@ int pass_serve_queue(struct pass *p, struct err *e)
                         .largest = in.largest,
                         .limit = first_look(nodes, p->n_nodes)};
     p->started = arena_alloc(p->a, QUEUE_MAX * sizeof *p->started);
+    find_first_waits(p, &v);
     while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;

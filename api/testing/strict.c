@@ -75,7 +75,8 @@ struct testing_strict *testing_strict_create(struct storage *st, const struct ac
                                  .storage = st,
                                  .access = access,
                                  .begun_on = on,
-                                 .general = profile_new(NULL, on)};
+                                 .general = profile_new(NULL, on),
+                                 .counts = strict_counts_new()};
     return s;
 }
 
@@ -85,7 +86,7 @@ void testing_strict_free(struct testing_strict *s)
         return;
     drop_all(s);
     profile_free(s->general);
-    strict_forget_counts(s, NULL);
+    strict_counts_free(s->counts);
     free(s);
 }
 
@@ -123,7 +124,7 @@ static void put(struct testing_strict *s, struct strict_profile *p)
 bool testing_strict_clear(struct testing_strict *s, const char *subscription)
 {
     bool was_on = strict_is_on(s, NULL);
-    strict_forget_counts(s, subscription);
+    strict_counts_forget(s->counts, subscription);
     if (subscription)
         return drop(s, subscription);
     drop_all(s);
@@ -230,20 +231,27 @@ static json_t *render(const struct strict_profile *p)
     return o;
 }
 
+static int n_others(const struct testing_strict *s, const char *subscription)
+{
+    int n = 0;
+    for (const struct strict_profile *p = s->first; p; p = p->next)
+        n += strcasecmp(p->subscription, subscription) != 0;
+    return n;
+}
+
 struct replied *strict_set(struct request *r)
 {
     struct err e;
     const struct testing *t = testing_of(r);
-    int n = 0;
-    for (const struct strict_profile *at = t->strict->first; at; at = at->next)
-        n++;
-    if (n >= PROFILES_MAX) {
-        err_set(&e, ERR_QUOTA, NULL, "%d subscriptions ask for strict mode; remove some.", n);
-        return reply_err(r, &e);
-    }
     struct strict_profile *p = read_body(r, &e);
     if (!p)
         return reply_err(r, &e);
+    if (p->subscription && n_others(t->strict, p->subscription) >= PROFILES_MAX) {
+        err_set(&e, ERR_QUOTA, NULL, "%d subscriptions ask for strict mode; remove some.",
+                PROFILES_MAX);
+        profile_free(p);
+        return reply_err(r, &e);
+    }
     put(t->strict, p);
     LOG_INFO(r->config->log, "testing.strict", LF_STR("subscription", p->subscription),
              LF_INT("on", p->on));

@@ -5,12 +5,12 @@
  * that are left out otherwise. By the clock of what is served.
  *
  * strict.c reads what is asked for (profiles), strict_profile.c finds it, strict_limits.c counts
- * requests.
+ * requests, and strict_counts.c keeps how many there were.
  */
 #ifndef API_TESTING_STRICT_H
 #define API_TESTING_STRICT_H
 
-#include "api/testing/strict_table.h"
+#include "api/testing/strict_counts.h"
 #include "api/testing/testing.h"
 #include "model/pace.h"
 
@@ -23,16 +23,6 @@ struct strict_profile {
     struct strict_profile *next;
 };
 
-/* How many requests there were, of a limit in the scope that it has, since a while. */
-struct strict_count {
-    enum strict_limit limit;
-    char *of; /* what the limit is of: a subscription, an account; owned */
-    char *subscription;
-    int64_t since_us;
-    int n;
-    struct strict_count *next;
-};
-
 struct testing_strict {
     struct pace pace;
     struct storage *storage; /* borrowed, as is access */
@@ -40,8 +30,7 @@ struct testing_strict {
     bool begun_on;                  /* the daemon was started so */
     struct strict_profile *first;   /* owned, as the next */
     struct strict_profile *general; /* of all that ask for nothing themselves */
-    struct strict_count *counts;
-    int n_counts;
+    struct strict_counts *counts;   /* owned */
 };
 
 /* --- strict_profile.c --------------------------------------------------------------------------
@@ -58,7 +47,5 @@ int64_t strict_takes_us(const void *ctx, const char *subscription, enum pace_ste
 
 /* Counts a request that is about to be carried out; not NULL: there were too many before it. */
 const struct injected *strict_count_request(struct testing_strict *s, struct request *r);
-/* Forgets what was counted in a subscription; NULL: in all. */
-void strict_forget_counts(struct testing_strict *s, const char *subscription);
 
 #endif

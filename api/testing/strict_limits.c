@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How much may be asked for in strict mode, and the headers that say what is left. A limit counts
- * from the first request on, and anew when its time is over.
+ * from the first request on, and anew when its time is over (strict_counts.h).
  */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,8 +12,7 @@
 #include "api/testing/whose.h"
 #include "lib/timefmt.h"
 
-#define COUNTS_MAX 10000 /* of accounts; beyond it none is throttled */
-#define SECOND_US  INT64_C(1000000)
+#define SECOND_US INT64_C(1000000)
 
 /* --- which requests a limit is of ---------------------------------------------------------------
  */
@@ -155,12 +153,6 @@ static const struct limit {
 #undef SRP
 };
 
-static const int windows_s[STRICT_LIMITS_END] = {
-#define WINDOW(limit, name, n, seconds) [limit] = seconds,
-    STRICT_LIMITS(WINDOW)
-#undef WINDOW
-};
-
 /* --- whose they are ----------------------------------------------------------------------------
  */
 
@@ -187,70 +179,11 @@ static const struct strict_profile *profile_of(const struct testing_strict *s, s
 
 /* --- counting --------------------------------------------------------------------------------- */
 
-static bool is_over(const struct strict_count *c, int64_t now_us)
+/* In the present window. */
+static int counted(const struct testing_strict *s, enum strict_limit limit, struct request *r,
+                   int64_t *left_us)
 {
-    return now_us < c->since_us || now_us >= c->since_us + windows_s[c->limit] * SECOND_US;
-}
-
-static void count_free(struct strict_count *c)
-{
-    free(c->of);
-    free(c->subscription);
-    free(c);
-}
-
-/* Those that are over; with `now_us` 0 those of a subscription, or NULL: all. */
-static void drop_counts(struct testing_strict *s, int64_t now_us, const char *subscription)
-{
-    for (struct strict_count **at = &s->counts; *at;) {
-        struct strict_count *c = *at;
-        bool goes = now_us ? is_over(c, now_us)
-                           : !subscription || strcasecmp(c->subscription, subscription) == 0;
-        if (!goes) {
-            at = &c->next;
-            continue;
-        }
-        *at = c->next;
-        s->n_counts--;
-        count_free(c);
-    }
-}
-
-void strict_forget_counts(struct testing_strict *s, const char *subscription)
-{
-    drop_counts(s, 0, subscription);
-}
-
-/* In the present window; NULL: nothing was counted. */
-static struct strict_count *find_count(const struct testing_strict *s, enum strict_limit limit,
-                                       const char *of, int64_t now_us)
-{
-    for (struct strict_count *c = s->counts; c; c = c->next)
-        if (c->limit == limit && strcasecmp(c->of, of) == 0)
-            return is_over(c, now_us) ? NULL : c;
-    return NULL;
-}
-
-static void count_one(struct testing_strict *s, enum strict_limit limit, struct request *r)
-{
-    const char *of = limits[limit].scope(r), *subscription = subscription_of(s, r);
-    struct strict_count *c = find_count(s, limit, of, r->now_us);
-    if (c) {
-        c->n++;
-        return;
-    }
-    drop_counts(s, r->now_us, NULL);
-    if (s->n_counts == COUNTS_MAX)
-        return;
-    c = xcalloc(1, sizeof *c);
-    *c = (struct strict_count){.limit = limit,
-                               .of = xstrdup(of),
-                               .subscription = xstrdup(subscription ? subscription : ""),
-                               .since_us = r->now_us,
-                               .n = 1,
-                               .next = s->counts};
-    s->counts = c;
-    s->n_counts++;
+    return strict_counts_get(s->counts, limit, limits[limit].scope(r), r->now_us, left_us);
 }
 
 static bool fits(const struct strict_profile *p, enum strict_limit limit, struct request *r)
@@ -273,10 +206,9 @@ static const char *message_of(struct request *r, const struct strict_profile *p,
 }
 
 static const struct injected *refuse(struct request *r, const struct strict_profile *p,
-                                     enum strict_limit limit, const struct strict_count *c)
+                                     enum strict_limit limit, int64_t left_us)
 {
     static const int64_t no_fault = 0;
-    int64_t left_us = c->since_us + windows_s[limit] * SECOND_US - r->now_us;
     int left_s = (int)((left_us + SECOND_US - 1) / SECOND_US);
     struct injected *x = arena_alloc(&r->arena, sizeof *x);
     *x = (struct injected){.status = limits[limit].status,
@@ -292,17 +224,17 @@ static const struct injected *refuse(struct request *r, const struct strict_prof
 const struct injected *strict_count_request(struct testing_strict *s, struct request *r)
 {
     const struct strict_profile *p = profile_of(s, r);
+    int64_t left_us;
     if (!p)
         return NULL;
-    for (int i = 0; i < STRICT_LIMITS_END; i++) {
-        const struct strict_count *c =
-            fits(p, i, r) ? find_count(s, i, limits[i].scope(r), r->now_us) : NULL;
-        if (c && c->n >= p->most[i])
-            return refuse(r, p, i, c);
-    }
+    const char *subscription = subscription_of(s, r);
+    for (int i = 0; i < STRICT_LIMITS_END; i++)
+        if (fits(p, i, r) && counted(s, i, r, &left_us) >= p->most[i])
+            return refuse(r, p, i, left_us);
     for (int i = 0; i < STRICT_LIMITS_END; i++)
         if (fits(p, i, r))
-            count_one(s, i, r);
+            strict_counts_add(s->counts, i, limits[i].scope(r), subscription ? subscription : "",
+                              r->now_us);
     return NULL;
 }
 
@@ -334,12 +266,12 @@ static void add_remaining(const struct testing_strict *s, const struct strict_pr
         {LIMIT_TENANT_READS, "x-ms-ratelimit-remaining-tenant-reads"},
         {LIMIT_TENANT_WRITES, "x-ms-ratelimit-remaining-tenant-writes"},
     };
+    int64_t left_us;
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         enum strict_limit limit = told[i].limit;
         if (!fits(p, limit, r))
             continue;
-        const struct strict_count *c = find_count(s, limit, limits[limit].scope(r), r->now_us);
-        int left = p->most[limit] - (c ? c->n : 0);
+        int left = p->most[limit] - counted(s, limit, r, &left_us);
         reply_header_instead(r, told[i].header, arena_printf(&r->arena, "%d", left > 0 ? left : 0));
     }
 }

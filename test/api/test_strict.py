@@ -135,6 +135,26 @@ def test_another_subscription_is_not_throttled(place, strict):
     assert statuses == [200, 429, 200, 200, 200]
 
 
+def test_two_hundred_subscriptions_are_throttled_apart(strict):
+    d = strict.daemon
+    ids = [d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"] for _ in range(200)]
+    for n, id in enumerate(ids):
+        strict.call("POST", "/strict", {"subscription": id, "readsPerHour": 1 + n % 3}, expect=200)
+
+    def look(id):
+        reply = d.call("GET", f"/subscriptions/{id}/resourcegroups", validate=False)
+        return reply.status, left(reply, "reads")
+
+    seen = [[look(id) for _ in range(4)] for id in ids]
+    for n, those in enumerate(seen):
+        most = 1 + n % 3
+        assert those == [(200, most - 1 - i) for i in range(most)] + [(429, 0)] * (4 - most), n
+    strict.call("DELETE", f"/strict?subscription={ids[7]}", expect=204)
+    strict.call("POST", "/strict", {"subscription": ids[7], "readsPerHour": 2}, expect=200)
+    assert look(ids[7]) == (200, 1), "what it was counted is forgotten"
+    assert look(ids[8])[0] == 429, "and of no other"
+
+
 def test_lists_of_storage_accounts_have_a_limit_of_their_provider(place, strict):
     strict.set(storageAccountListsPer5Minutes=1)
     path = f"{place.group_path}/providers/Microsoft.Storage/storageAccounts"

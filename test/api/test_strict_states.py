@@ -140,6 +140,31 @@ def test_what_is_held_up_goes_on_when_the_mode_is_switched_off(place, strict, cl
     wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="its node")
 
 
+def test_each_node_and_job_that_waits_has_its_few_timers(place, strict, clock):
+    """Not all of them look again whenever one does."""
+    strict.rules({"duration": "PT1M"})
+    strict.set()
+    place.experiment()
+
+    def timers(n):
+        cluster = place.cluster_at(fresh("c"))
+        cluster.call("PUT", body=cluster_body(n), expect=202)
+        up = clock.advance("PT5M")["timers"]
+        assert cluster.counts()["idleNodeCount"] == n
+        jobs = [place.job_at(fresh("j")) for _ in range(n)]
+        for job in jobs:
+            job.call("PUT", body=job_body(cluster.path), expect=202)
+        run = clock.advance("PT5M")["timers"]
+        assert {job.state for job in jobs} == {"succeeded"}
+        cluster.resize(0)
+        down = clock.advance("PT10M")["timers"]
+        assert cluster.properties["currentNodeCount"] == 0
+        return up, run, down
+
+    few, many = timers(10), timers(80)
+    assert all(b <= 8 * a + 100 for a, b in zip(few, many, strict=True)), (few, many)
+
+
 # --- Azure Batch --------------------------------------------------------------------------------------
 
 
