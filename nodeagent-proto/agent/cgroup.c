@@ -17,6 +17,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/spawn.h"
 
 #define HOLDER   "batchai"
 #define TEXT_MAX (1024U * 1024) /* mountinfo of a machine with very many mounts */
@@ -261,19 +262,43 @@ void cgroup_free(struct cgroup *g)
     memset(g, 0, sizeof *g);
 }
 
+static int open_for_clone(const char *path, struct clone_args *args)
+{
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    args->flags |= CLONE_INTO_CGROUP;
+    args->cgroup = (__u64)fd;
+    return fd;
+}
+
+static void close_again(int fd)
+{
+    int saved = errno;
+    close(fd);
+    errno = saved;
+}
+
 /* A raw system call, because the C library has no name for it. The child is a copy of a process
  * with one thread, so nobody holds the library's locks there. */
 static pid_t clone_into(const char *path)
 {
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    int fd = open_for_clone(path, &args);
     if (fd < 0)
         return -1;
-    struct clone_args args = {
-        .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (__u64)fd};
     pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-    int saved = errno;
-    close(fd);
-    errno = saved;
+    close_again(fd);
+    return pid;
+}
+
+pid_t cgroup_spawn(const struct cgroup *g, void (*fn)(void *arg), void *arg)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    int fd = g->path ? open_for_clone(g->path, &args) : -1;
+    if (g->path && fd < 0)
+        return -1;
+    pid_t pid = spawn(&args, fn, arg);
+    if (fd >= 0)
+        close_again(fd);
     return pid;
 }
 

@@ -57,6 +57,9 @@ void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation);
  * first moment: moving a process there would wait for all processors of the machine. *inside, for
  * the child: it is there. Kernels before 5.7 have to move it, or cannot. */
 pid_t cgroup_fork(const struct cgroup *g, bool *inside);
+/* The same by spawn(): fn(arg), which must not return, runs in the cgroup, if there is one, and in
+ * the caller's memory. -1: that cannot be done. */
+pid_t cgroup_spawn(const struct cgroup *g, void (*fn)(void *arg), void *arg);
 /* SIGKILL to all processes in it at once. */
 void cgroup_kill(const char *path);
 /* Kills the processes left in it, waits a little until they are gone, and removes it. */

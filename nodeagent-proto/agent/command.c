@@ -202,10 +202,10 @@ static size_t env_bytes(char **env)
     return n;
 }
 
-void command_exec_shell(const char *command_line, char **env, struct err *e)
+void command_exec_shell(const char *command_line, char **env, struct arena *a, struct err *e)
 {
     const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-    plain_exec(command_line, env);
+    plain_exec(command_line, env, a);
     char *argv[] = {(char *)(uintptr_t)(strrchr(shell, '/') + 1), (char *)(uintptr_t) "-c",
                     (char *)(uintptr_t)command_line, NULL};
     execve(shell, argv, env);
@@ -223,27 +223,26 @@ static const char *path_of(char **env)
 }
 
 /* A script without a first line that says what runs it is the shell's, as everywhere. */
-static void exec_script(const char *path, char *const *argv, char **env)
+static void exec_script(const char *path, char *const *argv, char **env, struct arena *a)
 {
     size_t n = 0;
     while (argv[n])
         n++;
-    char **with_shell = xcalloc(n + 2, sizeof *with_shell);
+    char **with_shell = arena_alloc(a, (n + 2) * sizeof *with_shell);
     with_shell[0] = (char *)(uintptr_t) "/bin/sh";
     with_shell[1] = (char *)(uintptr_t)path;
     for (size_t i = 1; i < n; i++)
         with_shell[i + 1] = argv[i];
     execve("/bin/sh", with_shell, env);
-    free(with_shell);
 }
 
 /* Goes on where there is no such program; *error is why the last one that is there did not begin.
  * What is in a directory of PATH that is closed to the account is not there. */
-static void try_exec(const char *path, char *const *argv, char **env, int *error)
+static void try_exec(const char *path, char *const *argv, char **env, struct arena *a, int *error)
 {
     execve(path, argv, env);
     if (errno == ENOEXEC)
-        exec_script(path, argv, env);
+        exec_script(path, argv, env, a);
     int failed = errno;
     if (failed == EACCES && access(path, F_OK) != 0)
         return;
@@ -257,7 +256,8 @@ static bool is_refused(char *const *argv)
            argv[2];
 }
 
-enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e)
+enum command_failure command_exec_argv(char *const *argv, char **env, struct arena *a,
+                                       struct err *e)
 {
     int error = 0;
     if (is_refused(argv)) {
@@ -265,19 +265,16 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct err
         return COMMAND_FAILED;
     }
     if (strcmp(argv[0], TASK_OWN_PROGRAM) == 0) {
-        try_exec("/proc/self/exe", argv, env, &error);
+        try_exec("/proc/self/exe", argv, env, a, &error);
     } else if (strchr(argv[0], '/')) {
-        try_exec(argv[0], argv, env, &error);
+        try_exec(argv[0], argv, env, a, &error);
     } else {
-        struct strbuf path = STRBUF_INIT;
         for (const char *at = path_of(env); at; at = strchr(at, ':')) {
             at += *at == ':';
-            strbuf_reset(&path);
-            strbuf_printf(&path, "%.*s/%s", (int)strcspn(at, ":"), at, argv[0]);
-            try_exec(path.s, argv, env, &error);
+            try_exec(arena_printf(a, "%.*s/%s", (int)strcspn(at, ":"), at, argv[0]), argv, env, a,
+                     &error);
         }
-        strbuf_free(&path);
-        try_exec(argv[0], argv, env, &error);
+        try_exec(argv[0], argv, env, a, &error);
     }
     errno = error ? error : ENOENT;
     err_errno(e, ERR_NODE, "cannot execute %s", argv[0]);
@@ -288,15 +285,13 @@ static enum command_failure exec_command(const struct command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     if (!spec->argv) {
-        command_exec_shell(spec->command_line, c->env, e);
+        command_exec_shell(spec->command_line, c->env, c->arena, e);
         return COMMAND_FAILED;
     }
-    char **argv = xcalloc(spec->n_argv + 1, sizeof *argv);
+    char **argv = arena_alloc(c->arena, (spec->n_argv + 1) * sizeof *argv);
     for (size_t i = 0; i < spec->n_argv; i++)
         argv[i] = (char *)(uintptr_t)spec->argv[i];
-    enum command_failure how = command_exec_argv(argv, c->env, e);
-    free(argv);
-    return how;
+    return command_exec_argv(argv, c->env, c->arena, e);
 }
 
 void command_become(const struct command *c)
@@ -310,9 +305,8 @@ void command_become(const struct command *c)
         die_with(c->supervisor);
         how = exec_command(c, &e);
     }
-    struct strbuf why = STRBUF_INIT;
-    strbuf_printf(&why, "%c%s", (int)how, e.msg);
-    ssize_t ignored = write(c->why_fd, why.s, why.len);
+    const char *why = arena_printf(c->arena, "%c%s", (int)how, e.msg);
+    ssize_t ignored = write(c->why_fd, why, strlen(why));
     (void)ignored;
     _exit(127);
 }

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
 #include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/cgroup.h"
@@ -25,6 +26,8 @@ struct command { /* all borrowed */
     char **env;
     int why_fd;
     pid_t supervisor;
+    struct arena
+        *arena; /* what an exec leaves behind, should the child be in its parent's memory */
 };
 
 /* First the variables of the account or, without one (NULL), a few inherited variables and the
@@ -50,10 +53,11 @@ void command_default_signals(void);
  * others at their default. */
 void command_ignore_signals(void);
 /* Returns only if the program cannot be executed: whether there is none. An argument list ends with
- * a NULL. */
-enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e);
+ * a NULL. What an exec leaves behind is in the arena. */
+enum command_failure command_exec_argv(char *const *argv, char **env, struct arena *a,
+                                       struct err *e);
 /* As `bash -c` would (sh where there is no bash), and without one where that makes no difference
  * (plain.h). Returns only if the shell cannot be executed. */
-void command_exec_shell(const char *command_line, char **env, struct err *e);
+void command_exec_shell(const char *command_line, char **env, struct arena *a, struct err *e);
 
 #endif

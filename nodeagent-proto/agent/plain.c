@@ -9,9 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/arena.h"
-#include "lib/strbuf.h"
-
 /* None of these means anything to a shell, but for a '=' in the first word. */
 #define PLAIN                                                                                      \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                               \
@@ -56,26 +53,23 @@ static bool is_plain_environment(char *const *env)
     return true;
 }
 
-/* The words of the line, which it cuts, with a NULL behind them; or NULL. The caller frees it. */
-static char **words_of(char *line)
+/* The words of the line, which it cuts, with a NULL behind them; or NULL. */
+static char **words_of(char *line, struct arena *a)
 {
     if (line[strspn(line, PLAIN BLANKS)] != '\0')
         return NULL;
-    char **argv = xcalloc(strlen(line) / 2 + 2, sizeof *argv);
+    char **argv = arena_alloc(a, (strlen(line) / 2 + 2) * sizeof *argv);
     size_t n = 0;
     char *at = NULL;
     for (char *word = strtok_r(line, BLANKS, &at); word; word = strtok_r(NULL, BLANKS, &at))
         argv[n++] = word;
-    if (n > 0 && !strchr(argv[0], '=') && !is_shells_own(argv[0]))
-        return argv;
-    free(argv);
-    return NULL;
+    return n > 0 && !strchr(argv[0], '=') && !is_shells_own(argv[0]) ? argv : NULL;
 }
 
-/* The first program of that name in the directories of PATH, or an empty `found`. An empty
- * directory is the current one to a shell, and a file that cannot be executed is spoken of by it:
- * neither is for us. */
-static void find(const char *name, char *const *env, struct strbuf *found)
+/* The first program of that name in the directories of PATH, or NULL. An empty directory is the
+ * current one to a shell, and a file that cannot be executed is spoken of by it: neither is for us.
+ */
+static const char *find(const char *name, char *const *env, struct arena *a)
 {
     for (; *env && strncmp(*env, "PATH=", 5) != 0; env++)
         ;
@@ -83,20 +77,16 @@ static void find(const char *name, char *const *env, struct strbuf *found)
     while (*at == '/') {
         struct stat st;
         size_t n = strcspn(at, ":");
-        strbuf_reset(found);
-        strbuf_printf(found, "%.*s/%s", (int)n, at, name);
-        if (stat(found->s, &st) == 0 && !S_ISDIR(st.st_mode)) {
-            if (access(found->s, X_OK) != 0)
-                break;
-            return;
-        }
+        const char *found = arena_printf(a, "%.*s/%s", (int)n, at, name);
+        if (stat(found, &st) == 0 && !S_ISDIR(st.st_mode))
+            return access(found, X_OK) == 0 ? found : NULL;
         at += n;
         at += *at == ':';
     }
-    strbuf_reset(found);
+    return NULL;
 }
 
-static void exec_in(const char *path, char *const *argv, char *const *env)
+static void exec_in(const char *path, char *const *argv, char *const *env, struct arena *a)
 {
     char cwd[PATH_MAX];
     size_t n = 0;
@@ -104,34 +94,20 @@ static void exec_in(const char *path, char *const *argv, char *const *env)
         return;
     while (env[n])
         n++;
-    struct strbuf pwd_pair = STRBUF_INIT, self = STRBUF_INIT;
-    strbuf_concat(&pwd_pair, "PWD=", cwd);
-    strbuf_concat(&self, "_=", path);
-    char **full = xcalloc(n + 4, sizeof *full);
+    char **full = arena_alloc(a, (n + 4) * sizeof *full);
     memcpy(full, env, n * sizeof *env);
-    full[n] = pwd_pair.s;
+    full[n] = arena_concat(a, "PWD=", cwd);
     full[n + 1] = (char *)(uintptr_t) "SHLVL=0";
-    full[n + 2] = self.s;
+    full[n + 2] = arena_concat(a, "_=", path);
     execve(path, argv, full);
-    free(full);
-    strbuf_free(&self);
-    strbuf_free(&pwd_pair);
 }
 
-void plain_exec(const char *command_line, char **env)
+void plain_exec(const char *command_line, char **env, struct arena *a)
 {
-    char *line = xstrdup(command_line);
-    char **argv = is_plain_environment(env) ? words_of(line) : NULL;
-    if (argv) {
-        struct strbuf path = STRBUF_INIT;
-        if (strchr(argv[0], '/'))
-            strbuf_puts(&path, argv[0]);
-        else
-            find(argv[0], env, &path);
-        if (path.len > 0)
-            exec_in(path.s, argv, env);
-        strbuf_free(&path);
-    }
-    free(argv);
-    free(line);
+    char **argv = is_plain_environment(env) ? words_of(arena_strdup(a, command_line), a) : NULL;
+    if (!argv)
+        return;
+    const char *path = strchr(argv[0], '/') ? argv[0] : find(argv[0], env, a);
+    if (path)
+        exec_in(path, argv, env, a);
 }

@@ -6,10 +6,12 @@
 #ifndef NODEAGENT_PROTO_AGENT_PLAIN_H
 #define NODEAGENT_PROTO_AGENT_PLAIN_H
 
+#include "lib/arena.h"
+
 /* In a child. Executes the program that `bash -c` would, in the environment that it would give it
  * (PWD, SHLVL and _ are the shell's). Returns if the line has anything that a shell reads, if its
  * first word is the shell's own, if the environment changes what a shell does, or if the program
- * cannot be executed: what is to be said then, bash says. */
-void plain_exec(const char *command_line, char **env);
+ * cannot be executed: what is to be said then, bash says. What it needs is in the arena. */
+void plain_exec(const char *command_line, char **env, struct arena *a);
 
 #endif

@@ -19,8 +19,10 @@
 static _Noreturn void become(const struct relay *r, int signo)
 {
     char number[32];
+    struct arena a;
     struct err e;
     size_t n = 0;
+    arena_init(&a);
     while (r->env[n])
         n++;
     char **env = xcalloc(n + 2, sizeof *env);
@@ -31,7 +33,7 @@ static _Noreturn void become(const struct relay *r, int signo)
     command_default_signals();
     if (!r->account || account_become(r->account, &e) == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        command_exec_shell(r->command, env, &e);
+        command_exec_shell(r->command, env, &a, &e);
     }
     _exit(127);
 }

@@ -50,7 +50,9 @@ struct far_end {
 
 static _Noreturn void become(const struct far_end *f, const int fds[3])
 {
+    struct arena a;
     struct err e;
+    arena_init(&a);
     static char *const shell[] = {(char *)(uintptr_t) "sh", NULL};
     setsid();
     for (int fd = 0; fd < 3; fd++)
@@ -60,7 +62,7 @@ static _Noreturn void become(const struct far_end *f, const int fds[3])
     unsetenv(REMOTE_SESSION_VARIABLE);
     unsetenv(REMOTE_SFTP_VARIABLE);
     if (f->command.len > 0) {
-        command_exec_shell(f->command.s, environ, &e);
+        command_exec_shell(f->command.s, environ, &a, &e);
         fprintf(stderr, "ssh: %s\n", e.msg);
     } else {
         execv("/bin/bash", shell);

@@ -292,9 +292,30 @@ static int prepare(struct supervisor *s, struct err *e)
     return record_commit(c->claim_fd, e);
 }
 
+static void become_command(void *command)
+{
+    command_become(command);
+}
+
+/* Where the task has no time limit, nothing is asked of the supervisor before its command has begun
+ * (an agent sends signals after it has read ID.start), so it may sleep until then. */
+static pid_t start_child(struct supervisor *s, struct command *c)
+{
+    c->in_cgroup = s->cgroup.path != NULL;
+    pid_t pid = s->deadline_ms ? -1 : cgroup_spawn(&s->cgroup, become_command, c);
+    if (pid > 0)
+        return pid;
+    pid = cgroup_fork(&s->cgroup, &c->in_cgroup);
+    if (pid == 0)
+        command_become(c);
+    return pid;
+}
+
 static void fork_command(struct supervisor *s, char *why, size_t size)
 {
     int fds[2];
+    struct arena left;
+    arena_init(&left);
     if (pipe2(fds, O_CLOEXEC) < 0) {
         snprintf(why, size, "cannot make a pipe: %s", strerror(errno));
         return;
@@ -304,13 +325,13 @@ static void fork_command(struct supervisor *s, char *why, size_t size)
                               .cgroup = &s->cgroup,
                               .env = s->env,
                               .why_fd = fds[1],
-                              .supervisor = getpid()};
+                              .supervisor = getpid(),
+                              .arena = &left};
     if (s->c->spec->timeout_s)
         s->deadline_ms = monotonic_ms() + (int64_t)s->c->spec->timeout_s * 1000;
-    s->command = cgroup_fork(&s->cgroup, &command.in_cgroup);
-    if (s->command == 0)
-        command_become(&command);
+    s->command = start_child(s, &command);
     int saved = errno;
+    arena_free(&left);
     close(fds[1]);
     if (s->command < 0)
         snprintf(why, size, "cannot fork: %s", strerror(saved));

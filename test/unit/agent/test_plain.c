@@ -32,10 +32,11 @@ struct result {
     struct strbuf out;
 };
 
-typedef void (*exec_fn)(const char *line, char **env);
+typedef void (*exec_fn)(const char *line, char **env, struct arena *a);
 
-static void by_bash(const char *line, char **env)
+static void by_bash(const char *line, char **env, struct arena *a)
 {
+    (void)a;
     char *argv[] = {(char *)(uintptr_t) "bash", (char *)(uintptr_t) "-c", (char *)(uintptr_t)line,
                     NULL};
     execve("/bin/bash", argv, env);
@@ -51,7 +52,9 @@ static void run(exec_fn exec, const char *line, char **env, struct result *r)
         dup2(fds[1], STDERR_FILENO);
         close(fds[0]);
         close(fds[1]);
-        exec(line, env);
+        struct arena a;
+        arena_init(&a);
+        exec(line, env, &a);
         _exit(LEFT_TO_BASH);
     }
     close(fds[1]);

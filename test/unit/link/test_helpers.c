@@ -121,6 +121,48 @@ static void test_a_task_that_is_too_long_for_a_message(void **state)
     free(command);
 }
 
+/* KiB of its data and heap. */
+static long data_of(long pid)
+{
+    char path[64], *text = NULL;
+    snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    assert_int_equal(fs_read(path, 65536, &text, NULL, NULL), 0);
+    const char *at = strstr(text, "VmData:");
+    long n = at ? strtol(at + strlen("VmData:"), NULL, 10) : -1;
+    free(text);
+    return n;
+}
+
+/* A child that executes its command frees nothing, and may share memory with its supervisor. */
+static void test_commands_leave_no_memory_behind(void **state)
+{
+    struct fixture *f = *state;
+    enum { LONG = 40000, TIMES = 30 };
+    char *plain = xcalloc(1, LONG + 1), id[32];
+    memset(plain, 'a', LONG);
+    memcpy(plain, "true ", 5);
+    open_ready(f);
+    long helper = find_idle(f, "t");
+    assert_int_equal(run_to_end(f, "first", plain)->s.exit_code, 0);
+    WAIT(f, is_named(helper, "batchai-spare"));
+    long before = data_of(helper);
+    int ran = 0;
+    for (int i = 0; i < TIMES; i++) {
+        snprintf(id, sizeof id, "n%d", i);
+        assert_int_equal(run_to_end(f, id, plain)->s.exit_code, 0);
+        ran += supervisor_of(f, id) == helper;
+        WAIT(f, is_named(helper, "batchai-spare"));
+    }
+    assert_true(ran > TIMES / 2);
+    long grown = data_of(helper) - before;
+#ifdef __SANITIZE_ADDRESS__
+    grown = 0; /* it keeps what is freed */
+#endif
+    if (grown > TIMES * LONG / 1024 / 4)
+        fail_msg("its memory grew by %ld KiB in %d tasks", grown, TIMES);
+    free(plain);
+}
+
 static ino_t inode_of(struct fixture *f, const char *relative)
 {
     struct stat st = {.st_ino = 0};
@@ -219,6 +261,7 @@ int main(void)
         TEST(test_a_helper_that_was_killed_is_not_missed),
         TEST(test_idle_helpers_end),
         TEST(test_a_task_that_is_too_long_for_a_message),
+        TEST(test_commands_leave_no_memory_behind),
         TEST(test_files_of_a_forgotten_task_serve_the_next),
         TEST(test_as_many_files_serve_again_as_tasks_ran_at_once),
         TEST(test_files_of_a_task_that_did_not_begin_serve_the_next),
