@@ -485,6 +485,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .disk = disk_of(d->storage),
                                   .log = c->log,
                                   .clock = served_time_clock(&d->time),
+                                  .clock_changes = c->testing_key != NULL,
                                   .services = d->services,
                                   .n_services = API_SERVICES,
                                   .hurry = end_looks,
@@ -562,7 +563,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     limits_raise_descriptors();
     limits_size_thread_pool(c->site);
     open_loop(&d);
-    served_time_open(&d.time, d.tools, &d.storage, c->testing_key != NULL);
+    served_time_open(&d.time, d.tools, &d.storage, c->testing_key ? d.files : NULL);
     footprint_between(); /* what the certificates took */
     int rc = open_storage(&d, e);
     if (rc == 0)

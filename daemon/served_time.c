@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/served_time.h"
 
+#include "files/change.h"
 #include "lib/loop_uv.h"
 #include "lib/loop_virtual.h"
 #include "storage/storage.h"
@@ -16,16 +17,28 @@ static uint64_t deferred(void *ctx)
     return loop_uv_deferred(((const struct served_time *)ctx)->machine);
 }
 
+/* 0: it is the machine's. */
+static int64_t changed_us(void *served_time)
+{
+    const struct served_time *t = served_time;
+    struct loop_virtual_state s = {0};
+    if (t->clock)
+        loop_virtual_look(t->changes, &s);
+    return s.touched ? loop_wall_us(t->loop) : 0;
+}
+
 void served_time_open(struct served_time *t, struct loop *machine, struct storage **storage,
-                      bool changes)
+                      struct files *files)
 {
     *t = (struct served_time){.loop = machine, .machine = machine, .storage = storage};
-    if (!changes)
+    if (!files)
         return;
     struct loop_virtual *v =
         loop_virtual_create(&(struct loop_virtual_config){machine, is_busy, deferred, t});
     t->loop = loop_virtual_loop(v);
+    t->changes = v;
     t->clock = testing_clock_create(v);
+    files_in_time(files, changed_us, t);
 }
 
 void served_time_close(struct served_time *t)

@@ -87,6 +87,7 @@ struct act *act_new(struct files *f, act_fn run, const struct file_place *at, fi
     a->share = xstrdup(at->share);
     a->path = xstrdup(at->path);
     a->sync = files_sync(f);
+    a->time_ns = files_time_ns(f);
     return a;
 }
 

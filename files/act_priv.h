@@ -23,6 +23,7 @@ struct act {
     size_t n;
     uint64_t offset, len;
     int64_t mtime_ns, atime_ns;
+    int64_t time_ns; /* of what it writes: files_time_ns() */
     mode_t mode;
     bool sync; /* what is written is on disk before it is told */
     bool keeps_mtime, appends, wants_md5, replaces, is_new; /* see change.h */

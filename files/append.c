@@ -17,6 +17,7 @@
 struct append_job {
     struct job job;
     char *folder, *path, *text;
+    int64_t time_ns;
     int error;
     files_done cb;
     void *ctx;
@@ -28,7 +29,8 @@ static int open_log(const struct append_job *j)
     const char *name = slash ? slash + 1 : j->path;
     if (slash)
         *slash = '\0';
-    int dir = place_make_directories(j->folder, slash ? path : "", 0777, false);
+    const struct new_directory how = {.mode = 0777, .time_ns = j->time_ns};
+    int dir = place_make_directories(j->folder, slash ? path : "", &how, false);
     int fd = dir < 0
                  ? -1
                  : openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -46,8 +48,10 @@ static bool append_step(struct job *job)
     int fd = open_log(j);
     if (fd < 0 || fchmod(fd, 0666) < 0 || fs_write_all(fd, j->text, strlen(j->text)) < 0)
         j->error = errno;
-    if (fd >= 0)
+    if (fd >= 0) {
+        place_set_time(fd, j->time_ns);
         close(fd);
+    }
     return false;
 }
 
@@ -82,6 +86,7 @@ void files_append(struct files *f, const struct file_place *at, const char *text
                              .folder = xstrdup(at->share),
                              .path = xstrdup(at->path),
                              .text = xstrdup(text),
+                             .time_ns = files_time_ns(f),
                              .cb = cb,
                              .ctx = ctx};
     job_begin(f, at->share, &j->job);

@@ -62,21 +62,24 @@ static enum file_fault what_is_there(int dir, const char *name)
     return facts.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
 }
 
-static enum file_fault synced(const struct act *a, int dir)
+/* In the directory a name has come or gone. */
+static enum file_fault changed(const struct act *a, int dir)
 {
+    place_set_time(dir, a->time_ns);
     errno = a->sync ? place_sync_directory(dir) : 0;
     return fault_of(errno);
 }
 
 static enum file_fault make_directory(struct act *a, const struct above *up)
 {
-    errno = place_make_directory(up->dir, up->name, a->mode);
+    const struct new_directory how = {a->mode, a->time_ns};
+    errno = place_make_directory(up->dir, up->name, &how);
     if (errno == EEXIST)
         return what_is_there(up->dir, up->name);
     if (errno)
         return fault_of(errno);
     enum file_fault fault = facts_at(up->dir, up->name, &a->r.facts, NULL);
-    return fault ? fault : synced(a, up->dir);
+    return fault ? fault : changed(a, up->dir);
 }
 
 static enum file_fault remove_directory(struct act *a, const struct above *up)
@@ -87,7 +90,7 @@ static enum file_fault remove_directory(struct act *a, const struct above *up)
         rc = unlinkat(up->dir, up->name, AT_REMOVEDIR);
     }
     if (rc == 0)
-        return synced(a, up->dir);
+        return changed(a, up->dir);
     if (errno == ENOTDIR)
         return what_is_there(up->dir, up->name);
     return fault_of(errno == EEXIST ? ENOTEMPTY : errno);
@@ -111,7 +114,7 @@ static enum file_fault remove_file(struct act *a, const struct above *up)
         return fault;
     if (unlinkat(up->dir, up->name, 0) < 0)
         return fault_of(errno);
-    return synced(a, up->dir);
+    return changed(a, up->dir);
 }
 
 /* Does something with a name in the directory that it is in. */
@@ -184,8 +187,8 @@ static enum file_fault rename_both(struct act *a, const struct above *from, cons
                                  : fault_of(errno);
     fault = facts_at(to->dir, to->name, &a->r.facts, NULL);
     if (!fault)
-        fault = synced(a, to->dir);
-    return fault ? fault : synced(a, from->dir);
+        fault = changed(a, to->dir);
+    return fault ? fault : changed(a, from->dir);
 }
 
 static enum file_fault run_rename(struct act *a)

@@ -40,6 +40,11 @@ void files_without_sync(struct files *f);
 /* Whether it must be. */
 bool files_sync(const struct files *f);
 
+/* What is written from now on, and the directories in which names come and go, get their time from
+ * this clock (microseconds; on the loop), and no two writes the same one. While it says 0 they get
+ * the machine's, as without it: for tests. */
+void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx);
+
 /* Looks what is there: a file or a directory. */
 void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 

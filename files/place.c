@@ -236,33 +236,37 @@ void above_leave(struct above *a)
 
 /* --- directories ------------------------------------------------------------------------------ */
 
-int place_make_directory(int dir, const char *name, mode_t mode)
+int place_make_directory(int dir, const char *name, const struct new_directory *how)
 {
-    if (mkdirat(dir, name, mode) < 0)
+    if (mkdirat(dir, name, how->mode) < 0)
         return errno;
     /* Not by its name: somebody may have put a link in its place. */
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int error = fd < 0 || fchmod(fd, mode) < 0 ? errno : 0;
-    if (fd >= 0)
+    int error = fd < 0 || fchmod(fd, how->mode) < 0 ? errno : 0;
+    if (fd >= 0) {
+        place_set_time(fd, how->time_ns);
         close(fd);
+    }
+    place_set_time(dir, how->time_ns);
     return error;
 }
 
 /* Makes `name` in the directory `above`, unless it is there. Returns errno. */
-static int make_below(const char *share, const char *above, const char *name, mode_t mode,
-                      bool sync)
+static int make_below(const char *share, const char *above, const char *name,
+                      const struct new_directory *how, bool sync)
 {
     int up = fs_open_beneath(share, above, O_RDONLY | O_DIRECTORY);
     if (up < 0)
         return errno;
-    int error = place_make_directory(up, name, mode);
+    int error = place_make_directory(up, name, how);
     if (error == 0 && sync)
         error = place_sync_directory(up);
     close(up);
     return error == EEXIST ? 0 : error;
 }
 
-static int make_missing(const char *share, const char *path, mode_t mode, bool sync)
+static int make_missing(const char *share, const char *path, const struct new_directory *how,
+                        bool sync)
 {
     char *copy = xstrdup(path);
     const char *above = "";
@@ -272,7 +276,7 @@ static int make_missing(const char *share, const char *path, mode_t mode, bool s
         bool last = *end == '\0';
         *end = '\0';
         if (*name)
-            error = make_below(share, above, name, mode, sync);
+            error = make_below(share, above, name, how, sync);
         if (name > copy)
             name[-1] = '/';
         above = copy;
@@ -282,12 +286,13 @@ static int make_missing(const char *share, const char *path, mode_t mode, bool s
     return error;
 }
 
-int place_make_directories(const char *share, const char *path, mode_t mode, bool sync)
+int place_make_directories(const char *share, const char *path, const struct new_directory *how,
+                           bool sync)
 {
     int fd = fs_open_beneath(share, path, O_RDONLY | O_DIRECTORY);
     if (fd >= 0 || errno != ENOENT)
         return fd;
-    errno = make_missing(share, path, mode, sync);
+    errno = make_missing(share, path, how, sync);
     return errno ? -1 : fs_open_beneath(share, path, O_RDONLY | O_DIRECTORY);
 }
 
@@ -348,6 +353,15 @@ struct timespec time_to_set(int64_t ns)
         t.tv_nsec += 1000000000;
     }
     return t;
+}
+
+void place_set_time(int fd, int64_t ns)
+{
+    const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(ns)};
+    int error = errno;
+    if (ns != FILES_TIME_KEPT)
+        (void)!futimens(fd, times);
+    errno = error;
 }
 
 /* --- on disk ---------------------------------------------------------------------------------- */

@@ -41,11 +41,15 @@ struct above {
 enum file_fault above_enter(const char *share, const char *path, struct above *out);
 void above_leave(struct above *a);
 
-/* Makes a directory, open to `mode` whatever the umask is. EEXIST: something is there. Returns
- * errno. */
-int place_make_directory(int dir, const char *name, mode_t mode);
+struct new_directory {
+    mode_t mode;     /* whatever the umask is */
+    int64_t time_ns; /* its time of change, and that of the directory above; or FILES_TIME_KEPT */
+};
+/* EEXIST: something is there. Returns errno. */
+int place_make_directory(int dir, const char *name, const struct new_directory *how);
 /* Opens the directory `path`, and makes what part of it is missing; `sync`: on disk. -1: errno. */
-int place_make_directories(const char *share, const char *path, mode_t mode, bool sync);
+int place_make_directories(const char *share, const char *path, const struct new_directory *how,
+                           bool sync);
 
 /* Renames unless there is something at `to`: EEXIST. Where the file system cannot do both at once,
  * it is looked first. -1: errno. */
@@ -55,6 +59,9 @@ int place_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 int place_read(int fd, uint64_t offset, char *to, size_t max, size_t *n);
 /* Writes all of it. Returns errno. */
 int place_write(int fd, const char *bytes, size_t n, uint64_t offset);
+/* The time of change of an open file or directory; FILES_TIME_KEPT: it is left alone. That of
+ * somebody else stays, as only they may set it. Keeps errno. */
+void place_set_time(int fd, int64_t ns);
 /* For utimensat(); FILES_TIME_KEPT leaves the time alone. */
 struct timespec time_to_set(int64_t ns);
 

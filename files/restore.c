@@ -52,7 +52,7 @@ static enum file_fault sync_above(const struct files_restore *what)
 static enum file_fault put_again(const struct files_restore *what, struct file_result *r)
 {
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(what->mtime_ns)};
-    struct unfinished *u = unfinished_new(&what->what, true);
+    struct unfinished *u = unfinished_new(&what->what, true, FILES_TIME_KEPT);
     enum file_fault fault = unfinished_begin(u);
     if (!fault)
         fault = unfinished_add(u, what->bytes, what->n);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and their queues, for shares.c and queue.c alone.
+ * Shares and their queues, for shares.c, queue.c and time.c alone.
  */
 #ifndef FILES_SHARE_PRIV_H
 #define FILES_SHARE_PRIV_H
 
 #include "files/files_priv.h"
+#include "lib/timefmt.h"
 
 struct worker {
     struct job *job;  /* NULL: free */
@@ -37,6 +38,9 @@ struct files {
     struct files_counts counts; /* done, refused, bytes, open */
     bool stopping;
     bool without_sync;
+    struct clock time;        /* files_in_time(); .now_us NULL: the machine's */
+    int64_t last_time_ns;     /* that it gave */
+    uint64_t times;           /* how many */
     struct in_memory *memory; /* NULL: nothing is */
     struct loop_timer *stop_timer;
     size_t closing; /* lanes, and what else must end before it can */

@@ -20,7 +20,7 @@
  * and workers do not seem to hang in it. */
 #define WINDOW (8 * 1024 * 1024)
 
-struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
+struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns)
 {
     struct unfinished *u = xcalloc(1, sizeof *u);
     *u = (struct unfinished){.share = xstrdup(what->at.share),
@@ -33,7 +33,8 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
                              .has_crc64 = what->has_crc64,
                              .crc64_wanted = what->crc64,
                              .sync = sync,
-                             .later = what->later && sync,
+                             .later = what->later && sync && time_ns == FILES_TIME_KEPT,
+                             .time_ns = time_ns,
                              .is_brief = what->later,
                              .fd = -1,
                              .dir = -1,
@@ -435,8 +436,10 @@ static enum file_fault into_place(struct unfinished *u, int dir, const char *nam
         return FILE_IS_DIRECTORY;
     if (*existed && u->is_new)
         return FILE_IS_FILE;
-    if (take_place(u, dir, name, *existed) == 0)
+    if (take_place(u, dir, name, *existed) == 0) {
+        place_set_time(dir, u->time_ns);
         return FILE_FINE;
+    }
     if (errno == EEXIST && !*existed && !u->is_new) /* it has just come */
         return into_place(u, dir, name, existed);
     return errno == EEXIST ? FILE_IS_FILE : fault_of(errno);
@@ -458,7 +461,8 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
     }
     char *above = fs_folder(u->path);
     bool is_below = strchr(u->path, '/') != NULL;
-    int dir = place_make_directories(u->share, is_below ? above : "", u->directory_mode, u->sync);
+    const struct new_directory how = {u->directory_mode, u->time_ns};
+    int dir = place_make_directories(u->share, is_below ? above : "", &how, u->sync);
     int error = errno;
     free(above);
     errno = error;
@@ -505,6 +509,7 @@ enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struc
 {
     if (!u->fault)
         failed(u, check_hashes(u, md5, r->md5));
+    place_set_time(u->fd, u->time_ns);
     if (!u->fault)
         failed(u, facts_of(u->fd, &r->facts));
     u->device = r->facts.device;
@@ -516,6 +521,7 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
 {
     if (!u->fault)
         failed(u, check_hashes(u, md5, r->md5));
+    place_set_time(u->fd, u->time_ns);
     if (!u->fault && u->sync)
         failed(u, fault_of(errno = place_sync_data(u->fd)));
     if (!u->fault)

@@ -17,14 +17,16 @@ struct unfinished {
     bool has_crc64;
     uint64_t crc64_wanted, crc64;
     bool is_new, wants_md5, sync;
-    bool later;    /* begun as such; from then on: its sync is owed */
-    bool is_brief; /* all of it is there at once */
-    int fd;        /* -1: not begun, or ended */
-    int dir;       /* where it has a name */
-    char *name;    /* there; NULL: it has none */
-    int above;     /* the directory that it will be in, if it was there at the beginning; or -1 */
+    bool later;     /* begun as such; from then on: its sync is owed */
+    bool is_staged; /* its time is known to others */
+    bool is_brief;  /* all of it is there at once */
+    int fd;         /* -1: not begun, or ended */
+    int dir;        /* where it has a name */
+    char *name;     /* there; NULL: it has none */
+    int above;      /* the directory that it will be in, if it was there at the beginning; or -1 */
     gnutls_hash_hd_t md5;
     uint8_t is[FILES_MD5]; /* what that was, after the last byte */
+    int64_t time_ns;       /* that it gets with its last byte; FILES_TIME_KEPT: the kernel's */
     uint64_t size, device; /* device: known once it is staged or finished */
     uint64_t sent, safe; /* the disk was asked to take the bytes before `sent`, and has those before
                             `safe` */
@@ -32,7 +34,8 @@ struct unfinished {
     int error; /* errno of that */
 };
 
-struct unfinished *unfinished_new(const struct files_upload *what, bool sync);
+/* What has a time of its own is never synced later. */
+struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns);
 enum file_fault unfinished_begin(struct unfinished *u);
 enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n);
 /* The two halves of that, which may run at the same time, once it is begun. */

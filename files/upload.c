@@ -235,7 +235,7 @@ void files_upload(struct files *f, const struct files_upload *what, files_upload
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
     act_init(&j->act, &begin_kind, run_begin, NULL, ctx);
-    j->file = unfinished_new(what, files_sync(f));
+    j->file = unfinished_new(what, files_sync(f), files_time_ns(f));
     j->begun = cb;
     job_begin(f, what->at.share, &j->act.job);
 }
@@ -368,6 +368,8 @@ void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, 
 {
     struct upload_job *j = next_job(u, &upload_kind, run_finish, cb, ctx);
     expect_md5(&j->act, md5);
+    if (!u->file->is_staged)
+        u->file->time_ns = files_time_ns(share_files(u->share));
     job_begin_in(u->share, &j->act.job);
 }
 
@@ -387,7 +389,7 @@ static struct upload_job *whole_job(struct files *f, const struct files_upload *
                                     size_t n, const uint8_t *md5)
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
-    j->file = unfinished_new(what, files_sync(f));
+    j->file = unfinished_new(what, files_sync(f), files_time_ns(f));
     j->act.bytes = bytes;
     j->act.n = n;
     expect_md5(&j->act, md5);
@@ -400,6 +402,7 @@ void files_stage(struct files *f, const struct files_upload *what, char *bytes, 
     struct upload_job *j = whole_job(f, what, bytes, n, md5);
     act_init(&j->act, &begin_kind, run_stage, NULL, ctx);
     j->staged = cb;
+    j->file->is_staged = true;
     job_begin(f, what->at.share, &j->act.job);
 }
 

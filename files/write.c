@@ -40,7 +40,9 @@ static enum file_fault written(struct act *a, int fd, const struct file_facts *b
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(before->mtime_ns)};
     if (a->keeps_mtime && futimens(fd, times) < 0)
         return fault_of(errno);
-    if (!a->keeps_mtime)
+    if (!a->keeps_mtime && a->time_ns != FILES_TIME_KEPT)
+        place_set_time(fd, a->time_ns);
+    else if (!a->keeps_mtime)
         set_time(fd, before);
     errno = a->sync ? place_sync_data(fd) : 0;
     return errno ? fault_of(errno) : facts_of(fd, &a->r.facts);
@@ -67,6 +69,7 @@ static enum file_fault make_new(struct act *a, const struct above *up, int fd)
         fault = fault_of(errno);
     if (!fault)
         fault = written(a, fd, &a->r.facts);
+    place_set_time(up->dir, a->time_ns);
     if (!fault && a->sync)
         fault = fault_of(errno = place_sync_directory(up->dir));
     int error = errno;

@@ -36,11 +36,14 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
     strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, account),
                   enum_to_name(share_kind_names, (int)s->kind), arena_lower(&a, s->name),
                   (long long)s->deleted_us);
+    char *by_time = xstrdup(away.s);
+    strbuf_printf(&away, ".%lld", (long long)s->id);
     *w = (struct folder_work){
         .task = task,
         .root = xstrdup(root),
         .place = xstrdup(share_folder(&a, root, s->account, s->kind, s->name)),
         .away = strbuf_take(&away),
+        .away_by_time = by_time,
         .hidden = {xstrdup(share_hidden_folder(&a, root, s->account, SHARE_ASIDE, s->id)),
                    xstrdup(share_hidden_folder(&a, root, s->account, SHARE_BLOCKS, s->id))},
         .restore = s->deleted_us != 0,
@@ -54,6 +57,7 @@ void folder_work_free(struct folder_work *w)
     free(w->root);
     free(w->place);
     free(w->away);
+    free(w->away_by_time);
     free(w->hidden[0]);
     free(w->hidden[1]);
     free(w);
@@ -190,9 +194,20 @@ static void purge(struct folder_work *w)
         tidy(w);
 }
 
+static void choose_away(struct folder_work *w)
+{
+    if (exists(w->away) || !exists(w->away_by_time))
+        return;
+    free(w->away);
+    w->away = w->away_by_time;
+    w->away_by_time = NULL;
+}
+
 void folder_work_do(struct folder_work *w)
 {
     static void (*const tasks[])(struct folder_work *) = {
         [FOLDER_MAKE] = make, [FOLDER_MOVE_AWAY] = move_away, [FOLDER_PURGE] = purge};
+    if (w->task != FOLDER_MOVE_AWAY)
+        choose_away(w);
     tasks[w->task](w);
 }

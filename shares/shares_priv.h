@@ -21,14 +21,15 @@ enum folder_task { FOLDER_MAKE, FOLDER_MOVE_AWAY, FOLDER_PURGE };
 /* One piece of work on the folder of one share. */
 struct folder_work {
     enum folder_task task;
-    char *root;      /* the storage directory */
-    char *place;     /* where the folder is while the share is there */
-    char *away;      /* where it is while it can be restored */
-    char *hidden[2]; /* what is not in the folder, but beside it */
-    bool sync;       /* directories that change are on disk when it is done */
-    bool restore;    /* FOLDER_MAKE: from `away`, if it is there */
-    bool tidy;       /* FOLDER_PURGE: what is empty of its account goes too */
-    bool stays;      /* found: it cannot be moved, and stays where it is */
+    char *root;  /* the storage directory */
+    char *place; /* where the folder is while the share is there */
+    char *away;  /* where it is while it can be restored: two may be deleted at one instant */
+    char *away_by_time; /* where an earlier daemon put it */
+    char *hidden[2];    /* what is not in the folder, but beside it */
+    bool sync;          /* directories that change are on disk when it is done */
+    bool restore;       /* FOLDER_MAKE: from `away`, if it is there */
+    bool tidy;          /* FOLDER_PURGE: what is empty of its account goes too */
+    bool stays;         /* found: it cannot be moved, and stays where it is */
     bool failed;
     struct err why; /* if it failed */
 };

@@ -61,10 +61,16 @@ REPLIED azfile_changed(struct request *r, int status, const struct file_facts *f
  * *mtime_ns: to be set, or FILES_TIME_KEPT. */
 int smb_read(struct request *r, const char *old, const char **properties, int64_t *mtime_ns,
              struct err *e) MUST_CHECK;
-/* x-ms-file-attributes, -creation-time and the others. */
+/* x-ms-file-attributes. */
 const char *smb_attributes(struct request *r, const struct file_facts *f,
                            const struct share_item *i);
-const char *smb_created(struct request *r, const struct file_facts *f, const struct share_item *i);
+/* x-ms-file-creation-time and the others, as item_time() writes them. */
+struct smb_times {
+    const char *created;
+    char accessed[ITEM_TIME_SIZE], written[ITEM_TIME_SIZE], changed[ITEM_TIME_SIZE];
+};
+void smb_times(struct request *r, const struct file_facts *f, const struct share_item *i,
+               struct smb_times *out);
 
 /* 404 unless the share is there, and errors of its lease: needs_id: what the request wants may only
  * be done by whoever holds it. */

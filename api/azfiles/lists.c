@@ -107,13 +107,6 @@ static void add_name(struct listing *l, struct strbuf *b, const char *name)
     listing_encoded_name(b, name);
 }
 
-static void add_time(struct strbuf *b, const char *name, int64_t ns)
-{
-    char when[ITEM_TIME_SIZE];
-    item_time(ns, when);
-    xml_element(b, name, when);
-}
-
 static void add_properties(struct listing *l, struct strbuf *b, const struct file_facts *f,
                            const struct share_item *i)
 {
@@ -125,10 +118,12 @@ static void add_properties(struct listing *l, struct strbuf *b, const struct fil
     if (!f->is_directory)
         add_number(b, "Content-Length", f->size);
     if (l->timestamps) {
-        xml_element(b, "CreationTime", smb_created(l->r, f, i));
-        add_time(b, "LastAccessTime", f->atime_ns);
-        add_time(b, "LastWriteTime", f->mtime_ns);
-        add_time(b, "ChangeTime", f->ctime_ns);
+        struct smb_times t;
+        smb_times(l->r, f, i, &t);
+        xml_element(b, "CreationTime", t.created);
+        xml_element(b, "LastAccessTime", t.accessed);
+        xml_element(b, "LastWriteTime", t.written);
+        xml_element(b, "ChangeTime", t.changed);
         add_http_time(b, "Last-Modified", f->mtime_us);
     }
     if (l->etag)

@@ -136,16 +136,15 @@ int azfile_fault_of_new(const struct request *r, const struct err *why, enum fil
 
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i)
 {
-    char when[ITEM_TIME_SIZE];
+    struct smb_times t;
     reply_state(r, item_etag(f, i), f->mtime_us);
     if (grant_of(r)->version < ATTRIBUTES_SINCE)
         return;
     reply_header_text(r, "x-ms-file-attributes", smb_attributes(r, f, i));
-    reply_header_text(r, "x-ms-file-creation-time", smb_created(r, f, i));
-    item_time(f->mtime_ns, when);
-    reply_header(r, "x-ms-file-last-write-time", "%s", when);
-    item_time(f->ctime_ns, when);
-    reply_header(r, "x-ms-file-change-time", "%s", when);
+    smb_times(r, f, i, &t);
+    reply_header_text(r, "x-ms-file-creation-time", t.created);
+    reply_header(r, "x-ms-file-last-write-time", "%s", t.written);
+    reply_header(r, "x-ms-file-change-time", "%s", t.changed);
     reply_header_text(r, "x-ms-file-permission-key", "1*1");
     reply_header(r, "x-ms-file-id", "%llu", (unsigned long long)f->inode);
 }

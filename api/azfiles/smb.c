@@ -15,6 +15,7 @@
 #define ATTRIBUTES "x-ms-file-attributes"
 #define CREATED    "x-ms-file-creation-time"
 #define WRITTEN    "x-ms-file-last-write-time"
+#define NS_PER_US  1000
 
 static const char *const known[] = {"ReadOnly",          "Hidden",     "System",    "Directory",
                                     "Archive",           "Normal",     "Temporary", "Offline",
@@ -153,12 +154,33 @@ const char *smb_attributes(struct request *r, const struct file_facts *f,
     return arena_concat(&r->arena, noted, " | Directory");
 }
 
-const char *smb_created(struct request *r, const struct file_facts *f, const struct share_item *i)
+/* A clock that changes is not the kernel's, which notes these: then they are what was noted here,
+ * or follow from the time of the last write. */
+static struct file_facts times_shown(const struct request *r, const struct file_facts *f,
+                                     const struct share_item *i)
 {
-    char when[ITEM_TIME_SIZE];
-    const char *noted = noted_text(&r->arena, i->properties, CREATED);
-    if (noted)
-        return noted;
-    item_time(f->btime_ns ? f->btime_ns : f->ctime_ns, when);
-    return arena_strdup(&r->arena, when);
+    struct file_facts t = *f;
+    if (!r->config->clock_changes) {
+        t.btime_ns = f->btime_ns ? f->btime_ns : f->ctime_ns;
+        return t;
+    }
+    int64_t noted_ns = i->revision * NS_PER_US;
+    t.btime_ns = i->created_us ? i->created_us * NS_PER_US : f->mtime_ns;
+    t.ctime_ns = noted_ns > f->mtime_ns ? noted_ns : f->mtime_ns;
+    t.atime_ns = f->mtime_ns;
+    return t;
+}
+
+void smb_times(struct request *r, const struct file_facts *f, const struct share_item *i,
+               struct smb_times *out)
+{
+    const struct file_facts t = times_shown(r, f, i);
+    char created[ITEM_TIME_SIZE];
+    item_time(t.btime_ns, created);
+    item_time(t.atime_ns, out->accessed);
+    item_time(t.mtime_ns, out->written);
+    item_time(t.ctime_ns, out->changed);
+    out->created = noted_text(&r->arena, i->properties, CREATED);
+    if (!out->created)
+        out->created = arena_strdup(&r->arena, created);
 }

@@ -64,6 +64,7 @@ struct api_config {
     struct api_disk disk;
     const struct log *log;
     struct clock clock;
+    bool clock_changes; /* it may not be the machine's: replies need a Date of their own */
 
     const struct served *services; /* the more literal path wins, then the first */
     size_t n_services;

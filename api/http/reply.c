@@ -69,8 +69,18 @@ static void add_usual_headers(struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
 }
 
+/* libmicrohttpd's own is of the machine's clock. */
+static void add_date(const struct request *r, struct MHD_Response *resp)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_http(clock_now(&r->config->clock), when);
+    MHD_add_response_header(resp, "Date", when);
+}
+
 static void add_headers(struct request *r, struct MHD_Response *resp)
 {
+    if (r->config->clock_changes)
+        add_date(r, resp);
     if (!r->service || !r->service->own_headers)
         add_usual_headers(r, resp);
     if (r->service && r->service->headers)

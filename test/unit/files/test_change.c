@@ -338,6 +338,41 @@ static void test_times_are_set_and_kept(void **state)
     assert_int_equal(c.r.facts.mtime_ns, 1500000000000000000);
 }
 
+static int64_t told_us(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
+static void test_a_clock_of_tests_gives_each_write_a_time_of_its_own(void **state)
+{
+    enum { EACH = 50 };
+    struct fx *f = *state;
+    struct changed c;
+    const int64_t at_us = INT64_C(4000000000000000);
+    const int64_t clocks[] = {at_us, at_us - INT64_C(3600000000), at_us};
+    int64_t now_us, seen[3 * EACH];
+    size_t n = 0;
+    files_in_time(f->files, told_us, &now_us);
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        now_us = clocks[i];
+        for (int k = 0; k < EACH; k++) {
+            set_size(f, "ten", 10, &c);
+            assert_int_equal(c.r.fault, FILE_FINE);
+            assert_int_equal(c.r.facts.mtime_us, now_us);
+            for (size_t other = 0; other < n; other++)
+                assert_int_not_equal(seen[other], c.r.facts.mtime_ns);
+            seen[n++] = c.r.facts.mtime_ns;
+        }
+    }
+    make_directory(f, "d", &c);
+    assert_int_equal(c.r.facts.mtime_us, now_us);
+    facts(f, "", &c);
+    assert_int_equal(c.r.facts.mtime_us, now_us);
+    now_us = 0;
+    set_size(f, "ten", 10, &c);
+    assert_true(c.r.facts.mtime_us < at_us);
+}
+
 static void test_a_range_of_another_share(void **state)
 {
     struct fx *f = *state;
@@ -486,6 +521,7 @@ int main(void)
         T(test_appends_go_to_the_end_or_nowhere),
         T(test_a_wrong_md5_writes_nothing),
         T(test_times_are_set_and_kept),
+        T(test_a_clock_of_tests_gives_each_write_a_time_of_its_own),
         T(test_a_range_of_another_share),
         T(test_ranges_are_cleared_and_found),
         T(test_a_full_disk_is_told_and_leaves_no_new_file),

@@ -75,6 +75,36 @@ static void what_is_deleted_is_restored(void **state)
     assert_int_equal(restore(w, 4711), ERR_RESOURCE_NOT_FOUND);
 }
 
+/* A clock may stand. */
+static void one_after_the_other_is_deleted_at_one_instant(void **state)
+{
+    struct room *w = *state;
+    for (size_t i = 1; i <= 3; i++) {
+        assert_int_equal(make(w, "data"), ERR_NONE);
+        write_file(w, arena_printf(&w->f->a, "acct/files/data/f%zu", i));
+        assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
+    }
+    int64_t last = deleted_id(w, 3);
+    assert_int_equal(restore(w, last), ERR_NONE);
+    assert_true(there(w, "acct/files/data/f3"));
+    assert_false(there(w, "acct/files/data/f1"));
+}
+
+static void what_an_earlier_daemon_put_aside_is_restored(void **state)
+{
+    struct room *w = *state;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    write_file(w, "acct/files/data/kept");
+    assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
+    const char *by_time =
+        arena_printf(&w->f->a, ".deleted/acct.files.data.%lld", (long long)(T0 + 1));
+    const char *away = arena_printf(&w->f->a, "%s.1", by_time);
+    assert_int_equal(rename(path(w, away), path(w, by_time)), 0);
+    assert_int_equal(restore(w, 1), ERR_NONE);
+    assert_true(there(w, "acct/files/data/kept"));
+    assert_false(there(w, by_time));
+}
+
 static void a_link_is_moved_as_a_link(void **state)
 {
     struct room *w = *state;
@@ -162,10 +192,11 @@ static void what_was_deleted_long_ago_is_purged(void **state)
     assert_int_equal(n, 1);
     assert_string_equal(rows[0].name, "young");
     char away[64];
-    snprintf(away, sizeof away, ".deleted/acct.files.young.%lld", (long long)now);
+    snprintf(away, sizeof away, ".deleted/acct.files.young.%lld.%lld", (long long)now,
+             (long long)rows[0].id);
     assert_true(there(w, away) && there(w, kept));
     assert_false(there(w, aside) || there(w, blocks));
-    assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld", (long long)T0)));
+    assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld.1", (long long)T0)));
 }
 
 /* As after a crash that came before its row was removed: its folder is gone, and another share has
@@ -306,6 +337,8 @@ int main(void)
                                        T(a_folder_that_is_there_is_taken),
                                        T(one_that_cannot_be_made_is_not_there),
                                        T(what_is_deleted_is_restored),
+                                       T(one_after_the_other_is_deleted_at_one_instant),
+                                       T(what_an_earlier_daemon_put_aside_is_restored),
                                        T(a_link_is_moved_as_a_link),
                                        T(what_is_mounted_is_only_detached),
                                        T(what_was_deleted_long_ago_is_purged),
