@@ -15,6 +15,7 @@
 #include "daemon/serve.h"
 #include "daemon/site.h"
 #include "lib/arena.h"
+#include "lib/footprint.h"
 #include "lib/fs.h"
 #include "lib/log_kept.h"
 #include "lib/strbuf.h"
@@ -194,6 +195,7 @@ int cmd_serve(const struct options *o)
         config_free(&config);
         return cli_fail(EXIT_CONFIGURATION, &e);
     }
+    footprint_between(); /* what loading the program and its libraries took */
     int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
     if (rc == 0)
         rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,

@@ -568,6 +568,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     int rc = open_storage(&d, e);
     if (rc == 0)
         rc = open_scheduler(&d, e);
+    footprint_between();
     if (rc == 0)
         rc = open_api(&d, e);
     if (rc == 0)

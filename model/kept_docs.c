@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/kept_docs.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/texthash.h"
 #include "model/spec_priv.h"
 
 /* Some hundreds of tasks of a pool are about to run, or do. */
@@ -47,16 +47,7 @@ void kept_docs_free(struct kept_docs *k)
 /* The only place where it can be. */
 static struct kept_doc *place_of(struct kept_docs *k, const char *text, size_t len)
 {
-    uint64_t hash = len, word;
-    if (len > KEPT_BYTES)
-        return &k->longest;
-    for (size_t i = 0; i < len; i += sizeof word) {
-        word = 0;
-        memcpy(&word, text + i, len - i < sizeof word ? len - i : sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return &k->places[hash % PLACES];
+    return len > KEPT_BYTES ? &k->longest : &k->places[text_hash(text, len) % PLACES];
 }
 
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e)

@@ -61,12 +61,11 @@ static void on_time(uv_timer_t *timer)
     not_seen(timer->data);
 }
 
-void expecting_hear(struct testing_log *log, const struct seen *s)
+void expecting_hear(struct testing_log *log)
 {
-    const struct told told = told_seen(s);
     for (struct expecting *x = log->waiting, *next; x; x = next) {
         next = x->next;
-        x->seen += s->number > x->after && selector_fits(&x->match, &told);
+        x->seen += log->last > x->after && seen_fits(log, log->last, &x->match);
         if (x->seen >= x->count)
             answer(x, found(x));
     }

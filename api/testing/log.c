@@ -35,16 +35,6 @@ static json_t *parsed(const char *text)
     return text && strlen(text) <= SEEN_BODY_MAX ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 }
 
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-static size_t length(const char *text)
-{
-    return text ? strlen(text) + 1 : 0;
-}
-
 static void note_unknown(struct testing_log *log, const struct request *r)
 {
     for (size_t i = 0; i < log->n_unknown; i++)
@@ -70,32 +60,29 @@ void testing_end(void *ctx, const struct request *r)
         testing_faults_forget(t->faults, r);
     if (!r->route)
         note_unknown(log, r);
-    if (log->n == SEEN_MAX)
-        seen_drop_oldest(log);
     struct arena a;
     arena_init(&a);
     const struct told told = told_of(r, whose_account_is(t->arm.storage, &a, r, r->label));
-    struct seen *s = seen_at(log, log->n);
-    *s = (struct seen){.number = ++log->last,
-                       .time_us = r->now_us,
-                       .took_us = clock_now(&r->config->clock) - r->now_us,
-                       .method = xstrdup(r->method),
-                       .target = xstrdup(r->target),
-                       .operation = copy(told.operation),
-                       .service = copy(r->service ? r->service->name : NULL),
-                       .subscription = copy(told.subscription),
-                       .by = copy(r->who ? r->who->name : NULL),
-                       .asked = shown(r->body ? json_deep_copy(r->body) : NULL),
-                       .answered = shown(parsed(r->shown)),
-                       .status = r->status,
-                       .fault = r->injected ? *(const int64_t *)r->injected->ctx : 0};
+    char *asked = shown(r->body ? json_deep_copy(r->body) : NULL);
+    char *answered = shown(parsed(r->shown));
+    const struct seeing what = {
+        .kind = {.method = r->method,
+                 .operation = told.operation,
+                 .service = r->service ? r->service->name : NULL,
+                 .subscription = told.subscription,
+                 .by = r->who ? r->who->name : NULL,
+                 .fault = r->injected ? *(const int64_t *)r->injected->ctx : 0},
+        .target = r->target,
+        .asked = asked,
+        .answered = answered,
+        .time_us = r->now_us,
+        .took_us = clock_now(&r->config->clock) - r->now_us,
+        .status = r->status};
+    seen_add(log, &what);
+    free(asked);
+    free(answered);
     arena_free(&a);
-    s->bytes = sizeof *s + length(s->target) + length(s->asked) + length(s->answered);
-    log->bytes += s->bytes;
-    log->n++;
-    while (log->bytes > SEEN_BYTES && log->n > 1)
-        seen_drop_oldest(log);
-    expecting_hear(log, s);
+    expecting_hear(log);
 }
 
 /* --- what is asked for ------------------------------------------------------------------------ */

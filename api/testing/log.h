@@ -12,15 +12,21 @@
 #define SEEN_BODY_MAX (64U * 1024) /* a longer text is not kept */
 #define UNKNOWN_MAX   1000
 
-/* A request that is over. */
+/* What many requests have in common. */
+struct seen_kind {
+    const char *method, *operation, *service, *subscription, *by; /* NULL: none */
+    const char *query; /* of the target, from its '?' on; "" if it has none */
+    int64_t fault;     /* the number of that which hit it; 0: none */
+};
+
+/* A request that is over, in one piece of memory. */
 struct seen {
-    int64_t number; /* from 1 */
+    const struct seen_kind *kind; /* a reference of its own */
     int64_t time_us, took_us;
-    char *method, *target, *operation, *service, *subscription, *by; /* owned; NULL: none */
-    char *asked, *answered; /* JSON texts without secrets; NULL: none, or too long */
-    int status;
-    int64_t fault; /* the number of that which hit it; 0: none */
-    size_t bytes;
+    unsigned asked, answered; /* where in `texts` they begin, JSON without secrets; 0: none, or too
+                                 long */
+    short status;
+    char texts[]; /* the target up to its '?', then those */
 };
 
 /* Who waits for `count` requests that fit. */
@@ -36,9 +42,10 @@ struct expecting {
 
 struct testing_log {
     uv_loop_t *loop;
-    struct seen *ring;
+    struct seen **ring;
+    struct seen_kinds *kinds;
     size_t first, n, bytes;
-    int64_t last; /* number */
+    int64_t last; /* the number of the latest, from 1 */
     struct {
         char *method, *target;
         int64_t count;
@@ -48,14 +55,30 @@ struct testing_log {
     struct expecting *waiting;
 };
 
-struct seen *seen_at(const struct testing_log *log, size_t i); /* 0: the oldest */
+/* What is to be noted of a request; the texts are copied. */
+struct seeing {
+    struct seen_kind kind; /* but `query` */
+    const char *target, *asked, *answered;
+    int64_t time_us, took_us;
+    int status;
+};
+
+void seen_add(struct testing_log *log, const struct seeing *what);
 void seen_drop_oldest(struct testing_log *log);
-struct told told_seen(const struct seen *s);
-json_t *seen_render(const struct seen *s);
+/* Whether number `number`, which is in the log, fits. */
+bool seen_fits(const struct testing_log *log, int64_t number, const struct selector *match);
 /* Those behind number `after` that fit, at most `max`; new reference. */
 json_t *seen_fitting(const struct testing_log *log, const struct selector *match, int64_t after,
                      size_t max);
-/* expect.c: looks at who waits. */
-void expecting_hear(struct testing_log *log, const struct seen *s);
+/* expect.c: shows the latest to those who wait. */
+void expecting_hear(struct testing_log *log);
+
+/* kinds.c: each kind of request once, as long as there are references to it. */
+struct seen_kinds *seen_kinds_create(void);
+void seen_kinds_free(struct seen_kinds *all); /* no references are left; NULL is allowed */
+/* A reference to the kind that has the same texts as this one. */
+const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen_kind *like);
+void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);
+size_t seen_kind_bytes(const struct seen_kind *kind);
 
 #endif
