@@ -104,6 +104,27 @@ static int check_date(struct request *r, struct err *e)
                    e);
 }
 
+/* Whether what may be done with the account has been turned off: such a member is false. */
+static bool is_off(const struct grant *g, const char *member)
+{
+    if (!strstr(g->account.doc, member))
+        return false; /* nearly all */
+    json_t *doc = json_loads(g->account.doc, 0, NULL);
+    bool off = json_is_false(json_object_get(doc, member));
+    json_decref(doc);
+    return off;
+}
+
+/* https://learn.microsoft.com/azure/storage/common/shared-key-authorization-prevent */
+static int check_keys_allowed(struct request *r, struct err *e)
+{
+    if (!is_off(grant_of(r), "allowSharedKeyAccess"))
+        return 0;
+    return err_set(e, AZSTORAGE_KEYS_OFF, NULL,
+                   "Key based authentication is not permitted on this storage account "
+                   "(allowSharedKeyAccess).");
+}
+
 static int signed_with_key(struct request *r, const struct account_keys *keys,
                            const struct signed_by *by, struct err *e)
 {
@@ -128,6 +149,8 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
         same = made_with(keys, &text, by->signature);
     }
     int rc = same ? check_date(r, e) : wrong_signature(r, by->signature, &text, e);
+    if (rc == 0)
+        rc = check_keys_allowed(r, e);
     strbuf_free(&text);
     grant_of(r)->how = GRANT_KEY;
     return rc;
@@ -237,6 +260,8 @@ static int with_sas(struct request *r, const struct account_keys *keys, struct e
     sas_text(s, g->plane->service, g->account.name, sas_path(s, decoded_path(r), &r->arena),
              &r->arena, &text);
     bool delegated = s->kind == SAS_DELEGATED;
+    if (!delegated && check_keys_allowed(r, e) < 0)
+        return -1;
     bool same =
         delegated ? is_delegated_to(r, s, &text) : made_with(keys, &text, s->field[SAS_SIGNATURE]);
     int rc = same ? 0 : wrong_signature(r, s->field[SAS_SIGNATURE], &text, e);
@@ -353,10 +378,7 @@ int plane_may(struct request *r, const struct plane *plane, struct err *e)
 
 bool plane_may_be_public(const struct grant *g)
 {
-    json_t *doc = json_loads(g->account.doc, 0, NULL);
-    bool forbidden = json_is_false(json_object_get(doc, "allowBlobPublicAccess"));
-    json_decref(doc);
-    return !forbidden;
+    return !is_off(g, "allowBlobPublicAccess");
 }
 
 bool grant_has(const struct grant *g, char permission)

@@ -16,6 +16,7 @@
     X(AZSTORAGE_PROTOCOL, 403, "AuthorizationProtocolMismatch", 0)                                 \
     X(AZSTORAGE_SERVICE, 403, "AuthorizationServiceMismatch", 0)                                   \
     X(AZSTORAGE_RESOURCE_TYPE, 403, "AuthorizationResourceTypeMismatch", 0)                        \
+    X(AZSTORAGE_KEYS_OFF, 403, "KeyBasedAuthenticationNotPermitted", 0)                            \
     X(AZSTORAGE_PERMISSION, 403, "AuthorizationPermissionMismatch", 0)                             \
     X(AZSTORAGE_AUTHENTICATION_INFO, 400, "InvalidAuthenticationInfo", 0)                          \
     X(AZSTORAGE_READ_ONLY, 403, "InsufficientAccountPermissions", 0)                               \

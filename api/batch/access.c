@@ -16,6 +16,7 @@
 #include "api/batch/errors.h"
 #include "api/http/auth.h"
 #include "front/batch/tasks.h"
+#include "model/batch/rm.h"
 #include "storage/storage.h"
 
 /* How far the date of a signed request may be from ours. */
@@ -187,6 +188,17 @@ static int check_role(struct request *r, struct err *e)
     return access_refuse(r, action, scope, e);
 }
 
+/* https://learn.microsoft.com/rest/api/batchmanagement/batch-account/update#authenticationmode */
+static int check_mode(struct request *r, const char *mode, struct err *e)
+{
+    if (r->seeds || batch_account_allows(batch_account_of(r)->doc, mode))
+        return 0;
+    return refused(r,
+                   arena_concat(&r->arena, "The specified type of authentication ", mode,
+                                " is not allowed for this account."),
+                   e);
+}
+
 /* The second label of a host whose first is an account; NULL: the host names no account. */
 static const char *region_of(struct request *r)
 {
@@ -232,7 +244,7 @@ static int with_task_token(struct request *r, const char *header, struct err *e)
         return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
                        "The token of a task is good for the operations of its job, %s, alone.",
                        t.job_name);
-    return 1;
+    return check_mode(r, "TaskAuthenticationToken", e) < 0 ? -1 : 1;
 }
 
 /* --- the account ---------------------------------------------------------------------------- */
@@ -300,7 +312,8 @@ int batch_may(struct request *r, struct err *e)
         return -1;
     if (find_account(r, r->label ? r->label : by.account, e) < 0)
         return -1;
-    if ((by_key ? with_key(r, &by, e) : check_role(r, e)) < 0)
+    if ((by_key ? with_key(r, &by, e) : check_role(r, e)) < 0 ||
+        check_mode(r, by_key ? "SharedKey" : "AAD", e) < 0)
         return -1;
     return batch_check_query(r, e);
 }

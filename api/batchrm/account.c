@@ -71,18 +71,6 @@ json_t *batch_account_doc(const struct batch_account *b)
     return doc;
 }
 
-bool batch_account_allows(const struct batch_account *b, const char *mode)
-{
-    json_t *doc = batch_account_doc(b);
-    const json_t *modes =
-        json_object_get(json_object_get(doc, "properties"), "allowedAuthenticationModes");
-    bool found = json_array_size(modes) == 0;
-    for (size_t i = 0; i < json_array_size(modes) && !found; i++)
-        found = strcmp(json_string_value(json_array_get(modes, i)), mode) == 0;
-    json_decref(doc);
-    return found;
-}
-
 /* --- showing one ------------------------------------------------------------------------------ */
 
 /* What the service says of an account of which nothing else was said. */

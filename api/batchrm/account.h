@@ -21,8 +21,6 @@ const char *batch_account_endpoint(struct request *r, const struct batch_account
 json_t *batch_account_doc(const struct batch_account *b);
 void batch_account_render(struct request *r, const struct batch_account *b, struct strbuf *out);
 REPLIED batch_account_show(struct request *r, int status, const struct batch_account *b);
-/* Whether its allowedAuthenticationModes have this one; an account without such has all. */
-bool batch_account_allows(const struct batch_account *b, const char *mode);
 
 /* What schema_accept() makes of a body; no body counts as an empty one. A new reference. */
 int batchrm_accept(struct request *r, const struct schema *s, bool partial, json_t **doc,

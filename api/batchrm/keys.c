@@ -44,7 +44,7 @@ static int find_with_keys(struct request *r, struct batch_account *b, struct err
 {
     if (find_made_batch_account(r, b, e) < 0)
         return -1;
-    if (batch_account_allows(b, "SharedKey"))
+    if (batch_account_allows(b->doc, "SharedKey"))
         return 0;
     return err_set(e, BATCHRM_KEYS_OFF, NULL,
                    "The Batch account %s does not allow authentication by shared key: its "

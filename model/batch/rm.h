@@ -60,5 +60,8 @@ extern const struct schema schema_batch_account, schema_batch_account_update,
 /* The name of the storage account that is a Batch account's auto-storage, by its document; NULL: it
  * has none. Arena-owned. */
 const char *batch_auto_storage(struct arena *a, const char *account_doc);
+/* Whether an account's allowedAuthenticationModes have this one, by its document; one without such
+ * has all. */
+bool batch_account_allows(const char *account_doc, const char *mode);
 
 #endif

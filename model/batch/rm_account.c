@@ -220,3 +220,17 @@ const char *batch_auto_storage(struct arena *a, const char *account_doc)
     json_decref(doc);
     return name;
 }
+
+bool batch_account_allows(const char *account_doc, const char *mode)
+{
+    static const char modes[] = "allowedAuthenticationModes";
+    if (!strstr(account_doc, modes))
+        return true; /* nearly all; each request of the data plane asks */
+    json_t *doc = json_loads(account_doc, 0, NULL);
+    const json_t *given = json_object_get(json_object_get(doc, "properties"), modes);
+    bool found = json_array_size(given) == 0;
+    for (size_t i = 0; i < json_array_size(given) && !found; i++)
+        found = strcmp(json_string_value(json_array_get(given, i)), mode) == 0;
+    json_decref(doc);
+    return found;
+}

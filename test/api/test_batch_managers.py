@@ -128,6 +128,18 @@ def test_a_task_speaks_for_its_job_alone(jobs, plane, daemon):
     assert mine.call("GET", job.url, expect=403).json["code"] == "AuthenticationFailed"
 
 
+def test_an_account_may_forbid_the_tokens_of_tasks(jobs, plane, ground):
+    job = jobs()
+    say = "echo $AZ_BATCH_AUTHENTICATION_TOKEN $AZ_BATCH_ACCOUNT_URL; sleep 1000"
+    task = job.add(f"/bin/sh -c '{say}'", authenticationTokenSettings={"access": ["job"]})
+    mine = Bearer(plane, token_of(job, task)[0])
+    for modes, status in ((["SharedKey", "AAD"], 403), (["SharedKey", "AAD", "TaskAuthenticationToken"], 200)):
+        ground.accounts.call("PATCH", f"/{plane.account}", {"properties": {"allowedAuthenticationModes": modes}}, expect=200)
+        mine.call("GET", job.url, expect=status)
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    job.wait(task)
+
+
 def test_a_task_without_settings_has_no_token(jobs):
     job = jobs()
     (done,) = job.wait(job.add("/bin/sh -c 'test -z \"$AZ_BATCH_AUTHENTICATION_TOKEN\"'"))

@@ -31,6 +31,19 @@ def test_both_keys_sign_and_a_new_one_replaces_the_old(ground, plane):
     Plane(plane.daemon, name, ground.accounts.keys(name)[0]).get("/supportedimages", maxresults=1)
 
 
+@pytest.mark.parametrize("mode", ["SharedKey", "AAD"])
+def test_an_account_may_forbid_a_way_to_log_in(ground, plane, mode):
+    name = ground.accounts.account()
+    by_key = Plane(plane.daemon, name, ground.accounts.keys(name)[0])
+    ways = {"SharedKey": by_key, "AAD": by_key.with_token()}
+    modes = {"properties": {"allowedAuthenticationModes": [m for m in ways if m != mode]}}
+    ground.accounts.call("PATCH", f"/{name}", modes, expect=200)
+    values = ways.pop(mode).refused(403, "AuthenticationFailed", "GET", "/supportedimages")
+    assert values["AuthenticationErrorDetail"] == f"The specified type of authentication {mode} is not allowed for this account."
+    for other in ways.values():
+        other.get("/supportedimages", maxresults=1)
+
+
 def test_names_of_parameters_are_signed_as_sent_or_in_lower_case(plane):
     for raw in (True, False):
         plane.call("GET", "/supportedimages", params={"timeOut": 30, "maxResults": 1}, raw_names=raw, expect=200)

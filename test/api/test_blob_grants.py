@@ -193,3 +193,28 @@ def test_an_account_may_forbid_what_is_public(daemon):
     assert requests.get(f"{url}/open/b", verify=daemon.ca, timeout=30).status_code == 401
     assert refused(service.create_container, "more", public_access="blob") == "PublicAccessNotPermitted"
     accounts.remove()
+
+
+def test_an_account_may_forbid_its_keys(daemon):
+    accounts = Accounts(daemon).make()
+    name = accounts.account()
+    url = f"https://{name}.blob.core.localhost:{daemon.port}"
+    key = accounts.keys(name)[0]
+    by_key = BlobServiceClient(url, credential=key, connection_verify=daemon.ca)
+    by_login = BlobServiceClient(url, credential=Token(daemon), connection_verify=daemon.ca)
+    by_key.create_container("shared").upload_blob("b", b"x")
+    until = datetime.utcnow() + timedelta(hours=1)
+    lent = generate_blob_sas(name, "shared", "b", user_delegation_key=by_login.get_user_delegation_key(datetime.utcnow(), until), permission="r", expiry=until)
+    sas = generate_blob_sas(name, "shared", "b", account_key=key, permission="r", expiry=until)
+    with_key, with_login = (BlobClient.from_blob_url(f"{url}/shared/b?{s}", connection_verify=daemon.ca) for s in (sas, lent))
+    for allowed in (False, True):
+        accounts.call("PATCH", f"/{name}", {"properties": {"allowSharedKeyAccess": allowed}}, expect=200)
+        assert [c.name for c in by_login.list_containers()] == ["shared"]
+        assert with_login.download_blob().readall() == b"x"
+        if allowed:
+            assert with_key.download_blob().readall() == b"x"
+        else:
+            assert refused(by_key.get_service_properties) == "KeyBasedAuthenticationNotPermitted"
+            assert refused(with_key.download_blob) == "KeyBasedAuthenticationNotPermitted"
+    assert accounts.get(name)["properties"]["allowSharedKeyAccess"] is True
+    accounts.remove()
