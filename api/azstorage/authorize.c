@@ -260,13 +260,11 @@ static int with_sas(struct request *r, const struct account_keys *keys, struct e
     sas_text(s, g->plane->service, g->account.name, sas_path(s, decoded_path(r), &r->arena),
              &r->arena, &text);
     bool delegated = s->kind == SAS_DELEGATED;
-    if (!delegated && check_keys_allowed(r, e) < 0)
-        return -1;
     bool same =
         delegated ? is_delegated_to(r, s, &text) : made_with(keys, &text, s->field[SAS_SIGNATURE]);
     int rc = same ? 0 : wrong_signature(r, s->field[SAS_SIGNATURE], &text, e);
     strbuf_free(&text);
-    if (rc < 0 || (delegated && check_delegate(r, s, e) < 0))
+    if (rc < 0 || (delegated ? check_delegate(r, s, e) : check_keys_allowed(r, e)) < 0)
         return -1;
     return check_use(r, s, e);
 }

@@ -357,8 +357,8 @@ def test_a_node_that_begins_anew(plane, pools, t, operation, keeps):
         wait_for(lambda: plane.get(node)["state"] == "deallocated", 30, "deallocated")
         assert job.task("long")["state"] == "active"
         plane.call("POST", f"{node}/start", expect=202)
+    wait_for(lambda: t.get("/rules")["value"][0]["hits"] == 2, 30, "it is set up again")
     wait_for(lambda: job.task("long")["state"] == "running", 30, "it runs again")
-    assert t.get("/rules")["value"][0]["hits"] == 2
     names = [f["name"] for f in plane.all(f"{node}/files?recursive=true")]
     assert any(n.endswith("kept/stdout.txt") for n in names) == keeps, names
     assert text(plane, f"{node}/files/startup/stdout.txt").count("set up") >= 1
