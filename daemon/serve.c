@@ -43,8 +43,7 @@
 #include "transfer/transfer.h"
 
 /* The first login on a local node makes a key and hashes a password, some 100 ms. */
-#define LOGIN_THREADS 2
-#define LOGINS_MAX    1024
+enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
@@ -480,6 +479,7 @@ static int open_api(struct daemon *d, struct err *e)
     hosts_make(names, n_names, cf, &d->own_hosts);
     d->directory = (struct directory){access_find, &d->access};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
+    d->deps.admin.watch = (struct admin_watch){testing_forget, &d->deps.testing};
     d->watch = (struct api_watch){testing_begin, testing_headers, testing_end, &d->deps.testing};
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = disk_of(d->storage),

@@ -16,6 +16,12 @@ struct shares;
 struct storage;
 struct wakes;
 
+/* Who is told that a subscription was removed; `gone` may be NULL. */
+struct admin_watch {
+    void (*gone)(const void *ctx, const char *subscription);
+    const void *ctx;
+};
+
 struct admin {
     struct sched *sched;
     struct fleet *fleet;
@@ -25,6 +31,7 @@ struct admin {
     struct shares *shares;
     const struct files *files;
     const char *authority; /* the certificate that clients trust, as PEM text */
+    struct admin_watch watch;
 };
 
 extern const struct service admin_service;

@@ -115,6 +115,9 @@ struct replied *site_subscriptions_remove(struct request *r)
     }
     if (check_empty(r, &s, &e) < 0 || st_subscription_remove(admin_of(r)->storage, s.id, &e) < 0)
         return reply_err(r, &e);
+    const struct admin_watch *watch = &admin_of(r)->watch;
+    if (watch->gone)
+        watch->gone(watch->ctx, s.guid);
     LOG_INFO(r->config->log, "subscription.removed", LF_STR("subscription", s.guid),
              LF_STR("by", r->who->name));
     return reply_empty(r, 204);

@@ -219,15 +219,8 @@ struct replied *arm_operation_results(struct request *r)
 {
     struct err e;
     struct operation op;
-    const char *id = request_param(r, "operation");
-    if (find_subscription(r, &e) < 0)
+    if (operation_find(r, request_param(r, "operation"), &op, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_op_get(arm_of(r)->storage, &r->arena, id, &op, &e);
-    if (rc == 0)
-        err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
-    if (rc <= 0)
-        return reply_err(r, &e);
-    operation_look(r, &op);
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 200);
     add_location(r, op.guid);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
@@ -140,18 +141,18 @@ struct replied *reply_accepted(struct request *r, const struct scope *scope, con
     return reply_empty(r, 202);
 }
 
-static int find_operation(struct request *r, struct operation *op, struct err *e)
+int operation_find(struct request *r, const char *guid, struct operation *op, struct err *e)
 {
     if (find_subscription(r, e) < 0)
         return -1;
-    const char *id = request_param(r, "operation");
-    int rc = st_op_get(arm_of(r)->storage, &r->arena, id, op, e);
-    if (rc == 0)
+    int rc = st_op_get(arm_of(r)->storage, &r->arena, guid, op, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || strcasecmp(op->subscription, arm_subscription(r)) != 0)
         return err_set(e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
-                       id);
-    if (rc > 0)
-        operation_look(r, op);
-    return rc < 0 ? -1 : 0;
+                       request_param(r, "operation"));
+    operation_look(r, op);
+    return 0;
 }
 
 static const char *status_name(enum op_status s)
@@ -183,7 +184,7 @@ struct replied *operation_results(struct request *r)
 {
     struct err e;
     struct operation op;
-    if (find_operation(r, &op, &e) < 0)
+    if (operation_find(r, request_param(r, "operation"), &op, &e) < 0)
         return reply_err(r, &e);
     /* The service sent no Retry-After here, and its clients then waited 30 s. */
     if (op.status == OP_IN_PROGRESS && !arm_is_strict(r))
@@ -195,7 +196,7 @@ struct replied *operation_statuses(struct request *r)
 {
     struct err e;
     struct operation op;
-    if (find_operation(r, &op, &e) < 0)
+    if (operation_find(r, request_param(r, "operation"), &op, &e) < 0)
         return reply_err(r, &e);
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 204);

@@ -32,6 +32,10 @@ const struct pace *arm_pace(const struct request *r);
 /* Whether all is done exactly as the service did it (struct arm.strict), here or in the request's
  * subscription. */
 bool arm_is_strict(struct request *r);
+/* That which is asked for, by its id, in the subscription of the path alone; as operation_look()
+ * shows it. */
+int operation_find(struct request *r, const char *guid, struct operation *op,
+                   struct err *e) MUST_CHECK;
 /* Shows an operation that has succeeded as one that goes on, if it is to take longer. */
 void operation_look(const struct request *r, struct operation *op);
 /* Whether a resource is still to be shown as being created (or a secret as being deleted).

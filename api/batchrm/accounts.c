@@ -207,13 +207,12 @@ struct replied *batch_accounts_created(struct request *r)
     const char *guid = request_param(r, "operation");
     if (find_batch_account(r, &b, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_op_get(arm_of(r)->storage, &r->arena, guid, &op, &e);
-    if (rc == 0 || (rc > 0 && (op.kind != RES_BATCH_ACCOUNT || op.resource_id != b.id)))
+    int rc = operation_find(r, guid, &op, &e);
+    if (rc == 0 && (op.kind != RES_BATCH_ACCOUNT || op.resource_id != b.id))
         rc = err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
                      guid);
     if (rc < 0)
         return reply_err(r, &e);
-    operation_look(r, &op);
     return op.status == OP_IN_PROGRESS ? reply_creating(r, r->path)
                                        : batch_account_show(r, 200, &b);
 }
@@ -296,15 +295,12 @@ struct replied *batch_accounts_deleted(struct request *r)
     struct err e;
     struct operation op = {0};
     const char *given = request_param(r, "operation"), *dash = strchr(given, '-');
-    if (find_subscription(r, &e) < 0)
-        return reply_err(r, &e);
-    int rc = dash ? st_op_get(arm_of(r)->storage, &r->arena, dash + 1, &op, &e) : 0;
-    if (rc == 0 || (rc > 0 && (op.kind != RES_BATCH_ACCOUNT || !op.is_delete)))
+    int rc = operation_find(r, dash ? dash + 1 : "", &op, &e);
+    if (rc == 0 && (op.kind != RES_BATCH_ACCOUNT || !op.is_delete))
         rc = err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
                      given);
     if (rc < 0)
         return reply_err(r, &e);
-    operation_look(r, &op);
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 200);
     add_deletion_place(r, op.location, arena_strndup(&r->arena, given, (size_t)(dash - given)),

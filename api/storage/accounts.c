@@ -232,18 +232,15 @@ struct replied *accounts_created(struct request *r)
     struct storage_account s;
     struct storage *st = arm_of(r)->storage;
     const char *guid = request_param(r, "operation");
-    if (find_subscription(r, &e) < 0)
+    if (operation_find(r, guid, &op, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_op_get(st, &r->arena, guid, &op, &e);
-    if (rc > 0)
-        rc = op.kind == RES_STORAGE_ACCOUNT
+    int rc = op.kind == RES_STORAGE_ACCOUNT
                  ? st_account_by_id(st, &r->arena, op.resource_id, &s, &e)
                  : 0;
     if (rc == 0)
         err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", guid);
     if (rc <= 0)
         return reply_err(r, &e);
-    operation_look(r, &op);
     return op.status == OP_IN_PROGRESS ? reply_created(r, s.scope.location, op.guid)
                                        : account_show(r, 200, &s);
 }

@@ -8,6 +8,7 @@ struct replied *seen_list(struct request *r);
 struct replied *seen_forget(struct request *r);
 struct replied *seen_expect(struct request *r);
 struct replied *unknown_list(struct request *r);
+struct replied *unknown_remove(struct request *r);
 struct replied *faults_list(struct request *r);
 struct replied *faults_add(struct request *r);
 struct replied *faults_release(struct request *r);

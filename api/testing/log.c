@@ -35,34 +35,17 @@ static json_t *parsed(const char *text)
     return text && strlen(text) <= SEEN_BODY_MAX ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 }
 
-static void note_unknown(struct testing_log *log, const struct request *r)
-{
-    for (size_t i = 0; i < log->n_unknown; i++)
-        if (strcmp(log->unknown[i].method, r->method) == 0 &&
-            strcmp(log->unknown[i].target, r->target) == 0) {
-            log->unknown[i].count++;
-            return;
-        }
-    if (log->n_unknown == UNKNOWN_MAX) {
-        log->more_unknown++;
-        return;
-    }
-    log->unknown[log->n_unknown].method = xstrdup(r->method);
-    log->unknown[log->n_unknown].target = xstrdup(r->target);
-    log->unknown[log->n_unknown++].count = 1;
-}
-
 void testing_end(void *ctx, const struct request *r)
 {
     const struct testing *t = ctx;
     struct testing_log *log = t->log;
     if (r->injected)
         testing_faults_forget(t->faults, r);
-    if (!r->route)
-        note_unknown(log, r);
     struct arena a;
     arena_init(&a);
     const struct told told = told_of(r, whose_account_is(t->arm.storage, &a, r, r->label));
+    if (!r->route)
+        unknown_note(&log->unknown, r, told.subscription);
     char *asked = shown(r->body ? json_deep_copy(r->body) : NULL);
     char *answered = shown(parsed(r->shown));
     const struct seeing what = {
@@ -115,22 +98,9 @@ struct replied *seen_list(struct request *r)
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)log->last));
 }
 
+/* ?subscription=ID: only those in it. */
 struct replied *seen_forget(struct request *r)
 {
-    struct testing_log *log = testing_of(r)->log;
-    while (log->n > 0)
-        seen_drop_oldest(log);
+    seen_drop(testing_of(r)->log, request_query(r, "subscription"));
     return reply_empty(r, 204);
-}
-
-struct replied *unknown_list(struct request *r)
-{
-    const struct testing_log *log = testing_of(r)->log;
-    json_t *value = json_array();
-    for (size_t i = 0; i < log->n_unknown; i++)
-        json_array_append_new(value, json_pack("{s:s, s:s, s:I}", "method", log->unknown[i].method,
-                                               "path", log->unknown[i].target, "count",
-                                               (json_int_t)log->unknown[i].count));
-    return reply_json(
-        r, 200, json_pack("{s:o, s:I}", "value", value, "others", (json_int_t)log->more_unknown));
 }

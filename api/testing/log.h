@@ -6,11 +6,11 @@
 #define API_TESTING_LOG_H
 
 #include "api/testing/select.h"
+#include "api/testing/unknown.h"
 
 #define SEEN_MAX      10000
 #define SEEN_BYTES    (32U * 1024 * 1024)
 #define SEEN_BODY_MAX (64U * 1024) /* a longer text is not kept */
-#define UNKNOWN_MAX   1000
 
 /* What many requests have in common. */
 struct seen_kind {
@@ -42,16 +42,11 @@ struct expecting {
 
 struct testing_log {
     uv_loop_t *loop;
-    struct seen **ring;
+    struct seen **ring; /* NULL: it was dropped; numbers go by places */
     struct seen_kinds *kinds;
     size_t first, n, bytes;
     int64_t last; /* the number of the latest, from 1 */
-    struct {
-        char *method, *target;
-        int64_t count;
-    } * unknown;
-    size_t n_unknown;
-    int64_t more_unknown; /* of paths that are not in the list */
+    struct unknown unknown;
     struct expecting *waiting;
 };
 
@@ -65,6 +60,8 @@ struct seeing {
 
 void seen_add(struct testing_log *log, const struct seeing *what);
 void seen_drop_oldest(struct testing_log *log);
+/* Those in a subscription; NULL: all. */
+void seen_drop(struct testing_log *log, const char *subscription);
 /* Whether number `number`, which is in the log, fits. */
 bool seen_fits(const struct testing_log *log, int64_t number, const struct selector *match);
 /* Those behind number `after` that fit, at most `max`; new reference. */

@@ -11,6 +11,7 @@
 #include "api/arm/errors.h"
 #include "api/seed/bury.h"
 #include "api/testing/handlers.h"
+#include "api/testing/log.h"
 #include "front/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
@@ -144,23 +145,30 @@ static void on_over(void *ctx)
     batchai_wake_burials(z->front);
 }
 
+void testing_forget(const void *ctx, const char *subscription)
+{
+    const struct testing *t = ctx;
+    if (!t->key)
+        return;
+    testing_faults_clear(t->faults, subscription);
+    testing_rules_clear(t->rules, subscription);
+    unknown_forget(&t->log->unknown, subscription);
+    if (testing_strict_clear(t->strict, subscription))
+        wakes_pace_changed(sched_wakes(t->arm.sched));
+}
+
 /* What follows only once it is on disk: on a full one everything stays as it was. */
 static void on_disk(void *ctx, const struct err *why)
 {
     struct reset *z = ctx;
     struct request *r = z->r;
-    const struct testing *t = testing_of(r);
     if (why) {
         bury_undo(&z->burial);
         request_finish(r, reply_err(r, why));
         return;
     }
-    if (!z->group) {
-        testing_faults_clear(t->faults, z->subscription);
-        testing_rules_clear(t->rules, z->subscription);
-        if (testing_strict_clear(t->strict, z->subscription))
-            wakes_pace_changed(sched_wakes(t->arm.sched));
-    }
+    if (!z->group)
+        testing_forget(r->deps, z->subscription);
     request_keep(r, z, on_over);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),
              LF_STR("group", z->group), LF_INT("groups", z->groups));

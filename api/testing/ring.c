@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/testing/log.h"
 #include "lib/arena.h"
@@ -17,7 +18,6 @@ struct testing_log *testing_log_create(uv_loop_t *loop)
     log->loop = loop;
     log->ring = xcalloc(SEEN_MAX, sizeof(struct seen *));
     log->kinds = seen_kinds_create();
-    log->unknown = xcalloc(UNKNOWN_MAX, sizeof *log->unknown);
     return log;
 }
 
@@ -37,14 +37,37 @@ static size_t bytes_of(const struct seen *s)
     return sizeof *s + (size_t)(last - s->texts) + strlen(last) + 1;
 }
 
-void seen_drop_oldest(struct testing_log *log)
+static void drop(struct testing_log *log, struct seen **place)
 {
-    struct seen *s = *place_at(log, 0);
+    struct seen *s = *place;
+    if (!s)
+        return;
     log->bytes -= bytes_of(s) + seen_kind_bytes(s->kind);
     seen_kind_release(log->kinds, s->kind);
     free(s);
+    *place = NULL;
+}
+
+void seen_drop_oldest(struct testing_log *log)
+{
+    drop(log, place_at(log, 0));
     log->first = (log->first + 1) % SEEN_MAX;
     log->n--;
+}
+
+static bool is_in(const struct seen *s, const char *subscription)
+{
+    const char *of = s ? s->kind->subscription : NULL;
+    return !subscription || (of && strcasecmp(of, subscription) == 0);
+}
+
+void seen_drop(struct testing_log *log, const char *subscription)
+{
+    for (size_t i = 0; i < log->n; i++)
+        if (is_in(*place_at(log, i), subscription))
+            drop(log, place_at(log, i));
+    while (log->n > 0 && !*place_at(log, 0))
+        seen_drop_oldest(log);
 }
 
 static size_t size_of(const char *text)
@@ -89,13 +112,9 @@ void testing_log_free(struct testing_log *log)
 {
     if (!log)
         return;
-    while (log->n > 0)
-        seen_drop_oldest(log);
-    for (size_t i = 0; i < log->n_unknown; i++) {
-        free(log->unknown[i].method);
-        free(log->unknown[i].target);
-    }
-    free(log->unknown);
+    seen_drop(log, NULL);
+    unknown_forget(&log->unknown, NULL);
+    free(log->unknown.list);
     free(log->ring);
     seen_kinds_free(log->kinds);
     free(log);
@@ -147,7 +166,8 @@ bool seen_fits(const struct testing_log *log, int64_t number, const struct selec
 {
     struct strbuf target = STRBUF_INIT;
     assert(number >= first_number(log) && number <= log->last);
-    bool fit = fits(*place_at(log, (size_t)(number - first_number(log))), match, &target);
+    const struct seen *s = *place_at(log, (size_t)(number - first_number(log)));
+    bool fit = s && fits(s, match, &target);
     strbuf_free(&target);
     return fit;
 }
@@ -160,7 +180,7 @@ json_t *seen_fitting(const struct testing_log *log, const struct selector *match
     int64_t first = first_number(log);
     for (int64_t n = first; n <= log->last && json_array_size(out) < max; n++) {
         const struct seen *s = *place_at(log, (size_t)(n - first));
-        if (n > after && fits(s, match, &target))
+        if (n > after && s && fits(s, match, &target))
             json_array_append_new(out, render(s, n));
     }
     strbuf_free(&target);

@@ -18,6 +18,7 @@ static const struct route routes[] = {
     {"DELETE", BASE "/requests", 0, 0, seen_forget, "Testing_ForgetRequests"},
     {"POST", BASE "/requests/expect", 0, ROUTE_JSON_OPTIONAL, seen_expect, "Testing_Expect"},
     {"GET", BASE "/unknown", 0, 0, unknown_list, "Testing_Unknown"},
+    {"DELETE", BASE "/unknown", 0, 0, unknown_remove, "Testing_ForgetUnknown"},
     {"GET", BASE "/faults", 0, 0, faults_list, "Testing_Faults"},
     {"POST", BASE "/faults", 0, ROUTE_JSON, faults_add, "Testing_AddFault"},
     {"DELETE", BASE "/faults", 0, 0, faults_remove_all, "Testing_RemoveFaults"},

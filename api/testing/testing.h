@@ -85,6 +85,10 @@ const struct pace *testing_strict_pace(const struct testing_strict *s);
 /* Forgets what a subscription asked for; NULL: all. True: wakes_pace_changed() is the caller's. */
 bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
+/* reset.c. Forgets faults, rules, strict mode and counts of a subscription; NULL: of all. ctx is a
+ * const struct testing *; without --testing there is nothing. */
+void testing_forget(const void *ctx, const char *subscription);
+
 /* For struct api_watch; ctx is a const struct testing *. */
 const struct injected *testing_begin(void *ctx, struct request *r);
 void testing_headers(void *ctx, struct request *r);

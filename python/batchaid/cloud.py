@@ -312,6 +312,10 @@ class Subscription:
         body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began, "timeoutSeconds": timeout}
         return self.cloud.testing("POST", "/requests/expect", body)["value"]
 
+    def unknown(self):
+        """What was asked for here and is not served, with how often: method, path, count."""
+        return self.cloud.testing("GET", f"/unknown?subscription={self.id}")["value"]
+
     # --- what jobs do on fake nodes --------------------------------------------------------------
 
     def rule(self, name=None, command=None, environment=None, pool=None, role=None, **what):
