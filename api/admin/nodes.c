@@ -7,6 +7,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
+#include "api/http/members.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
@@ -118,17 +119,9 @@ struct replied *nodes_get(struct request *r)
 /* NULL where none is given. */
 static int read_reason(const struct request *r, const char **reason, struct err *e)
 {
-    json_error_t why;
+    const struct member members[] = {{"reason", .text = reason, .max = REASON_MAX}};
     *reason = NULL;
-    if (!r->body)
-        return 0;
-    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s}", "reason", reason) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "reason",
-                       "The body is not {\"reason\": \"TEXT\"}: %s.", why.text);
-    if (*reason && strlen(*reason) > REASON_MAX)
-        return err_set(e, ERR_INVALID_PROPERTY, "reason",
-                       "The reason has %zu bytes; %d are the limit.", strlen(*reason), REASON_MAX);
-    return 0;
+    return members_read(r->body, "", MEMBERS(members), e);
 }
 
 struct replied *nodes_drain(struct request *r)

@@ -9,6 +9,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
+#include "api/http/members.h"
 #include "lib/timefmt.h"
 #include "model/spec.h"
 #include "shares/shares.h"
@@ -87,12 +88,12 @@ struct replied *deleted_shares_restore(struct request *r)
 
 static int read_name(const struct request *r, struct share_name *n, struct err *e)
 {
-    json_error_t why;
-    const char *kind;
-    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s:s, s:s, s:s}", "account", &n->account,
-                       "kind", &kind, "name", &n->share) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                       "The body is not {\"account\", \"kind\", \"name\"}: %s.", why.text);
+    const char *kind = NULL;
+    const struct member members[] = {{"account", .text = &n->account, .needed = true},
+                                     {"kind", .text = &kind, .needed = true},
+                                     {"name", .text = &n->share, .needed = true}};
+    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+        return -1;
     n->kind = (enum share_kind)enum_from_name(share_kind_names, kind);
     if (!n->kind)
         return err_set(e, ERR_INVALID_PROPERTY, "kind", "The kind must be files or blobs.");

@@ -9,6 +9,7 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
+#include "api/http/members.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
@@ -37,24 +38,26 @@ struct replied *site_subscriptions_list(struct request *r)
 
 static int read_body(struct request *r, struct subscription *s, struct err *e)
 {
-    json_error_t why;
-    const char *guid = NULL, *name = NULL;
-    if (r->body && json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s}", "subscriptionId", &guid,
-                                  "displayName", &name) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
-                       why.text);
-    if (guid && !guid_valid(guid))
+    struct {
+        const char *guid, *name;
+    } given = {0};
+    const struct member members[] = {{"subscriptionId", .text = &given.guid},
+                                     {"displayName", .text = &given.name}};
+    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+        return -1;
+    if (given.guid && !guid_valid(given.guid))
         return err_set(e, ERR_INVALID_PROPERTY, "subscriptionId",
                        "subscriptionId is '%.100s'; it must be a GUID, such as "
                        "11111111-2222-4333-8444-555555555555.",
-                       guid);
-    if (name && (!*name || strlen(name) > NAME_MAX_BYTES))
+                       given.guid);
+    if (given.name && (!*given.name || strlen(given.name) > NAME_MAX_BYTES))
         return err_set(e, ERR_INVALID_PROPERTY, "displayName", "displayName has 1 to %d bytes.",
                        NAME_MAX_BYTES);
     char *made = arena_alloc(&r->arena, GUID_SIZE);
     request_guid(r, made);
-    s->guid = access_subscription_id(admin_of(r)->access, &r->arena, guid ? guid : made);
-    s->name = name ? name : s->guid;
+    s->guid =
+        access_subscription_id(admin_of(r)->access, &r->arena, given.guid ? given.guid : made);
+    s->name = given.name ? given.name : s->guid;
     return 0;
 }
 

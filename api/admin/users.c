@@ -9,6 +9,7 @@
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
 #include "api/http/auth.h"
+#include "api/http/members.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
@@ -109,12 +110,13 @@ static int invalid(struct err *e, const char *target, const char *why)
 
 static int read_body(struct request *r, struct given *g, struct err *e)
 {
-    json_error_t why;
-    if (r->body && json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s, s?s, s?s, s?s}", "name",
-                                  &g->name, "displayName", &g->display, "role", &g->role, "scope",
-                                  &g->scope, "password", &g->password) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
-                       why.text);
+    const struct member members[] = {
+        {"name", .text = &g->name},         {"displayName", .text = &g->display},
+        {"role", .text = &g->role},         {"scope", .text = &g->scope},
+        {"password", .text = &g->password},
+    };
+    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+        return -1;
     if (g->password && (strlen(g->password) < PASSWORD_MIN || strlen(g->password) > PASSWORD_MAX))
         return invalid(e, "password", "A password has 8 to 256 bytes.");
     if (g->display && (!*g->display || strlen(g->display) > DISPLAY_MAX))

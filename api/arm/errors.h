@@ -33,6 +33,7 @@
 #define ARM_OWN(X)                                                                                 \
     X(ARM_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound", ADDS_GATEWAY_CAUSE)                 \
     X(ARM_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace", ADDS_GATEWAY_CAUSE)                 \
+    X(ARM_GROUP_BEING_DELETED, 409, "ResourceGroupBeingDeleted", ADDS_GATEWAY_CAUSE)               \
     X(ARM_OPERATION_NOT_FOUND, 404, "OperationNotFound", 0)                                        \
     X(ARM_LINKED_FORBIDDEN, 403, "LinkedAuthorizationFailed", ADDS_GATEWAY_CAUSE)
 enum { ERROR_OWN_KINDS(ARM_KINDS, ARM_OWN) ARM_KINDS_END };

@@ -107,7 +107,7 @@ static struct replied *update(struct request *r, struct resource_group *g, const
                               const char *tags)
 {
     struct err e;
-    if (check_alive("resource group", g->name, g->prov_state, &e) < 0)
+    if (check_group_alive(g, &e) < 0)
         return reply_err(r, &e);
     if (location && !same_region(&r->arena, location, g->location)) {
         err_set(&e, ERR_CONFLICT, "location",

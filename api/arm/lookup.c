@@ -39,6 +39,16 @@ int find_group(struct request *r, struct resource_group *g, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
+int check_group_alive(const struct resource_group *g, struct err *e)
+{
+    if (g->prov_state != PROV_DELETING)
+        return 0;
+    return err_set(e, ARM_GROUP_BEING_DELETED, NULL,
+                   "The resource group '%s' is in deprovisioning state and cannot perform this "
+                   "operation.",
+                   g->name);
+}
+
 int check_alive(const char *what, const char *name, enum prov_state state, struct err *e)
 {
     if (state != PROV_DELETING)

@@ -16,6 +16,8 @@ const char *arm_subscription(struct request *r);
 int find_subscription(struct request *r, struct err *e) MUST_CHECK;
 int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
 
+/* ARM_GROUP_BEING_DELETED if it is. */
+int check_group_alive(const struct resource_group *g, struct err *e) MUST_CHECK;
 /* ERR_BEING_DELETED if `state` is deleting. */
 int check_alive(const char *what, const char *name, enum prov_state state,
                 struct err *e) MUST_CHECK;

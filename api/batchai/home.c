@@ -14,7 +14,7 @@ static const char *given_location(const struct request *r, const struct resource
 static int flat_workspace(struct request *r, struct workspace *w, struct err *e)
 {
     struct resource_group g;
-    if (find_group(r, &g, e) < 0 || check_alive("resource group", g.name, g.prov_state, e) < 0)
+    if (find_group(r, &g, e) < 0 || check_group_alive(&g, e) < 0)
         return -1;
     int rc = st_workspace_get(arm_of(r)->storage, &r->arena, g.id, HOME_WORKSPACE, w, e);
     if (rc != 0)

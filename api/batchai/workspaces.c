@@ -91,7 +91,7 @@ static int create(struct request *r, const struct accepted *a, int64_t *id, stru
     struct workspace w;
     if (find_group(r, &g, e) < 0 ||
         check_name(r, "workspace", request_param(r, "workspace"), e) < 0 ||
-        check_alive("resource group", g.name, g.prov_state, e) < 0)
+        check_group_alive(&g, e) < 0)
         return -1;
     int rc =
         st_workspace_get(arm_of(r)->storage, &r->arena, g.id, request_param(r, "workspace"), &w, e);

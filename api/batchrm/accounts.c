@@ -171,7 +171,7 @@ struct replied *batch_accounts_create(struct request *r)
     struct resource_group g;
     struct account_given given = {0};
     const char *name = request_param(r, "account");
-    if (find_group(r, &g, &e) < 0 || check_alive("resource group", g.name, g.prov_state, &e) < 0)
+    if (find_group(r, &g, &e) < 0 || check_group_alive(&g, &e) < 0)
         return reply_err(r, &e);
     if (!account_name_is_valid(name)) {
         err_set(&e, BATCHRM_INVALID_BODY, NULL,

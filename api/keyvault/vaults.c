@@ -203,8 +203,7 @@ static int create(struct request *r, struct err *e)
     struct resource_group g;
     struct vault v;
     const char *name = request_param(r, "vault");
-    if (find_group(r, &g, e) < 0 || check_vault_name(name, e) < 0 ||
-        check_alive("resource group", g.name, g.prov_state, e) < 0)
+    if (find_group(r, &g, e) < 0 || check_vault_name(name, e) < 0 || check_group_alive(&g, e) < 0)
         return -1;
     int rc = st_vault_get(arm_of(r)->storage, &r->arena, name, &v, e);
     if (rc <= 0)

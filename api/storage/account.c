@@ -28,12 +28,26 @@ int find_account(struct request *r, struct storage_account *s, struct err *e)
                    name, g.name);
 }
 
+static bool is_being_made(const struct request *r, const struct storage_account *s)
+{
+    int64_t made_us = s->created_us;
+    return !s->implicit && creation_look(r, s->scope.subscription, PACE_STORAGE_CREATION, &made_us);
+}
+
+int check_account_is_idle(const struct request *r, const struct storage_account *s, struct err *e)
+{
+    if (!is_being_made(r, s))
+        return 0;
+    return err_set(e, STORAGE_RM_BUSY, NULL,
+                   "An operation is currently performing on this storage account that requires "
+                   "exclusive access.");
+}
+
 int find_made_account(struct request *r, struct storage_account *s, struct err *e)
 {
     if (find_account(r, s, e) < 0)
         return -1;
-    int64_t made_us = s->created_us;
-    if (s->implicit || !creation_look(r, s->scope.subscription, PACE_STORAGE_CREATION, &made_us))
+    if (!is_being_made(r, s))
         return 0;
     return err_set(e, STORAGE_RM_NOT_MADE, NULL,
                    "The storage account provisioning state must be 'Succeeded' before executing "

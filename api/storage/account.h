@@ -12,6 +12,9 @@
 int find_account(struct request *r, struct storage_account *s, struct err *e) MUST_CHECK;
 /* Refuses one that is shown as being created, for all that is done with one. */
 int find_made_account(struct request *r, struct storage_account *s, struct err *e) MUST_CHECK;
+/* Likewise, for what makes or removes one. */
+int check_account_is_idle(const struct request *r, const struct storage_account *s,
+                          struct err *e) MUST_CHECK;
 const char *account_id(struct request *r, const struct storage_account *s);
 /* {"name", "tier"} */
 json_t *account_sku(const struct storage_account *s);

@@ -186,9 +186,11 @@ static int check_there(struct request *r, const struct resource_group *g,
         return -1;
     if (s->implicit)
         return may_adopt(r, s) ? 0 : refuse_name(r, s, e);
-    return s->group_id == g->id
-               ? account_check_location(r, s->name, &s->scope, doc, STORAGE_RM_OTHER_LOCATION, e)
-               : refuse_name(r, s, e);
+    if (s->group_id != g->id)
+        return refuse_name(r, s, e);
+    return account_check_location(r, s->name, &s->scope, doc, STORAGE_RM_OTHER_LOCATION, e) < 0
+               ? -1
+               : check_account_is_idle(r, s, e);
 }
 
 static struct replied *put(struct request *r, const struct resource_group *g,
@@ -211,7 +213,7 @@ struct replied *accounts_create(struct request *r)
     struct resource_group g;
     struct account_given given = {0};
     const char *name = request_param(r, "account");
-    if (find_group(r, &g, &e) < 0 || check_alive("resource group", g.name, g.prov_state, &e) < 0)
+    if (find_group(r, &g, &e) < 0 || check_group_alive(&g, &e) < 0)
         return reply_err(r, &e);
     if (!account_name_is_valid(name)) {
         err_set(&e, STORAGE_RM_INVALID_NAME, NULL,
@@ -316,7 +318,8 @@ struct replied *accounts_delete(struct request *r)
     struct storage_account s;
     if (find_account(r, &s, &e) < 0)
         return e.code == ERR_RESOURCE_NOT_FOUND ? reply_empty(r, 204) : reply_err(r, &e);
-    if (shares_delete_account(storage_rm_of(r)->shares, s.id, r->now_us, on_deleted, r, &e) < 0)
+    if (check_account_is_idle(r, &s, &e) < 0 ||
+        shares_delete_account(storage_rm_of(r)->shares, s.id, r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "account.deleted", LF_STR("account", s.name),
              LF_STR("group", s.scope.group), LF_STR("by", r->who->name));

@@ -17,6 +17,7 @@
     X(STORAGE_RM_SHARE_NOT_FOUND, 404, "ShareNotFound", 0)                                         \
     X(STORAGE_RM_CONTAINER_NOT_FOUND, 404, "ContainerNotFound", 0)                                 \
     X(STORAGE_RM_NOT_MADE, 409, "StorageAccountIsNotProvisioned", 0)                               \
+    X(STORAGE_RM_BUSY, 409, "StorageAccountOperationInProgress", 0)                                \
     X(STORAGE_RM_LEASED, 409, "LeaseAlreadyPresent", 0)
 enum { STORAGE_RM_KINDS = ARM_KINDS_END - 1, STORAGE_RM_OWN(ERROR_KIND) };
 

@@ -4,6 +4,7 @@
  * answered when all that was due until then has happened.
  */
 #include "api/testing/clock.h"
+#include "api/http/members.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,18 +138,18 @@ static int read_to(struct testing_clock *c, const char *text, struct change *out
 static int read_body(struct request *r, struct change *out, struct err *e)
 {
     struct testing_clock *c = testing_of(r)->clock;
-    json_error_t why;
     const json_t *rate = NULL;
     const char *advance = NULL, *to = NULL;
-    int follow = 0;
+    const struct member members[] = {
+        {"rate", .any = &rate},
+        {"advance", .text = &advance},
+        {"advanceTo", .text = &to},
+        {"real", .flag = &out->follow},
+    };
     *out = (struct change){.rate = -1};
-    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?s, s?s, s?b}", "rate", &rate, "advance",
-                       &advance, "advanceTo", &to, "real", &follow) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                       "The body is not as documented: %s; there are: rate, advance, advanceTo, "
-                       "real.",
-                       why.text);
-    out->follow = follow;
+    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+        return -1;
+    const bool follow = out->follow;
     if (rate && (!json_is_number(rate) || !(json_number_value(rate) >= 0) ||
                  json_number_value(rate) > LOOP_RATE_MAX))
         return refuse(e, "rate", "must be a number from 0 (stopped) to 1000000; 1 is real speed.");

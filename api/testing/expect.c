@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "api/http/members.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "api/testing/log.h"
@@ -79,21 +80,18 @@ void testing_log_hurry(struct testing_log *log)
 
 static int read_body(struct request *r, struct expecting *x, int *timeout_s, struct err *e)
 {
-    json_error_t why;
-    json_int_t after = 0, count = 1, timeout = TIMEOUT_S;
     const json_t *match = NULL;
-    if (r->body &&
-        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?I, s?I, s?I}", "match", &match, "count",
-                       &count, "timeoutSeconds", &timeout, "after", &after) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
-                       why.text);
-    if (testing_in_range("count", count, 1, SEEN_MAX, e) < 0 ||
-        testing_in_range("timeoutSeconds", timeout, 0, TIMEOUT_MAX_S, e) < 0)
-        return -1;
-    x->count = (int)count;
-    *timeout_s = (int)timeout;
-    x->after = after;
-    return selector_read(r, match, &x->match, e);
+    const struct member members[] = {
+        {"match", .any = &match},
+        {"count", .number = &x->count, .min = 1, .max = SEEN_MAX},
+        {"timeoutSeconds", .number = timeout_s, .max = TIMEOUT_MAX_S},
+        {"after", .big = &x->after, .max = INT64_MAX},
+    };
+    x->count = 1;
+    *timeout_s = TIMEOUT_S;
+    return members_read(r->body, "", MEMBERS(members), e) < 0
+               ? -1
+               : selector_read(r, match, &x->match, e);
 }
 
 static int count_now(const struct expecting *x)

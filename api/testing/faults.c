@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/access/access.h"
+#include "api/http/members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "api/testing/handlers.h"
@@ -177,29 +178,22 @@ static const struct {
 
 static int read_reply(const json_t *o, struct fault *f, struct err *e)
 {
-    json_error_t why;
     const char *code = NULL, *message = NULL;
-    json_int_t status, retry_after_s = 0;
+    const struct member members[] = {
+        {"status", .number = &f->status, .min = 400, .max = 599, .needed = true},
+        {"code", .text = &code, .max = TEXT_MAX},
+        {"message", .text = &message, .max = TEXT_MAX},
+        {"retryAfter", .number = &f->retry_after_s, .max = DELAY_MAX_MS / 1000},
+    };
     if (!o)
         return 0;
-    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:I, s?s, s?s, s?I}", "status",
-                       &status, "code", &code, "message", &message, "retryAfter",
-                       &retry_after_s) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "reply", "reply is not as documented: %s.",
-                       why.text);
-    if (testing_in_range("reply.status", status, 400, 599, e) < 0 ||
-        testing_in_range("reply.retryAfter", retry_after_s, 0, DELAY_MAX_MS / 1000, e) < 0)
+    if (members_read(o, "reply", MEMBERS(members), e) < 0)
         return -1;
-    f->status = (int)status;
-    f->retry_after_s = (int)retry_after_s;
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].status == f->status) {
             code = code ? code : usual[i].code;
             message = message ? message : usual[i].message;
         }
-    if ((code && strlen(code) > TEXT_MAX) || (message && strlen(message) > TEXT_MAX))
-        return err_set(e, ERR_INVALID_PROPERTY, "reply", "code and message have at most %d bytes.",
-                       TEXT_MAX);
     f->code = xstrdup(code ? code : "InjectedFault");
     f->message = xstrdup(message ? message : "A fault of a test.");
     return 0;
@@ -228,27 +222,25 @@ static int check_subscription(struct request *r, const struct fault *f, struct e
 
 static int read_body(struct request *r, struct fault *f, struct err *e)
 {
-    json_error_t why;
-    json_int_t delay = 0, skip = 0, times = 1;
-    int hold = 0, must_exist = 0;
+    bool must_exist = false;
     const char *cut = NULL;
     const json_t *match = NULL, *reply = NULL, *node = NULL, *allocation = NULL;
-    if (json_unpack_ex(r->body, &why, JSON_STRICT,
-                       "{s?o, s?I, s?I, s?I, s?b, s?o, s?s, s?o, s?o, s?b}", "match", &match,
-                       "skip", &skip, "times", &times, "delayMilliseconds", &delay, "hold", &hold,
-                       "reply", &reply, "cut", &cut, "node", &node, "allocation", &allocation,
-                       "mustExist", &must_exist) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
-                       why.text);
-    if (testing_in_range("skip", skip, 0, TIMES_MAX, e) < 0 ||
-        testing_in_range("times", times, 0, TIMES_MAX, e) < 0 ||
-        testing_in_range("delayMilliseconds", delay, 0, DELAY_MAX_MS, e) < 0 ||
-        read_reply(reply, f, e) < 0 || read_cut(cut, f, e) < 0)
+    const struct member members[] = {
+        {"match", .any = &match},
+        {"skip", .number = &f->skip, .max = TIMES_MAX},
+        {"times", .number = &f->times, .max = TIMES_MAX},
+        {"delayMilliseconds", .big = &f->delay_ms, .max = DELAY_MAX_MS},
+        {"hold", .flag = &f->hold},
+        {"reply", .any = &reply},
+        {"cut", .text = &cut},
+        {"node", .any = &node},
+        {"allocation", .any = &allocation},
+        {"mustExist", .flag = &must_exist},
+    };
+    f->times = 1;
+    if (members_read(r->body, "", MEMBERS(members), e) < 0 || read_reply(reply, f, e) < 0 ||
+        read_cut(cut, f, e) < 0)
         return -1;
-    f->skip = (int)skip;
-    f->times = (int)times;
-    f->delay_ms = delay;
-    f->hold = hold;
     bool of_request = f->hold || f->delay_ms > 0 || f->status != 0 || f->cut;
     if (!of_request && !node && !allocation)
         return err_set(e, ERR_MISSING_PROPERTY, "reply",

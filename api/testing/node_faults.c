@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "model/failure.h"
@@ -54,64 +55,68 @@ struct testing_faults *testing_faults_create(void)
 
 /* --- reading and showing ---------------------------------------------------------------------- */
 
-static int read_texts(const char *code, const char *message, struct fault *f, struct err *e)
-{
-    if ((code && strlen(code) > TEXT_MAX) || (message && strlen(message) > TEXT_MAX))
-        return err_set(e, ERR_INVALID_PROPERTY, "message",
-                       "code and message have at most %d bytes.", TEXT_MAX);
-    f->code = code ? xstrdup(code) : NULL;
-    f->message = message ? xstrdup(message) : NULL;
-    return 0;
-}
-
 static int read_node(struct fault *f, const json_t *o, struct err *e)
 {
-    json_error_t why;
-    const char *effect = NULL, *after = NULL, *message = NULL, *duration = NULL;
+    struct {
+        const char *effect, *after, *message, *duration;
+    } given = {0};
+    const struct member members[] = {
+        {"effect", .text = &given.effect, .needed = true},
+        {"after", .text = &given.after},
+        {"message", .text = &given.message, .max = TEXT_MAX},
+        {"duration", .text = &given.duration},
+    };
     size_t i = 0;
-    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:s, s?s, s?s, s?s}", "effect",
-                       &effect, "after", &after, "message", &message, "duration", &duration) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "node", "node is not as documented: %s.", why.text);
-    while (i < N_EFFECTS && strcmp(effects[i].name, effect) != 0)
+    if (members_read(o, "node", MEMBERS(members), e) < 0)
+        return -1;
+    while (i < N_EFFECTS && strcmp(effects[i].name, given.effect) != 0)
         i++;
     if (i == N_EFFECTS)
         return err_set(e, ERR_INVALID_PROPERTY, "node.effect",
                        "node.effect is '%.60s'; it must be holdPreparation, failPreparation, lost, "
                        "restart or preempted.",
-                       effect);
+                       given.effect);
     f->kind = OF_NODE;
     f->effect = (enum node_effect)i;
-    if (after && (effects[i].prepares || span_parse(after, &f->after_us) < 0 ||
-                  f->after_us > DURATION_MAX_US))
+    if (given.after && (effects[i].prepares || span_parse(given.after, &f->after_us) < 0 ||
+                        f->after_us > DURATION_MAX_US))
         return err_set(e, ERR_INVALID_PROPERTY, "node.after",
                        "node.after must be a duration such as PT30M, and goes with lost, restart "
                        "and preempted only.");
     f->lasts_us = f->effect == NODE_PREEMPTED ? AWAY_US : 0;
-    if (duration &&
-        (effects[i].prepares || !effects[i].keeps || span_parse(duration, &f->lasts_us) < 0 ||
+    if (given.duration &&
+        (effects[i].prepares || !effects[i].keeps || span_parse(given.duration, &f->lasts_us) < 0 ||
          f->lasts_us <= 0 || f->lasts_us > DURATION_MAX_US))
         return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
                        "node.duration must be a duration such as PT30M, and goes with lost and "
                        "preempted only.");
-    if (message && f->effect != NODE_FAIL_PREPARATION)
+    if (given.message && f->effect != NODE_FAIL_PREPARATION)
         return err_set(e, ERR_INVALID_PROPERTY, "node.message",
                        "node.message goes with failPreparation only.");
-    return read_texts(NULL, message ? message : "a fault of a test", f, e);
+    f->message = xstrdup(given.message ? given.message : "a fault of a test");
+    return 0;
 }
 
 static int read_allocation(struct fault *f, const json_t *o, struct err *e)
 {
-    json_error_t why;
-    const char *code = NULL, *message = NULL;
-    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s?s, s?s}", "code", &code,
-                       "message", &message) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "allocation",
-                       "allocation is not as documented: %s.", why.text);
-    if (message && !code)
+    struct {
+        const char *code, *message;
+    } given = {0};
+    const struct member members[] = {
+        {"code", .text = &given.code, .max = TEXT_MAX},
+        {"message", .text = &given.message, .max = TEXT_MAX},
+    };
+    if (members_read(o, "allocation", MEMBERS(members), e) < 0)
+        return -1;
+    if (given.message && !given.code)
         return err_set(e, ERR_MISSING_PROPERTY, "allocation.code",
                        "allocation.message goes with a code.");
     f->kind = OF_ALLOCATION;
-    return read_texts(code, code && !message ? "A fault of a test." : message, f, e);
+    if (!given.code)
+        return 0;
+    f->code = xstrdup(given.code);
+    f->message = xstrdup(given.message ? given.message : "A fault of a test.");
+    return 0;
 }
 
 int fault_read_more(struct fault *f, const json_t *node, const json_t *allocation, struct err *e)

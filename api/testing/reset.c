@@ -9,6 +9,7 @@
 
 #include "api/access/access.h"
 #include "api/arm/errors.h"
+#include "api/http/members.h"
 #include "api/seed/bury.h"
 #include "api/testing/handlers.h"
 #include "api/testing/log.h"
@@ -115,17 +116,16 @@ static int carry_out(struct storage *st, void *ctx, struct err *e)
 
 static int read_body(struct reset *z, struct err *e)
 {
-    json_error_t why;
     struct subscription s;
     struct request *r = z->r;
-    int force = 0;
     const struct access *x = testing_of(r)->arm.access;
-    if (r->body &&
-        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s, s?b}", "subscription",
-                       &z->subscription, "resourceGroup", &z->group, "force", &force) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
-                       why.text);
-    z->force = force;
+    const struct member members[] = {
+        {"subscription", .text = &z->subscription},
+        {"resourceGroup", .text = &z->group},
+        {"force", .flag = &z->force},
+    };
+    if (members_read(r->body, "", MEMBERS(members), e) < 0)
+        return -1;
     if (z->group && !z->subscription)
         z->subscription = x->subscription_id;
     if (!z->subscription)

@@ -333,7 +333,7 @@ static int add_list(struct testing_rules *rules, const json_t *list, struct err 
     int n = 0;
     json_array_foreach((json_t *)(uintptr_t)list, i, item) {
         char where[32];
-        snprintf(where, sizeof where, "rules[%zu].", i);
+        snprintf(where, sizeof where, "rules[%zu]", i);
         *end = rule_read(item, where, e);
         if (!*end) {
             free_list(first);
@@ -427,10 +427,10 @@ static int check_subscription(struct request *r, const char *where, const json_t
     if (!id || strpbrk(id, "*?["))
         return 0;
     int rc = access_subscription(testing_of(r)->arm.access, &r->arena, id, &s, e);
-    return rc != 0
-               ? (rc < 0 ? -1 : 0)
-               : err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
-                         "%smatch.subscription is '%.100s', which could not be found.", where, id);
+    return rc != 0 ? (rc < 0 ? -1 : 0)
+                   : err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "match.subscription",
+                             "%s%smatch.subscription is '%.100s', which could not be found.", where,
+                             *where ? "." : "", id);
 }
 
 static int check_subscriptions(struct request *r, struct err *e)
@@ -441,7 +441,7 @@ static int check_subscriptions(struct request *r, struct err *e)
     if (check_subscription(r, "", r->body, e) < 0)
         return -1;
     json_array_foreach((json_t *)(uintptr_t)list, i, rule) {
-        snprintf(where, sizeof where, "rules[%zu].", i);
+        snprintf(where, sizeof where, "rules[%zu]", i);
         if (check_subscription(r, where, rule, e) < 0)
             return -1;
     }

@@ -39,6 +39,7 @@ struct rule_output {
     char *path; /* NULL: stdout or, with `to_stderr`, stderr */
     char *text;
     bool to_stderr;
+    size_t nth; /* in the rule, as it was given */
 };
 
 struct rule {
@@ -75,7 +76,7 @@ void testing_rules_clear(struct testing_rules *rules, const char *subscription);
 
 /* --- rule_read.c ------------------------------------------------------------------------------ */
 
-/* NULL: err. `where` begins the places in errors: "rules[2]." or "". */
+/* NULL: err. `where` begins the places in errors: "rules[2]" or "". */
 struct rule *rule_read(const json_t *o, const char *where, struct err *e);
 json_t *rule_render(const struct rule *rule);
 void rule_free(struct rule *rule);

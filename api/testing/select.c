@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/members.h"
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
 #include "api/testing/whose.h"
@@ -19,14 +20,6 @@ static char *copy(const char *text)
     return text ? xstrdup(text) : NULL;
 }
 
-int testing_in_range(const char *name, int64_t value, int64_t min, int64_t max, struct err *e)
-{
-    return value >= min && value <= max
-               ? 0
-               : err_set(e, ERR_INVALID_PROPERTY, name, "%s is %lld; it must be %lld to %lld.",
-                         name, (long long)value, (long long)min, (long long)max);
-}
-
 static bool is_operation(const struct testing *t, const char *name)
 {
     for (size_t i = 0; i < t->n_services; i++) {
@@ -40,35 +33,36 @@ static bool is_operation(const struct testing *t, const char *name)
 
 int selector_read(struct request *r, const json_t *o, struct selector *out, struct err *e)
 {
-    json_error_t why;
-    const char *method = NULL, *operation = NULL, *path = NULL, *subscription = NULL, *pool = NULL,
-               *name = NULL;
-    json_int_t status = 0;
+    struct {
+        const char *method, *operation, *path, *subscription, *pool, *name;
+    } given = {0};
+    const struct member members[] = {
+        {"operation", .text = &given.operation},
+        {"method", .text = &given.method},
+        {"path", .text = &given.path},
+        {"subscription", .text = &given.subscription},
+        {"status", .number = &out->status, .max = STATUS_MAX},
+        {"pool", .text = &given.pool},
+        {"name", .text = &given.name},
+    };
     *out = (struct selector){0};
-    if (o && json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT,
-                            "{s?s, s?s, s?s, s?s, s?I, s?s, s?s}", "method", &method, "operation",
-                            &operation, "path", &path, "subscription", &subscription, "status",
-                            &status, "pool", &pool, "name", &name) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "match", "match is not as documented: %s.",
-                       why.text);
-    if (testing_in_range("match.status", status, 0, STATUS_MAX, e) < 0)
+    if (members_read(o, "match", MEMBERS(members), e) < 0)
         return -1;
-    if (operation && !is_operation(testing_of(r), operation))
+    if (given.operation && !is_operation(testing_of(r), given.operation))
         return err_set(
             e, ERR_INVALID_PROPERTY, "match.operation",
             "No service has an operation '%.100s'; names are such as Jobs_Create, and the "
             "log of requests shows those that were asked for.",
-            operation);
-    if (path && *path != '/' && *path != '*')
+            given.operation);
+    if (given.path && *given.path != '/' && *given.path != '*')
         return err_set(e, ERR_INVALID_PROPERTY, "match.path",
-                       "The path '%.200s' fits nothing: it must begin with / or *.", path);
-    out->status = (int)status;
-    out->method = copy(method);
-    out->operation = copy(operation);
-    out->path = copy(path);
-    out->subscription = copy(subscription);
-    out->pool = copy(pool);
-    out->name = copy(name);
+                       "The path '%.200s' fits nothing: it must begin with / or *.", given.path);
+    out->method = copy(given.method);
+    out->operation = copy(given.operation);
+    out->path = copy(given.path);
+    out->subscription = copy(given.subscription);
+    out->pool = copy(given.pool);
+    out->name = copy(given.name);
     return 0;
 }
 

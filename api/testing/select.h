@@ -34,9 +34,4 @@ json_t *selector_render(const struct selector *s);
  * which the request is about; NULL: of none. */
 struct told told_of(const struct request *r, const char *subscription);
 
-/* Of a member of a body. It must be read as a 64-bit number: jansson cuts one that is read as an
- * int, and 2^32 would be the 0 that stands for "all". */
-int testing_in_range(const char *name, int64_t value, int64_t min, int64_t max,
-                     struct err *e) MUST_CHECK;
-
 #endif

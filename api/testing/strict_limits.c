@@ -144,9 +144,8 @@ static const struct limit {
     [LIMIT_SECRETS] = {is_secret, account_of, 429, "Throttled",
                        "Request was not processed because too many requests were received. Reason: "
                        "VaultRequestTypeLimitReached"},
-    [LIMIT_BATCH] = {is_batch, account_of, 503, "ServerBusy",
-                     "The server is currently unable to receive requests. Please retry your "
-                     "request."},
+    [LIMIT_BATCH] = {is_batch, account_of, 429, "TooManyRequests",
+                     "Request failed as server encountered too many requests. Please try again."},
     [LIMIT_FORMULAS] = {is_formula, scope_of_resource, 503, "TooManyEnableAutoScaleRequests",
                         "The enable automatic scaling request on the pool cannot be processed "
                         "since there is another one within the last 30 seconds."},

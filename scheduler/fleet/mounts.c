@@ -6,6 +6,7 @@
 #include "scheduler/fleet/env.h"
 #include "scheduler/fleet/file_server.h"
 #include "scheduler/fleet/node_priv.h"
+#include "scheduler/wake/paced.h"
 
 /* Below the node root: keys for mount commands, their logs and caches. */
 #define WORK_DIR "volumes"
@@ -99,6 +100,16 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
                : 0;
 }
 
+/* Being created for as long as that took in the service; (kind, id) is woken when it is over. */
+static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
+                            enum wake_kind kind, int64_t id)
+{
+    const struct paced creation = {.step = PACE_FILE_SERVER_CREATION,
+                                   .subscription = f->scope.subscription,
+                                   .since_us = f->created_us};
+    return wake_paced(rt->fleet->wakes, kind, id, &creation);
+}
+
 bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
                   int64_t id)
 {
@@ -106,15 +117,16 @@ bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum 
     struct arena a;
     bool awaits = false;
     arena_init(&a);
-    for (size_t i = 0; fl->servers.n > 0 && i < list->n; i++) {
+    bool may_be = fl->servers.n > 0 || pace_is_on(wakes_pace(fl->wakes), NULL);
+    for (size_t i = 0; may_be && i < list->n; i++) {
         struct file_server *server;
         struct err e = {0};
         if (find_server(rt, &a, &list->items[i], &server, &e) < 0 || !server)
             continue; /* mounts_add() says so */
-        if (!file_server_is_awaited(fl, server->id))
-            continue;
-        file_server_await(fl, server->id, kind, id);
-        awaits = true;
+        bool again = file_server_is_awaited(fl, server->id);
+        if (again)
+            file_server_await(fl, server->id, kind, id);
+        awaits = awaits_creation(rt, server, kind, id) || again || awaits;
     }
     arena_free(&a);
     return awaits;

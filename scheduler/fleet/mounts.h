@@ -23,9 +23,10 @@ struct mounts {
     struct mount_secret **secrets; /* the owner of the arena calls mounts_wipe() at the end */
 };
 
-/* True: a file server of the list is exported again for the first time since the daemon started,
- * and until that has succeeded or failed nothing may mount it: its export may be gone. Then (kind,
- * id) is woken, and has to ask again. Call it before the script with the mounts is begun. */
+/* True: nothing may mount a file server of the list yet: it is exported again for the first time
+ * since the daemon started, and its export may be gone; or a test wants its creation to take a
+ * while. When that is over, or has failed, (kind, id) is woken, and has to ask again. Call it
+ * before the script with the mounts is begun. */
 bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
                   int64_t id);
 /* Opens the volumes that are folders of the daemon's to jobs with accounts of their own, even if

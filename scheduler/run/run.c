@@ -288,12 +288,16 @@ static void set_deadline(struct job_run *run)
         at = run->began_us + run->spec.max_wall_us;
     else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
         return; /* what failed has set its own */
-    wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
+    if (!run->awaits)
+        wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
+    else if (at > 0)
+        wake_by(run->runs->wakes, WAKE_RUN, run->row.id, at);
 }
 
 /* Takes as many steps as possible without waiting. */
 static void advance(struct job_run *run)
 {
+    run->awaits = false;
     run_check(run);
     tell_parts(run);
     tell_containers(run);

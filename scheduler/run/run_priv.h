@@ -150,6 +150,7 @@ struct job_run {
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
+    bool awaits;      /* RUN_ACTIVE: mounts_await() holds up a slot, and wakes the run */
     struct job_spec spec;
     struct job_slot *slots;
     int n_slots;

@@ -435,8 +435,11 @@ void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const char *as = slot_account(slot);
-    if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id) ||
-        !slot_ready(slot))
+    if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id)) {
+        run->awaits = true;
+        return;
+    }
+    if (!slot_ready(slot))
         return;
     slot_go(slot, SLOT_STARTED);
     if (!run->spec.place && !add_directories(slot, as)) {

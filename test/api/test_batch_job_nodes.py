@@ -175,8 +175,12 @@ def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
         (task,) = job.wait(job.add("/bin/true", **near))
         assert task["nodeInfo"]["nodeId"] == node["id"]
     plane.call("POST", f"/pools/prepared/nodes/{node['id']}/reboot", expect=202)
-    wait_for(lambda: plane.get(f"/pools/prepared/nodes/{node['id']}")["state"] != "idle", what="restarting")
-    wait_for(lambda: plane.get(f"/pools/prepared/nodes/{node['id']}")["state"] == "idle", what="idle")
+
+    def is_back():
+        seen = plane.get(f"/pools/prepared/nodes/{node['id']}")
+        return seen["state"] == "idle" and seen["lastBootTime"] != node["lastBootTime"]
+
+    wait_for(is_back, what="restarted")
     for job, marks in ((again, 2), (once, 1)):
         task = job.add("/bin/sh -c 'cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID'", **near)
         job.wait(task)

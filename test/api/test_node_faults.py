@@ -6,7 +6,7 @@ import json
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.refusals import INVALID, refused
+from support.refusals import INVALID, MISSING, refused
 from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import fresh, instant
@@ -253,7 +253,7 @@ def test_a_rule_for_no_subscription_is_refused_with_its_place(t):
     ("fault", "codes", "words"),
     [
         ({"node": {"effect": "explode"}}, INVALID, ["node.effect", "preempted"]),
-        ({"node": {}}, INVALID, ["node", "effect"]),
+        ({"node": {}}, MISSING, ["node", "effect"]),
         ({"node": {"effect": "lost", "at": 1}}, INVALID, ["node"]),
         ({"node": {"effect": "lost", "after": "soon"}}, INVALID, ["node.after", "PT30M"]),
         ({"node": {"effect": "failPreparation", "after": "PT1S"}}, INVALID, ["node.after"]),

@@ -109,16 +109,16 @@ def test_a_machine_without_a_link_cannot_be_restarted(site):
 
 
 @pytest.mark.parametrize(
-    "body, words",
+    "body, target, words",
     [
-        ({"reason": 7}, ["reason", "string"]),
-        ({"why": "x"}, ["reason"]),
-        ({"reason": "x" * 501}, ["501", "500"]),
+        ({"reason": 7}, "reason", ["reason is 7", "a text"]),
+        ({"why": "x"}, "why", ["why", "reason"]),
+        ({"reason": "x" * 501}, "reason", ["501", "500"]),
     ],
 )
-def test_bad_reasons(site, body, words):
+def test_bad_reasons(site, body, target, words):
     error = call(site, "POST", site.machines[0], "drain", body, expect=400).error
-    assert error["code"] == "InvalidParameter" and error["target"] == "reason"
+    assert error["code"] == "InvalidParameter" and error["target"] == target
     assert all(w in error["message"] for w in words), error
     assert call(site, "GET", site.machines[0]).json["drained"] is False
 

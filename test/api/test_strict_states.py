@@ -216,11 +216,11 @@ def test_jobs_and_tasks_of_batch_take_their_time(ground, strict, clock):
     assert seen == [("deleting", 0), ("gone", 2)]
 
 
-def test_batch_says_that_it_is_busy(ground, strict, clock):
+def test_batch_says_that_there_are_too_many_requests(ground, strict, clock):
     strict.set(batchRequestsPerSecond=2)
     seen = [ground.plane.call("GET", "/pools") for _ in range(3)]
-    assert [r.status for r in seen] == [200, 200, 503]
-    assert seen[2].json["code"] == "ServerBusy" and seen[2].headers["Retry-After"] == "1"
+    assert [r.status for r in seen] == [200, 200, 429]
+    assert seen[2].json["code"] == "TooManyRequests" and seen[2].headers["Retry-After"] == "1"
     clock.advance("PT1S")
     ground.plane.call("GET", "/pools", expect=200)
 
@@ -245,6 +245,30 @@ def test_a_job_of_batch_is_seen_disabling_and_enabling(ground, strict, clock):
     for action, body, seen in (("disable", {"disableTasks": "requeue"}, ["disabling", "disabled"]), ("enable", None, ["enabling", "active"])):
         plane.call("POST", f"{job.url}/{action}", body, expect=202)
         assert [s for s, _ in seen_by(lambda: job.get()["state"], clock, "PT1S", lambda s, end=seen[-1]: s == end)] == seen
+
+
+def test_a_pool_takes_no_resize_while_it_is_resized_and_nothing_while_it_is_deleted(ground, strict, clock):
+    strict.set()
+    plane = ground.plane
+    add_pool(plane, "p", vmSize="fake", targetDedicatedNodes=1)
+    body = {"targetDedicatedNodes": 2}
+    assert plane.call("POST", "/pools/p/resize", body).json["code"] == "PoolBeingResized"
+    clock.advance("PT5M")
+    plane.call("POST", "/pools/p/resize", body, expect=202)
+    plane.call("DELETE", "/pools/p", expect=202)
+    for method, path, body in (("DELETE", "/pools/p", None), ("POST", "/pools/p/resize", body), ("PATCH", "/pools/p", {"metadata": []})):
+        reply = plane.call(method, path, body)
+        assert (reply.status, reply.json["code"]) == (409, "PoolBeingDeleted"), (method, path)
+
+
+def test_a_job_of_batch_takes_no_tasks_while_it_ends_or_goes(ground, strict, clock):
+    plane = ground.plane
+    strict.set()
+    job = Jobs(plane, "none")()
+    for method, path, code in (("POST", "/terminate", "JobBeingTerminated"), ("DELETE", "", "JobBeingDeleted")):
+        plane.call(method, job.url + path, expect=202)
+        reply = plane.call("POST", f"{job.url}/tasks", {"id": "late", "commandLine": "true"})
+        assert (reply.status, reply.json["code"]) == (409, code)
 
 
 def test_a_resize_that_takes_too_long_is_given_up(ground, strict, clock):

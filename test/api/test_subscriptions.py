@@ -134,7 +134,7 @@ def test_the_configurations_own_stays(daemon):
         ({"displayName": ""}, "displayName"),
         ({"displayName": "x" * 65}, "displayName"),
         ({"displayname": "x"}, "displayname"),
-        ({"subscriptionId": 1}, "string"),
+        ({"subscriptionId": 1}, "a text"),
     ],
 )
 def test_what_cannot_be_is_refused(daemon, body, named):

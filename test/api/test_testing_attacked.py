@@ -51,7 +51,7 @@ AROUND = [-1, -(2**63), 2**31, 2**32, 2**32 + 1, 2**63 - 1]
 def test_a_number_of_a_fault_is_taken_as_it_is_or_refused(t, name, n):
     """2^32 is not the 0 that stands for all."""
     reply = t.call("POST", "/faults", {"hold": True, "match": {"operation": "Jobs_Create"}, name: n})
-    refused(reply, 400, INVALID, words=[name, str(n), "it must be 0 to"])
+    refused(reply, 400, INVALID, words=[name, str(n), "from 0 to"])
 
 
 @pytest.mark.parametrize("n", AROUND)
