@@ -44,6 +44,9 @@ bool files_sync(const struct files *f);
  * this clock (microseconds; on the loop), and no two writes the same one. While it says 0 they get
  * the machine's, as without it: for tests. */
 void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx);
+/* The time of what is written now, in ns, for who writes by himself. FILES_TIME_KEPT: the kernel's.
+ */
+int64_t files_time_ns(struct files *f);
 
 /* Looks what is there: a file or a directory. */
 void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx);

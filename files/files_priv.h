@@ -66,8 +66,6 @@ void close_later(struct share *s, int fd);
  * at once, and counts as done. NULL: it is queued. */
 struct share *share_in_memory(struct files *f, const char *folder);
 struct files *share_files(const struct share *s);
-/* The time of what is written now: files_in_time(), in ns. FILES_TIME_KEPT: the kernel's. */
-int64_t files_time_ns(struct files *f);
 /* Held by open files. */
 void share_hold(struct share *s);
 void share_release(struct share *s);

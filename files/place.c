@@ -357,11 +357,8 @@ struct timespec time_to_set(int64_t ns)
 
 void place_set_time(int fd, int64_t ns)
 {
-    const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(ns)};
-    int error = errno;
     if (ns != FILES_TIME_KEPT)
-        (void)!futimens(fd, times);
-    errno = error;
+        fs_set_mtime(fd, ns);
 }
 
 /* --- on disk ---------------------------------------------------------------------------------- */

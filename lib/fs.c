@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
+#define NS_PER_S INT64_C(1000000000)
 /* `p` is cut and mended meanwhile. What is missing is at the end of a path, so it is tried from
  * there: each mkdir() looks its whole way up, and locks the directory above even if there is
  * nothing to make. */
@@ -113,6 +113,19 @@ int fs_write_all(int fd, const void *data, size_t len)
         len -= (size_t)n;
     }
     return 0;
+}
+
+void fs_set_mtime(int fd, int64_t ns)
+{
+    struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                               {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S}};
+    int error = errno;
+    if (times[1].tv_nsec < 0) {
+        times[1].tv_sec--;
+        times[1].tv_nsec += NS_PER_S;
+    }
+    (void)!futimens(fd, times);
+    errno = error;
 }
 
 static void sync_parent(const char *path)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/err.h"
@@ -25,6 +26,10 @@ int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *
 
 /* Writes all bytes, however few write() takes at a time. -1: errno says why. */
 int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
+
+/* The time of change of an open file or directory, in ns since 1970. One that cannot be set (only
+ * its owner may) stays. Keeps errno. */
+void fs_set_mtime(int fd, int64_t ns);
 
 /* fs_write_atomic() writes to a file called NAME, this text, and six random characters: not just a
  * dot, because somebody may keep a "secret.key.backup". */

@@ -416,6 +416,7 @@ static int add_fill(struct applying *p, const struct seed_step *s)
         .share_id = row.id,
         .what = is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
         .sync = files_sync(p->seed->files),
+        .time_ns = files_time_ns(p->seed->files),
         .files = files_of(s),
         .written = arena_alloc(a, (n + 1) * sizeof *p->fill->written),
         .step = s};

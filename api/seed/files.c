@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/seed/steps.h"
+#include "files/change.h"
 #include "lib/fs.h"
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
@@ -179,7 +180,8 @@ static int write_directory(const struct seed_folder *f, const char *path, struct
 }
 
 /* *facts are of the file as it is left. */
-static int write_file(const char *folder, const char *path, const json_t *v, struct stat *facts)
+static int write_file(const char *folder, const char *path, const json_t *v, int64_t time_ns,
+                      struct stat *facts)
 {
     const char *last;
     size_t n = 0;
@@ -187,8 +189,11 @@ static int write_file(const char *folder, const char *path, const json_t *v, str
     int above = open_above(folder, path, false, &last), fd = -1, rc = -1;
     if (above >= 0)
         fd = openat(above, last, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
-    if (fd >= 0 && bytes && write_all(fd, bytes, n) == 0)
+    if (fd >= 0 && bytes && write_all(fd, bytes, n) == 0) {
+        if (time_ns != FILES_TIME_KEPT)
+            fs_set_mtime(fd, time_ns);
         rc = fstat(fd, facts);
+    }
     int why = errno;
     if (fd >= 0 && close(fd) < 0 && rc == 0)
         rc = -1;
@@ -217,13 +222,13 @@ static int write_one(const struct seed_folder *f, const char *path, const json_t
     if (is_directory(path, f->what))
         return write_directory(f, path, e);
     errno = 0;
-    int rc = good_path(path) ? write_file(f->path, path, v, &facts) : -1;
+    int rc = good_path(path) ? write_file(f->path, path, v, f->time_ns, &facts) : -1;
     if (rc < 0 && goes_aside(f, path)) {
         randombytes_buf(random, sizeof random);
         sodium_bin2hex(name, sizeof name, random, sizeof random);
         snprintf(out->aside, sizeof out->aside, SHARE_ASIDE "/%lld/%s", (long long)f->share_id,
                  name);
-        rc = write_file(f->account, out->aside, v, &facts);
+        rc = write_file(f->account, out->aside, v, f->time_ns, &facts);
     }
     if (rc < 0)
         return not_written(path, e);

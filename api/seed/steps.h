@@ -173,6 +173,7 @@ struct seed_folder {
     int64_t share_id;
     enum seed_files what;
     bool sync;
+    int64_t time_ns; /* files_time_ns() */
     const json_t *files;
     struct seed_written *written; /* one for each */
     const struct seed_step *step;

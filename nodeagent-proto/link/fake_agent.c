@@ -227,7 +227,7 @@ static bool serve_files(struct conn *c, const char *name, json_t *req)
 {
     struct fake_answer more;
     struct err e;
-    int rc = fake_disk_serve(c->node->name, name, req, &more, &e);
+    int rc = fake_disk_serve(c->node->name, name, req, loop_wall_us(c->node->f->c.loop), &more, &e);
     json_t *reply = rc < 0 ? no(req, e.code, e.msg) : yes(req);
     if (rc != 0 && more.says)
         json_object_update(reply, more.says);

@@ -19,6 +19,7 @@
 #define FILE_MODE 0666
 /* A file of which the last piece has not come. */
 #define UNFINISHED ".part"
+#define NS_PER_US  1000
 /* A listing is cut here: it goes in one frame. */
 #define ENTRIES_MAX 2000
 #define READ_MAX    (1024 * 1024)
@@ -42,16 +43,18 @@ static int make_parents(const char *path, struct err *e)
     return rc;
 }
 
-/* Closes the file; n bytes were to be written. */
-static int write_end(int fd, const char *path, bool well, struct err *e)
+/* Closes the file, which was written as it was to be or not. */
+static int write_end(int fd, const char *path, bool well, int64_t now_us, struct err *e)
 {
     int rc = well ? 0 : err_errno(e, ERR_IO, "cannot write %s", path);
+    if (well)
+        fs_set_mtime(fd, now_us * NS_PER_US);
     if (fd >= 0)
         close(fd);
     return rc;
 }
 
-int fake_disk_append(const char *path, const char *text, size_t n, struct err *e)
+int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_us, struct err *e)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
     if (fd < 0 && errno == ENOENT) {
@@ -59,16 +62,17 @@ int fake_disk_append(const char *path, const char *text, size_t n, struct err *e
             return -1;
         fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
     }
-    return write_end(fd, path, fd >= 0 && fs_write_all(fd, text, n) == 0, e);
+    return write_end(fd, path, fd >= 0 && fs_write_all(fd, text, n) == 0, now_us, e);
 }
 
 /* --- the requests ------------------------------------------------------------------------------
  */
 
-/* One request: the node's root, what was asked, and what it is answered with. */
+/* One request: the node's root, what was asked and when, and what it is answered with. */
 struct work {
     const char *root;
     const json_t *req;
+    int64_t now_us;
     struct fake_answer *out;
 };
 
@@ -125,22 +129,29 @@ static int nothing(struct work *w, struct err *e)
 static int append(struct work *w, struct err *e)
 {
     const char *said = text_of(w->req, "text");
-    return fake_disk_append(text_of(w->req, "path"), said, strlen(said), e);
+    return fake_disk_append(text_of(w->req, "path"), said, strlen(said), w->now_us, e);
 }
 
-/* Writes at `offset` of a file beside `path`, which takes its place with the last piece. */
-static int put_piece(const char *path, const char *bytes, size_t n, int64_t offset, bool last,
-                     struct err *e)
+struct piece {
+    const char *bytes;
+    size_t n;
+    int64_t offset;
+    bool last;
+};
+
+/* Writes a piece of a file beside `path`, which takes its place with the last one. */
+static int put_piece(const struct work *w, const char *path, const struct piece *p, struct err *e)
 {
     struct strbuf beside = STRBUF_INIT;
     strbuf_printf(&beside, "%s" UNFINISHED, path);
     int rc = make_parents(path, e);
     if (rc == 0) {
-        int fd =
-            open(beside.s, O_WRONLY | O_CREAT | O_CLOEXEC | (offset == 0 ? O_TRUNC : 0), FILE_MODE);
-        bool well = fd >= 0 && lseek(fd, offset, SEEK_SET) == offset &&
-                    fs_write_all(fd, bytes, n) == 0 && (!last || rename(beside.s, path) == 0);
-        rc = write_end(fd, path, well, e);
+        int anew = p->offset == 0 ? O_TRUNC : 0;
+        int fd = open(beside.s, O_WRONLY | O_CREAT | O_CLOEXEC | anew, FILE_MODE);
+        bool well = fd >= 0 && lseek(fd, p->offset, SEEK_SET) == p->offset &&
+                    fs_write_all(fd, p->bytes, p->n) == 0 &&
+                    (!p->last || rename(beside.s, path) == 0);
+        rc = write_end(fd, path, well, w->now_us, e);
     }
     strbuf_free(&beside);
     return rc;
@@ -149,7 +160,8 @@ static int put_piece(const char *path, const char *bytes, size_t n, int64_t offs
 static int write_file(struct work *w, struct err *e)
 {
     const char *said = text_of(w->req, "text");
-    return put_piece(text_of(w->req, "path"), said, strlen(said), 0, true, e);
+    const struct piece whole = {.bytes = said, .n = strlen(said), .last = true};
+    return put_piece(w, text_of(w->req, "path"), &whole, e);
 }
 
 static int write_bytes(struct work *w, struct err *e)
@@ -159,8 +171,11 @@ static int write_bytes(struct work *w, struct err *e)
     size_t n;
     if (base64_decode(said, strlen(said), &bytes, &n) < 0)
         return err_set(e, ERR_INVALID_PROPERTY, "bytes", "the bytes are not base64");
-    int rc = put_piece(text_of(w->req, "path"), bytes, n, number(w->req, "offset"),
-                       json_is_true(json_object_get(w->req, "last")), e);
+    const struct piece p = {.bytes = bytes,
+                            .n = n,
+                            .offset = number(w->req, "offset"),
+                            .last = json_is_true(json_object_get(w->req, "last"))};
+    int rc = put_piece(w, text_of(w->req, "path"), &p, e);
     free(bytes);
     return rc;
 }
@@ -227,10 +242,10 @@ static const struct {
     {"read_file", read_file},
 };
 
-int fake_disk_serve(const char *root, const char *op, const json_t *req, struct fake_answer *out,
-                    struct err *e)
+int fake_disk_serve(const char *root, const char *op, const json_t *req, int64_t now_us,
+                    struct fake_answer *out, struct err *e)
 {
-    struct work w = {root, req, out};
+    struct work w = {root, req, now_us, out};
     *out = (struct fake_answer){0};
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(ops[i].name, op) == 0)

@@ -2,7 +2,8 @@
  *
  * The files of fake nodes that have some (fake_config.keeps_files): what requests about files ask
  * for is done in the node's root, a directory of this machine, at once and without sync. Mounted
- * folders are links, as on a real local node, so what tasks write there is in the share.
+ * folders are links, as on a real local node, so what tasks write there is in the share. What is
+ * written is of the nodes' time, which the file system does not know.
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_DISK_H
 #define NODEAGENT_PROTO_LINK_FAKE_DISK_H
@@ -10,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 
@@ -22,10 +24,11 @@ struct fake_answer {
 
 /* Carries out request `op` on the node with this root. 1: done; -1: `e` says why not; 0: it is not
  * about files. */
-int fake_disk_serve(const char *root, const char *op, const json_t *req, struct fake_answer *out,
-                    struct err *e) MUST_CHECK;
+int fake_disk_serve(const char *root, const char *op, const json_t *req, int64_t now_us,
+                    struct fake_answer *out, struct err *e) MUST_CHECK;
 
 /* Appends to a file, which is made with its folders if it is missing. */
-int fake_disk_append(const char *path, const char *text, size_t n, struct err *e) MUST_CHECK;
+int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_us,
+                     struct err *e) MUST_CHECK;
 
 #endif

@@ -92,7 +92,7 @@ static void note(const struct task *t, int64_t when_us, const char *text)
         return;
     timefmt_fixed(when_us, stamp);
     strbuf_printf(&b, "%s %s: %s\n", stamp, t->step, text);
-    if (fake_disk_append(t->log_path, b.s, b.len, &e) < 0)
+    if (fake_disk_append(t->log_path, b.s, b.len, when_us, &e) < 0)
         LOG_DEBUG(t->node->f->c.log, "fake.log_not_written", LF_STR("why", e.msg));
     strbuf_free(&b);
 }
@@ -119,9 +119,9 @@ static void note_end(const struct task *t)
     strbuf_free(&b);
 }
 
-static int open_output(const char *path, struct err *e)
+static int open_output(const struct task *t, const char *path, struct err *e)
 {
-    return path ? fake_disk_append(path, "", 0, e) : 0;
+    return path ? fake_disk_append(path, "", 0, loop_wall_us(t->node->f->c.loop), e) : 0;
 }
 
 static int make_files(struct task *t, const struct task_spec *spec, struct err *e)
@@ -130,7 +130,7 @@ static int make_files(struct task *t, const struct task_spec *spec, struct err *
     t->step = xstrdup(spec->step ? spec->step : "task");
     if (spec->cwd && fs_mkdirs(spec->cwd, 0777, e) < 0)
         return -1;
-    return open_output(spec->stdout_path, e) < 0 ? -1 : open_output(spec->stderr_path, e);
+    return open_output(t, spec->stdout_path, e) < 0 ? -1 : open_output(t, spec->stderr_path, e);
 }
 
 /* Those that are due. One that cannot be written is said in the log, as nothing fails by a full
@@ -142,7 +142,7 @@ static void write_outputs(struct task *t, int64_t now_us)
         const struct fake_output *o = &t->plan.outputs[t->written];
         if (t->began_us + o->at_us > now_us)
             return;
-        if (fake_disk_append(o->path, o->text, o->n, &e) < 0)
+        if (fake_disk_append(o->path, o->text, o->n, loop_wall_us(t->node->f->c.loop), &e) < 0)
             LOG_WARN(t->node->f->c.log, "fake.output_not_written", LF_STR("why", e.msg));
     }
 }
