@@ -20,6 +20,11 @@ int st_group_made(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_group_unmade(struct storage *, struct arena *, struct resource_group **rows, size_t *n,
                     struct err *) MUST_CHECK;
 
+/* Keeps so much of the database's disk free for whoever has to undo what is written from now on: a
+ * full disk would not let them. close(*fd) gives it back; -1: the file system can keep none.
+ * ERR_STORAGE: it has not so much. */
+int st_room_keep(struct storage *, int64_t bytes, int *fd, struct err *) MUST_CHECK;
+
 /* Whether the group of a cluster or of a pool of Azure Batch is creating. */
 int st_pool_is_unmade(struct storage *, int64_t pool_id, bool *unmade, struct err *) MUST_CHECK;
 int st_subscription_name(struct storage *, int64_t id, const char *name, struct err *) MUST_CHECK;

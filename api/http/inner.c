@@ -50,10 +50,14 @@ static struct request *create(struct request *outer, const struct inner_head *he
 struct request *request_inner(struct request *outer, const struct inner_head *head)
 {
     struct request *r = create(outer, head);
+    int64_t now_us = r->now_us;
+    if (head->seeds) /* who seeds is logged in as long as that takes, whatever the clock does */
+        r->now_us = outer->now_us;
     if (router_accept(r, &r->early) == 0)
         err_clear(&r->early);
     else
         assert(r->early.code);
+    r->now_us = now_us;
     return r;
 }
 

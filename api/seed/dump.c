@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a state, as a seed has it: rows on the loop, files on nodes over their links, then
- * what is in folders on the lane.
+ * The text of a state, as a seed has it: rows at one instant on the loop, files on nodes over their
+ * links, then what is in folders, and all that is made of the rows, on the lane.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,10 @@ static int jobs(struct dumping *d, int64_t experiment_id, json_t *into, struct e
             return -1;
         if (j.prov_state == PROV_DELETING)
             continue;
-        json_t *body = dump_doc(&schema_job, V_2018_05_01, j.doc, secrets);
+        json_t *body = dump_doc(d, &(struct dumped_doc){.schema = &schema_job,
+                                                        .version = V_2018_05_01,
+                                                        .doc = j.doc,
+                                                        .secrets = secrets});
         json_object_set_new(body, "state", job_state(&j));
         dump_put(into, "jobs", j.name, body);
     }
@@ -85,7 +88,10 @@ static int clusters(struct dumping *d, const struct st_filter *in, json_t *into,
         if (st_cluster_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
         dump_put(into, "clusters", rows[i].name,
-                 dump_doc(&schema_cluster, V_2018_05_01, rows[i].doc, secrets));
+                 dump_doc(d, &(struct dumped_doc){.schema = &schema_cluster,
+                                                  .version = V_2018_05_01,
+                                                  .doc = rows[i].doc,
+                                                  .secrets = secrets}));
     }
     return 0;
 }
@@ -104,7 +110,10 @@ static int file_servers(struct dumping *d, const struct st_filter *in, json_t *i
         if (st_file_server_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
         dump_put(into, "fileServers", rows[i].name,
-                 dump_doc(&schema_file_server, V_2018_05_01, rows[i].doc, secrets));
+                 dump_doc(d, &(struct dumped_doc){.schema = &schema_file_server,
+                                                  .version = V_2018_05_01,
+                                                  .doc = rows[i].doc,
+                                                  .secrets = secrets}));
     }
     return 0;
 }
@@ -255,6 +264,7 @@ static void dumping_free(void *ctx)
 {
     struct dumping *d = ctx;
     json_decref(d->tree);
+    free(d->text);
     free(d);
 }
 
@@ -274,31 +284,43 @@ static REPLIED answer(struct dumping *d)
 {
     if (d->why.code != ERR_NONE)
         return reply_err(d->r, &d->why);
-    char *text = jsontext(d->tree);
-    if (d->subscription) {
-        char *fits = portable(text, d->subscription);
-        free(text);
-        text = fits;
-    }
+    char *text = d->text;
+    d->text = NULL;
     return reply_text(d->r, 200, JSON_CONTENT_TYPE, text);
 }
 
-static void read_folders(void *ctx)
+static int read_folders(struct dumping *d)
 {
-    struct dumping *d = ctx;
     for (const struct dumped_folder *f = d->folders; f; f = f->next) {
         json_t *files;
         if (seed_files_read(&f->from, &d->left, &files, &d->why) < 0)
-            return;
+            return -1;
         seed_notes_add(files, f->from.items, f->from.n_items);
         json_object_set_new(f->into, f->member, files);
     }
     for (const struct dumped_archive *z = d->archives; z; z = z->next)
         if (seed_archive_read(z->path, &d->left, z->into, &d->why) < 0)
-            return;
+            return -1;
+    return 0;
 }
 
-static void folders_read(void *ctx, enum loop_work_end how)
+static void write_text(void *ctx)
+{
+    struct dumping *d = ctx;
+    if (read_folders(d) < 0)
+        return;
+    dump_docs(d);
+    d->text = jsontext(d->tree);
+    json_decref(d->tree);
+    d->tree = NULL;
+    if (d->subscription) {
+        char *fits = portable(d->text, d->subscription);
+        free(d->text);
+        d->text = fits;
+    }
+}
+
+static void text_written(void *ctx, enum loop_work_end how)
 {
     struct dumping *d = ctx;
     if (how != LOOP_WORK_DONE)
@@ -306,12 +328,12 @@ static void folders_read(void *ctx, enum loop_work_end how)
     request_finish(d->r, answer(d));
 }
 
-static void begin_folders(struct dumping *d)
+static void begin_text(struct dumping *d)
 {
-    bool none = d->why.code != ERR_NONE || (!d->folders && !d->archives);
-    if (!none && loop_work(d->seed->lane, read_folders, folders_read, d))
+    bool failed = d->why.code != ERR_NONE;
+    if (!failed && loop_work(d->seed->lane, write_text, text_written, d))
         return;
-    if (!none)
+    if (!failed)
         err_set(&d->why, ERR_UNAVAILABLE, NULL, "Too much else is being read; try again.");
     request_finish(d->r, answer(d));
 }
@@ -319,7 +341,7 @@ static void begin_folders(struct dumping *d)
 static void begin_files(struct request *r, void *ctx)
 {
     (void)r;
-    dump_tasks(ctx, begin_folders);
+    dump_tasks(ctx, begin_text);
 }
 
 static int all(struct dumping *d, struct err *e)
@@ -369,8 +391,6 @@ struct replied *seed_dump(struct request *r, const struct seed *seed)
     request_keep(r, d, dumping_free);
     if ((id || only ? one(d, id, only, &e) : all(d, &e)) < 0)
         return reply_err(r, &e);
-    if (!d->folders && !d->archives && !d->tasks)
-        return answer(d);
     request_again(r, begin_files, d);
     return reply_later(r);
 }

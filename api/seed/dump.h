@@ -19,6 +19,16 @@ struct dumped_folder {
     struct dumped_folder *next;
 };
 
+/* A document as this version has it, with its secrets back in it. */
+struct dumped_doc {
+    const struct schema *schema;
+    unsigned version;
+    const char *doc, *secrets; /* texts, in the arena; the second may be NULL */
+    const char *but;           /* a member that is left out; NULL: none */
+    json_t *into;              /* borrowed likewise */
+    struct dumped_doc *next;
+};
+
 struct dumped_archive {
     const char *path;
     json_t *into; /* borrowed likewise; gets "base64" */
@@ -31,18 +41,21 @@ struct dumping {
     struct arena *a;
     json_t *tree;             /* owned */
     const char *subscription; /* the one that is dumped; NULL: all */
+    struct dumped_doc *docs;
     struct dumped_folder *folders;
     struct dumped_archive *archives;
     struct dumped_task *tasks;
+    char *text;  /* owned */
     size_t left; /* bytes of files that may be read still */
     struct err why;
 };
 
 /* Of a JSON object's text; an empty object, if it is none. New references, as all here. */
 json_t *dump_json(const char *text);
-/* A document as this version has it, with its secrets back in it. */
-json_t *dump_doc(const struct schema *schema, unsigned version, const char *doc,
-                 const char *secrets);
+/* An object that dump_docs() lays over a document; `what` without `into`. */
+json_t *dump_doc(struct dumping *d, const struct dumped_doc *what);
+/* On the lane. */
+void dump_docs(struct dumping *d);
 /* into[collection][name] = body, which is stolen. */
 void dump_put(json_t *into, const char *collection, const char *name, json_t *body);
 /* Unless it is 0. */

@@ -15,6 +15,16 @@
 #include "storage/batch_schedules.h"
 #include "storage/seeding.h"
 
+static json_t *document(struct dumping *d, const struct schema *schema, const char *doc,
+                        const char *secrets)
+{
+    return dump_doc(d, &(struct dumped_doc){.schema = schema,
+                                            .version = BATCH_19_0,
+                                            .doc = doc,
+                                            .secrets = secrets,
+                                            .but = "id"}); /* it stands by its name */
+}
+
 /* What changes by itself is in columns, and takes the place of what was given. */
 static void add_size(const struct batch_pool *p, json_t *body)
 {
@@ -43,8 +53,7 @@ static int pools(struct dumping *d, const struct batch_account *b, json_t *into,
             continue;
         if (st_batch_pool_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_pool, BATCH_19_0, rows[i].doc, secrets);
-        json_object_del(body, "id");
+        json_t *body = document(d, &schema_batch_pool, rows[i].doc, secrets);
         add_size(&rows[i], body);
         dump_put(into, "pools", rows[i].name, body);
     }
@@ -102,8 +111,7 @@ static int tasks(struct dumping *d, const struct batch_job *j, json_t *into, str
             continue;
         if (st_batch_task_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_task, BATCH_19_0, rows[i].doc, secrets);
-        json_object_del(body, "id");
+        json_t *body = document(d, &schema_batch_task, rows[i].doc, secrets);
         json_object_set_new(body, "state", task_state(&rows[i]));
         dump_put(into, "tasks", rows[i].name, body);
         if (files(d, &rows[i], body, e) < 0)
@@ -152,8 +160,7 @@ static int jobs(struct dumping *d, const struct batch_account *b, json_t *into, 
             continue;
         if (st_batch_job_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_job, BATCH_19_0, rows[i].doc, secrets);
-        json_object_del(body, "id");
+        json_t *body = document(d, &schema_batch_job, rows[i].doc, secrets);
         json_object_set_new(body, "state", job_state(&rows[i]));
         dump_put(into, "jobs", rows[i].name, body);
         if (tasks(d, &rows[i], body, e) < 0)
@@ -189,8 +196,7 @@ static int schedules(struct dumping *d, const struct batch_account *b, json_t *i
             continue;
         if (st_batch_schedule_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
             return -1;
-        json_t *body = dump_doc(&schema_batch_schedule, BATCH_19_0, rows[i].doc, secrets);
-        json_object_del(body, "id");
+        json_t *body = document(d, &schema_batch_schedule, rows[i].doc, secrets);
         json_object_set_new(body, "state", schedule_state(&rows[i]));
         dump_put(into, "jobSchedules", rows[i].name, body);
     }

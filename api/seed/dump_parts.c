@@ -22,17 +22,39 @@ void dump_put(json_t *into, const char *collection, const char *name, json_t *bo
     json_object_set_new(named, name, body);
 }
 
-json_t *dump_doc(const struct schema *schema, unsigned version, const char *doc,
-                 const char *secrets)
+json_t *dump_doc(struct dumping *d, const struct dumped_doc *what)
+{
+    struct dumped_doc *x = arena_alloc(d->a, sizeof *x);
+    *x = *what;
+    x->into = json_object();
+    x->next = d->docs;
+    d->docs = x;
+    return x->into;
+}
+
+static json_t *document(const struct dumped_doc *x)
 {
     struct strbuf b = STRBUF_INIT;
-    schema_render(&b, schema, (enum api_version)version, doc, NULL);
-    json_t *d = dump_json(b.s), *s = secrets ? dump_json(secrets) : NULL;
-    json_t *all = s ? schema_merge_secrets(d, s) : json_incref(d);
+    schema_render(&b, x->schema, (enum api_version)x->version, x->doc, NULL);
+    json_t *shown = dump_json(b.s), *secrets = x->secrets ? dump_json(x->secrets) : NULL;
+    json_t *all = secrets ? schema_merge_secrets(shown, secrets) : json_incref(shown);
     strbuf_free(&b);
-    json_decref(d);
-    json_decref(s);
+    json_decref(shown);
+    json_decref(secrets);
     return all;
+}
+
+void dump_docs(struct dumping *d)
+{
+    for (const struct dumped_doc *x = d->docs; x; x = x->next) {
+        json_t *all = document(x);
+        if (x->but)
+            json_object_del(all, x->but);
+        json_object_update(all, x->into);
+        json_object_clear(x->into);
+        json_object_update(x->into, all);
+        json_decref(all);
+    }
 }
 
 void dump_time(json_t *into, const char *name, int64_t us)

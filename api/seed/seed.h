@@ -6,9 +6,10 @@
  *   alone (apply.c), with the states that no request gives (state.c) -> files (files.c)
  *
  * Every resource is made by the handler that its PUT has, so there is one set of checks. All that
- * is only rows is written in one transaction. Shares, containers and what is in them follow, as
- * their folders are made behind it; if one of these fails, the groups of the seed are removed
- * again, and if the daemon is killed meanwhile, by its next start.
+ * is only rows is written in one transaction, or, if it is much, in one for each turn of the loop.
+ * Shares, containers and what is in them follow, as their folders are made behind it; if something
+ * fails when some of it is there, the groups of the seed are removed again, and if the daemon is
+ * killed meanwhile, by its next start.
  */
 #ifndef API_SEED_SEED_H
 #define API_SEED_SEED_H

@@ -65,6 +65,7 @@ struct seed_step {
     struct seed_path at;
     const char *hash; /* of a package's archive; NULL: it has none */
     int64_t size;
+    int64_t id; /* of a group that is "creating"; 0: it is none, or is not there yet */
 };
 
 struct seed_steps {

@@ -56,6 +56,7 @@ struct wakes {
     int64_t wall_ahead_us; /* how far the wall clock was ahead of the monotonic one at the start */
     uint64_t random;       /* state of the generator behind wakes_jitter() */
     int refs;              /* durable callbacks, links and work of threads */
+    int holds;             /* wakes_hold() */
     bool stopping;
     void (*stopped)(void *ctx);
     void *stopped_ctx;
@@ -187,7 +188,7 @@ static void on_timer(void *ctx)
 void wake_arm(struct wakes *w)
 {
     struct deadline first;
-    if (w->stopping)
+    if (w->stopping || w->holds > 0)
         return;
     if (is_pending(w))
         loop_timer_start(w->timer, wakes_mono(w));
@@ -225,9 +226,21 @@ static bool reconcile_one(struct wakes *w)
     return false;
 }
 
+void wakes_hold(struct wakes *w)
+{
+    w->holds++;
+}
+
+void wakes_go_on(struct wakes *w)
+{
+    assert(w->holds > 0);
+    w->holds--;
+    wake_arm(w);
+}
+
 void wakes_turn(struct wakes *w)
 {
-    if (w->stopping)
+    if (w->stopping || w->holds > 0)
         return;
     for (int i = 0; i < RECONCILES_PER_TURN; i++)
         if (!reconcile_one(w))

@@ -75,6 +75,10 @@ void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void 
 /* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.
  * Call it in every turn, before what the turn wrote is committed. */
 void wakes_turn(struct wakes *w);
+/* Nothing is reconciled until wakes_go_on(), called as often: for rows that are written in several
+ * turns and mean something else before they are all there. Ids are woken as ever. */
+void wakes_hold(struct wakes *w);
+void wakes_go_on(struct wakes *w);
 /* From now on nothing is woken and no effect is run: the next start finds the work in the rows.
  * `stopped` is called once the last reference is given up; it may free the wakes. */
 void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);

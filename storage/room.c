@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Room on the database's disk that is kept for later.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "storage/seeding.h"
+#include "storage/storage_priv.h"
+
+/* The file has no name, so that nothing of it stays however the daemon ends. */
+int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
+{
+    char *dir = fs_folder(st->path);
+    int rc = 0;
+    *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    int why = *fd < 0 ? 0 : posix_fallocate(*fd, 0, (off_t)bytes);
+    if (why != 0) {
+        close(*fd);
+        *fd = -1;
+        rc = err_set(e, ERR_STORAGE, NULL,
+                     "The disk that holds the database has no room for this (%lld MiB more): %s.",
+                     (long long)(bytes >> 20) + 1, strerror(why));
+    }
+    free(dir);
+    return rc;
+}

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Large seeds are made in many turns of the loop: others are served meanwhile, and see all of it or nothing in the end."""
+
+import json
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from support.batch import Plane
+from support.batch_jobs import POOL
+from support.seeds import CLUSTER, role, stored, t, tested  # noqa: F401 (fixtures)
+from support.small_disk import LOG_THROUGH_PIPE, small_disk  # noqa: F401 (a fixture)
+from support.testing import Clock, Testing
+from support.waiting import wait_for
+from support.world import cluster_body, job_body
+
+LARGE = 3000
+ACCOUNT = "sliced"
+
+
+def jobs(n=LARGE, **last):
+    """A group with so many jobs, of which the last one has more."""
+    done = {**job_body(CLUSTER), "state": {"executionState": "succeeded", "exitCode": 0}}
+    all = {f"j{i}": done for i in range(n - 1)} | {"last": {**done, **last}}
+    ws = {"location": "eastus", "clusters": {"c": cluster_body(0, nodeSetup=None)}, "experiments": {"e": {"jobs": all}}}
+    return {"groups": {"lab": {"location": "eastus", "workspaces": {"ws": ws}}}}
+
+
+def tasks(n=LARGE, **job):
+    done = {"commandLine": "true", "state": {"state": "completed", "exitCode": 0}}
+    account = {
+        "location": "eastus",
+        "pools": {"p": {**POOL, "vmSize": "fake", "targetDedicatedNodes": 1}},
+        "jobs": {"j": {"poolInfo": {"poolId": "p"}, "tasks": {f"t{i}": done for i in range(n)}, **job}},
+    }
+    return {"groups": {"lab": {"location": "eastus", "batchAccounts": {ACCOUNT: account}}}}
+
+
+def groups(d, subscription=None):
+    return [g["name"] for g in d.get(f"/subscriptions/{subscription or d.subscription}/resourcegroups")["value"]]
+
+
+def state(d, group="lab"):
+    found = d.call("GET", f"/subscriptions/{d.subscription}/resourceGroups/{group}", validate=False)
+    return found.json["properties"]["provisioningState"] if found.status == 200 else None
+
+
+@contextmanager
+def being_seeded(d, seed):
+    """The answer to come of a seed that is half there."""
+    t = Testing(d)  # noqa: F811
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(lambda: t.call("POST", "/seed", data=json.dumps(seed).encode()))
+        wait_for(lambda: state(d) == "Creating" or asked.done(), what="the seed to be half there", every=0)
+        assert not asked.done(), asked.result()
+        yield asked
+
+
+def plane(tested):  # noqa: F811
+    keys = tested.call(
+        "POST", f"/subscriptions/{tested.subscription}/resourceGroups/lab/providers/Microsoft.Batch/batchAccounts/{ACCOUNT}/listKeys",
+        api_version="2022-10-01", expect=200,
+    ).json  # fmt: skip
+    return Plane(tested, ACCOUNT, keys["primary"])
+
+
+def test_others_are_served_while_it_is_made_and_see_that_it_is_being_created(tested, t):  # noqa: F811
+    with being_seeded(tested, jobs()) as asked:
+        answered = 0
+        while not asked.done():
+            tested.get("/subscriptions")
+            answered += 1
+        assert asked.result().json == {"resourceGroups": 1, "resources": LARGE + 4}
+    assert answered > 3 and state(tested) == "Succeeded"
+    dumped = t.dump(subscription=tested.subscription)
+    assert len(dumped["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]) == LARGE
+    t.reset()
+    t.seed(dumped)
+    assert t.dump(subscription=tested.subscription) == dumped
+
+
+def test_what_is_wrong_at_its_end_leaves_nothing(tested, t):  # noqa: F811
+    guid = str(uuid.uuid4())
+    seed = jobs(state={"executionState": "gone"})
+    seed["subscriptions"] = {guid: {"groups": {"other": {"location": "eastus"}}}}
+    seed["roles"] = {"r": role()}
+    reply = t.call("POST", "/seed", data=json.dumps(seed, indent=1).encode(), expect=400)
+    assert "line " in reply.error["message"] and "groups.lab.workspaces.ws.experiments.e.jobs.last" in reply.error["message"]
+    assert groups(tested) == [] and t.dump(subscription=tested.subscription) == {}
+    assert guid not in {s["subscriptionId"] for s in tested.get("/subscriptions")["value"]}
+    t.seed(jobs(3))
+    assert groups(tested) == ["lab"]
+
+
+@pytest.mark.parametrize("first", ["one", "zz"])
+def test_a_group_that_is_there_is_left_alone(tested, t, first):  # noqa: F811
+    t.seed(stored(shares={"out": {"files": {"f": "mine"}}}))
+    before = t.dump(subscription=tested.subscription)
+    seed = jobs()
+    seed["groups"] = {"one": seed["groups"].pop("lab"), "lab": {"location": "eastus"}}
+    seed = json.loads(json.dumps(seed).replace("resourceGroups/lab", "resourceGroups/one"))
+    if first == "zz":
+        seed["groups"] = dict(reversed(seed["groups"].items()))
+    t.seed(seed, expect=409)
+    assert t.dump(subscription=tested.subscription) == before
+
+
+@pytest.mark.parametrize("how", ["reset", "deleted", "made again"])
+def test_a_group_that_goes_meanwhile_ends_it(tested, t, how):  # noqa: F811
+    group = f"/subscriptions/{tested.subscription}/resourceGroups/lab"
+    with being_seeded(tested, jobs(8000)) as asked:
+        if how == "deleted":
+            tested.call("DELETE", group, expect=202)
+        else:
+            t.reset(subscription=tested.subscription)
+        if how == "made again":
+            tested.call("PUT", group, {"location": "westus"}, expect=201)
+        reply = asked.result()
+    assert reply.status == 409 and "was deleted while it was seeded" in reply.error["message"], reply
+    if how == "made again":
+        assert tested.get(group)["location"] == "westus" and t.dump(resourceGroup="lab")["groups"] == {"lab": {"location": "westus"}}
+    else:
+        wait_for(lambda: groups(tested) == [], what="the group to go")
+
+
+def test_a_daemon_killed_in_the_middle_has_nothing_of_it(own_daemon):
+    d = own_daemon(arguments=["--testing"])
+    d.expect_log("testing.on|testing.seed_unfinished")
+    guid = str(uuid.uuid4())
+    seed = jobs(8000)
+    seed["subscriptions"] = {guid: {"groups": {"other": {"location": "eastus"}}}}
+    with being_seeded(d, seed) as asked:
+        d.kill9()
+        assert asked.exception() is not None
+    d.start()
+    assert groups(d) == [] and guid not in {s["subscriptionId"] for s in d.get("/subscriptions")["value"]}
+    Testing(d).seed(jobs(100))
+    assert state(d) == "Succeeded"
+
+
+def test_a_daemon_that_is_stopped_in_the_middle_has_all_of_it_or_nothing(own_daemon):
+    d = own_daemon(arguments=["--testing"])
+    d.expect_log("testing.on|testing.seed_unfinished")
+    with being_seeded(d, jobs(8000)) as asked:
+        d.restart()
+        done = asked.exception() is None and asked.result().status == 200
+    assert groups(d) == (["lab"] if done else [])
+    assert not done or state(d) == "Succeeded"
+
+
+def on_a_small_disk(own_daemon, small_disk):  # noqa: F811
+    d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
+    d.expect_log(r"testing\.on|db\.|request\.failed|cluster\.rolled_back")
+    return d
+
+
+def test_a_disk_that_fills_leaves_nothing(small_disk, own_daemon):  # noqa: F811
+    d = on_a_small_disk(own_daemon, small_disk)
+    with being_seeded(d, jobs(2000)) as asked:
+        reply = asked.result()
+    assert reply.status == 500 and "is full" in reply.error["message"], reply
+    wait_for(lambda: groups(d) == [], what="what was written to go")
+    wait_for(lambda: Testing(d).call("POST", "/seed", data=json.dumps(jobs(100)).encode()).status == 200, what="room again")
+    assert state(d) == "Succeeded"
+
+
+def test_a_disk_without_the_room_that_undoing_it_needs_takes_none_of_it(small_disk, own_daemon):  # noqa: F811
+    d = on_a_small_disk(own_daemon, small_disk)
+    reply = Testing(d).call("POST", "/seed", data=json.dumps(jobs(8000)).encode())
+    assert reply.status == 500 and "has no room for this" in reply.error["message"], reply
+    assert groups(d) == []
+    Testing(d).seed(jobs(100))
+
+
+# --- what half of it would mean is not carried out ---------------------------------------------------
+
+
+def test_a_job_that_ends_with_its_tasks_does_not_end_before_they_are_there(tested, t):  # noqa: F811
+    t.seed(tasks(onAllTasksComplete="terminatejob"))
+    p = plane(tested)
+    counts = p.get("/jobs/j/taskcounts")
+    assert counts.get("taskCounts", counts)["completed"] == LARGE
+    wait_for(lambda: p.get("/jobs/j")["state"] == "completed", what="the job to end")
+    assert p.get("/jobs/j")["executionInfo"]["terminateReason"] == "AllTasksComplete"
+
+
+def test_tasks_of_a_disabled_job_never_run(tested, t):  # noqa: F811
+    waits = {f"w{i}": {"commandLine": "true"} for i in range(LARGE)}
+    t.seed(tasks(1, tasks=waits, state={"state": "disabled"}))
+    p = plane(tested)
+    wait_for(lambda: [n["state"] for n in p.get("/pools/p/nodes")["value"]] == ["idle"], what="the node")
+    counts = p.get("/jobs/j/taskcounts")
+    assert counts.get("taskCounts", counts)["active"] == LARGE and p.get("/jobs/j")["state"] == "disabled"
+
+
+def test_a_schedule_makes_no_job_before_it_is_due(tested, t):  # noqa: F811
+    seed = tasks()
+    schedule = {
+        "schedule": {"recurrenceInterval": "PT1H"},
+        "jobSpecification": {"poolInfo": {"poolId": "p"}},
+        "state": {"state": "active", "jobs": 1, "nextRunTime": "2090-01-01T00:00:00Z"},
+    }
+    account = seed["groups"]["lab"]["batchAccounts"][ACCOUNT]
+    account["jobSchedules"] = {"s": schedule}
+    account["jobs"] = {"s:job-1": {"poolInfo": {"poolId": "p"}, "state": {"state": "completed"}}} | account["jobs"]
+    t.seed(seed)
+    p = plane(tested)
+    p.call("PATCH", "/jobschedules/s", {"metadata": []}, expect=200)  # it is looked at again
+    assert sorted(j["id"] for j in p.get("/jobs")["value"]) == ["j", "s:job-1"]
+
+
+def test_two_at_once_and_a_clock_that_is_taken_forward(own_daemon):
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    t, ids = Testing(d), [str(uuid.uuid4()) for _ in range(2)]  # noqa: F811
+    seeds = [{"subscriptions": {i: jobs()}} for i in ids]
+    seeds = [json.loads(json.dumps(s).replace("{subscription}", i)) for s, i in zip(seeds, ids)]
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(lambda s=s: Testing(d).call("POST", "/seed", data=json.dumps(s).encode())) for s in seeds]
+        moved = pool.submit(lambda: Clock(d).advance("PT1H"))
+        assert [a.result().status for a in asked] == [200, 200], [a.result().text for a in asked]
+        moved.result()
+    for i in ids:
+        assert len(t.dump(subscription=i)["groups"]["lab"]["workspaces"]["ws"]["experiments"]["e"]["jobs"]) == LARGE
+
+
