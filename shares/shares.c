@@ -160,11 +160,14 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
     return 0;
 }
 
+/* A reset renames the folder of an account under whoever makes a share in it, which nobody waits
+ * for then. */
 static void say_failed(struct shares *sh, const struct share *s, const struct err *why)
 {
-    LOG_WARN(sh->c.log, "share.folder_failed", LF_STR("account", s->account),
-             LF_STR("share", s->name), LF_STR("state", enum_to_name(share_state_names, s->state)),
-             LF_STR("why", why->msg));
+    bool in_vain = s->state == SHARE_MAKING && share_is_buried(s->account);
+    LOG_AT(sh->c.log, in_vain ? LOG_LVL_DEBUG : LOG_LVL_WARN, "share.folder_failed",
+           LF_STR("account", s->account), LF_STR("share", s->name),
+           LF_STR("state", enum_to_name(share_state_names, s->state)), LF_STR("why", why->msg));
 }
 
 /* One that cannot be made is not there; one that cannot be restored is deleted still. */

@@ -4,6 +4,7 @@
  * start that follows a crash.
  */
 #include "model/spec.h"
+#include "storage/burial.h"
 #include "test/unit/shares/room.h"
 
 static void a_folder_is_open_to_all(void **state)
@@ -49,6 +50,32 @@ static void one_that_cannot_be_made_is_not_there(void **state)
     assert_int_equal(make(w, "broken"), ERR_IO);
     assert_false(find(w, "plain", &s));
     assert_false(find(w, "broken", &s));
+}
+
+/* The log of what fails is for who runs the daemon: nobody waits for a share of a group that a
+ * reset has buried, whose folder was renamed under the worker. */
+static void one_whose_account_is_buried_meanwhile_fails_in_silence(void **state)
+{
+    struct room *w = *state;
+    struct answer a = {0};
+    struct share s = named(w, "plain");
+    struct err e;
+    char *log;
+    assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
+    write_file(w, "acct/files/plain");
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &a, &w->f->e));
+    while (wakes_counts(w->wakes)->woken[WAKE_SHARE] == 0) {
+        st_turn_end(w->f->st);
+        uv_run(&w->f->loop, UV_RUN_NOWAIT);
+    }
+    wakes_turn(w->wakes); /* the worker has it, and what it says comes with the next uv_run() */
+    ok(w->f, st_group_bury(w->f->st, w->f->group, T0, &w->f->e));
+    wait_for(w, &a);
+    assert_int_equal(a.code, ERR_IO);
+    ok(w->f, fs_read(arena_printf(&w->f->a, "%s/log", w->f->dir), 1 << 20, &log, NULL, &e));
+    assert_non_null(strstr(log, "debug share.folder_failed"));
+    assert_null(strstr(log, "warn"));
+    free(log);
 }
 
 static void what_is_deleted_is_restored(void **state)
@@ -336,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {T(a_folder_is_open_to_all),
                                        T(a_folder_that_is_there_is_taken),
                                        T(one_that_cannot_be_made_is_not_there),
+                                       T(one_whose_account_is_buried_meanwhile_fails_in_silence),
                                        T(what_is_deleted_is_restored),
                                        T(one_after_the_other_is_deleted_at_one_instant),
                                        T(what_an_earlier_daemon_put_aside_is_restored),
