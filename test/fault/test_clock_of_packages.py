@@ -84,7 +84,7 @@ def test_one_that_a_task_uses_stays(node, clock, tmp_path):  # noqa: F811
     go = tmp_path / "go"
     waits = f"/bin/sh -c 'until [ -e {go} ]; do sleep 0.05; done; $AZ_BATCH_APP_PACKAGE_theirs_1/bin/say.sh'"
     task = node.job.add(waits, applicationPackageReferences=refs("theirs"))
-    wait_for(lambda: node.job.task(task)["state"] == "running", what="it runs")
+    wait_for(lambda: node.job.task(task)["state"] == "running" and node.archives() == 2, what="it runs")
     node.pass_time(clock, 60 * MINUTE)
     node.d.restart()
     node.pass_time(clock, 60 * MINUTE)
