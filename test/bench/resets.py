@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Seeds and resets of a daemon for tests with 1,000 resources of a kind, in a group, over one connection that is kept
-(HTTPS). Of the kinds the slowest one counts."""
+(HTTPS). Of the kinds the slowest one counts. While it is seeded with 10,000 tasks, and these are dumped, another client
+asks for something small again and again."""
 
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -13,8 +16,8 @@ from support.waiting import wait_for
 from .figures import Figure
 from .scripted import Client
 
-COUNT, ROUNDS = 1000, 3
-AIM_RESET_MS, AIM_SEED_MS = 10, 500
+COUNT, ROUNDS, LARGE = 1000, 3, 10_000
+AIM_RESET_MS, AIM_SEED_MS, AIM_WAIT_MS = 10, 500, 50
 
 
 def took_ms(call, *what):
@@ -43,6 +46,37 @@ def scopes(daemon):
     return {"all": {}, "a subscription": subscription, "a group": {**subscription, "resourceGroup": "big"}}
 
 
+@contextmanager
+def longest_wait(daemon, out):
+    """Of somebody else's requests meanwhile, in ms."""
+    client, over, waits = Client(daemon), threading.Event(), []
+
+    def ask():
+        while not over.is_set():
+            waits.append(took_ms(client.call, "GET", "/batchaid/testing/faults"))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+    out.append(max(waits))
+
+
+def waits_of_others(daemon, client):
+    seeds, dumps = [], []
+    state = many(daemon, "tasks", LARGE)
+    for _ in range(ROUNDS):
+        with longest_wait(daemon, seeds):
+            client.call("POST", "/batchaid/testing/seed", state)
+        with longest_wait(daemon, dumps):
+            client.call("GET", "/batchaid/testing/dump")
+        client.call("POST", "/batchaid/testing/reset")
+        rest(daemon)
+    for what, samples in (("seed", seeds), ("dump", dumps)):
+        yield Figure(f"a {what} of {LARGE:,} tasks: longest wait of others", "ms", samples, AIM_WAIT_MS)
+
+
 def measure():
     daemon = Daemon({"quota": {"clusters": COUNT}}, arguments=["--testing", "--ephemeral"])
     daemon.expect_log("testing.on")
@@ -58,9 +92,11 @@ def measure():
                     resets[scope].setdefault(kind, []).append(took_ms(client.call, "POST", "/batchaid/testing/reset", body))
                     client.call("POST", "/batchaid/testing/reset")
                     rest(daemon)
+        others = list(waits_of_others(daemon, client))
     return [
         *(figure(f"reset of {scope}, {COUNT:,} resources", kinds, AIM_RESET_MS) for scope, kinds in resets.items()),
         figure(f"seed of {COUNT:,} resources", seeds, AIM_SEED_MS),
+        *others,
     ]
 
 
