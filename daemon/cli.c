@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/cli.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/config.h"
@@ -25,7 +27,7 @@ enum { ANY_NUMBER = 1 << 20 };
 static const struct command commands[] = {
     {.name = "serve",
      .arguments = "",
-     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG | OPT_EPHEMERAL,
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG | OPT_EPHEMERAL | OPT_TESTING,
      .run = cmd_serve,
      .help = "run the daemon in the foreground",
      .details =
@@ -41,6 +43,9 @@ static const struct command commands[] = {
          "and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes that run no\n"
          "processes: rules (--rules FILE, or by request) say what jobs do there. With --strict\n"
          "things take the time that they took in the service, and are throttled as there.\n"
+         "Variables may say the same, but for --testing: BATCHAID_EPHEMERAL=true,\n"
+         "BATCHAID_FAKE_NODES=true, BATCHAID_STRICT=true, BATCHAID_RULES=FILE, "
+         "BATCHAID_SEED=FILE.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
@@ -282,7 +287,7 @@ static const struct cli_option {
      "debug, info, warn or error"},
     {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
      "keep nothing: the state goes with the daemon"},
-    {"testing", "", OPT_EPHEMERAL, AT(testing), NULL, NULL,
+    {"testing", "", OPT_TESTING, AT(testing), NULL, NULL,
      "take requests of tests: faults, a log, reset (docs/testing.md)"},
     {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
      "with --testing: no local node runs processes, whatever its vmSize"},
@@ -487,6 +492,38 @@ static int parse_options(const struct command *c, int argc, char **argv, struct 
     return 0;
 }
 
+/* BATCHAID_FAKE_NODES for --fake-nodes, which goes before it. */
+static int take_variable(struct options *o, const struct cli_option *known, struct err *e)
+{
+    char name[64];
+    void *at = (char *)o + known->at;
+    bool wanted = false;
+    snprintf(name, sizeof name, "BATCHAID_%s", known->name);
+    for (char *c = name; *c; c++)
+        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    const char *text = getenv(name);
+    bool given = *known->argument ? *(const char **)at != NULL : *(bool *)at;
+    if (!text || given)
+        return 0;
+    int rc =
+        *known->argument ? take_option(o, known, text, e) : config_parse_truth(text, &wanted, e);
+    if (rc < 0)
+        return err_prefix(e, "$%s", name);
+    if (wanted)
+        *(bool *)at = true;
+    return 0;
+}
+
+/* What a daemon for tests is to be like may come from where no command line can be given: a service
+ * of GitHub Actions has variables alone. Whether it is one may not. */
+static int take_variables(const struct command *c, struct options *o, struct err *e)
+{
+    for (size_t i = 0; c->options & OPT_EPHEMERAL && i < N_OPTIONS; i++)
+        if (known_options[i].bit == OPT_EPHEMERAL && take_variable(o, &known_options[i], e) < 0)
+            return -1;
+    return 0;
+}
+
 static int wrong_arguments(const struct command *c, const struct options *o)
 {
     if (o->n_args > c->max_args)
@@ -519,6 +556,9 @@ int cli_main(int argc, char **argv)
         return rc < 0 ? EXIT_DONE : rc;
     if (o.n_args < c->min_args || o.n_args > c->max_args)
         return wrong_arguments(c, &o);
+    struct err e;
+    if (take_variables(c, &o, &e) < 0)
+        return cli_fail(EXIT_CONFIGURATION, &e);
     rc = c->run(&o);
     if (rc == EXIT_DONE && (fflush(stdout) == EOF || ferror(stdout))) {
         fprintf(stderr, "batchaid: %s: cannot write to standard output\n", c->name);

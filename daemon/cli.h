@@ -35,9 +35,10 @@ enum {
     OPT_REMOTE = 1024,    /* --endpoint and --user */
     OPT_QUEUE = 2048,     /* --cluster and --user of somebody's jobs */
     OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
-    OPT_EPHEMERAL = 8192, /* and --testing */
+    OPT_EPHEMERAL = 8192, /* and the rest for tests, which may be variables too */
     OPT_TIMEOUT = 16384,
-    OPT_SUBSCRIPTION = 32768
+    OPT_SUBSCRIPTION = 32768,
+    OPT_TESTING = 65536
 };
 
 struct options {

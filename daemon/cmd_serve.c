@@ -168,7 +168,8 @@ static int check_testing(const struct options *o, struct err *e)
                                       : NULL;
     return o->testing || !alone
                ? 0
-               : err_set(e, ERR_CONFIG, NULL, "%s goes with --testing only", alone);
+               : err_set(e, ERR_CONFIG, NULL,
+                         "%s goes with --testing only, and so does the variable for it", alone);
 }
 
 int cmd_serve(const struct options *o)
@@ -181,6 +182,12 @@ int cmd_serve(const struct options *o)
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
     size_t left_behind = 0;
+    if (!o->testing && getenv("BATCHAID_TESTING")) {
+        err_set(&e, ERR_CONFIG, NULL,
+                "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line: "
+                "batchaid serve --testing");
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    }
     if (check_testing(o, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     if (config_load(config_file(o), &config, &e) < 0)

@@ -312,7 +312,7 @@ static void variable_of(const struct setting *s, struct strbuf *out)
         *at = (char)toupper((unsigned char)*at);
 }
 
-static int parse_truth(const char *text, bool *out, struct err *e)
+int config_parse_truth(const char *text, bool *out, struct err *e)
 {
     *out = strcmp(text, "true") == 0;
     return *out || strcmp(text, "false") == 0
@@ -326,7 +326,7 @@ static int set_from(const struct setting *s, const char *text, struct config *c,
     void *at = (char *)c + s->offset;
     switch (s->type) {
     case SETTING_BOOL:
-        return parse_truth(text, at, e);
+        return config_parse_truth(text, at, e);
     case SETTING_INT:
         return parse_int(text, s, at, e);
     case SETTING_STR:

@@ -102,6 +102,8 @@ struct config {
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
+/* "true" or "false". */
+int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
 /* Lets variables of the environment override what was loaded: $BATCHAID_LOCAL_NODES is local.nodes,
  * items of lists are separated by blanks. Not state_dir, which state_locate() finds; lists of
  * records are in files only. Errors name the variable; config_free() is still due. */

@@ -12,12 +12,15 @@
 #include "api/access/access.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
+#include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
 #include "scheduler/fleet/front.h"
 #include "storage/storage.h"
 
 #define RULES_MAX 10000
+/* Bytes of a file of rules. */
+#define FILE_MAX (64U * 1024 * 1024)
 
 struct testing_rules {
     struct storage *st; /* borrowed, like the rest but the rules */
@@ -368,7 +371,12 @@ int testing_rules_add(struct testing_rules *rules, const json_t *doc, struct err
 int testing_rules_load(struct testing_rules *rules, const char *path, struct err *e)
 {
     json_error_t why;
-    json_t *doc = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    char *text;
+    size_t n;
+    if (fs_read(path, FILE_MAX, &text, &n, e) < 0)
+        return -1;
+    json_t *doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    free(text);
     if (!doc)
         return err_set(e, ERR_CONFIG, NULL, "%s:%d: %s", path, why.line, why.text);
     int rc = testing_rules_add(rules, doc, e);

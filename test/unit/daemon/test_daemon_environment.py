@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from support.daemon import BATCHAID, Daemon
+from support.testing import Testing
 
 
 def serve(tmp_path, *arguments, **variables):
@@ -46,6 +47,39 @@ def test_a_wrong_one_is_refused_by_its_name(tmp_path, name, value, said):
     assert done.returncode == 78 and said in done.stderr, done.stderr
     assert name in done.stderr or "tls.key" in done.stderr
     assert not (tmp_path / "state").exists()
+
+
+def test_switches_for_tests_are_variables_too(tmp_path):
+    seed, rules = tmp_path / "seed.yaml", tmp_path / "rules.json"
+    seed.write_text("groups: {lab: {location: eastus}}\n")
+    rules.write_text('{"rules": [{"exitCode": 3}]}')
+    variables = {"EPHEMERAL": "true", "FAKE_NODES": "true", "STRICT": "true", "SEED": str(seed), "RULES": str(rules)}
+    with Daemon(environment={f"BATCHAID_{n}": v for n, v in variables.items()}, arguments=["--testing"]) as d:
+        d.expect_log("testing.on")
+        t = Testing(d)
+        assert t.get("/rules")["value"][0]["exitCode"] == 3 and t.get("/strict")["value"][0]["allocation"] == "PT1M30S"
+        assert [g["name"] for g in d.get(f"/subscriptions/{d.subscription}/resourcegroups")["value"]] == ["lab"]
+    assert not d.state_dir.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, variables, said",
+    [
+        (["--testing"], {"BATCHAID_FAKE_NODES": "1"}, "$BATCHAID_FAKE_NODES: '1' is no truth value; use true or false"),
+        (["--testing"], {"BATCHAID_SEED": ""}, "$BATCHAID_SEED: --seed needs a value that is not empty"),
+        ([], {"BATCHAID_STRICT": "true"}, "--strict goes with --testing only, and so does the variable for it"),
+        ([], {"BATCHAID_TESTING": "true"}, "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line"),
+    ],
+)
+def test_a_wrong_switch_is_refused(tmp_path, arguments, variables, said):
+    done = serve(tmp_path, *arguments, **variables)
+    assert done.returncode == 78 and said in done.stderr, done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_the_command_line_goes_before_a_switch(tmp_path):
+    done = serve(tmp_path, "--testing", "--rules", "/no/rules", BATCHAID_RULES="/no/others", BATCHAID_EPHEMERAL="true")
+    assert done.returncode == 1 and "cannot open /no/rules: No such file" in done.stderr, done.stderr
 
 
 def test_the_file_may_be_named_by_one_too(tmp_path):
