@@ -27,6 +27,8 @@ while kill -0 "$1" 2>/dev/null && [ $turns -lt 100 ]; do sleep 0.1; turns=$((tur
 rm -rf -- "$2"
 """
 NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
+# Of `serve`, besides the settings of its configuration.
+SWITCHES = ["fake_nodes", "rules", "seed", "strict"]
 OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
 
 
@@ -66,7 +68,7 @@ def program(name="batchaid"):
 def check_settings(program, settings):
     """ValueError, if there are no such settings."""
     said = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=True).stdout
-    known = [name.replace(".", "_") for name in re.findall(r"^([a-z_.]+) \(", said, re.MULTILINE)]
+    known = SWITCHES + [name.replace(".", "_") for name in re.findall(r"^([a-z_.]+) \(", said, re.MULTILINE)]
     for name in settings:
         if name not in known:
             like = "".join(f" ({n}?)" for n in difflib.get_close_matches(name, known, 1))
@@ -74,7 +76,8 @@ def check_settings(program, settings):
 
 
 class Cloud:
-    """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes."""
+    """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes, and
+    switches of `serve`: fake_nodes=True, strict=True, rules=FILE, seed=FILE."""
 
     @classmethod
     def running(cls, environment=None):

@@ -49,13 +49,13 @@ def test_a_state_is_seeded_and_dumped(batchaid):
         batchaid.seed("gruops: {}")
 
 
-def scripted_job(batchaid):
+def scripted_job(batchaid, size="FAKE"):
     """Queued on one fake node."""
     call, version = batchaid.cloud.call, "?api-version=2018-05-01"
     at = f"/subscriptions/{batchaid.id}/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/ws"
     group(batchaid)
     call("PUT", at + version, {"location": "northeurope"})
-    cluster = {"vmSize": "FAKE", "scaleSettings": {"manual": {"targetNodeCount": 1}},
+    cluster = {"vmSize": size, "scaleSettings": {"manual": {"targetNodeCount": 1}},
                "userAccountSettings": {"adminUserName": "demo", "adminUserPassword": "never-shown-1"}}
     call("PUT", at + "/clusters/c" + version, {"properties": cluster})
     call("PUT", at + "/experiments/e" + version)
@@ -126,6 +126,16 @@ def test_a_cloud_as_slow_as_the_service():
         assert cloud.testing("GET", "/strict?subscription=" + mine.id)["value"][0]["strict"]
 
 
+def test_all_nodes_are_fake_where_that_is_said(tmp_path):
+    import batchaid as package
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"rules": [{"exitCode": 7}]}')
+    with package.Cloud(fake_nodes=True, rules=rules) as cloud, cloud.subscription() as mine:
+        path = scripted_job(mine, "Standard_D1")
+        wait_for(mine, path, "failed")
+        assert cloud.call("GET", path)["properties"]["executionInfo"]["exitCode"] == 7
+
+
 def test_the_environment_is_set(batchaid):
     import os
     assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id
@@ -163,7 +173,7 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
     (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
     done = subprocess.run(**pytest_of(python, tmp_path), timeout=240, check=False)
     assert done.returncode == 0, done.stdout
-    assert "14 passed" in done.stdout
+    assert "15 passed" in done.stdout
 
 
 ONE = "def test_one(batchaid):\n    assert batchaid.cloud.ready()\n"
