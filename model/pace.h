@@ -48,6 +48,11 @@ enum pace_step {
     PACE_NONE = PACE_STEPS
 };
 
+/* Rows that are written while the clock stands are some microseconds ahead of it, each of its own;
+ * what is further ahead began in a time to come, before the clock was set back, and is not held up:
+ * that time may be far. */
+#define PACE_AHEAD_US INT64_C(1000000)
+
 struct pace {
     /* subscription NULL: whether in any. */
     bool (*is_on)(const void *ctx, const char *subscription);

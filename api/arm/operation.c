@@ -100,12 +100,18 @@ void reply_retry_after(struct request *r)
                  arm_is_strict(r) ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
 }
 
+/* See PACE_AHEAD_US. */
+static bool is_to_come(const struct request *r, int64_t began_us)
+{
+    return r->now_us < began_us - PACE_AHEAD_US;
+}
+
 void operation_look(const struct request *r, struct operation *op)
 {
     int64_t takes_us =
         pace_us(arm_pace(r), op->subscription, pace_of_operation(op->kind, op->is_delete));
     int64_t until_us = op->start_us + takes_us;
-    if (takes_us == 0 || op->status != OP_SUCCEEDED)
+    if (takes_us == 0 || op->status != OP_SUCCEEDED || is_to_come(r, op->start_us))
         return;
     if (r->now_us < until_us)
         op->status = OP_IN_PROGRESS;
@@ -117,6 +123,8 @@ bool creation_look(const struct request *r, const char *subscription, enum pace_
                    int64_t *made_us)
 {
     int64_t takes_us = pace_us(arm_pace(r), subscription, step), created_us = *made_us;
+    if (is_to_come(r, created_us))
+        return false;
     bool goes_on = takes_us > 0 && r->now_us < created_us + takes_us;
     if (!goes_on)
         *made_us += takes_us;

@@ -476,9 +476,9 @@ static struct paced part_of(const struct node_rt *rt, const struct node *row, en
     const struct wakes *w = rt->fleet->wakes;
     struct paced part = {.step = step, .pool_id = row->cluster_id, .since_us = row->state_us};
     if (row->state_us == row->created_us)
-        part.since_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
+        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
     if (step == PACE_NODE_SETUP)
-        part.since_us += wakes_pace_us(w, part.pool_id, PACE_NODE_START);
+        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_START);
     return part;
 }
 

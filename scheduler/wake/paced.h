@@ -22,6 +22,7 @@ struct paced {
     const char *subscription;
     int64_t pool_id;
     int64_t since_us;
+    int64_t before_us; /* how long another takes first, since that instant */
 };
 /* The instant of wakes_mono() until which it takes; 0: it takes no longer. */
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what);

@@ -373,17 +373,16 @@ bool wakes_pace_is_on(const struct wakes *w, int64_t pool_id)
 
 int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us)
 {
-    int64_t left_us = takes_us > 0 ? since_us + takes_us - wakes_wall(w) : 0;
-    if (left_us <= 0)
-        return 0;
-    return wakes_mono(w) + (left_us < takes_us ? left_us : takes_us);
+    int64_t gone_us = wakes_wall(w) - since_us;
+    bool goes_on = gone_us >= -PACE_AHEAD_US && gone_us < takes_us;
+    return goes_on ? wakes_mono(w) + takes_us - gone_us : 0;
 }
 
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what)
 {
     int64_t takes_us = what->subscription ? pace_us(w->pace, what->subscription, what->step)
                                           : wakes_pace_us(w, what->pool_id, what->step);
-    return wakes_until(w, what->since_us, takes_us);
+    return takes_us > 0 ? wakes_until(w, what->since_us, what->before_us + takes_us) : 0;
 }
 
 bool wake_paced(struct wakes *w, enum wake_kind kind, int64_t id, const struct paced *what)
