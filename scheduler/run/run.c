@@ -210,8 +210,9 @@ static bool stop_is_early(struct job_run *run)
     int64_t us = asked ? wakes_pace_us(w, run->row.pool_id, PACE_JOB_TERMINATION) : 0;
     if (us == 0)
         return false;
-    if (run->stop_us == 0)
-        run->stop_us = wakes_mono(w) + us;
+    if (run->asked_us == 0)
+        run->asked_us = wakes_mono(w);
+    run->stop_us = run->asked_us + us;
     return wakes_mono(w) < run->stop_us;
 }
 

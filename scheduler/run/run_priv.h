@@ -161,9 +161,9 @@ struct job_run {
     struct outcome out;
     bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
-    int64_t stop_us; /* RUN_ACTIVE, with a verdict that its user asked for: when its end begins; 0:
-                        at once */
-    int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
+    int64_t asked_us; /* RUN_ACTIVE, with a verdict that its user asked for: since when; 0: none */
+    int64_t stop_us;  /* likewise: when its end begins; 0: at once */
+    int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
 };
 
 static inline const struct front_words *words_of(const struct job_run *run)
