@@ -11,7 +11,8 @@
 
 #define GROUPS_BURIED "buried" /* no subscription's id */
 
-/* Takes a group out of its subscription. It is in the state in which it was until all in it is
+/* Takes a group out of its subscription, and ends the deletions of what is in it, so that nobody
+ * waits for the time that they are to take. It is in the state in which it was until all in it is
  * marked as being deleted. */
 int st_group_bury(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
 /* Marks what is in buried groups, as st_mark_deleting() does: group after group, until `limit` rows

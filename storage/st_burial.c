@@ -12,10 +12,11 @@ static int of_group(struct storage *st, enum stmt_id stmt, int64_t id, struct er
     return q_run(&q, e);
 }
 
-static int bury_vaults(struct storage *st, int64_t id, int64_t now_us, struct err *e)
+static int of_group_at(struct storage *st, enum stmt_id stmt, int64_t id, int64_t now_us,
+                       struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_BURY_VAULTS, e) < 0)
+    if (q_write(&q, st, stmt, e) < 0)
         return -1;
     q_int(&q, id);
     q_int(&q, now_us);
@@ -30,7 +31,8 @@ static int free_names(struct storage *st, int64_t id, int64_t now_us, struct err
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (of_group(st, names[i], id, e) < 0)
             return -1;
-    return bury_vaults(st, id, now_us, e) < 0
+    return of_group_at(st, ST_BURY_DELETIONS, id, now_us, e) < 0 ||
+                   of_group_at(st, ST_BURY_VAULTS, id, now_us, e) < 0
                ? -1
                : q_change_of(st, ST_BURY_GROUP, id, "resource group", e);
 }

@@ -32,6 +32,11 @@
       "WHERE state = 4 AND account_id IS NULL AND account IN (SELECT lower(name) FROM storage_account WHERE group_id = ?1)") \
     X(ST_BURY_ACCOUNTS, "UPDATE storage_account SET name = name || '#' || id WHERE group_id = ?1") \
     X(ST_BURY_BATCH_ACCOUNTS, "UPDATE batch_account SET name = name || '#' || id WHERE group_id = ?1") \
+    X(ST_BURY_DELETIONS, /* keys: subscription$group$...; '%' is the character behind '$' */ \
+      "UPDATE operation SET status = 2, end_us = ?2 WHERE guid IN (SELECT o.guid FROM operation o JOIN " \
+      "(SELECT lower(subscription || '$' || name) AS k FROM resource_group WHERE id = ?1) " \
+      "ON o.resource_key = k OR o.resource_key >= k || '$' AND o.resource_key < k || '%' " \
+      "WHERE o.status = 1 AND o.is_delete = 1)") \
     X(ST_BURY_VAULTS, BURY_VAULTS "group_id = ?1") \
     X(ST_BURY_DELETED_VAULTS, \
       BURY_VAULTS "subscription = ?1 AND group_id IS NULL AND (?3 IS NULL OR group_name = ?3)") \

@@ -157,6 +157,13 @@ void testing_forget(const void *ctx, const char *subscription)
         wakes_pace_changed(sched_wakes(t->arm.sched));
 }
 
+/* Such as nodes that leave already, which nothing else wakes. */
+static void wake_held(struct wakes *w)
+{
+    if (pace_is_on(wakes_pace(w), NULL))
+        wakes_pace_changed(w);
+}
+
 /* What follows only once it is on disk: on a full one everything stays as it was. */
 static void on_disk(void *ctx, const struct err *why)
 {
@@ -169,6 +176,7 @@ static void on_disk(void *ctx, const struct err *why)
     }
     if (!z->group)
         testing_forget(r->deps, z->subscription);
+    wake_held(sched_wakes(testing_of(r)->arm.sched));
     request_keep(r, z, on_over);
     LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z->subscription),
              LF_STR("group", z->group), LF_INT("groups", z->groups));

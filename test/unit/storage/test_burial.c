@@ -28,6 +28,32 @@ static void test_a_name_is_free_before_what_is_in_the_group_is_marked(void **sta
     assert_string_equal(g.subscription, GROUPS_BURIED);
 }
 
+/* Of a group of the same beginning they go on. */
+static void test_deletions_in_it_are_over(void **state)
+{
+    struct fx *f = *state;
+    const char *keys[] = {SUB "$demo", SUB "$demo$work", SUB "$demo2$work"};
+    struct operation op;
+    for (int i = 0; i < 3; i++) {
+        op = (struct operation){.guid = arena_printf(&f->a, "g%d", i),
+                                .subscription = SUB,
+                                .location = "eastus",
+                                .resource_key = keys[i],
+                                .api_version = "2018-05-01",
+                                .kind = RES_WORKSPACE,
+                                .resource_id = i + 1,
+                                .is_delete = true,
+                                .status = OP_IN_PROGRESS,
+                                .start_us = T0};
+        ok(f, st_op_insert(f->st, &op, &f->e));
+    }
+    ok(f, st_group_bury(f->st, f->group, T0 + 1, &f->e));
+    for (int i = 0; i < 3; i++) {
+        found(f, st_op_get(f->st, &f->a, arena_printf(&f->a, "g%d", i), &op, &f->e));
+        assert_int_equal(op.status, i < 2 ? OP_SUCCEEDED : OP_IN_PROGRESS);
+    }
+}
+
 static void test_groups_are_marked_a_few_at_a_time(void **state)
 {
     struct fx *f = *state;
@@ -116,6 +142,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, fx_start, fx_end)
     const struct CMUnitTest tests[] = {
         T(test_a_name_is_free_before_what_is_in_the_group_is_marked),
+        T(test_deletions_in_it_are_over),
         T(test_groups_are_marked_a_few_at_a_time),
         T(test_a_group_that_is_made_is_not_one_that_goes),
         T(test_what_is_forgotten_is_not_seen_and_removed_later),
