@@ -296,9 +296,9 @@ static const struct cli_option {
     {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
      "with --testing: what the jobs of fake nodes do"},
     {"seed", "FILE", OPT_EPHEMERAL, AT(seed), NULL, NULL,
-     "begin with what this file says (docs/testing.md)"},
+     "with --testing: begin with what this file says (docs/testing.md)"},
     {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
-     "which one (seed: the configuration's without it)"},
+     "which one; without it seed fills the configuration's, dump shows all"},
     {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
      "how long to wait at most (default: 60; 0: look once)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
@@ -341,12 +341,20 @@ static void describe_command(const struct command *c, FILE *out)
     fprintf(out, "usage: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
             *c->arguments ? " " : "", c->arguments);
     fprintf(out, "%s%s", *c->details ? "\n" : "", c->details);
+    int name = 10, argument = 10; /* at least */
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &known_options[i];
+        if (!(c->options & o->bit))
+            continue;
+        name = (int)strlen(o->name) > name ? (int)strlen(o->name) : name;
+        argument = (int)strlen(o->argument) > argument ? (int)strlen(o->argument) : argument;
+    }
     if (c->options)
         fprintf(out, "\nOptions:\n");
     for (size_t i = 0; i < N_OPTIONS; i++) {
         const struct cli_option *o = &known_options[i];
         if (c->options & o->bit)
-            fprintf(out, "  --%-10s %-10s %s\n", o->name, o->argument, o->help);
+            fprintf(out, "  --%-*s %-*s %s\n", name, o->name, argument, o->argument, o->help);
     }
 }
 

@@ -14,7 +14,7 @@
 
 #define CONNECT_MS  10000L
 #define REPLY_MS    60000L
-#define REPLY_MAX   (64U << 20) /* bytes; thousands of machines take a few MiB */
+#define REPLY_MAX   (512U << 20) /* bytes; dumps have files in them */
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
 
@@ -107,7 +107,10 @@ static int exchange(struct client *c, const char *method, const char *path, cons
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
     *out = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
     int result = 0;
-    if (rc != CURLE_OK)
+    if (rc == CURLE_WRITE_ERROR)
+        result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is larger than %u MiB",
+                         path, REPLY_MAX >> 20);
+    else if (rc != CURLE_OK)
         result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
                          *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     else if (*status < HTTP_REFUSE && reply.len && !*out)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "api/http/members.h"
 #include "lib/jsonread.h"
 #include "lib/jsontext.h"
 
@@ -190,6 +191,18 @@ static bool has_more(yaml_parser_t *parser, struct err *e)
     return more;
 }
 
+/* libyaml calls a tab at the beginning of a line a character that cannot start any token. */
+static const char *problem(const yaml_parser_t *parser, const char *text, size_t n)
+{
+    size_t at = 0;
+    for (size_t line = 0; line < parser->problem_mark.line && at < n; at++)
+        line += text[at] == '\n';
+    at += strspn(text + at, " ");
+    if (at < n && text[at] == '\t')
+        return "there is a tab; YAML takes only blanks in front";
+    return parser->problem ? parser->problem : "it is no YAML";
+}
+
 static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
 {
     struct reading rd = {.e = e};
@@ -199,7 +212,7 @@ static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
     if (!load(text, n, &parser, &rd.doc)) {
         err_set(e, ERR_INVALID_CONTENT, NULL, "line %zu, column %zu: %s",
                 parser.problem_mark.line + 1, parser.problem_mark.column + 1,
-                parser.problem ? parser.problem : "it is no YAML");
+                problem(&parser, text, n));
         yaml_parser_delete(&parser);
         return -1;
     }
@@ -236,8 +249,12 @@ int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e)
         return err_prefix(e, "The seed cannot be read");
     if (json_is_object(*out))
         return 0;
+    char shown[MEMBER_VALUE_SIZE];
+    err_set(e, ERR_INVALID_CONTENT, NULL,
+            "The seed is %s; it must be a mapping with groups, roles or subscriptions.",
+            member_value(*out, shown));
     json_decref(*out);
-    return err_set(e, ERR_INVALID_CONTENT, NULL, "The seed is not a mapping.");
+    return -1;
 }
 
 /* --- places ------------------------------------------------------------------------------------

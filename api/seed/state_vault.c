@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/http/members.h"
 #include "api/seed/steps.h"
 #include "lib/jsontext.h"
 #include "storage/seeding.h"
@@ -23,8 +24,12 @@ static int deleted_at(const struct request *r, const struct seed_step *s, int64_
                       struct err *e)
 {
     const json_t *deleted = json_object_get(s->given, "deleted");
+    char shown[MEMBER_VALUE_SIZE];
     if (deleted && !json_is_boolean(deleted) && !json_is_string(deleted))
-        return err_set(e, ERR_INVALID_PROPERTY, "deleted", "deleted is true, or an instant.");
+        return err_set(e, ERR_INVALID_PROPERTY, "deleted",
+                       "deleted is %s; it must be true, or an instant such as "
+                       "2026-11-23T09:00:00Z.",
+                       member_value(deleted, shown));
     return seed_time_read(json_string_value(deleted), "deleted", r->now_us, us, e);
 }
 
@@ -55,8 +60,11 @@ int seed_group_last(const struct seed *seed, struct request *r, const struct see
     struct resource_group g;
     const char *name;
     json_t *v;
+    int64_t us; /* a group keeps no instant, but one is checked all the same */
     if (!seed_is_deleted(s))
         return 0;
+    if (deleted_at(r, s, &us, e) < 0)
+        return -1;
     json_object_foreach((json_t *)s->given, name, v) {
         if (strcmp(name, "vaults") != 0 && seed_kind_named(SEED_GROUP, name))
             return err_set(

@@ -97,6 +97,12 @@ static int refuse(struct err *e, const char *name, const char *what)
     return err_set(e, ERR_INVALID_PROPERTY, name, "%s %s", name, what);
 }
 
+static int unfit(struct err *e, const char *name, const char *text, const char *right)
+{
+    return err_set(e, ERR_INVALID_PROPERTY, name, "%s is '%.60s'; it must be %s.", name, text,
+                   right);
+}
+
 static int walk_to(struct testing_clock *c, const char *name, int64_t left_us, struct change *out,
                    struct err *e)
 {
@@ -123,7 +129,7 @@ static int read_advance(struct testing_clock *c, const char *text, struct change
                           : refuse(e, "advance", "is next, and nothing is due.");
     }
     if (span_parse(text, &span_us) < 0)
-        return refuse(e, "advance", "must be a duration of ISO 8601, such as PT6H, or next.");
+        return unfit(e, "advance", text, "a duration of ISO 8601, such as PT6H, or next");
     return walk_to(c, "advance", span_us, out, e);
 }
 
@@ -131,7 +137,7 @@ static int read_to(struct testing_clock *c, const char *text, struct change *out
 {
     int64_t at_us;
     if (timefmt_parse_offset(text, &at_us) < 0)
-        return refuse(e, "advanceTo", "must be a time, such as 2026-01-31T18:00:00Z.");
+        return unfit(e, "advanceTo", text, "a time with a zone, such as 2026-01-31T18:00:00Z");
     return walk_to(c, "advanceTo", at_us - loop_wall_us(loop_of(c)), out, e);
 }
 
@@ -140,6 +146,7 @@ static int read_body(struct request *r, struct change *out, struct err *e)
     struct testing_clock *c = testing_of(r)->clock;
     const json_t *rate = NULL;
     const char *advance = NULL, *to = NULL;
+    char shown[MEMBER_VALUE_SIZE];
     const struct member members[] = {
         {"rate", .any = &rate},
         {"advance", .text = &advance},
@@ -152,7 +159,10 @@ static int read_body(struct request *r, struct change *out, struct err *e)
     const bool follow = out->follow;
     if (rate && (!json_is_number(rate) || !(json_number_value(rate) >= 0) ||
                  json_number_value(rate) > LOOP_RATE_MAX))
-        return refuse(e, "rate", "must be a number from 0 (stopped) to 1000000; 1 is real speed.");
+        return err_set(e, ERR_INVALID_PROPERTY, "rate",
+                       "rate is %s; it must be a number from 0 (stopped) to 1000000; 1 is real "
+                       "speed.",
+                       member_value(rate, shown));
     if (rate)
         out->rate = json_number_value(rate);
     if (advance && to)

@@ -51,9 +51,16 @@ static void not_seen(struct expecting *x)
 {
     struct err e;
     struct request *r = x->r;
-    err_set(&e, TESTING_NOT_SEEN, NULL,
-            "%d of the %d expected requests came (behind number %lld of the log).", x->seen,
-            x->count, (long long)x->after);
+    json_t *match = selector_render(&x->match);
+    char *fitting = json_dumps(match, JSON_COMPACT);
+    long long others = x->log->last > x->after ? x->log->last - x->after - x->seen : 0;
+    err_set(
+        &e, TESTING_NOT_SEEN, NULL,
+        "%d of the %d expected requests came that fit %.300s, and %lld others (behind number %lld "
+        "of the log).",
+        x->seen, x->count, fitting, others, (long long)x->after);
+    free(fitting);
+    json_decref(match);
     answer(x, reply_err(r, &e));
 }
 
@@ -89,9 +96,13 @@ static int read_body(struct request *r, struct expecting *x, int *timeout_s, str
     };
     x->count = 1;
     *timeout_s = TIMEOUT_S;
-    return members_read(r->body, "", MEMBERS(members), e) < 0
-               ? -1
-               : selector_read(r, match, &x->match, e);
+    if (members_read(r->body, "", MEMBERS(members), e) < 0 ||
+        selector_read(r, match, &x->match, e) < 0)
+        return -1;
+    if (x->match.pool || x->match.name)
+        return err_set(e, ERR_INVALID_PROPERTY, x->match.pool ? "match.pool" : "match.name",
+                       "pool and name fit no request: they are for faults of nodes.");
+    return 0;
 }
 
 static int count_now(const struct expecting *x)

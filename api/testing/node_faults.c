@@ -81,15 +81,17 @@ static int read_node(struct fault *f, const json_t *o, struct err *e)
     if (given.after && (effects[i].prepares || span_parse(given.after, &f->after_us) < 0 ||
                         f->after_us > DURATION_MAX_US))
         return err_set(e, ERR_INVALID_PROPERTY, "node.after",
-                       "node.after must be a duration such as PT30M, and goes with lost, restart "
-                       "and preempted only.");
+                       "node.after is '%.60s'; it must be a duration such as PT30M, and goes with "
+                       "lost, restart and preempted only.",
+                       given.after);
     f->lasts_us = f->effect == NODE_PREEMPTED ? AWAY_US : 0;
     if (given.duration &&
         (effects[i].prepares || !effects[i].keeps || span_parse(given.duration, &f->lasts_us) < 0 ||
          f->lasts_us <= 0 || f->lasts_us > DURATION_MAX_US))
         return err_set(e, ERR_INVALID_PROPERTY, "node.duration",
-                       "node.duration must be a duration such as PT30M, and goes with lost and "
-                       "preempted only.");
+                       "node.duration is '%.60s'; it must be a duration such as PT30M, and goes "
+                       "with lost and preempted only.",
+                       given.duration);
     if (given.message && f->effect != NODE_FAIL_PREPARATION)
         return err_set(e, ERR_INVALID_PROPERTY, "node.message",
                        "node.message goes with failPreparation only.");

@@ -117,10 +117,11 @@ static int read_output(const char *where, const json_t *o, bool is_file, struct 
         text = json_string_value(o);
     else if (members_read(o, where, members, is_file ? 3 : 2, e) < 0)
         return -1;
-    if (is_file && (!*path || strstr(path, "..")))
+    if (is_file && (!*path || *path == '/' || strstr(path, "..")))
         return err_set(e, ERR_INVALID_PROPERTY, "path",
                        "%s.path is '%.100s'; it must name a file, below the job's directory or "
-                       "behind a variable ($AZ_BATCHAI_OUTPUT_X/name), without '..'.",
+                       "behind a variable ($AZ_BATCHAI_OUTPUT_X/name), without '/' in front and "
+                       "without '..'.",
                        where, path);
     out->path = copy(path);
     out->text = xstrdup(text ? text : "");

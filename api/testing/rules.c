@@ -186,10 +186,12 @@ static bool hits(struct rule *rule, const struct work *w)
 /* --- what is done ------------------------------------------------------------------------------
  */
 
-/* Replaces $NAME and ${NAME}; of a variable that there is not, nothing is left. */
-static void expand(struct strbuf *b, const struct task_spec *spec, const char *text)
+/* Replaces $NAME and ${NAME}; of a variable that there is not, nothing is left. Whether the text
+ * begins with the value of one. */
+static bool expand(struct strbuf *b, const struct task_spec *spec, const char *text)
 {
-    while (*text) {
+    bool begins = false;
+    for (const char *all = text; *text;) {
         bool braced = text[0] == '$' && text[1] == '{';
         const char *name = text + 1 + braced;
         size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
@@ -200,18 +202,20 @@ static void expand(struct strbuf *b, const struct task_spec *spec, const char *t
         char *key = xcalloc(1, n + 1);
         memcpy(key, name, n);
         const char *value = variable(spec, key);
+        begins = begins || (text == all && value && *value);
         strbuf_puts(b, value ? value : "");
         free(key);
         text = name + n + (braced && name[n] == '}');
     }
+    return begins;
 }
 
-/* A file of a rule is relative to where its process runs. */
+/* A file of a rule is below where its process runs, or where a variable says: what a rule names is
+ * never a place of the daemon's machine, also if its variable is not there. */
 static char *file_path(const struct task_spec *spec, const char *path)
 {
     struct strbuf b = STRBUF_INIT;
-    expand(&b, spec, path);
-    if (b.len == 0 || b.s[0] != '/') {
+    if (!expand(&b, spec, path) || b.s[0] != '/') {
         struct strbuf below = STRBUF_INIT;
         strbuf_printf(&below, "%s/%s", spec->cwd ? spec->cwd : "", b.len > 0 ? b.s : "file");
         strbuf_free(&b);

@@ -5,6 +5,7 @@
  */
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
@@ -43,6 +44,63 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {BASE "/{rest*}", CLOCK, NULL};
 
+/* What a query may say; a handler that is not here takes none. What is not known is refused: a
+ * filter with a slip in its name would fit all, and remove it. */
+static const struct {
+    api_handler handler;
+    const char *names[7];
+} queries[] = {
+    {seen_list, {"after", "max", "method", "operation", "path", "subscription", "status"}},
+    {seen_forget, {"subscription"}},
+    {unknown_list, {"subscription"}},
+    {unknown_remove, {"subscription"}},
+    {faults_list, {"subscription"}},
+    {faults_remove_all, {"subscription"}},
+    {rules_list, {"subscription"}},
+    {rules_remove_all, {"subscription"}},
+    {strict_show, {"subscription"}},
+    {strict_remove, {"subscription"}},
+    {testing_seed, {"subscription"}},
+    {testing_dump, {"subscription", "resourceGroup"}},
+    {events_follow, {"subscription", "after", "max", "timeoutSeconds"}},
+};
+enum { N_QUERIES = sizeof queries / sizeof queries[0], N_NAMES = 7 };
+
+static const char *const *names_of(const struct request *r)
+{
+    static const char *const none[N_NAMES];
+    for (size_t i = 0; i < N_QUERIES; i++)
+        if (queries[i].handler == r->route->handler)
+            return queries[i].names;
+    return none;
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+    for (size_t i = 0; i < N_NAMES && names[i]; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return strcasecmp(name, "api-version") == 0;
+}
+
+static int check_query(struct request *r, struct err *e)
+{
+    size_t n;
+    const struct named_value *given = request_parameters(r, &n);
+    const char *const *names = names_of(r);
+    for (size_t i = 0; i < n; i++) {
+        if (is_among(names, given[i].name))
+            continue;
+        const char *known = "none, as what it takes is in the body";
+        for (size_t k = 0; k < N_NAMES && names[k]; k++)
+            known = k ? arena_concat(&r->arena, known, ", ", names[k]) : names[k];
+        return err_set(e, ERR_INVALID_QUERY, given[i].name,
+                       "The query parameter '%.60s' is not known here; there are: %s.",
+                       given[i].name, known);
+    }
+    return 0;
+}
+
 static int may(struct request *r, struct err *e)
 {
     const char *key = testing_of(r)->key, *given = request_header(r, KEY_HEADER);
@@ -50,7 +108,7 @@ static int may(struct request *r, struct err *e)
         return err_set(e, TESTING_OFF, NULL,
                        "This daemon takes no requests of tests: it was started without --testing.");
     if (given && strlen(given) == strlen(key) && sodium_memcmp(given, key, strlen(key)) == 0)
-        return 0;
+        return check_query(r, e);
     return err_set(e, TESTING_NO_KEY, NULL,
                    given ? "The header " KEY_HEADER
                            " has not the key of this daemon; `batchaid env` "

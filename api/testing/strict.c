@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/access/access.h"
+#include "api/http/members.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "lib/strbuf.h"
@@ -149,20 +150,23 @@ static int refuse_name(const char *name, struct err *e)
 
 static int read_span(const char *name, const json_t *value, int64_t *us, struct err *e)
 {
+    char shown[MEMBER_VALUE_SIZE];
     const char *text = json_string_value(value);
     if (text && span_parse(text, us) == 0 && *us <= SPAN_MAX_US)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, name,
-                   "%s is %s%.60s%s; it must be a duration such as PT1M30S, of 7 days at most.",
-                   name, text ? "'" : "", text ? text : "no text", text ? "'" : "");
+                   "%s is %s; it must be a duration such as PT1M30S, of 7 days at most.", name,
+                   member_value(value, shown));
 }
 
 static int read_limit(const char *name, const json_t *value, int *n, struct err *e)
 {
+    char shown[MEMBER_VALUE_SIZE];
     json_int_t given = json_is_integer(value) ? json_integer_value(value) : -1;
     if (given < 0 || given > LIMIT_MAX)
         return err_set(e, ERR_INVALID_PROPERTY, name,
-                       "%s must be a number of requests, 0 (any) to %d.", name, LIMIT_MAX);
+                       "%s is %s; it must be a number of requests, 0 (any) to %d.", name,
+                       member_value(value, shown), LIMIT_MAX);
     *n = (int)given;
     return 0;
 }
@@ -200,9 +204,15 @@ static struct strict_profile *read_body(struct request *r, struct err *e)
     json_t *id = json_object_get(r->body, "subscription");
     json_t *on = json_object_get(r->body, "strict"), *value;
     const char *subscription, *name;
-    if ((id && !json_is_string(id)) || (on && !json_is_boolean(on))) {
-        err_set(e, ERR_INVALID_PROPERTY, id && !json_is_string(id) ? "subscription" : "strict",
-                "subscription must be the id of one, strict true or false.");
+    char shown[MEMBER_VALUE_SIZE];
+    if (id && !json_is_string(id)) {
+        err_set(e, ERR_INVALID_PROPERTY, "subscription",
+                "subscription is %s; it must be the id of one.", member_value(id, shown));
+        return NULL;
+    }
+    if (on && !json_is_boolean(on)) {
+        err_set(e, ERR_INVALID_PROPERTY, "strict", "strict is %s; it must be true or false.",
+                member_value(on, shown));
         return NULL;
     }
     if (read_subscription(r, json_string_value(id), &subscription, e) < 0)

@@ -54,6 +54,26 @@ static int write_end(int fd, const char *path, bool well, int64_t now_us, struct
     return rc;
 }
 
+char *fake_disk_place(const char *root, const char *path)
+{
+    struct strbuf b = STRBUF_INIT;
+    bool climbs = strstr(path, "/..");
+    if (*path != '/' || (!climbs && fs_is_within(path, root))) {
+        strbuf_puts(&b, path);
+        return strbuf_take(&b);
+    }
+    strbuf_concat(&b, root, "/host");
+    for (const char *part = path; *part; part += strcspn(part, "/")) {
+        part += strspn(part, "/");
+        size_t n = strcspn(part, "/");
+        if (n > 0 && !(n == 2 && strncmp(part, "..", 2) == 0)) {
+            strbuf_puts(&b, "/");
+            strbuf_add(&b, part, n);
+        }
+    }
+    return strbuf_take(&b);
+}
+
 int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_us, struct err *e)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
@@ -93,10 +113,13 @@ static int make_dirs(struct work *w, struct err *e)
 {
     size_t i;
     json_t *path;
-    json_array_foreach(json_object_get(w->req, "paths"), i, path)
-        if (fs_mkdirs(json_string_value(path), DIR_MODE, e) < 0)
-            return -1;
-    return 0;
+    int rc = 0;
+    json_array_foreach(json_object_get(w->req, "paths"), i, path) {
+        char *at = fake_disk_place(w->root, json_string_value(path));
+        rc = rc < 0 ? -1 : fs_mkdirs(at, DIR_MODE, e);
+        free(at);
+    }
+    return rc;
 }
 
 static int unmount(struct work *w, struct err *e)
@@ -129,7 +152,10 @@ static int nothing(struct work *w, struct err *e)
 static int append(struct work *w, struct err *e)
 {
     const char *said = text_of(w->req, "text");
-    return fake_disk_append(text_of(w->req, "path"), said, strlen(said), w->now_us, e);
+    char *at = fake_disk_place(w->root, text_of(w->req, "path"));
+    int rc = fake_disk_append(at, said, strlen(said), w->now_us, e);
+    free(at);
+    return rc;
 }
 
 struct piece {
@@ -139,9 +165,10 @@ struct piece {
     bool last;
 };
 
-/* Writes a piece of a file beside `path`, which takes its place with the last one. */
-static int put_piece(const struct work *w, const char *path, const struct piece *p, struct err *e)
+/* Writes a piece of a file beside its path, which takes its place with the last one. */
+static int put_piece(const struct work *w, const struct piece *p, struct err *e)
 {
+    char *path = fake_disk_place(w->root, text_of(w->req, "path"));
     struct strbuf beside = STRBUF_INIT;
     strbuf_printf(&beside, "%s" UNFINISHED, path);
     int rc = make_parents(path, e);
@@ -154,6 +181,7 @@ static int put_piece(const struct work *w, const char *path, const struct piece 
         rc = write_end(fd, path, well, w->now_us, e);
     }
     strbuf_free(&beside);
+    free(path);
     return rc;
 }
 
@@ -161,7 +189,7 @@ static int write_file(struct work *w, struct err *e)
 {
     const char *said = text_of(w->req, "text");
     const struct piece whole = {.bytes = said, .n = strlen(said), .last = true};
-    return put_piece(w, text_of(w->req, "path"), &whole, e);
+    return put_piece(w, &whole, e);
 }
 
 static int write_bytes(struct work *w, struct err *e)
@@ -175,7 +203,7 @@ static int write_bytes(struct work *w, struct err *e)
                             .n = n,
                             .offset = number(w->req, "offset"),
                             .last = json_is_true(json_object_get(w->req, "last"))};
-    int rc = put_piece(w, text_of(w->req, "path"), &p, e);
+    int rc = put_piece(w, &p, e);
     free(bytes);
     return rc;
 }
@@ -204,7 +232,10 @@ static int unpack(struct work *w, struct err *e)
 static int list_dir(struct work *w, struct err *e)
 {
     struct disk_listing l;
-    if (disk_list(text_of(w->req, "base"), text_of(w->req, "path"), &l, e) < 0)
+    char *base = fake_disk_place(w->root, text_of(w->req, "base"));
+    int rc = disk_list(base, text_of(w->req, "path"), &l, e);
+    free(base);
+    if (rc < 0)
         return -1;
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n && i < ENTRIES_MAX; i++)
@@ -218,8 +249,11 @@ static int read_file(struct work *w, struct err *e)
 {
     struct file_part part;
     int64_t max = number(w->req, "max");
-    if (disk_read_file(text_of(w->req, "base"), text_of(w->req, "path"), number(w->req, "offset"),
-                       (size_t)(max < READ_MAX ? max : READ_MAX), &part, e) < 0) {
+    char *base = fake_disk_place(w->root, text_of(w->req, "base"));
+    int rc = disk_read_file(base, text_of(w->req, "path"), number(w->req, "offset"),
+                            (size_t)(max < READ_MAX ? max : READ_MAX), &part, e);
+    free(base);
+    if (rc < 0) {
         free(part.bytes);
         return -1;
     }

@@ -27,6 +27,10 @@ struct fake_answer {
 int fake_disk_serve(const char *root, const char *op, const json_t *req, int64_t now_us,
                     struct fake_answer *out, struct err *e) MUST_CHECK;
 
+/* Where a path of that node lies: what is not below its root is below "host" in it, as a fake node
+ * has no disk of its own and must leave nothing on this machine's. The caller frees it. */
+char *fake_disk_place(const char *root, const char *path);
+
 /* Appends to a file, which is made with its folders if it is missing. */
 int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_us,
                      struct err *e) MUST_CHECK;

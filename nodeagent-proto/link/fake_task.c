@@ -121,14 +121,20 @@ static void note_end(const struct task *t)
 
 static int open_output(const struct task *t, const char *path, struct err *e)
 {
-    return path ? fake_disk_append(path, "", 0, loop_wall_us(t->node->f->c.loop), e) : 0;
+    char *at = path ? fake_disk_place(t->node->name, path) : NULL;
+    int rc = at ? fake_disk_append(at, "", 0, loop_wall_us(t->node->f->c.loop), e) : 0;
+    free(at);
+    return rc;
 }
 
 static int make_files(struct task *t, const struct task_spec *spec, struct err *e)
 {
-    t->log_path = spec->log_path ? xstrdup(spec->log_path) : NULL;
+    t->log_path = spec->log_path ? fake_disk_place(t->node->name, spec->log_path) : NULL;
     t->step = xstrdup(spec->step ? spec->step : "task");
-    if (spec->cwd && fs_mkdirs(spec->cwd, 0777, e) < 0)
+    char *cwd = spec->cwd ? fake_disk_place(t->node->name, spec->cwd) : NULL;
+    int rc = cwd ? fs_mkdirs(cwd, 0777, e) : 0;
+    free(cwd);
+    if (rc < 0)
         return -1;
     return open_output(t, spec->stdout_path, e) < 0 ? -1 : open_output(t, spec->stderr_path, e);
 }
@@ -142,8 +148,10 @@ static void write_outputs(struct task *t, int64_t now_us)
         const struct fake_output *o = &t->plan.outputs[t->written];
         if (t->began_us + o->at_us > now_us)
             return;
-        if (fake_disk_append(o->path, o->text, o->n, loop_wall_us(t->node->f->c.loop), &e) < 0)
+        char *at = fake_disk_place(t->node->name, o->path);
+        if (fake_disk_append(at, o->text, o->n, loop_wall_us(t->node->f->c.loop), &e) < 0)
             LOG_WARN(t->node->f->c.log, "fake.output_not_written", LF_STR("why", e.msg));
+        free(at);
     }
 }
 

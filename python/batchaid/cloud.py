@@ -75,6 +75,16 @@ def check_settings(program, settings):
             raise ValueError(f"there is no setting {name}{like}: `batchaid help config` lists them, here with _ for each dot")
 
 
+def refusal(text):
+    """Code and message of what refused a request: the daemon, or its token endpoint."""
+    try:
+        said = json.loads(text)
+        error = said["error"]
+        return (error, said["error_description"]) if isinstance(error, str) else (error["code"], error["message"])
+    except (ValueError, KeyError, TypeError):
+        return "", text.decode(errors="replace")
+
+
 class Cloud:
     """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes, and
     switches of `serve`: fake_nodes=True, strict=True, rules=FILE, seed=FILE."""
@@ -95,7 +105,12 @@ class Cloud:
             check_settings(self.program, settings)
         self.log = log  # a file object, or None: the log is kept for the errors of the start
         self.settings = settings
-        self.process = self._guard = None
+        self.process = self._guard = self._above = None
+
+    def __getattr__(self, name):
+        if name in ("endpoint", "environment", "ca_bundle", "state_dir", "_tls", "_token"):
+            raise RuntimeError("this Cloud is not started: use `with Cloud() as cloud`, or start()")
+        raise AttributeError(f"Cloud has no {name}")
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -150,9 +165,12 @@ class Cloud:
         if missing:
             raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT goes with all that `batchaid env` prints")
         self.environment = environment
-        self.endpoint = self.environment["BATCHAID_ENDPOINT"]
+        self.endpoint = self.environment["BATCHAID_ENDPOINT"].rstrip("/")
         self.ca_bundle = self.environment["SSL_CERT_FILE"]
-        self._tls = ssl.create_default_context(cafile=self.ca_bundle)
+        try:
+            self._tls = ssl.create_default_context(cafile=self.ca_bundle)
+        except OSError as e:  # an SSLError too
+            raise RuntimeError(f"SSL_CERT_FILE names {self.ca_bundle}, which cannot be read: {e.strerror or e}") from None
         self._token = None
 
     def stop(self):
@@ -188,11 +206,9 @@ class Cloud:
                 text = reply.read()
         except urllib.error.HTTPError as e:
             text = e.read()
-            try:
-                error = json.loads(text)["error"]
-            except (ValueError, KeyError, TypeError):
-                error = {"code": "", "message": text.decode(errors="replace")}
-            raise BatchaidError(e.code, error["code"], error["message"]) from None
+            raise BatchaidError(e.code, *refusal(text)) from None
+        except urllib.error.URLError as e:
+            raise ConnectionError(f"no daemon answers at {self.endpoint} (BATCHAID_ENDPOINT): {e.reason}") from None
         if lines:
             return [json.loads(line) for line in text.splitlines()]
         return json.loads(text) if text else None
@@ -225,11 +241,16 @@ class Cloud:
         data = None if text is None else text.encode()
         return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data, lines)
 
+    def check(self):
+        """Whether it takes requests, and ours: an exception says what is wrong."""
+        self.token()
+        self.testing("GET", "/requests?max=1")
+
     def ready(self):
         """Whether requests are served to the end."""
         try:
             return self._open("GET", self.endpoint + "/batchaid/ready", {}, None)["ready"]
-        except BatchaidError:
+        except (BatchaidError, ConnectionError):
             return False
 
     def health(self):
@@ -394,7 +415,10 @@ class Subscription:
         return self.client(BatchAI, **more)
 
     def resource_client(self, **more):
-        from azure.mgmt.resource import ResourceManagementClient
+        try:
+            from azure.mgmt.resource import ResourceManagementClient
+        except ImportError:  # where azure-mgmt-resource has it since 25.0
+            from azure.mgmt.resource.resources import ResourceManagementClient
 
         return self.client(ResourceManagementClient, **more)
 

@@ -3,10 +3,21 @@
 environment of clients set."""
 
 import os
+import warnings
 
 import pytest
 
-from .cloud import Cloud
+from .cloud import BatchaidError, Cloud
+
+
+def cloud_of(settings):
+    if not os.environ.get("BATCHAID_ENDPOINT"):
+        return Cloud(**settings).start()
+    cloud = Cloud.running()
+    cloud.check()
+    if settings:
+        warnings.warn(f"batchaid_settings has no effect on the daemon that BATCHAID_ENDPOINT names: {settings}", stacklevel=1)
+    return cloud
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +30,11 @@ def batchaid_settings():
 def batchaid_cloud(batchaid_settings):
     """A daemon of the session's own, or the one that BATCHAID_ENDPOINT names."""
     try:
-        cloud = Cloud.running() if os.environ.get("BATCHAID_ENDPOINT") else Cloud(**batchaid_settings).start()
-    except (FileNotFoundError, RuntimeError, ValueError) as e:
-        pytest.fail(f"batchaid: {e}", pytrace=False)
+        cloud, why = cloud_of(batchaid_settings), None
+    except (BatchaidError, ConnectionError, FileNotFoundError, RuntimeError, ValueError) as e:
+        why = e
+    if why:
+        pytest.fail(f"batchaid: {why}", pytrace=False)
     yield cloud
     cloud.stop()
 

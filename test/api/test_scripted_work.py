@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.batch import BatchGround
@@ -31,6 +32,12 @@ def test_a_job_succeeds_without_a_process(place):
     assert "exit 7; no such shell(" in log and "exited with code 0" in log
 
 
+def test_a_path_of_no_share_is_the_nodes_and_not_this_machines(place):
+    job = place.job(fake_cluster(place), stdOutErrPathPrefix="/batchaid-left")
+    job.succeed()
+    assert not Path("/batchaid-left").exists()
+
+
 def test_the_vm_size_is_found_in_any_case_and_needs_no_free_nodes(place):
     cluster = place.cluster(40, vmSize="fake_nc24")
     assert cluster.counts()["idleNodeCount"] == 40
@@ -43,7 +50,11 @@ def test_exit_code_output_and_files_are_scripted(place, t):
             "exitCode": 3,
             "stdout": ["first", {"text": "second"}],
             "stderr": ["that was wrong"],
-            "files": [{"path": "$AZ_BATCHAI_OUTPUT_MODEL/deep/model.txt", "text": "weights"}, {"path": "$AZ_BATCHAI_STDOUTERR_DIR/x"}],
+            "files": [
+                {"path": "$AZ_BATCHAI_OUTPUT_MODEL/deep/model.txt", "text": "weights"},
+                {"path": "$AZ_BATCHAI_STDOUTERR_DIR/x"},
+                {"path": "$AZ_BATCHAI_OUTPUT_MODLE/batchaid-misspelt"},
+            ],
         }
     )
     cluster = fake_cluster(place)
@@ -53,6 +64,7 @@ def test_exit_code_output_and_files_are_scripted(place, t):
     assert job.read("stdout.txt") == "first\nsecond\n"
     assert job.read("stderr.txt") == "that was wrong\n"
     assert job.read("x") == ""
+    assert not Path("/batchaid-misspelt").exists()
     assert job.read("model.txt", "MODEL", directory="deep") == "weights"
     assert place.job(cluster, name=fresh("other-")).succeed()["executionInfo"]["exitCode"] == 0
 
@@ -200,6 +212,12 @@ def test_a_wrong_file_is_refused_at_the_start(own_daemon, tmp_path, text, words)
         assert word in done.stderr
 
 
+def test_a_file_that_is_not_there_is_said(own_daemon, tmp_path):
+    done = serve(tmp_path, "--testing", "--rules", "/nowhere.json")
+    assert done.returncode != 0 and ":-1" not in done.stderr
+    assert "batchaid: cannot open /nowhere.json: No such file or directory" in done.stderr
+
+
 @pytest.mark.parametrize("switches", [["--fake-nodes"], ["--rules", "/nowhere"], ["--strict"]])
 def test_switches_that_need_testing(tmp_path, switches):
     done = serve(tmp_path, *switches)
@@ -231,6 +249,7 @@ GOOD = {"exitCode": 1}
         ({"stdout": ["a", {"at": "PT1S", "text": "b"}]}, ["rules[1].stdout[1].at", "duration"]),
         ({"files": [{"text": "b"}]}, ["rules[1].files[0].path"]),
         ({"files": [{"path": "../../etc/passwd"}]}, ["rules[1].files[0].path", ".."]),
+        ({"files": [{"path": "/etc/motd", "text": "b"}]}, ["rules[1].files[0].path", "/etc/motd", "variable"]),
         ({"failsToStart": "x", "duration": "PT1S"}, ["rules[1].failsToStart"]),
         ("rule", ["rules[1]"]),
     ],

@@ -96,6 +96,7 @@ def test_yaml(tested, t):
         (("    location: eastus\n    tags", "    tags"), 2, 3, ["groups.lab", "location"]),
         (("e: {}", "e: {"), 10, 1, []),
         (("  lab:", "  lab: {}\n  lab:"), 3, 3, ["second time"]),
+        (("    location: eastus\n    tags", "\tlocation: eastus\n    tags"), 3, 1, ["tab"]),
     ],
 )
 def test_a_wrong_line_is_refused_with_its_place_and_nothing_is_there(tested, t, change, line, column, words):

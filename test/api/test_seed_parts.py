@@ -100,6 +100,9 @@ def test_deleted_vaults_and_older_versions_of_secrets(tested, t):
     "change, words",
     [
         (lambda g: g["past"]["vaults"]["seedpast"].pop("deleted"), "one of its vaults is not"),
+        (lambda g: g["past"].update(deleted="maybe"), "deleted is 'maybe'; it must be an instant"),
+        (lambda g: g["past"].update(deleted=5), "deleted is 5; it must be true, or an instant"),
+        (lambda g: g["past"].update(deleted=None), "deleted is null; it must be true, or an instant"),
         (lambda g: g["past"].update(workspaces={"ws": {"location": "eastus"}}), "and nothing else"),
         (lambda g: g["lab"]["vaults"]["seeddead"].update(deleted=3), "true, or an instant"),
         (lambda g: g["lab"]["vaults"]["seedlive"]["secrets"]["pw"].update(version="x"), "32 hexadecimal digits"),

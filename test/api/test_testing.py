@@ -44,6 +44,24 @@ def test_the_environment_can_give_the_key(own_daemon):
     assert Testing(d).reset() == 0
 
 
+@pytest.mark.parametrize(
+    "method, path, known",
+    [
+        ("GET", "/requests?statuss=429", "operation, path, subscription, status"),
+        ("DELETE", "/requests?subscripton=x", "subscription"),
+        ("DELETE", "/faults?resourceGroup=x", "subscription"),
+        ("GET", "/dump?group=x", "subscription, resourceGroup"),
+        ("GET", "/events?since=3", "after, max, timeoutSeconds"),
+        ("POST", "/reset?subscription=x", "in the body"),
+    ],
+)
+def test_a_query_with_a_slip_does_not_fit_everything(t, method, path, known):
+    kept = t.fault({"path": "/nowhere"}, hold=True)["id"]
+    name = path.split("?")[1].split("=")[0]
+    refused(t.call(method, path), 400, "InvalidQueryParameterValue", name, [f"'{name}'", known])
+    assert kept in [f["id"] for f in t.get("/faults")["value"]]
+
+
 # --- the log --------------------------------------------------------------------------------------
 
 
@@ -96,7 +114,12 @@ def test_requests_are_waited_for(place, t):
     assert found[0].status == 200 and len(found[0].json["value"]) == 3
     assert t.expect(3, after, 0, **match).status == 200  # they have come
     reply = t.expect(4, after, 0, **match)
-    refused(reply, 408, "RequestNotSeen", words=["3 of the 4"])
+    refused(reply, 408, "RequestNotSeen", words=["3 of the 4", '"operation":"' + match["operation"], "others"])
+
+
+@pytest.mark.parametrize("name", ["pool", "name"])
+def test_what_fits_no_request_is_not_waited_for(t, name):
+    refused(t.expect(1, **{name: "x"}), 400, "InvalidParameter", f"match.{name}", ["fit no request"])
 
 
 def test_a_daemon_that_stops_waits_for_none(own_daemon):

@@ -16,6 +16,7 @@ from support.waiting import wait_for
 PAGE = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), re.S)[1]
 EXAMPLE = '''
 import pytest
+import batchaid as package
 from batchaid import BatchaidError
 
 
@@ -38,6 +39,18 @@ def test_errors_say_what_was_wrong(batchaid):
     with pytest.raises(BatchaidError, match="Jobs_Crate") as e:
         batchaid.fault(operation="Jobs_Crate", hold=True)
     assert (e.value.status, e.value.code) == (400, "InvalidParameter")
+
+
+def test_a_wrong_secret_and_a_cloud_that_is_not_started_are_said(batchaid):
+    wrong = package.Cloud.running({**batchaid.environment, "AZURE_CLIENT_SECRET": "wrong"})
+    with pytest.raises(BatchaidError, match="401 invalid_client: The client_secret is wrong"):
+        wrong.token()
+    with pytest.raises(RuntimeError, match="not started"):
+        package.Cloud().subscription()
+    package.Cloud().stop()
+    with package.Cloud() as cloud:
+        assert cloud.ready()
+    assert not cloud.ready()
 
 
 def test_a_state_is_seeded_and_dumped(batchaid):
@@ -173,9 +186,11 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
     (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
     done = subprocess.run(**pytest_of(python, tmp_path), timeout=240, check=False)
     assert done.returncode == 0, done.stdout
-    assert "15 passed" in done.stdout
+    assert "16 passed" in done.stdout
 
 
+DEAD = {"BATCHAID_ENDPOINT": "https://localhost:1", "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt",
+        "AZURE_TENANT_ID": "adfs", "AZURE_CLIENT_ID": "me", "AZURE_CLIENT_SECRET": "any"}  # fmt: skip
 ONE = "def test_one(batchaid):\n    assert batchaid.cloud.ready()\n"
 SETTINGS = """
 import pytest
@@ -196,6 +211,8 @@ def test_the_plugin_may_be_named_as_well(python, tmp_path):
     [
         ("", {"BATCHAID": "/nowhere"}, "BATCHAID names /nowhere, which is no program"),
         ("", {"BATCHAID_ENDPOINT": "https://localhost:1"}, "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET is not set"),
+        ("", DEAD, "no daemon answers at https://localhost:1 (BATCHAID_ENDPOINT)"),
+        ("", {**DEAD, "SSL_CERT_FILE": "/nowhere"}, "SSL_CERT_FILE names /nowhere, which cannot be read"),
         (SETTINGS, {}, "there is no setting local_noods (local_nodes?)"),
     ],
 )
