@@ -66,8 +66,8 @@ int st_buried_mark(struct storage *st, int64_t now_us, int limit, bool *more, st
     return rc;
 }
 
-int st_vaults_bury(struct storage *st, const char *subscription, const char *group, int64_t now_us,
-                   struct err *e)
+int st_vaults_bury(struct storage *st, const char *subscription, const char *group, int64_t after,
+                   int64_t now_us, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_BURY_DELETED_VAULTS, e) < 0)
@@ -75,7 +75,15 @@ int st_vaults_bury(struct storage *st, const char *subscription, const char *gro
     q_text(&q, subscription);
     q_int(&q, now_us);
     q_text(&q, group);
+    q_int(&q, after);
     return q_run(&q, e);
+}
+
+int st_last_vault(struct storage *st, int64_t *id, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_LAST_VAULT);
+    return q_one_int(&q, id, e) < 0 ? -1 : 0;
 }
 
 int st_roles_bury(struct storage *st, const char *scope, struct err *e)

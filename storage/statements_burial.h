@@ -39,7 +39,8 @@
       "WHERE o.status = 1 AND o.is_delete = 1)") \
     X(ST_BURY_VAULTS, BURY_VAULTS "group_id = ?1") \
     X(ST_BURY_DELETED_VAULTS, \
-      BURY_VAULTS "subscription = ?1 AND group_id IS NULL AND (?3 IS NULL OR group_name = ?3)") \
+      BURY_VAULTS "subscription = ?1 AND group_id IS NULL AND (?3 IS NULL OR group_name = ?3) AND id > ?4") \
+    X(ST_LAST_VAULT, "SELECT ifnull(max(id), 0) FROM vault") \
     X(ST_BURY_ROLES, "DELETE FROM role_assignment WHERE " AT_OR_BELOW("scope", "?1")) \
     X(ST_POOL_IS_UNMADE, \
       "SELECT EXISTS (SELECT 1 FROM resource_group g WHERE g.prov_state = 1 AND g.id IN (" \

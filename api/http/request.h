@@ -170,6 +170,9 @@ void request_release(struct request *r);
 /* Gives it back to the caller without releasing it. */
 void *request_take_back(struct request *r);
 
+/* The daemon stops, and waits for this one: who takes long gives up. */
+bool request_is_hurried(const struct request *r);
+
 /* request_finish() will answer, on the loop's thread. */
 REPLIED reply_later(struct request *r);
 void request_finish(struct request *r, struct replied *token);

@@ -152,6 +152,11 @@ void request_again(struct request *r, void (*step)(struct request *r, void *ctx)
     uv_idle_start(&api->again, on_again);
 }
 
+bool request_is_hurried(const struct request *r)
+{
+    return r->api->stopping;
+}
+
 static void suspend(struct request *r)
 {
     assert(!r->finished && !r->starved);

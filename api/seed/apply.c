@@ -81,9 +81,12 @@ static void give_up(struct applying *p)
     p->burial = (struct burial){.st = p->seed->arm.storage,
                                 .a = &p->r->arena,
                                 .storage_dir = p->seed->storage_dir,
-                                .now_us = p->r->now_us};
-    if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0)
+                                .now_us = p->r->now_us,
+                                .vaults_after = p->vaults_before};
+    if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0) {
+        bury_undo(&p->burial);
         LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
+    }
     batchai_wake_burials(p->seed->arm.front);
     sched_gate_opened(p->seed->arm.sched);
     request_finish(p->r, refuse(p));

@@ -27,6 +27,7 @@ struct applying {
     bool sliced;                   /* it is too large for one turn of the loop */
     bool written;                  /* something of it is there */
     int room;                      /* st_room_keep(); -1: none is kept */
+    int64_t vaults_before;         /* the id of the last vault that was there before */
     size_t at;                     /* steps that were taken, first forth, then back */
     const struct seed_step *group; /* that was looked at last in this turn */
     void (*made)(struct applying *p);

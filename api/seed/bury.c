@@ -51,7 +51,7 @@ int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
 
 int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
 {
-    return st_vaults_bury(b->st, subscription, group, b->now_us, e);
+    return st_vaults_bury(b->st, subscription, group, b->vaults_after, b->now_us, e);
 }
 
 int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e)

@@ -19,6 +19,7 @@ struct burial {
     struct arena *a;         /* outlives it */
     const char *storage_dir; /* of the folders of accounts */
     int64_t now_us;
+    int64_t vaults_after; /* deleted vaults up to this id are somebody else's */
     struct renamed {
         const char *from, *to;
         struct renamed *next;

@@ -18,6 +18,7 @@
 #include "files/change.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
+#include "storage/burial.h"
 #include "storage/seeding.h"
 #include "storage/storage.h"
 
@@ -242,6 +243,8 @@ static int take_some(struct applying *p)
 {
     uint64_t until_ns = uv_hrtime() + SLICE_NS;
     p->group = NULL;
+    if (p->at == 0 && st_last_vault(p->seed->arm.storage, &p->vaults_before, &p->why) < 0)
+        return -1;
     if (p->sliced && p->at == 0 && check_new_groups(p) < 0)
         return -1;
     while (!all_taken(p)) {
@@ -313,11 +316,18 @@ static void on_durable(void *ctx, const struct err *why)
     request_again(p->r, turn, p);
 }
 
+static void stop(struct applying *p)
+{
+    err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon stops.");
+    p->nowhere = true;
+}
+
 /* Of a seed that is too large for one. */
 static void turn(struct request *r, void *ctx)
 {
     struct applying *p = ctx;
-    (void)r;
+    if (request_is_hurried(r) && p->why.code == ERR_NONE)
+        stop(p);
     if (p->why.code != ERR_NONE || all_taken(p) || write_part(p) < 0)
         over(p);
     else
@@ -351,7 +361,8 @@ static int undo_group(struct applying *p, const struct seed_step *s, struct err 
     struct resource_group g;
     int rc = st_group_get(p->seed->arm.storage, &p->r->arena, s->subscription, s->name, &g, e);
     if (rc > 0)
-        return g.id == s->id ? bury_group_alone(&p->burial, &g, e) : 0;
+        return g.id == s->id && g.prov_state == PROV_CREATING ? bury_group_alone(&p->burial, &g, e)
+                                                              : 0;
     return rc < 0 ? -1 : bury_deleted(&p->burial, s->subscription, s->name, e);
 }
 

@@ -254,6 +254,7 @@ int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e)
             "The seed is %s; it must be a mapping with groups, roles or subscriptions.",
             member_value(*out, shown));
     json_decref(*out);
+    *out = NULL;
     return -1;
 }
 

@@ -67,6 +67,7 @@ void seed_answer_read(struct arena *a, const struct request *inner, struct err *
     message = json_string_value(said);
     target = json_string_value(json_object_get(error, "target"));
     int code = inner->status == 409   ? ERR_CONFLICT
+               : inner->status == 503 ? ERR_UNAVAILABLE
                : inner->status >= 500 ? ERR_INTERNAL
                                       : ERR_INVALID_PROPERTY;
     if (!message)

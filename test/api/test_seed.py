@@ -189,3 +189,10 @@ def test_a_daemon_that_is_not_for_tests_takes_no_seed(daemon, tmp_path):
     command = [str(BATCHAID), "seed", "--state-dir", str(daemon.state_dir), "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "without --testing" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["[]", "- a\n- b\n", "a", "[" + "1, " * 20000 + "1]"], ids=["list", "yaml", "text", "large"])
+def test_a_text_that_is_no_mapping_is_refused(t, text):
+    for _ in range(3):
+        reply = t.call("POST", "/seed", data=text.encode(), expect=400)
+        assert "it must be a mapping with groups, roles or subscriptions." in reply.error["message"]

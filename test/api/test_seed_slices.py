@@ -9,14 +9,22 @@ from contextlib import contextmanager
 import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL
-from support.seeds import CLUSTER, role, stored, t, tested  # noqa: F401 (fixtures)
+from support.seeds import CLUSTER, account, role, stored, t, tested, with_vaults  # noqa: F401 (fixtures)
 from support.small_disk import LOG_THROUGH_PIPE, small_disk  # noqa: F401 (a fixture)
-from support.testing import Clock, Testing
+from support.testing import Clock, Strict, Testing
 from support.waiting import wait_for
 from support.world import cluster_body, job_body
 
 LARGE = 3000
 ACCOUNT = "sliced"
+
+
+@pytest.fixture
+def strict(tested):  # noqa: F811
+    made = Strict(tested)
+    yield made
+    made.forget()
+    made.reset()
 
 
 def jobs(n=LARGE, **last):
@@ -155,6 +163,26 @@ def on_a_small_disk(own_daemon, small_disk):  # noqa: F811
     return d
 
 
+def test_one_that_is_told_that_the_daemon_stops_leaves_no_complaint(own_daemon):
+    d = own_daemon(arguments=["--testing"])
+    d.expect_log("testing.on")
+    seed = jobs()
+    seed["groups"]["lab"]["storageAccounts"] = {f"stops{i}": account(shares={"out": {"files": {"f": "t"}}}) for i in range(10)}
+    with being_seeded(d, seed) as asked:
+        d.stop()
+        assert asked.exception() is not None or asked.result().status == 503, asked.result()
+    d.start()
+    assert groups(d) == []
+
+
+@pytest.mark.parametrize("n", [40, 1000])
+def test_vaults_that_were_deleted_before_in_a_group_of_that_name_stay(tested, t, n):  # noqa: F811
+    t.seed({"groups": {"lab": with_vaults(tested)["groups"]["past"]}})
+    before = t.dump(subscription=tested.subscription)
+    t.seed(jobs(n, state={"executionState": "gone"}), expect=400)
+    assert t.dump(subscription=tested.subscription) == before
+
+
 def test_a_disk_that_fills_leaves_nothing(small_disk, own_daemon):  # noqa: F811
     d = on_a_small_disk(own_daemon, small_disk)
     with being_seeded(d, jobs(2000)) as asked:
@@ -171,6 +199,21 @@ def test_a_disk_without_the_room_that_undoing_it_needs_takes_none_of_it(small_di
     assert reply.status == 500 and "has no room for this" in reply.error["message"], reply
     assert groups(d) == []
     Testing(d).seed(jobs(100))
+
+
+# --- strict mode ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 300])
+def test_what_it_makes_is_filled_in_strict_mode(tested, strict, n):  # noqa: F811
+    strict.set()
+    strict.seed(tasks(n))
+
+
+def test_strict_mode_may_be_asked_for_while_it_is_seeded(tested, strict):  # noqa: F811
+    with being_seeded(tested, tasks()) as asked:
+        strict.set()
+        assert asked.result().status == 200, asked.result()
 
 
 # --- what half of it would mean is not carried out ---------------------------------------------------
