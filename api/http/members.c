@@ -55,7 +55,7 @@ static int read_text(const struct place *p, const json_t *value)
     const struct member *m = p->member;
     const char *text = json_string_value(value);
     if (!text)
-        return refuse(p, value, "a text");
+        return refuse(p, value, m->right ? m->right : "a text");
     if (m->max > 0 && strlen(text) > (size_t)m->max)
         return err_set(p->e, ERR_INVALID_PROPERTY, p->name,
                        "%s has %zu bytes; it must have at most %lld.", p->name, strlen(text),

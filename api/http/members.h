@@ -24,6 +24,7 @@ struct member {
     bool *flag;
     const json_t **any; /* of any kind: the caller checks it */
     int64_t min, max;   /* of a number; of a text `max` is how many bytes it may have, 0: any */
+    const char *right;  /* what a text is to be, for errors; NULL: "a text" */
     bool needed;
 };
 

@@ -92,6 +92,9 @@ struct change {
     int64_t to_us; /* monotonic */
 };
 
+#define SPAN_RIGHT "a duration of ISO 8601, such as PT6H, or next"
+#define TIME_RIGHT "a time with a zone, such as 2026-01-31T18:00:00Z"
+
 static int refuse(struct err *e, const char *name, const char *what)
 {
     return err_set(e, ERR_INVALID_PROPERTY, name, "%s %s", name, what);
@@ -129,7 +132,7 @@ static int read_advance(struct testing_clock *c, const char *text, struct change
                           : refuse(e, "advance", "is next, and nothing is due.");
     }
     if (span_parse(text, &span_us) < 0)
-        return unfit(e, "advance", text, "a duration of ISO 8601, such as PT6H, or next");
+        return unfit(e, "advance", text, SPAN_RIGHT);
     return walk_to(c, "advance", span_us, out, e);
 }
 
@@ -137,7 +140,7 @@ static int read_to(struct testing_clock *c, const char *text, struct change *out
 {
     int64_t at_us;
     if (timefmt_parse_offset(text, &at_us) < 0)
-        return unfit(e, "advanceTo", text, "a time with a zone, such as 2026-01-31T18:00:00Z");
+        return unfit(e, "advanceTo", text, TIME_RIGHT);
     return walk_to(c, "advanceTo", at_us - loop_wall_us(loop_of(c)), out, e);
 }
 
@@ -149,8 +152,8 @@ static int read_body(struct request *r, struct change *out, struct err *e)
     char shown[MEMBER_VALUE_SIZE];
     const struct member members[] = {
         {"rate", .any = &rate},
-        {"advance", .text = &advance},
-        {"advanceTo", .text = &to},
+        {"advance", .text = &advance, .right = SPAN_RIGHT},
+        {"advanceTo", .text = &to, .right = TIME_RIGHT},
         {"real", .flag = &out->follow},
     };
     *out = (struct change){.rate = -1};

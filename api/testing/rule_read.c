@@ -113,8 +113,13 @@ static int read_output(const char *where, const json_t *o, bool is_file, struct 
         {"at", .span_us = &out->at_us, .max = DURATION_MAX_US},
         {"path", .text = &path, .max = NAME_MAX, .needed = is_file},
     };
+    char shown[MEMBER_VALUE_SIZE];
     if (!is_file && json_is_string(o))
         text = json_string_value(o);
+    else if (!is_file && !json_is_object(o))
+        return err_set(e, ERR_INVALID_PROPERTY, where,
+                       "%s is %s; it must be a text, or an object with text and at.", where,
+                       member_value(o, shown));
     else if (members_read(o, where, members, is_file ? 3 : 2, e) < 0)
         return -1;
     if (is_file && (!*path || *path == '/' || strstr(path, "..")))
