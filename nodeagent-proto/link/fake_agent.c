@@ -192,6 +192,7 @@ static const struct op {
     void (*run)(struct conn *c, json_t *req);
     bool harmless; /* changes nothing, so it is also done for a daemon that is not the newest */
     bool on_disk;
+    bool clears; /* takes away what was there */
 } ops[] = {
     {"hello", do_hello, .harmless = true},
     {"ping", do_nothing, .harmless = true},
@@ -207,7 +208,7 @@ static const struct op {
     {"append", do_nothing, .on_disk = true},
     {"make_dirs", do_nothing, .on_disk = true},
     {"mount_folder", do_nothing, .on_disk = true},
-    {"unmount", do_nothing, .on_disk = true},
+    {"unmount", do_nothing, .on_disk = true, .clears = true},
     {"user_add", do_nothing, .harmless = false},
     {"user_remove", do_nothing, .harmless = false},
     {"account_key", do_nothing, .harmless = false},
@@ -215,7 +216,7 @@ static const struct op {
     {"remote_open", do_nothing, .on_disk = true},
     {"remote_close", do_nothing, .on_disk = true},
     {"write_file", do_nothing, .on_disk = true},
-    {"remove_tree", do_nothing, .on_disk = true},
+    {"remove_tree", do_nothing, .on_disk = true, .clears = true},
     {"drop_unlinked", do_nothing, .on_disk = true},
     {"write_bytes", do_nothing, .on_disk = true},
     {"unpack", do_nothing, .on_disk = true},
@@ -239,11 +240,17 @@ static bool serve_files(struct conn *c, const char *name, json_t *req)
     return rc != 0;
 }
 
+/* What cannot be prepared fails in what is made there, not in removing what was there before. */
+static bool fails_to_prepare(const struct fake_node *n, const struct op *op)
+{
+    return n->refuses && op->on_disk && !op->clears;
+}
+
 static bool refuses(struct fake_node *n, const struct op *op)
 {
     if (op->run == do_hello)
         return false;
-    return ((n->bad_disk || n->refuses) && op->on_disk) ||
+    return (n->bad_disk && op->on_disk) || fails_to_prepare(n, op) ||
            (n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals);
 }
 

@@ -75,7 +75,8 @@ def test_the_second_node_cannot_be_prepared(place, t):
     fault = t.fault(skip=1, node={"effect": "failPreparation", "message": "its disk is gone"})
     cluster = place.cluster(3, vmSize="FAKE", steady=False)
     wait_for(lambda: cluster.counts()["unusableNodeCount"] == 1 and cluster.counts()["idleNodeCount"] == 2, what="its nodes")
-    assert "its disk is gone" in json.dumps(cluster.properties["errors"])
+    (error,) = cluster.properties["errors"]
+    assert error["code"] == "NodePreparationFailed" and "its disk is gone" in error["message"], error
     assert hits(t) == [(1, 1)]
     assert release(t, fault) == 1
     cluster.resize(4)
