@@ -2,6 +2,7 @@
 """The daemon as a process, and one subscription of it as a test sees it."""
 
 import contextlib
+import datetime
 import difflib
 import json
 import os
@@ -258,7 +259,9 @@ class Cloud:
         return self.call("GET", "/batchaid/health")
 
     def seed(self, state, subscription=None):
-        """`state`: a text, YAML or JSON, or the tree of one."""
+        """`state`: a text, YAML or JSON, the tree of one, or the Path of a file with one."""
+        if isinstance(state, Path):
+            state = state.read_text(encoding="utf-8")
         text = state if isinstance(state, str) else json.dumps(state)
         query = "?" + urllib.parse.urlencode({"subscription": subscription}) if subscription else ""
         return self.testing("POST", "/seed" + query, text=text)
@@ -308,7 +311,8 @@ class Subscription:
         return self.cloud.testing("POST", "/reset", scope)
 
     def seed(self, state):
-        """Makes what `state` says, a text (YAML or JSON) or the tree of one: groups that are not here yet."""
+        """Makes what `state` says, a text (YAML or JSON), the tree of one, or the Path of a file: groups that are not here
+        yet."""
         return self.cloud.seed(state, subscription=self.id)
 
     def dump(self, resource_group=None):
@@ -472,7 +476,9 @@ class Clock:
         return self._call("GET")
 
     def advance(self, span="next"):
-        """By a duration ("PT6H"), or to what is due next; returns when all that was due has happened."""
+        """By a duration ("PT6H", or a timedelta), or to what is due next; returns when all that was due has happened."""
+        if isinstance(span, datetime.timedelta):
+            span = f"PT{span.total_seconds():.6f}S"
         return self._call("POST", {"advance": span})
 
     def advance_to(self, time):

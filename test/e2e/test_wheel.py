@@ -15,6 +15,7 @@ from support.waiting import wait_for
 
 PAGE = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), re.S)[1]
 EXAMPLE = '''
+from datetime import timedelta
 import pytest
 import batchaid as package
 from batchaid import BatchaidError
@@ -51,6 +52,11 @@ def test_a_wrong_secret_and_a_cloud_that_is_not_started_are_said(batchaid):
     with package.Cloud() as cloud:
         assert cloud.ready()
     assert not cloud.ready()
+
+
+def test_a_state_is_seeded_from_a_file(batchaid, tmp_path):
+    (tmp_path / "seed.yaml").write_text("groups: {g: {location: here}}")
+    assert batchaid.seed(tmp_path / "seed.yaml") == {"resourceGroups": 1, "resources": 1}
 
 
 def test_a_state_is_seeded_and_dumped(batchaid):
@@ -120,7 +126,7 @@ def test_six_hours_are_over_at_once():
         path = scripted_job(mine)
         cloud.clock.rate(1)
         wait_for(mine, path, "running")
-        assert cloud.clock.advance("PT6H")["ahead"]
+        assert cloud.clock.advance(timedelta(hours=6))["ahead"]
         assert state_of(mine, path) == "succeeded"
         assert cloud.clock.follow()["real"] and cloud.clock.look()["real"]
 
@@ -186,7 +192,7 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
     (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
     done = subprocess.run(**pytest_of(python, tmp_path), timeout=240, check=False)
     assert done.returncode == 0, done.stdout
-    assert "16 passed" in done.stdout
+    assert "17 passed" in done.stdout
 
 
 DEAD = {"BATCHAID_ENDPOINT": "https://localhost:1", "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt",
