@@ -197,7 +197,8 @@ static const char *problem(const yaml_parser_t *parser, const char *text, size_t
     size_t at = 0;
     for (size_t line = 0; line < parser->problem_mark.line && at < n; at++)
         line += text[at] == '\n';
-    at += strspn(text + at, " ");
+    while (at < n && text[at] == ' ')
+        at++;
     if (at < n && text[at] == '\t')
         return "there is a tab; YAML takes only blanks in front";
     return parser->problem ? parser->problem : "it is no YAML";
