@@ -45,5 +45,8 @@ for script in preinst postinst prerm postrm; do
 done
 (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 mkdir -p "$out"
-dpkg-deb --root-owner-group -Zxz --build "$root" "$out/batchaid_${version}_$arch.deb" >/dev/null
-echo "$out/batchaid_${version}_$arch.deb"
+# Renamed when it is whole: somebody may be reading the one before.
+made="$out/batchaid_${version}_$arch.deb"
+dpkg-deb --root-owner-group -Zxz --build "$root" "$made.new" >/dev/null
+mv "$made.new" "$made"
+echo "$made"
