@@ -4,6 +4,8 @@
  * what and what to do. And the ways to log in that work.
  */
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "test/unit/link/sshd.h"
 
@@ -223,12 +225,23 @@ static void test_key_file_that_hangs(void **state)
 }
 
 /* It was stopped: it accepts, and never answers. */
+/* The socket has its name before somebody listens. */
+static bool takes_connections(const char *socket_path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", socket_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool takes = connect(fd, (struct sockaddr *)&at, sizeof at) == 0;
+    close(fd);
+    return takes;
+}
+
 static void test_ssh_agent_that_hangs(void **state)
 {
     struct ssh_fixture *s = begin(state);
     char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
     s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
-    WAIT(&s->f, access(socket, F_OK) == 0);
+    WAIT(&s->f, takes_connections(socket));
     kill(s->ssh_agent, SIGSTOP);
     s->config.identity = NULL;
     s->config.agent_socket = socket;

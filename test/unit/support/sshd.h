@@ -47,6 +47,7 @@ static inline void reap(pid_t pid, int signo)
     if (pid <= 1)
         return;
     kill(pid, signo);
+    kill(pid, SIGCONT); /* a test that failed may have stopped it */
     waitpid(pid, NULL, 0);
 }
 
