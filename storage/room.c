@@ -18,13 +18,15 @@ int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
     char *dir = fs_folder(st->path);
     int rc = 0;
     *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    int why = *fd < 0 ? 0 : posix_fallocate(*fd, 0, (off_t)bytes);
-    if (why != 0) {
+    /* Not posix_fallocate(), which writes each block where the file system cannot do it at once. */
+    if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
+        if (errno != EOPNOTSUPP)
+            rc = err_set(
+                e, ERR_STORAGE, NULL,
+                "The disk that holds the database has no room for this (%lld MiB more): %s.",
+                (long long)(bytes >> 20) + 1, strerror(errno));
         close(*fd);
         *fd = -1;
-        rc = err_set(e, ERR_STORAGE, NULL,
-                     "The disk that holds the database has no room for this (%lld MiB more): %s.",
-                     (long long)(bytes >> 20) + 1, strerror(why));
     }
     free(dir);
     return rc;

@@ -64,16 +64,6 @@ static int undo(struct storage *st, void *ctx, struct err *e)
     return rows_undo(ctx, e);
 }
 
-static int write_end(struct storage *st, void *ctx, struct err *e)
-{
-    struct applying *p = ctx;
-    (void)st;
-    if (rows_complete(p) == 0)
-        return 0;
-    *e = p->why;
-    return -1;
-}
-
 /* Rows are there, but not all, or a folder or file could not be made: all of it goes again. */
 static void give_up(struct applying *p)
 {
@@ -118,12 +108,8 @@ static void fill_work(void *ctx)
 
 static void conclude(struct applying *p)
 {
-    struct err e;
-    if (!p->failed && st_tx(p->seed->arm.storage, "seed made", write_end, p, &e) < 0 &&
-        p->why.code == ERR_NONE) { /* the transaction itself */
-        p->why = e;
-        p->failed = p->steps.items;
-    }
+    if (p->why.code == ERR_NONE)
+        (void)applying_write(p, "seed made", rows_complete); /* p->why says it */
     if (p->why.code != ERR_NONE) {
         give_up(p);
         return;
@@ -135,10 +121,8 @@ static void conclude(struct applying *p)
 static void fill_done(void *ctx, enum loop_work_end how)
 {
     struct applying *p = ctx;
-    if (how != LOOP_WORK_DONE) {
-        err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon is stopping.");
-        p->failed = p->steps.items;
-    }
+    if (how != LOOP_WORK_DONE)
+        applying_stops(p);
     conclude(p);
 }
 
@@ -358,10 +342,8 @@ static void text_work(void *ctx)
 static void text_done(void *ctx, enum loop_work_end how)
 {
     struct applying *p = ctx;
-    if (how != LOOP_WORK_DONE) {
-        err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon is stopping.");
-        p->nowhere = true;
-    }
+    if (how != LOOP_WORK_DONE)
+        applying_stops(p);
     struct replied *over = p->why.code == ERR_NONE ? begin(p) : refuse(p);
     if (over)
         request_finish(p->r, over);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests of a seed, and what is wrong with one.
+ * Requests and transactions of a seed, and what is wrong with one.
  */
 #include "api/seed/applying.h"
 
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
+#include "storage/storage.h"
 
 int applying_fails(struct applying *p, const struct seed_step *s)
 {
@@ -18,6 +19,46 @@ int applying_refused(struct applying *p, const struct seed_step *s, const struct
     seed_answer_read(&p->r->arena, inner, &p->why);
     return applying_fails(p, s);
 }
+
+/* --- what is written ----------------------------------------------------------------------------
+ */
+
+struct writing {
+    struct applying *p;
+    int (*write)(struct applying *p);
+};
+
+static int in_transaction(struct storage *st, void *ctx, struct err *e)
+{
+    const struct writing *w = ctx;
+    (void)st;
+    if (w->write(w->p) == 0)
+        return 0;
+    *e = w->p->why;
+    return -1;
+}
+
+int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p))
+{
+    struct err e;
+    struct writing w = {p, write};
+    if (st_tx(p->seed->arm.storage, name, in_transaction, &w, &e) == 0)
+        return 0;
+    if (p->why.code == ERR_NONE) { /* the transaction itself */
+        p->why = e;
+        p->nowhere = true;
+    }
+    return -1;
+}
+
+void applying_stops(struct applying *p)
+{
+    err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon stops.");
+    p->nowhere = true;
+}
+
+/* --- requests -----------------------------------------------------------------------------------
+ */
 
 /* How long ago it was made, so that nothing that a seed says is still being created. */
 static int64_t age_us(const struct applying *p, const struct seed_step *s)

@@ -49,6 +49,9 @@ struct request *applying_request(struct applying *p, struct arena *a, const stru
 /* -1: p->why is from this step; and what the handler of it answered, as an error of ours. */
 int applying_fails(struct applying *p, const struct seed_step *s);
 int applying_refused(struct applying *p, const struct seed_step *s, const struct request *inner);
+/* Writes in one transaction. -1: p->why says why, and nothing of it is there. */
+int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p));
+void applying_stops(struct applying *p);
 
 static inline bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
 {

@@ -257,28 +257,12 @@ static int take_some(struct applying *p)
     return all_taken(p) && !p->late ? rows_complete(p) : 0;
 }
 
-static int write_some(struct storage *st, void *ctx, struct err *e)
-{
-    struct applying *p = ctx;
-    (void)st;
-    if (take_some(p) == 0)
-        return 0;
-    *e = p->why;
-    return -1;
-}
-
 static int write_part(struct applying *p)
 {
-    struct err e;
-    if (st_tx(p->seed->arm.storage, "seed", write_some, p, &e) == 0) {
-        p->written = true;
-        return 0;
-    }
-    if (p->why.code == ERR_NONE) { /* the transaction itself */
-        p->why = e;
-        p->nowhere = true;
-    }
-    return -1;
+    if (applying_write(p, "seed", take_some) < 0)
+        return -1;
+    p->written = true;
+    return 0;
 }
 
 /* What is undone is marked in the log of the database, which grows with its rows; and as much of
@@ -316,18 +300,12 @@ static void on_durable(void *ctx, const struct err *why)
     request_again(p->r, turn, p);
 }
 
-static void stop(struct applying *p)
-{
-    err_set(&p->why, ERR_UNAVAILABLE, NULL, "The daemon stops.");
-    p->nowhere = true;
-}
-
 /* Of a seed that is too large for one. */
 static void turn(struct request *r, void *ctx)
 {
     struct applying *p = ctx;
     if (request_is_hurried(r) && p->why.code == ERR_NONE)
-        stop(p);
+        applying_stops(p);
     if (p->why.code != ERR_NONE || all_taken(p) || write_part(p) < 0)
         over(p);
     else

@@ -54,11 +54,18 @@ static int write_end(int fd, const char *path, bool well, int64_t now_us, struct
     return rc;
 }
 
+static bool climbs(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "/..")); at += 3)
+        if (at[3] == '/' || at[3] == '\0')
+            return true;
+    return false;
+}
+
 char *fake_disk_place(const char *root, const char *path)
 {
     struct strbuf b = STRBUF_INIT;
-    bool climbs = strstr(path, "/..");
-    if (*path != '/' || (!climbs && fs_is_within(path, root))) {
+    if (*path != '/' || (!climbs(path) && fs_is_within(path, root))) {
         strbuf_puts(&b, path);
         return strbuf_take(&b);
     }

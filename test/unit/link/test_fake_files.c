@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "nodeagent-proto/link/fake_disk.h"
 #include "test/unit/link/fake_world.h"
 
 static char *copy(const char *text)
@@ -181,6 +182,28 @@ static void test_nothing_is_removed_outside_of_the_root(void **state)
     close_disk(&x);
 }
 
+static void test_a_path_outside_of_the_root_lies_in_it(void **state)
+{
+    static const struct {
+        const char *path, *lies;
+    } paths[] = {
+        {"/n/a", "/n/a"},
+        {"/n", "/n"},
+        {"wd/a", "wd/a"},
+        {"/n/..a/b..", "/n/..a/b.."},
+        {"/etc/motd", "/n/host/etc/motd"},
+        {"/nn/a", "/n/host/nn/a"},
+        {"/n/../etc", "/n/host/n/etc"},
+        {"/x/../../a//b/..", "/n/host/x/a/b"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        char *at = fake_disk_place("/n", paths[i].path);
+        assert_string_equal(at, paths[i].lies);
+        free(at);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_a_task_that_is_held_ends_its_time_after_it_was_let_go),
         cmocka_unit_test(test_a_task_that_is_held_can_be_killed),
         cmocka_unit_test(test_nothing_is_removed_outside_of_the_root),
+        cmocka_unit_test(test_a_path_outside_of_the_root_lies_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
