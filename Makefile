@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # make           build everything into build/
 # make demo      install what is missing, build, run the walkthrough with the real az
-# make check     install what is missing, build, run every test; closes with "N passed, N failed"
+# make check     install what is missing, build, run the tests; closes with "N passed, N failed"
+# make check-deep    and what takes longer, before a release
+# make check-quick   the unit tests and those of the REST surface alone
 # make install   PREFIX=/usr/local DESTDIR=
 # make help      the rest
 
@@ -11,8 +13,9 @@ CC     ?= cc
 PYTHON ?= /usr/bin/python3
 VERSION := 0.1.0
 
-WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
-          -Wvla -Wformat=2 -Werror
+# A row of a table leaves out its last members: they are zero.
+WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
+          -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2 $(if $(WERROR),-Werror)
 OPT    ?= -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SAN    ?=
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
@@ -25,7 +28,7 @@ say     = @$(if $(V)$(silent),:,printf '  %-6s %s\n' $(1))
 
 .DEFAULT_GOAL := all
 # These only install, or start another make: they work before anything is installed.
-BEFOREHAND := deps help clean demo check bench fuzz
+BEFOREHAND := deps help clean demo check check-deep check-quick bench fuzz
 needs_rooms := $(if $(MAKECMDGOALS),$(filter-out $(BEFOREHAND),$(MAKECMDGOALS)),all)
 
 # ROOMS, lowest first, and below_ROOM for each: which rooms there are and who may use whom is in one table.
@@ -36,7 +39,7 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt-gnutls libcyaml yaml-0.1 expat gnutls uuid zlib
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt-gnutls yaml-0.1 expat gnutls uuid zlib
 # What is loaded when it is needed, by the name that it has here: for the command line as the daemon's client and for
 # URLs of others; for machines that are reached by SSH.
 LOADED_PKGS := libcurl libssh2
@@ -79,18 +82,47 @@ $(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
 	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(LOADED_PKGS) && touch $@
 
-$(BUILD)/obj/transfer/curl_functions.o: CFLAGS += $(call soname_flag,CURL_SONAME,libcurl)
+$(BUILD)/obj/scheduler/fleet/transfer/curl_functions.o: CFLAGS += $(call soname_flag,CURL_SONAME,libcurl)
 $(BUILD)/obj/nodeagent-proto/link/ssh/functions.o: CFLAGS += $(call soname_flag,SSH2_SONAME,libssh2)
-$(BUILD)/obj/%.o: %.c | $(HAVE)
+
+# Statements: of storage/sql/*.sql are made prototypes, functions and texts. A file that would be as before stays as
+# it is, so what includes it is not built anew.
+STATEMENTS := $(sort $(wildcard storage/sql/*.sql))
+STATEMENTS_MADE := $(BUILD)/gen/statements.ok
+made_of_storage := $(patsubst %.sql,$(BUILD)/obj/%.o,$(filter-out %/columns.sql,$(STATEMENTS)))
+$(STATEMENTS_MADE): $(STATEMENTS) test/tools/make_statements.py $(wildcard model/*.h model/*/*.h storage/*.h storage/*.c)
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/make_statements.py $(@D) $(STATEMENTS) && touch $@
+$(patsubst $(BUILD)/obj/%.o,$(BUILD)/gen/%.c,$(made_of_storage)): $(STATEMENTS_MADE)
+	@:
+$(BUILD)/gen/storage/sql/%.h: $(STATEMENTS_MADE)
+	@:
+$(BUILD)/gen/statement_%.inc: $(STATEMENTS_MADE)
+	@:
+
+# Requests to nodes: of one table are made their structs and the rows by which they are packed and read.
+REQUESTS_MADE := $(BUILD)/gen/requests.ok
+$(REQUESTS_MADE): nodeagent-proto/wire/requests.txt test/tools/make_requests.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/make_requests.py $(@D) && touch $@
+$(BUILD)/gen/nodeagent-proto/wire/requests.h $(BUILD)/gen/requests.inc: $(REQUESTS_MADE)
+	@:
+
+define compile
 	@mkdir -p $(@D)
 	$(call say,CC $<)
 	$(Q)$(CC) $(CFLAGS) -c $< -o $@ || { rm -f $(HAVE); echo "failed: $<" >&2; exit 1; }
+endef
+$(BUILD)/obj/storage/sql/%.o: $(BUILD)/gen/storage/sql/%.c | $(HAVE)
+	$(compile)
+$(BUILD)/obj/%.o: %.c | $(HAVE) $(STATEMENTS_MADE) $(REQUESTS_MADE)
+	$(compile)
 
 define room_lib
-$(call lib,$(1)): $(call obj,$(call src_of,$(1)))
+$(call lib,$(1)): $(call obj,$(call src_of,$(1))) $(made_of_$(1))
 	@mkdir -p $$(@D)
 	$$(call say,AR $$@)
-	$(Q)rm -f $$@ && ar rcs $$@ $$^
+	$(Q)rm -f $$@ && ar qcs $$@ $$^
 endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call room_lib,$(r))))
 
@@ -108,11 +140,11 @@ $(BUILD)/gen/image.inc: $(MIGRATIONS) test/tools/embed_image.py storage/storage_
 	    $$(sed -n 's/^\#define ST_APPLICATION_ID *\(0x[0-9a-f]*\).*/\1/p' storage/storage_priv.h) $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
 
 # What runs on nodes around docker and podman: short shell programs, embedded as text.
-PROGRAMS := $(sort $(wildcard scheduler/fleet/programs/*.sh))
+PROGRAMS := $(sort $(wildcard scheduler/fleet/container/programs/*.sh))
 $(BUILD)/gen/programs.inc: $(PROGRAMS) test/tools/embed_sh.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_sh.py $(PROGRAMS) > $@.tmp && mv $@.tmp $@
-$(call obj,$(call src_of,scheduler/fleet)): $(BUILD)/gen/programs.inc
+$(call obj,$(call src_of,scheduler/fleet/container) scheduler/fleet/node/account.c): $(BUILD)/gen/programs.inc
 
 # What starts the ranks of MPI jobs on nodes, and what else a run needs there, likewise.
 LAUNCH_PROGRAMS := $(sort $(wildcard scheduler/run/launch/programs/*.sh))
@@ -137,15 +169,15 @@ $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid -lminizip -lz
 
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
-CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
+CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
 cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
 define cross_agent
-$(BUILD)/obj-$(1)/%.o: %.c | $(HAVE)
+$(BUILD)/obj-$(1)/%.o: %.c | $(HAVE) $(REQUESTS_MADE)
 	@mkdir -p $$(@D)
 	$$(call say,CC $$@)
 	$(Q)$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@
 $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
-	@rm -f $$@ && ar rcs $$@ $$^
+	@rm -f $$@ && ar qcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
 	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
@@ -153,19 +185,19 @@ endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
 # Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
-# below it, and no more. The tests of a room inside a room are in test/unit/<its last name>/.
+# below it, and no more.
 # Linked into each of them: the choice of tests by name, the end of what is left, loops in virtual time, and
 # the words of Batch AI, which call nothing.
-UNIT_SUPPORT := $(call obj,test/unit/support/filter.c test/unit/support/leftovers.c test/sim/sim_loop.c front/words.c)
-UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
+UNIT_SUPPORT := $(call obj,test/unit/support/filter.c test/unit/support/leftovers.c test/sim/sim_loop.c scheduler/front/batchai/words.c)
+UNIT_SRCS := $(sort $(shell find test/unit -name 'test_*.c'))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # A test's own code is not optimised: that takes longer than the test saves by it.
 UNIT_OPT ?= -Og
 # The scheduler's tests run clusters and jobs of Batch AI, and pools of Azure Batch.
-tested_with_scheduler := front/batch front packages zip formula
+tested_with_scheduler := scheduler/front/batch scheduler/front/batchai storage/packages nodeagent-proto/agent/zip scheduler/formula
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
 define unit_room
-$(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
+$(BUILD)/unit/$(1)/%: test/unit/$(1)/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
 	@mkdir -p $$(@D)
 	$$(call say,UNIT $$@)
 	$(Q)$$(CC) $$(CFLAGS) $$(UNIT_OPT) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
@@ -173,19 +205,21 @@ endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
 # Those of the program on nodes link all of it but its main().
 AGENT_TESTED := $(call obj,$(filter-out %/main.c,$(AGENT_SRCS)))
-$(BUILD)/unit/agent/%: test/unit/agent/%.c $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED)
+$(BUILD)/unit/nodeagent-proto/agent/%: test/unit/nodeagent-proto/agent/%.c $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED)
 	@mkdir -p $(@D)
 	$(call say,UNIT $@)
 	$(Q)$(CC) $(CFLAGS) $(UNIT_OPT) -o $@ $< $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED) $(LDFLAGS) $(PKG_LIBS) -lcmocka
 
-# They print docs/api-coverage.md and docs/batch-coverage.md.
-COVERAGE_BINS := $(addprefix $(BUILD)/tools/,coverage batch_coverage)
+# They print docs/api-coverage.md and docs/batch-coverage.md, and the routes of all services for a test.
+COVERAGE_BINS := $(addprefix $(BUILD)/tools/,coverage batch_coverage routes)
 $(BUILD)/tools/%: test/tools/%.c test/tools/clients_seen.h $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
 
-.PHONY: unit-bins
+.PHONY: unit-bins computing-bins
 unit-bins: $(UNIT_BINS) $(COVERAGE_BINS)
+# Those that `make check` runs under valgrind, too.
+computing-bins: $(COVERAGE_BINS) $(patsubst %,$(BUILD)/unit/%,$(shell $(PYTHON) test/tools/chosen.py computing))
 
 # For the bench: a daemon whose links to machines go to one process that plays all of their agents.
 BENCH_BINS := $(addprefix $(BUILD)/bench/,batchaid-sim sim-agents plan-queue)
@@ -237,28 +271,57 @@ ASAN := BUILD=build-asan OPT='-Og -g -fno-omit-frame-pointer' AGENT_LIBS= \
              -Wno-format-truncation -Wno-format-overflow'
 .PHONY: asan
 asan:
-	@$(MAKE) $(ASAN) all unit-bins
+	@$(MAKE) $(ASAN) all unit-bins replay-bins
+
+# ThreadSanitizer: every test that has more than one thread; `make check` runs some of them (test/tools/chosen.py).
+TSAN := BUILD=build-tsan OPT='-Og -g -fno-omit-frame-pointer' AGENT_LIBS= \
+        SAN='-fsanitize=thread -Wno-format-truncation -Wno-format-overflow'
+tsan_tests = $(patsubst %,build-tsan/unit/%,$(shell $(PYTHON) test/tools/chosen.py $(1)))
+.PHONY: tsan tsan-bins tsan-all-bins
+tsan: tsan-all-bins
+	@$(PYTHON) test/run_checks.py --deep threads
+tsan-all-bins:
+	@test/tools/deps.sh build test
+	@$(MAKE) $(JOBS_FLAG) $(TSAN) all $(call tsan_tests,threads)
+tsan-bins:
+	@$(MAKE) $(JOBS_FLAG) $(TSAN) $(call tsan_tests,threads-of-check)
 
 # Fuzzing: a program a target (test/fuzz/fuzz_NAME.c), with clang's libFuzzer and the sanitizers, of the rooms
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_ROOMS := api/aad api/access api/http storage zip nodeagent-proto/wire nodeagent-proto/windows formula model lib
-FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azblob/,batch_read.c tag_words.c) $(addprefix api/azstorage/,errors.c link.c range.c sas.c shared_key.c)) \
+FUZZ_ROOMS := daemon/config api/login api/access api/http storage nodeagent-proto/agent/zip nodeagent-proto/wire \
+              nodeagent-proto/windows scheduler/formula model lib
+FUZZ_LIBS   = $(call obj,$(addprefix api/plane/blob/,batch_read.c tag_words.c) $(addprefix api/plane/storage/,errors.c link.c range.c sas.c shared_key.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
 # the machine, in the place of which stands the target itself.
 FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_hear.c link_serve.c link_watch.c requests.c))
 FUZZ_MORE_agent := $(call obj,$(addprefix nodeagent-proto/agent/,requests.c ops.c ops_files.c ops_machine.c peer.c epoch.c))
-FUZZ_MORE_seed  := $(call obj,$(addprefix api/seed/,seed_doc.c kinds.c files.c notes.c))
-FUZZ_MORE_blobs := $(call obj,transfer/blobs.c)
+FUZZ_MORE_seed  := $(call obj,$(addprefix api/testing/seed/,seed_doc.c kinds.c files.c notes.c))
+FUZZ_MORE_blobs := $(call obj,scheduler/fleet/transfer/blobs.c)
 FUZZ_LINK_agent := -Wl,--wrap=fs_write_atomic
 FUZZ_MORE_remotes := $(call obj,$(addprefix nodeagent-proto/agent/,remotes.c))
 FUZZ_LINK_remotes := -Wl,--wrap=accept4
+# The tables of properties that have a name for others, out of the headers, so that none is forgotten.
+TABLE_HEADERS := $(wildcard model/*.h model/*/*.h)
+$(BUILD)/gen/tables.h: $(TABLE_HEADERS)
+	@mkdir -p $(@D)
+	@sed -n '/^extern const struct schema /,/;/p' $^ | grep -o 'schema_[a-z0-9_]*' | sed 's/.*/TABLE(&)/' > $@.tmp && mv $@.tmp $@
+FUZZ_MORE_tables := $(BUILD)/gen/tables.h
+$(BUILD)/unit/model/test_schema_rows: $(BUILD)/gen/tables.h
 .SECONDEXPANSION:
 $(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $$(FUZZ_MORE_$$*) $(FUZZ_LIBS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ $@)
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(FUZZ_LINK_$*) $(LDFLAGS) $(PKG_LIBS)
+# Without a fuzzer: each target on its corpus, by whatever builds the tests.
+REPLAY_BINS := $(addprefix $(BUILD)/replay/,$(FUZZ_NAMES))
+$(BUILD)/replay/%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $$(FUZZ_MORE_$$*) $(FUZZ_LIBS)
+	@mkdir -p $(@D)
+	$(call say,REPLAY $@)
+	$(Q)$(CC) $(CFLAGS) $(UNIT_OPT) -o $@ $(filter-out %.h,$^) $(FUZZ_LINK_$*) $(LDFLAGS) $(PKG_LIBS)
+.PHONY: replay-bins
+replay-bins: $(REPLAY_BINS)
 .PHONY: fuzz fuzz-bins fuzz-programs
 fuzz-programs: $(addprefix $(BUILD)/fuzz/fuzz_,$(FUZZ_NAMES))
 FUZZ_CC ?= clang
@@ -277,20 +340,38 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 JOBS_FLAG = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 # pkg-config is asked when make starts: what is installed here counts from the next make on.
-.PHONY: demo check
+.PHONY: demo check check-deep check-quick
 demo:
 	@test/tools/deps.sh build demo
 	@$(MAKE) $(JOBS_FLAG) all
-	@demo/run.sh
+	@test/demo/run.sh
 
+# A warning stops the build of our own checks, and of nobody else: a compiler to come has others.
+check check-deep check-quick: export WERROR := 1
 check:
-	@test/tools/deps.sh build demo packaging test lint
-	@$(MAKE) $(JOBS_FLAG) all unit-bins sim-bins
+	@test/tools/deps.sh build demo test lint bench
+	@$(MAKE) $(JOBS_FLAG) all computing-bins sim-bins bench-bins
 	@$(MAKE) $(JOBS_FLAG) asan
-	@$(MAKE) fuzz-bins
+	@$(MAKE) tsan-bins
 	@$(PYTHON) test/run_checks.py $(STAGES)
 
-# Installs each published client package into a directory of its own below $(BUILD)/clients and runs it;
+# And what takes longer: all clients, every program under valgrind, fuzzing, 100,000 histories, packages and images.
+check-deep:
+	@test/tools/deps.sh build demo packaging test lint bench
+	@$(MAKE) $(JOBS_FLAG) all unit-bins sim-bins bench-bins
+	@$(MAKE) $(JOBS_FLAG) asan
+	@$(MAKE) tsan-all-bins
+	@$(MAKE) fuzz-bins
+	@$(PYTHON) test/run_checks.py --deep
+
+# The unit tests and those of the REST surface alone: no machines, containers or packages of clients.
+check-quick:
+	@test/tools/deps.sh build test
+	@$(MAKE) $(JOBS_FLAG) all
+	@$(MAKE) $(JOBS_FLAG) asan
+	@$(PYTHON) test/run_checks.py unit api
+
+# Installs each published client package into a directory of its own (test/support/packages.py) and runs it;
 # what cannot be installed is named and skipped.
 .PHONY: check-clients
 check-clients: all
@@ -310,7 +391,9 @@ bench:
 help:
 	@echo 'make               build batchaid and batchai-node into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
-	@echo 'make check         install what is missing, build, run every test'
+	@echo 'make check         install what is missing, build, run the tests: some 15 minutes on 2 cores'
+	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
+	@echo 'make check-quick   the unit tests and those of the REST surface alone'
 	@echo 'make check-clients  install published clients in several languages and run each'
 	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
@@ -320,12 +403,13 @@ help:
 	@echo 'make image         a container image of it for podman and docker, $(IMAGE)'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
 	@echo '                   SECTIONS="build demo packaging test lint bench frameworks" for those of test/tools/packages.txt'
-	@echo 'make V=1           show the commands; -s: nothing but what is wrong'
+	@echo 'make V=1           show the commands; -s: nothing but what is wrong; WERROR=1: warnings are errors'
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan          build with ThreadSanitizer, run every test that has more than one thread'
 	@echo 'make fuzz          fuzz every target of test/fuzz/, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make check-layers  who may include and call whom; make check-source: format and house rules'
-	@echo 'make tidy          clang-tidy and cppcheck; DEEP=1 lets the analyzer follow every path'
-	@echo 'make docs-update   write what docs say of settings and of the API out of the tables'
+	@echo 'make tidy          clang-tidy and cppcheck; DEEP=1 lets the analyzer follow every path; tidy-changed: what is new'
+	@echo 'make docs-update   write what docs say of settings, requests to nodes and the API out of the tables'
 	@echo 'make clean         remove what was built'
 
 # What building and the first steps of the README need; SECTIONS=... for others of packages.txt.
@@ -338,6 +422,7 @@ MANDIR  = $(DESTDIR)$(PREFIX)/share/man
 UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 USERDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+DOCDIR  = $(DESTDIR)$(PREFIX)/share/doc/batchaid
 # Installations below /usr keep their configuration in /etc.
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
@@ -347,7 +432,7 @@ WHEEL_DIR ?= $(BUILD)/wheel
 .PHONY: wheel
 wheel: all
 	@rm -rf $(BUILD)/wheel-src && mkdir -p $(BUILD)/wheel-src $(WHEEL_DIR)
-	@cp -r python/. LICENSE $(BUILD)/wheel-src
+	@cp -r etc/wheel/. LICENSE $(BUILD)/wheel-src
 	@install -D -t $(BUILD)/wheel-src/batchaid/bin $(BUILD)/batchaid $(BUILD)/batchai-node
 	@printf '[bdist_wheel]\nplat_name = linux_%s\n' "$$(uname -m)" > $(BUILD)/wheel-src/setup.cfg
 	@rm -f $(WHEEL_DIR)/batchaid-*.whl
@@ -359,12 +444,12 @@ IMAGE_DIR ?= $(BUILD)/image
 IMAGE     ?= localhost/batchaid:$(VERSION)
 .PHONY: deb image
 deb: all
-	@packaging/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
+	@etc/deb.sh $(BUILD) $(VERSION) $(DEB_DIR)
 image: deb
-	@packaging/image.sh $(DEB_DIR)/batchaid_$(VERSION)_$$(dpkg --print-architecture).deb $(IMAGE_DIR) $(IMAGE)
+	@etc/image.sh $(DEB_DIR)/batchaid_$(VERSION)_$$(dpkg --print-architecture).deb $(IMAGE_DIR) $(IMAGE)
 
 install: all
-	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR)
+	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR) $(DOCDIR)
 	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS) $(BINDIR)
 	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
 	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
@@ -373,15 +458,17 @@ install: all
 	@install -m 644 etc/batchaid.sysusers $(USERDIR)/batchaid.conf
 	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
+	@install -m 644 docs/*.md $(DOCDIR)
 
 uninstall:
 	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(addprefix $(BINDIR)/batchai-node-,$(CROSS_ARCHS)) $(MANDIR)/man1/batchaid.1 \
 	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
-	@rmdir $(CONFDIR) 2>/dev/null || true
+	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md)))
+	@rmdir $(CONFDIR) $(DOCDIR) 2>/dev/null || true
 
 clean:
-	@rm -rf build build-asan build-fuzz $(BUILD)
+	@rm -rf build build-asan build-tsan build-fuzz $(BUILD)
 
 check-layers: $(call obj,$(SRCS))
 	@$(PYTHON) test/tools/check_layers.py
@@ -397,15 +484,22 @@ $(BUILD)/tidy/%.ok: %.c $(BUILD)/obj/%.o $(TIDY_RULES)
 	@mkdir -p $(@D)
 	@CFLAGS='$(CFLAGS)' BUILD=$(BUILD) test/tools/tidy.sh $< && touch $@
 
-.PHONY: tidy-sources
+.PHONY: tidy-sources tidy-changed-sources tidy-changed
 tidy-sources: $(TIDY_OKS)
+tidy-changed-sources: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(shell $(PYTHON) test/tools/changed.py $(BUILD)))
 
+# RECORD=1 notes that all sources of HEAD are clean: tidy-changed looks at what has changed since.
 tidy:
 	@$(MAKE) -s -k $(JOBS_FLAG) tidy-sources
+	@$(if $(RECORD),$(PYTHON) test/tools/changed.py --record)
+	@echo 'tidy: ok'
+tidy-changed:
+	@$(MAKE) -s -k $(JOBS_FLAG) tidy-changed-sources
 	@echo 'tidy: ok'
 
 docs-update: $(BUILD)/batchaid $(COVERAGE_BINS)
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
+	@$(PYTHON) test/tools/make_requests.py --doc --write
 	@$(BUILD)/tools/coverage > docs/api-coverage.md
 	@$(BUILD)/tools/batch_coverage > docs/batch-coverage.md
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 enum {
+    PAGE, /* before ARM, whose any path is as literal as "/" */
     BATCHAI,
     ARM,
     ADMIN,
@@ -43,7 +44,8 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [BATCH_PATHS] = &batch_paths_service,
                                                           [UNSERVED] = &unserved_service,
                                                           [TESTING] = &testing_service,
-                                                          [HEALTH] = &health_service};
+                                                          [HEALTH] = &health_service,
+                                                          [PAGE] = &page_service};
 
 /* Whose hosts a service has. */
 static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
@@ -55,16 +57,25 @@ static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
 {
-    const void *const parts[API_SERVICES] = {
-        [BATCHAI] = &deps->batchai,     [ARM] = &deps->batchai.arm,
-        [ADMIN] = &deps->admin,         [AAD] = &deps->aad,
-        [AZSTORAGE] = &deps->azstorage, [KEYVAULT] = &deps->keyvault,
-        [AZFILES] = &deps->azstorage,   [AZBLOB] = &deps->azstorage,
-        [SECRET] = &deps->keyvault,     [STORAGE_RM] = &deps->storage_rm,
-        [BATCHRM] = &deps->batchrm,     [AUTHORIZATION] = &deps->authorization,
-        [GRAPH] = &deps->graph,         [BATCH] = &deps->batch,
-        [BATCH_PATHS] = &deps->batch,   [UNSERVED] = &deps->azstorage,
-        [TESTING] = &deps->testing,     [HEALTH] = &deps->health};
+    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
+                                             [ARM] = &deps->batchai.arm,
+                                             [ADMIN] = &deps->admin,
+                                             [AAD] = &deps->aad,
+                                             [AZSTORAGE] = &deps->azstorage,
+                                             [KEYVAULT] = &deps->keyvault,
+                                             [AZFILES] = &deps->azstorage,
+                                             [AZBLOB] = &deps->azstorage,
+                                             [SECRET] = &deps->keyvault,
+                                             [STORAGE_RM] = &deps->storage_rm,
+                                             [BATCHRM] = &deps->batchrm,
+                                             [AUTHORIZATION] = &deps->authorization,
+                                             [GRAPH] = &deps->graph,
+                                             [BATCH] = &deps->batch,
+                                             [BATCH_PATHS] = &deps->batch,
+                                             [UNSERVED] = &deps->azstorage,
+                                             [TESTING] = &deps->testing,
+                                             [HEALTH] = &deps->health,
+                                             [PAGE] = deps};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

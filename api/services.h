@@ -5,23 +5,24 @@
 #ifndef API_SERVICES_H
 #define API_SERVICES_H
 
-#include "api/aad/aad.h"
 #include "api/admin/admin.h"
+#include "api/admin/health.h"
+#include "api/admin/page.h"
 #include "api/arm/arm.h"
-#include "api/authorization/authorization.h"
-#include "api/azblob/azblob.h"
-#include "api/azfiles/azfiles.h"
-#include "api/azstorage/azstorage.h"
-#include "api/batch/batch.h"
-#include "api/batchai/batchai.h"
-#include "api/batchrm/batchrm.h"
+#include "api/arm/authorization/authorization.h"
+#include "api/arm/batch/batchrm.h"
+#include "api/arm/batchai/batchai.h"
+#include "api/arm/keyvault/keyvault.h"
+#include "api/arm/storage/storage_rm.h"
 #include "api/graph/graph.h"
-#include "api/health/health.h"
-#include "api/keyvault/keyvault.h"
-#include "api/storage/storage_rm.h"
+#include "api/login/aad.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/blob/azblob.h"
+#include "api/plane/file/azfiles.h"
+#include "api/plane/storage/azstorage.h"
 #include "api/testing/testing.h"
 
-#define API_SERVICES 18
+#define API_SERVICES 19
 
 extern const struct service *const api_services[API_SERVICES];
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "daemon/cli.h"
+#include "daemon/cli/cli.h"
 
 /* Opens closed standard descriptors. Otherwise files of ours would get their numbers, and printed
  * text would go there. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/arena.h"
+#include "lib/work.h"
 
 #include <ctype.h>
 #include <stdalign.h>
@@ -22,7 +23,7 @@ void *xcalloc(size_t n, size_t size)
 {
     void *p = calloc(n, size);
     if (!p)
-        abort();
+        work_give_up();
     return p;
 }
 
@@ -30,7 +31,7 @@ void *xrealloc(void *p, size_t size)
 {
     void *q = realloc(p, size);
     if (!q)
-        abort();
+        work_give_up();
     return q;
 }
 
@@ -38,7 +39,7 @@ char *xstrdup(const char *s)
 {
     char *p = strdup(s);
     if (!p)
-        abort();
+        work_give_up();
     return p;
 }
 
@@ -127,7 +128,7 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
     va_copy(again, ap);
     int n = vsnprintf(short_text, sizeof short_text, fmt, ap);
     if (n < 0)
-        abort();
+        work_give_up();
     char *p = NULL;
     if ((size_t)n < sizeof short_text) {
         p = arena_strndup(a, short_text, (size_t)n);

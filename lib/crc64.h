@@ -11,5 +11,7 @@
 
 /* Of what `crc` is of (0: nothing), and these bytes behind it. */
 uint64_t crc64_add(uint64_t crc, const void *bytes, size_t n);
+/* The same, as a processor does it that multiplies no polynomials, some ten times slower. */
+uint64_t crc64_add_by_table(uint64_t crc, const void *bytes, size_t n);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
-#include "lib/idhash.h"
+#include "lib/idmap.h"
 
 struct deadlines {
     struct deadline *heap; /* heap[i] is not before heap[(i - 1) / 2] */
     size_t n, cap;
     int n_kinds;
-    struct id_hash at[]; /* of each kind: id -> position in the heap */
+    struct id_map at[]; /* of each kind: id -> position in the heap */
 };
 
 struct deadlines *deadlines_new(int n_kinds)
@@ -27,7 +27,7 @@ void deadlines_free(struct deadlines *d)
     if (!d)
         return;
     for (int k = 0; k < d->n_kinds; k++)
-        id_hash_free(&d->at[k]);
+        id_map_free(&d->at[k]);
     free(d->heap);
     free(d);
 }
@@ -44,7 +44,7 @@ static bool before(const struct deadline *a, const struct deadline *b)
 static void place(struct deadlines *d, size_t i, struct deadline what)
 {
     d->heap[i] = what;
-    (void)id_hash_put(&d->at[what.kind], what.id, i);
+    (void)id_map_put_number(&d->at[what.kind], what.id, (int64_t)i);
 }
 
 /* Puts `what` where position i is free: up or down to where it belongs. */
@@ -64,28 +64,32 @@ static void settle(struct deadlines *d, size_t i, struct deadline what)
     place(d, i, what);
 }
 
-static size_t *position(const struct deadlines *d, int kind, int64_t id)
+/* False: there is no deadline for it. */
+static bool position(const struct deadlines *d, int kind, int64_t id, size_t *i)
 {
     assert(kind >= 0 && kind < d->n_kinds);
-    size_t *i = id_hash_find(&d->at[kind], id);
-    assert(!i || (*i < d->n && d->heap[*i].kind == kind && d->heap[*i].id == id));
-    return i;
+    if (!id_map_has(&d->at[kind], id))
+        return false;
+    *i = (size_t)id_map_number(&d->at[kind], id);
+    assert(*i < d->n && d->heap[*i].kind == kind && d->heap[*i].id == id);
+    return true;
 }
 
 bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us)
 {
-    const size_t *i = position(d, kind, id);
-    if (i)
-        *at_us = d->heap[*i].at_us;
-    return i != NULL;
+    size_t i;
+    bool known = position(d, kind, id, &i);
+    if (known)
+        *at_us = d->heap[i].at_us;
+    return known;
 }
 
 void deadlines_set(struct deadlines *d, int kind, int64_t id, int64_t at_us)
 {
     const struct deadline what = {at_us, kind, id};
-    const size_t *known = position(d, kind, id);
-    if (known) {
-        settle(d, *known, what);
+    size_t i;
+    if (position(d, kind, id, &i)) {
+        settle(d, i, what);
         return;
     }
     if (d->n == d->cap) {
@@ -97,11 +101,10 @@ void deadlines_set(struct deadlines *d, int kind, int64_t id, int64_t at_us)
 
 void deadlines_remove(struct deadlines *d, int kind, int64_t id)
 {
-    const size_t *known = position(d, kind, id);
-    if (!known)
+    size_t i;
+    if (!position(d, kind, id, &i))
         return;
-    size_t i = *known;
-    (void)id_hash_remove(&d->at[kind], id);
+    (void)id_map_remove(&d->at[kind], id);
     struct deadline last = d->heap[--d->n];
     if (i < d->n)
         settle(d, i, last);

@@ -56,7 +56,8 @@
 #define ERR_FAULT_KINDS(X)                                                                         \
     X(ERR_INTERNAL)                                                                                \
     X(ERR_STORAGE)                                                                                 \
-    X(ERR_UNAVAILABLE) /* not now; perhaps in a moment */                                          \
+    X(ERR_UNAVAILABLE)  /* not now; perhaps in a moment */                                         \
+    X(ERR_ENDED_DAEMON) /* the daemon has ended with it under way; it is not begun again */        \
     X(ERR_NODE)                                                                                    \
     X(ERR_NODE_LOST)                                                                               \
     X(ERR_PROTOCOL)                                                                                \

@@ -1,73 +1,135 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Open addressing with linear probing; at most half of the cells are taken.
+ */
 #include "lib/idmap.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/arena.h"
+#include "lib/hash.h"
 
-/* The position of `id`, or where it would be inserted. */
-static size_t position(const struct id_map *m, int64_t id)
+#define ENTRIES_MIN 16
+
+static size_t mask_of(const struct id_map *m)
 {
-    size_t lo = 0, hi = m->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->e[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return 2 * m->cap - 1;
+}
+
+static size_t home(const struct id_map *m, int64_t id)
+{
+    return (size_t)number_hash((uint64_t)id) & mask_of(m);
+}
+
+/* The cell of `id`, or the free cell where it would be put. */
+static uint32_t *cell_of(const struct id_map *m, int64_t id)
+{
+    size_t i = home(m, id);
+    while (m->cells[i] && m->e[m->cells[i] - 1].id != id)
+        i = (i + 1) & mask_of(m);
+    return &m->cells[i];
+}
+
+static struct id_entry *find(const struct id_map *m, int64_t id)
+{
+    const uint32_t *cell = m->n > 0 ? cell_of(m, id) : NULL;
+    return cell && *cell ? &m->e[*cell - 1] : NULL;
 }
 
 bool id_map_has(const struct id_map *m, int64_t id)
 {
-    size_t at = position(m, id);
-    return at < m->n && m->e[at].id == id;
+    return find(m, id) != NULL;
 }
 
 void *id_map_find(const struct id_map *m, int64_t id)
 {
-    size_t at = position(m, id);
-    return at < m->n && m->e[at].id == id ? m->e[at].p : NULL;
+    const struct id_entry *e = find(m, id);
+    return e ? e->p : NULL;
 }
 
-void id_map_put(struct id_map *m, int64_t id, void *p)
+int64_t id_map_number(const struct id_map *m, int64_t id)
 {
-    size_t at = position(m, id);
-    if (at < m->n && m->e[at].id == id) {
-        m->e[at].p = p;
-        return;
-    }
-    if (m->n == m->cap) {
-        m->cap = m->cap ? m->cap * 2 : 16;
-        m->e = xrealloc(m->e, m->cap * sizeof *m->e);
-    }
-    memmove(m->e + at + 1, m->e + at, (m->n - at) * sizeof *m->e);
-    m->e[at] = (struct id_entry){id, p};
-    m->n++;
+    const struct id_entry *e = find(m, id);
+    return e ? e->number : 0;
 }
 
-void id_map_remove(struct id_map *m, int64_t id)
+static void grow(struct id_map *m)
 {
-    size_t at = position(m, id);
-    if (at == m->n || m->e[at].id != id)
-        return;
+    m->cap = m->cap ? m->cap * 2 : ENTRIES_MIN;
+    m->e = xrealloc(m->e, m->cap * sizeof *m->e);
+    free(m->cells);
+    m->cells = xcalloc(2 * m->cap, sizeof *m->cells);
+    for (size_t i = 0; i < m->n; i++)
+        *cell_of(m, m->e[i].id) = (uint32_t)i + 1;
+}
+
+static bool put(struct id_map *m, struct id_entry e)
+{
+    struct id_entry *known = find(m, e.id);
+    if (known) {
+        *known = e;
+        return false;
+    }
+    if (m->n == m->cap)
+        grow(m);
+    assert(m->e && m->cells && m->n < UINT32_MAX);
+    m->e[m->n++] = e;
+    *cell_of(m, e.id) = (uint32_t)m->n;
+    return true;
+}
+
+bool id_map_put(struct id_map *m, int64_t id, void *p)
+{
+    return put(m, (struct id_entry){.id = id, .p = p});
+}
+
+bool id_map_put_number(struct id_map *m, int64_t id, int64_t number)
+{
+    return put(m, (struct id_entry){.id = id, .number = number});
+}
+
+/* Later cells move up, so that there is never a free cell between a cell and its home. */
+static void free_cell(struct id_map *m, uint32_t *cell)
+{
+    size_t hole = (size_t)(cell - m->cells), mask = mask_of(m);
+    for (size_t i = (hole + 1) & mask; m->cells[i]; i = (i + 1) & mask) {
+        size_t from_home = (i - home(m, m->e[m->cells[i] - 1].id)) & mask;
+        if (from_home < ((i - hole) & mask))
+            continue;
+        m->cells[hole] = m->cells[i];
+        hole = i;
+    }
+    m->cells[hole] = 0;
+}
+
+bool id_map_remove(struct id_map *m, int64_t id)
+{
+    const struct id_entry *known = find(m, id);
+    if (!known)
+        return false;
+    size_t place = (size_t)(known - m->e);
+    free_cell(m, cell_of(m, id));
+    if (place != m->n - 1) {
+        uint32_t *last = cell_of(m, m->e[m->n - 1].id);
+        m->e[place] = m->e[m->n - 1];
+        *last = (uint32_t)place + 1;
+    }
     m->n--;
-    memmove(m->e + at, m->e + at + 1, (m->n - at) * sizeof *m->e);
+    return true;
 }
 
 bool id_map_pop(struct id_map *m, int64_t *id)
 {
     if (m->n == 0)
         return false;
-    *id = m->e[0].id;
-    id_map_remove(m, *id);
-    return true;
+    *id = m->e[m->n - 1].id;
+    return id_map_remove(m, *id);
 }
 
 void id_map_free(struct id_map *m)
 {
     free(m->e);
+    free(m->cells);
     *m = (struct id_map){0};
 }

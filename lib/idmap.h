@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A map from row id to a borrowed pointer, kept sorted in one array: a few thousand nodes and runs
- * at most, so an insert moves at most some tens of kilobytes. With NULL pointers it is a set.
+ * A map from row id to a borrowed pointer or a number: all entries in one array, in no order, and a
+ * hash table of their places. Without values it is a set.
  */
 #ifndef LIB_IDMAP_H
 #define LIB_IDMAP_H
@@ -12,20 +12,26 @@
 
 struct id_entry {
     int64_t id;
-    void *p;
+    union {
+        void *p;
+        int64_t number;
+    };
 };
 
 struct id_map {
-    struct id_entry *e; /* sorted by id */
+    struct id_entry *e; /* n of them; to remove one moves the last to its place */
     size_t n, cap;
+    uint32_t *cells; /* 2 * cap; 1 more than the place of an entry, or 0 */
 };
 
 bool id_map_has(const struct id_map *m, int64_t id);
-void *id_map_find(const struct id_map *m, int64_t id); /* NULL: not there */
-/* Adds or replaces. */
-void id_map_put(struct id_map *m, int64_t id, void *p);
-void id_map_remove(struct id_map *m, int64_t id);
-/* Takes out the entry with the lowest id; false when there is none. */
+void *id_map_find(const struct id_map *m, int64_t id);     /* NULL: not there */
+int64_t id_map_number(const struct id_map *m, int64_t id); /* 0: not there */
+/* Adds or replaces; true if it was not there. */
+bool id_map_put(struct id_map *m, int64_t id, void *p);
+bool id_map_put_number(struct id_map *m, int64_t id, int64_t number);
+bool id_map_remove(struct id_map *m, int64_t id); /* true if it was there */
+/* Takes out an entry; false when there is none. */
 bool id_map_pop(struct id_map *m, int64_t *id);
 void id_map_free(struct id_map *m);
 

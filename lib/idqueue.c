@@ -23,7 +23,7 @@ static void grow(struct id_queue *q)
 
 bool id_queue_put(struct id_queue *q, int64_t id)
 {
-    if (!id_hash_put(&q->in, id, 0))
+    if (!id_map_put(&q->in, id, NULL))
         return false;
     if (q->n == q->cap)
         grow(q);
@@ -39,7 +39,7 @@ bool id_queue_pop(struct id_queue *q, int64_t *id)
     *id = q->ring[q->first];
     q->first = (q->first + 1) & (q->cap - 1);
     q->n--;
-    bool known = id_hash_remove(&q->in, *id);
+    bool known = id_map_remove(&q->in, *id);
     assert(known && q->n == q->in.n);
     (void)known;
     return true;
@@ -47,7 +47,7 @@ bool id_queue_pop(struct id_queue *q, int64_t *id)
 
 void id_queue_free(struct id_queue *q)
 {
-    id_hash_free(&q->in);
+    id_map_free(&q->in);
     free(q->ring);
     *q = (struct id_queue){0};
 }

@@ -6,10 +6,10 @@
 #ifndef LIB_IDQUEUE_H
 #define LIB_IDQUEUE_H
 
-#include "lib/idhash.h"
+#include "lib/idmap.h"
 
 struct id_queue {
-    struct id_hash in; /* what is in it */
+    struct id_map in; /* what is in it */
     int64_t *ring;
     size_t first, n, cap; /* cap: a power of two, or 0 */
 };

@@ -156,7 +156,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* With the lock held. Signals are for the loop's thread. */
+/* With the lock held. Signals are for the loop's thread, but for those that are about what this one
+ * does itself. */
 static bool start_thread(struct uv_lane *l)
 {
     sigset_t all, before;
@@ -164,6 +165,9 @@ static bool start_thread(struct uv_lane *l)
     struct worker *w = &l->workers[l->n_threads];
     w->lane = l;
     sigfillset(&all);
+    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&w->thread, NULL, run, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/work.h"
 
 #define PRINT_GUESS 63  /* most of what is printed fits, and need not be measured first */
 #define FIRST_ROOM  256 /* most texts fit, and need not be moved as they grow */
@@ -82,7 +83,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
         int n = vsnprintf(b->s + b->len, room, fmt, ap);
         va_end(ap);
         if (n < 0)
-            abort();
+            work_give_up();
         if ((size_t)n < room) {
             b->len += (size_t)n;
             return;

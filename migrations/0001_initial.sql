@@ -1,7 +1,7 @@
 -- The first schema. Names compare without regard to case, as in Azure. Instants are microseconds
 -- since 1970, 0 = not yet. Enums are the numbers of model/enums.h: never renumber.
 -- Partial indexes repeat the literal condition of the statements that use them
--- (storage/statements.h): exec_state 1 = queued, 2 = running, 3 = terminating; prov_state 5 =
+-- (storage/sql/): exec_state 1 = queued, 2 = running, 3 = terminating; prov_state 5 =
 -- deleting; status 1 = in progress.
 -- AUTOINCREMENT: an id is never given out twice, so that an operation, a task or a page mark of a
 -- removed row cannot hit its successor.

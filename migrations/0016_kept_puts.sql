@@ -1,5 +1,5 @@
 -- The bytes of small blobs whose files the disk may not have yet: one sync of the database serves many puts, and the
--- files are synced together a moment later (shares/journal.h). A row goes once its file is on disk.
+-- files are synced together a moment later (storage/shares/journal.h). A row goes once its file is on disk.
 
 -- path, aside: as in share_item. inode, mtime_ns: the file's. boot: the kernel's run (/proc/sys/kernel/random/boot_id)
 -- in which it was written.

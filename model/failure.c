@@ -151,6 +151,26 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? dump_and_free(a, all) : NULL;
 }
 
+/* The last lines, at most so many bytes, of which the first may be cut. */
+#define TOLD_MAX 500
+
+const char *failure_told(struct arena *a, const struct failure *f)
+{
+    const char *said = f->stderr_tail ? f->stderr_tail : "";
+    size_t n = strlen(said);
+    while (n > 0 && strchr(" \t\r\n", said[n - 1]))
+        n--;
+    size_t from = n > TOLD_MAX ? n - TOLD_MAX : 0;
+    if (n == 0)
+        return f->message;
+    /* What a command writes, or what is left of it, need not be UTF-8. */
+    json_t *clean = jsontext_string(arena_strndup(a, said + from, n - from));
+    const char *text =
+        arena_concat(a, f->message, "; its stderr ends with: ", json_string_value(clean));
+    json_decref(clean);
+    return text;
+}
+
 const char *failure_line(struct arena *a, const struct failure *f)
 {
     struct strbuf where = STRBUF_INIT;

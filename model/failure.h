@@ -54,6 +54,8 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n);
 /* A few lines for the run's log: failure_line(), the command, the last lines of stderr, whose fault
  * it is and the remedy, each indented. Ends with a newline. Arena-owned. */
 const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f);
+/* The message, with the end of what was written to stderr. Arena-owned. */
+const char *failure_told(struct arena *a, const struct failure *f);
 /* One line for logs: "code: message (node tvm-1, step main, exit code 3)". Arena-owned. */
 const char *failure_line(struct arena *a, const struct failure *f);
 

@@ -70,7 +70,9 @@
     X(FAIL_OUTPUT_NO_CONTAINER, 55, "OutputContainerNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_OUTPUT_DENIED, 56, "OutputDenied", FAULT_CLIENT, false, false) \
     X(FAIL_OUTPUT_FAILED, 57, "OutputFailed", FAULT_SITE, false, false) \
-    X(FAIL_NO_ACCOUNT, 58, "UserAccountNotFound", FAULT_CLIENT, false, false)
+    X(FAIL_NO_ACCOUNT, 58, "UserAccountNotFound", FAULT_CLIENT, false, false) \
+    X(FAIL_NODE_DISK, 59, "NodeDiskUnusable", FAULT_SITE, true, false) \
+    X(FAIL_ENDED_DAEMON, 60, "DaemonEndedDuringStep", FAULT_SITE, true, false)
 /* clang-format on */
 
 #endif

@@ -59,7 +59,8 @@ struct front_words {
     /* Unpacked archives, below a node's root: where they lie, where tasks have links to them, and
      * where those are that its pool uses; NULL: the front has none. */
     const char *archives, *archive_links, *pool_archive_links;
-    const char *home; /* the front's own directory there, which stays; NULL: it has none */
+    const char *mounts_path; /* where the volumes of its pool were mounted in the service */
+    const char *home;        /* the front's own directory there, which stays; NULL: it has none */
     /* Properties of pools, with their paths where errors have these: */
     const char *size, *size_path, *priority, *target_path, *maximum_path, *admin_name;
     /* of runs: */

@@ -5,62 +5,58 @@
 #include <string.h>
 
 #include "lib/arena.h"
-#include "lib/texthash.h"
+#include "lib/cache.h"
 #include "model/spec_priv.h"
 
 /* Some hundreds of tasks of a pool are about to run, or do. */
-#define PLACES 512
-/* What is longer has one place for all, as opened it takes ten times its length. */
-#define KEPT_BYTES 2048
-
-struct kept_doc {
-    char *text; /* NULL: there is none here */
-    size_t len;
-    json_t *doc;
-};
+#define ENTRIES 512
+/* An opened document takes this many times the length of its text. */
+#define OPENED    10
+#define BYTES_MAX (12 << 20)
 
 struct kept_docs {
-    struct kept_doc places[PLACES], longest;
+    struct cache *docs; /* json_t * by text */
+    json_t *large;      /* owned: the last one that is not worth keeping beside others, or NULL */
 };
+
+static void drop(void *value)
+{
+    json_decref(*(json_t **)value);
+}
+
+static const struct cache_kind opened_docs = {sizeof(json_t *), ENTRIES, BYTES_MAX, drop};
 
 struct kept_docs *kept_docs_new(void)
 {
-    return xcalloc(1, sizeof(struct kept_docs));
-}
-
-static void drop(struct kept_doc *d)
-{
-    json_decref(d->doc);
-    free(d->text);
-    *d = (struct kept_doc){0};
+    struct kept_docs *k = xcalloc(1, sizeof *k);
+    k->docs = cache_new(&opened_docs);
+    return k;
 }
 
 void kept_docs_free(struct kept_docs *k)
 {
-    for (size_t i = 0; k && i < PLACES; i++)
-        drop(&k->places[i]);
-    if (k)
-        drop(&k->longest);
+    if (!k)
+        return;
+    cache_free(k->docs);
+    json_decref(k->large);
     free(k);
-}
-
-/* The only place where it can be. */
-static struct kept_doc *place_of(struct kept_docs *k, const char *text, size_t len)
-{
-    return len > KEPT_BYTES ? &k->longest : &k->places[text_hash(text, len) % PLACES];
 }
 
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e)
 {
     const char *text = doc ? doc : ""; /* which is no JSON */
     size_t len = strlen(text);
-    struct kept_doc *d = place_of(k, text, len);
     struct opened o;
-    if (d->text && d->len == len && memcmp(d->text, text, len) == 0)
-        return d->doc;
+    json_t **kept = cache_find(k->docs, text, len);
+    if (kept)
+        return *kept;
     if (spec_open(text, NULL, &o, e) < 0)
         return NULL;
-    drop(d);
-    *d = (struct kept_doc){.text = xstrdup(text), .len = len, .doc = o.doc};
-    return d->doc;
+    kept = cache_add(k->docs, text, len, len * OPENED);
+    if (!kept) {
+        json_decref(k->large);
+        kept = &k->large;
+    }
+    *kept = o.doc;
+    return o.doc;
 }

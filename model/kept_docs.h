@@ -3,8 +3,6 @@
  * Stored documents without secrets that were opened lately. Tasks that run one after the other are
  * of one job and one pool, and each task's own document is asked for some times on its way. The
  * text alone says what a document is, so nothing has to be forgotten when rows change.
- *
- * The number is fixed; a new one takes the place of another.
  */
 #ifndef MODEL_KEPT_DOCS_H
 #define MODEL_KEPT_DOCS_H

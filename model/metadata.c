@@ -7,7 +7,7 @@
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_digit(char c)
@@ -15,14 +15,24 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool metadata_name_ok(const char *name)
+static bool is_name(const char *name, bool hyphens)
 {
     if (!*name || is_digit(*name))
         return false;
     for (; *name; name++)
-        if (!is_letter(*name) && !is_digit(*name))
+        if (!is_letter(*name) && !is_digit(*name) && !(hyphens && *name == '-'))
             return false;
     return true;
+}
+
+bool metadata_name_ok(const char *name)
+{
+    return is_name(name, false);
+}
+
+bool metadata_name_shown(const char *name)
+{
+    return is_name(name, true);
 }
 
 bool metadata_value_ok(const char *value)

@@ -287,6 +287,10 @@ struct storage_account {
 };
 
 #define ACCOUNT_KEY_BYTES 64
+/* Whether an account says of one of the ways to use it that it is off: "allowSharedKeyAccess", its
+ * keys and what they signed; "allowBlobPublicAccess". */
+bool account_forbids(const struct storage_account *account, const char *way);
+
 /* Both keys of an account. Not a row: st_account_keys() unseals them on request. */
 struct account_keys {
     unsigned char key[2][ACCOUNT_KEY_BYTES];
@@ -339,7 +343,25 @@ struct share_item {
     int64_t created_us;
 };
 
-/* A small blob whose file may not be on disk yet. */
+enum item_change_kind {
+    CHANGE_REPLACES = 1, /* another file takes the place */
+    CHANGE_REMOVES,
+    CHANGE_GROWS /* bytes are added at the file's end */
+};
+
+/* A change of a file or blob that is under way, with what is there before. */
+struct item_change {
+    int64_t id;
+    enum item_change_kind kind;
+    const char *place;               /* where the file is, as share_item.aside; NULL: at its path */
+    int64_t now_inode, now_mtime_ns; /* the file that it becomes; 0: it goes */
+    bool was_there;                  /* a file, */
+    int64_t was_inode, was_size, was_mtime_ns; /* which was this one */
+    bool was_noted;                            /* a row, */
+    struct share_item was;                     /* which was this one; share and path in any case */
+};
+
+/* A small blob whose file may not be on disk yet, or a few bytes at the end of one. */
 struct kept_put {
     int64_t id, share_id;
     const char *path, *aside; /* as of a struct share_item */
@@ -347,6 +369,9 @@ struct kept_put {
     const char *boot;         /* the kernel's run in which it was written */
     const char *bytes;        /* not terminated */
     size_t n;
+    int64_t was_inode, was_mtime_ns; /* the file that was there before; 0: none was */
+    bool grows;                      /* they are added to the file, */
+    int64_t grows_from;              /* which ends here before */
 };
 
 /* What a blob was at an instant. */

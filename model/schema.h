@@ -2,16 +2,16 @@
  *
  * Field tables and the one engine that reads them.
  *
- * Each property of each resource is described once, by a row in model/schema/<resource>.c: name,
- * kind, flags, enum, default, range, and the api-versions that know it (under which name). The
- * engine walks the rows in order
+ * Each property of each resource is described once, by a row in model/schema/<resource>.c or
+ * model/batch/: name, kind, flags, enum, default, range, and the api-versions that know it (under
+ * which name). model/schema_rows.h says how rows are written. The engine walks them in order
  *   - to accept a request: schema_accept() checks types, ranges, enums, required properties and
  *     cross-field rules, fills defaults, normalises (vmSize upper-case, enums lower-case), drops
  *     what is read-only or unknown, and moves every secret out into a separate object;
  *   - to render a reply: schema_render() writes the properties the asked version knows, in the
  *     rows' order, leaving out what is null, and cannot render a secret;
- *   - to fill a struct: schema_decode() copies every property whose row names a place in it. Adding
- *   a property or a version is adding rows.
+ *   - to fill a struct: schema_decode() copies every property whose row names a place in it.
+ * Adding a property or a version is adding rows.
  *
  * Canonical documents use the newest version's names. json_t ownership follows jansson: functions
  * return new references; arguments are borrowed.
@@ -65,8 +65,8 @@ enum field_flag {
     FIELD_UPPER = 1 << 3,      /* stored upper-case (vmSize) */
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
-    FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
-    FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
+    FIELD_INPUT_ONLY = 1 << 6, /* accepted as .canon, never rendered in these versions */
+    FIELD_DISCARD = 1 << 7,    /* it says how to do the request, and is not stored */
     FIELD_ID = 1 << 8,       /* a resource's id: stored with workspace, shown as versions have it */
     FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version must have: "" when absent */
     FIELD_POINTER = 1 << 10, /* decoded into a struct of its own, .into is the pointer to it */
@@ -75,23 +75,28 @@ enum field_flag {
 
 struct schema;
 
+/* What a member is that a value is decoded into. */
+enum into_type { INTO_IS_OTHER, INTO_IS_TEXT, INTO_IS_INT, INTO_IS_BOOL, INTO_IS_US };
+
+/* A row. The macros of model/schema_rows.h write it, and give the first four by position. */
 struct field {
-    const char *name;  /* on the wire, in the versions of .versions */
-    const char *canon; /* canonical name; NULL: the same */
+    const char *name; /* on the wire, in the versions of .versions */
+    unsigned flags;   /* enum field_flag */
+    /* Integer range, string length, item count or seconds; max 0: no limit (int32). */
+    long min, max;
     enum field_kind kind;
-    unsigned flags;
+    const char *canon; /* canonical name; NULL: the same */
     unsigned versions; /* 0 means V_ALL */
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */
-    long min, max;        /* integer range, string length, item count or seconds; max 0: no limit
-                             (int32) */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
-    /* Its place in the struct that its table is decoded into: 1 + the offset; 0: it has none.
-     * Written with the INTO_ macros of model/schema/tables.h, which look at the member's type. */
+    /* Its place in the struct that its table is decoded into: 1 + the offset; 0: it has none. */
     unsigned short into;
     unsigned short count_into; /* for an array: the place of the number of items, likewise */
+    unsigned short into_size;  /* of the member; 0 with INTO_SAME */
+    unsigned char into_type;   /* enum into_type */
 };
 
 struct schema {

@@ -18,6 +18,7 @@
 #include "lib/timefmt.h"
 #include "model/home.h"
 #include "model/schema_priv.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 #include "model/spec.h"
 
@@ -294,7 +295,7 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
 static int accept_map(const struct acceptor *c, const struct field *f, const json_t *in,
                       const struct place *at, json_t **out)
 {
-    static const struct field value_field = {.kind = FIELD_STRING, .max = 256};
+    static const struct field value_field = TEXT(NULL, .max = 256);
     enum { MAX_KEY = 512 };
     if (!json_is_object(in))
         return refuse(c, f, at, in);

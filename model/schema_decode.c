@@ -2,7 +2,7 @@
  *
  * The engine's third way: a canonical document fills the struct that its rows point into.
  *
- * Members are written by memcpy() at the rows' offsets, which INTO_ macros took from the struct.
+ * Members are written by memcpy() at the rows' offsets, which INTO() took from the struct.
  */
 #include <assert.h>
 #include <string.h>

@@ -52,14 +52,24 @@ struct program_spec {
     const char *shown; /* what people are told instead */
 };
 
+/* A blob of a container whose file is not in the container's folder, because no file there can have
+ * its name. */
+struct input_blob {
+    const char *name;
+    const char *share, *path; /* a folder, and the file's path in it */
+    bool has_bytes;
+};
+
 /* What is put onto a node before the run begins: a file of the daemon's, or of others, or all such
  * files whose names begin alike. */
 struct input_file {
     const char *share, *path; /* a folder, and the file's path in it */
     const char *url;          /* instead of both: of others; secret */
     const char *prefix;       /* share or url is of a container, of which those files are meant */
-    const char *to;           /* below the node's root; with a prefix a directory */
-    const char *what;         /* what people are told of it */
+    const struct input_blob *aside; /* more of those; of a share alone */
+    size_t n_aside;
+    const char *to;   /* below the node's root; with a prefix a directory */
+    const char *what; /* what people are told of it */
     int mode;
     const char *link; /* it is an archive, which is unpacked at `to`, once, and this, below the
                        * node's root too, leads there; NULL: it is not */
@@ -154,7 +164,9 @@ struct container_spec {
     const char *shm_size;       /* as docker has it; NULL: its default */
     const char *const *options; /* more arguments for its start; NULL: none */
     size_t n_options;
-    bool in_image; /* processes begin in the image's working directory */
+    const char *run_as;     /* of these, whom its processes are to be; NULL: not said */
+    const char *entrypoint; /* of these, what programs with words of their own are given to */
+    bool in_image; /* processes begin in the image's working directory, or that of the options */
     bool narrow;   /* of the node it sees `binds` alone, else all below its root */
     struct container_bind {
         const char *path; /* below the node's root */
@@ -233,6 +245,9 @@ struct job_spec {
     const char *file_suffix; /* of its std files and log: of an index of an array; NULL: none */
 };
 
+/* What AZ_BATCHAI_MOUNT_ROOT was in the service. In paths of directories it stands for that. */
+#define PUBLISHED_MOUNTS "/mnt/batch/tasks/shared/LS_root/mounts"
+
 /* `secrets` is the unsealed JSON text, or NULL. */
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
                       struct node_setup_spec *out, struct err *e) MUST_CHECK;
@@ -262,7 +277,10 @@ const char *share_hidden_folder(struct arena *a, const char *storage_dir, const 
                                 const char *which, int64_t share_id);
 bool share_name_valid(const char *name);
 /* The rules in words, to follow "must be" in messages. */
-extern const char account_name_rule[], share_name_rule[];
+/* Whether a container or share of that name can be made by a PUT of it. Mounts may name others,
+ * which folders had before there was one. */
+bool container_name_valid(const char *name);
+extern const char account_name_rule[], share_name_rule[], container_name_rule[];
 
 /* Splits "[http(s)://ACCOUNT.file.SUFFIX/SHARE]" or path-style URLs. -1 if it names no share. */
 int file_share_from_url(struct arena *a, const char *url, const char **account,

@@ -56,6 +56,15 @@ int node_setup_decode(struct arena *a, const struct cluster *c, const char *secr
     return 0;
 }
 
+/* A path that begins with PUBLISHED_MOUNTS, by the variable. */
+static const char *mounts_by_name(struct arena *a, const char *path)
+{
+    size_t n = strlen(PUBLISHED_MOUNTS);
+    bool written_out =
+        path && strncmp(path, PUBLISHED_MOUNTS, n) == 0 && (path[n] == '/' || path[n] == '\0');
+    return written_out ? arena_concat(a, "$AZ_BATCHAI_MOUNT_ROOT", path + n) : path;
+}
+
 int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct job_spec *out,
                     struct err *e)
 {
@@ -66,6 +75,11 @@ int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, s
     schema_decode(&schema_job, a, o.doc, out);
     spec_close(&o);
     out->segment = job_path_segment(a, j);
+    out->std_prefix = mounts_by_name(a, out->std_prefix);
+    for (size_t i = 0; i < out->n_inputs; i++)
+        out->inputs[i].path = mounts_by_name(a, out->inputs[i].path);
+    for (size_t i = 0; i < out->n_outputs; i++)
+        out->outputs[i].path = mounts_by_name(a, out->outputs[i].path);
     if (out->tool && out->max_wall_us > 0)
         return 0;
     job_spec_wipe(out);

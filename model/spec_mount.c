@@ -44,6 +44,22 @@ bool share_name_valid(const char *name)
     return n >= 1 && n <= SHARE_NAME_MAX && !name[n];
 }
 
+/* https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
+ */
+const char container_name_rule[] =
+    "3 to 63 lower-case letters, digits and single hyphens, and begin and end with a letter or "
+    "digit";
+
+bool container_name_valid(const char *name)
+{
+    size_t n = strlen(name);
+    bool good = n >= 3 && n <= 63 && name[0] != '-' && name[n - 1] != '-' && !strstr(name, "--");
+    for (const char *p = name; good && *p; p++)
+        good = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-';
+    return good || strcmp(name, "$root") == 0 || strcmp(name, "$web") == 0 ||
+           strcmp(name, "$logs") == 0;
+}
+
 const char *share_folder(struct arena *a, const char *storage_dir, const char *account,
                          enum share_kind kind, const char *share)
 {

@@ -92,7 +92,7 @@ bool pass_backfills(struct pass *p);
 /* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
-/* asked.c: does what was asked of nodes that hold nothing any more. */
+/* node_requests.c: does what was asked of nodes that hold nothing any more. */
 int pass_fulfil(struct pass *p, struct err *e) MUST_CHECK;
 
 /* demand.c: how many nodes the queue asks automatic scaling for, besides those that hold runs. */
@@ -102,7 +102,7 @@ int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
 /* reclaim.c: takes machines back from low-priority pools, as many as the pool is short of. */
 int pass_reclaim(struct pass *p, struct err *e) MUST_CHECK;
 
-/* held.c: fails runs that waited for others in vain. */
+/* failed_dependencies.c: fails runs that waited for others in vain. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 
 #endif

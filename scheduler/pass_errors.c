@@ -31,6 +31,22 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
     return f;
 }
 
+/* Its disk has no room for more; once it holds nothing, its row says so. */
+static bool closed(struct pass *p, const struct node *nd, struct failure *out)
+{
+    const struct front_words *w = p->front->words;
+    const char *why = fleet_node_closed(p->s->fleet, nd->id);
+    if (!why || nd->state != NODE_IDLE || nd->live == 0)
+        return false;
+    *out = (struct failure){
+        .code = FAIL_NODE_DISK,
+        .message = front_say(w, p->a, "The node gets no further {run}: %s", why),
+        .node = nd->name,
+        .remedy = "make room there, or mount the disk anew if it has become read-only",
+        .exit_code = -1};
+    return true;
+}
+
 /* Why a node gets no further job although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
@@ -68,7 +84,7 @@ int pass_write_errors(struct pass *p, struct err *e)
         id_map_put(&p->s->short_pools, p->pool.id, NULL);
     else
         id_map_remove(&p->s->short_pools, p->pool.id);
-    const char **each = arena_alloc(p->a, (2 * p->n_nodes + PASS_CLASSES) * sizeof *each);
+    const char **each = arena_alloc(p->a, (3 * p->n_nodes + PASS_CLASSES) * sizeof *each);
     size_t n = 0;
     for (size_t i = 0; i < p->n_classes; i++)
         if (p->classes[i].shut) {
@@ -82,6 +98,8 @@ int pass_write_errors(struct pass *p, struct err *e)
         }
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (withdrawn(p, &p->nodes[i], &f))
+            each[n++] = failure_append(p->a, NULL, &f);
+        if (closed(p, &p->nodes[i], &f))
             each[n++] = failure_append(p->a, NULL, &f);
         if (p->nodes[i].state == NODE_UNUSABLE)
             each[n++] = p->nodes[i].errors;

@@ -132,7 +132,7 @@ const struct node *pass_row_of(const struct pass *p, const struct plan_node *n)
 bool pass_out_of_service(const struct pass *p, const struct node *nd)
 {
     struct machine_use m;
-    if (nd->off != 0 || nd->wish != WISH_NOTHING)
+    if (nd->off != 0 || nd->wish != WISH_NOTHING || fleet_node_closed(p->s->fleet, nd->id))
         return true;
     return machines_use(p->s->fleet, nd->machine_id, &m) &&
            (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));

@@ -2,12 +2,13 @@
  *
  * Which runs start: plan_queue_ask() of plan.h. What is left of nodes is in two trees, one of all
  * and one of those that are whole, in the order of ordinals; a run searches one of them, and so
- * costs much the same however many nodes there are. What is kept for those that wait is ahead.c's.
+ * costs much the same however many nodes there are. What is kept for those that wait is
+ * reservations.c's.
  */
 #include <assert.h>
 #include <stdlib.h>
 
-#include "scheduler/ahead.h"
+#include "scheduler/reservations.h"
 
 struct plan_queue {
     struct arena *a;

@@ -2,8 +2,8 @@
  *
  * What is remembered of pools between passes, and what becomes of it when one is gone.
  */
-#include "scheduler/oversized.h"
 #include "scheduler/sched_priv.h"
+#include "scheduler/unplaceable.h"
 
 void wake_short_pools(struct sched *s)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "model/states.h"
-#include "scheduler/oversized.h"
 #include "scheduler/pass.h"
+#include "scheduler/unplaceable.h"
 #include "scheduler/wake/paced.h"
 
 /* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
@@ -192,14 +192,14 @@ static bool leaves(const struct pass *p, const struct plan_node *n)
 static int retry_unusable(struct pass *p, struct err *e)
 {
     const struct plan_node *nodes = pass_plan_nodes(p);
-    intptr_t last = (intptr_t)id_map_find(&p->s->retrying, p->pool.id);
+    int64_t last = id_map_number(&p->s->retrying, p->pool.id);
     int left = NODES_PER_PASS;
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (nodes[i].ordinal <= last || nodes[i].state != NODE_UNUSABLE || nodes[i].live > 0 ||
             leaves(p, &nodes[i]))
             continue;
         if (left-- == 0) {
-            id_map_put(&p->s->retrying, p->pool.id, (void *)last);
+            id_map_put_number(&p->s->retrying, p->pool.id, last);
             p->unfinished = true;
             return 0;
         }
@@ -434,7 +434,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
 /* Whether it is too early for another pass; if so, the pool is woken in time for one. */
 static bool rests(struct sched *s, int64_t id)
 {
-    int64_t until = (intptr_t)id_map_find(&s->resting, id);
+    int64_t until = id_map_number(&s->resting, id);
     if (until <= wakes_mono(s->wakes))
         return false;
     wake_by(s->wakes, WAKE_POOL, id, until);
@@ -449,7 +449,7 @@ static void rest(struct pass *p, int64_t id)
     if (p->unfinished)
         wake_at(w, WAKE_POOL, id, wakes_mono(w));
     else if (us > 0)
-        id_map_put(&p->s->resting, id, (void *)(intptr_t)(wakes_mono(w) + us));
+        id_map_put_number(&p->s->resting, id, wakes_mono(w) + us);
     else
         id_map_remove(&p->s->resting, id);
 }
@@ -489,5 +489,27 @@ void pool_reconcile(void *ctx, int64_t id)
         rest(&p, id);
     if (st_has_pending(s->st))
         wake_when_durable(s->wakes, effect_reconciled, s, id);
+    arena_free(&a);
+}
+
+/* The next pass, when there may be one, writes what is wrong anew. */
+void pool_refused(void *ctx, int64_t id, const struct err *why)
+{
+    struct sched *s = ctx;
+    struct arena a;
+    struct err e = {0};
+    struct pass p = {.s = s, .a = &a};
+    const struct failure f = {.code = FAIL_ENDED_DAEMON, .message = why->msg, .exit_code = -1};
+    arena_init(&a);
+    int rc = pass_load_pool(&p, id, &e);
+    const char *errors = failure_append(&a, NULL, &f);
+    if (rc == 1 && (!p.pool.errors || strcmp(p.pool.errors, errors) != 0))
+        rc = st_pool_set_errors(s->st, id, errors, &e);
+    if (rc < 0) {
+        LOG_ERROR(s->log, "pool.refusal_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
+        wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
+    } else if (st_has_pending(s->st)) {
+        wake_if_lost(s->wakes, WAKE_POOL, id);
+    }
     arena_free(&a);
 }

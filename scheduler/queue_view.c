@@ -22,6 +22,8 @@ static const char *trouble(const struct pass *p, const struct node *nd)
     struct machine_use m;
     if (nd->state == NODE_LEAVING)
         return NULL;
+    if (fleet_node_closed(p->s->fleet, nd->id))
+        return "without room on the disk";
     if (machines_use(p->s->fleet, nd->machine_id, &m)) {
         if (!m.in_inventory)
             return "not in the inventory";
@@ -33,7 +35,8 @@ static const char *trouble(const struct pass *p, const struct node *nd)
 
 static void look_at_nodes(struct pass *p, struct queue_view *v)
 {
-    static const char *const troubles[] = {"drained", "unusable", "not in the inventory"};
+    static const char *const troubles[] = {"drained", "unusable", "not in the inventory",
+                                           "without room on the disk"};
     for (size_t k = 0; k < sizeof troubles / sizeof troubles[0]; k++) {
         const char *names = NULL;
         for (size_t i = 0; i < p->n_nodes; i++) {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "model/capacity.h"
-#include "scheduler/oversized.h"
+#include "model/vm_size.h"
+#include "scheduler/unplaceable.h"
 
 /* --- what is told from below ---------------------------------------------------------------- */
 
@@ -118,6 +119,7 @@ struct sched *sched_create(const struct sched_config *c)
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     create_rooms(s, c);
     wakes_handle(s->wakes, WAKE_POOL, pool_reconcile, s);
+    wakes_handle_refused(s->wakes, WAKE_POOL, pool_refused);
     return s;
 }
 
@@ -249,6 +251,19 @@ bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority
 {
     bool on_machines;
     return capacity(s, vm_size, priority, &on_machines) > 0 && !on_machines;
+}
+
+bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority)
+{
+    const struct site *site = fleet_site(s->fleet);
+    return !site || !site->first_alone || fleet_is_scripted(s->fleet, vm_size) ||
+           !sched_is_local(s, vm_size, priority);
+}
+
+bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority)
+{
+    return !fleet_is_scripted(s->fleet, vm_size) && !s->local_vm_sizes[0] &&
+           sched_is_local(s, vm_size, priority) && !vm_size_is_azures(vm_size);
 }
 
 static int refuse_size(const struct sched *s, const struct front_words *w, const char *vm_size,

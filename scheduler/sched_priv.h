@@ -30,8 +30,9 @@ struct sched {
     char **local_vm_sizes; /* ours; NULL-terminated */
     char **backfill;       /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
-    struct id_map judged;     /* a set of waiting runs that can run: they are not looked at again */
-    struct id_map told_sizes; /* pool -> the size for which its runs were last told: oversized.c */
+    struct id_map judged; /* a set of waiting runs that can run: they are not looked at again */
+    struct id_map
+        told_sizes; /* pool -> the size for which its runs were last told: unplaceable.c */
     struct id_map
         told_blocked; /* pool -> the run that was last told that it cannot have its nodes */
     struct id_map
@@ -48,5 +49,7 @@ struct sched {
 void wake_short_pools(struct sched *s);
 
 void pool_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
+/* For wakes_handle_refused(): the pool's errors say why nothing is done for it. */
+void pool_refused(void *ctx, int64_t id, const struct err *why);
 
 #endif

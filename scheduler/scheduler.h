@@ -23,8 +23,8 @@
 #include "lib/timefmt.h"
 #include "model/resource.h"
 #include "model/spec.h"
-#include "scheduler/fleet/front.h"
-#include "scheduler/fleet/site.h"
+#include "scheduler/front/front.h"
+#include "scheduler/site/site.h"
 
 struct fleet;
 struct runs;
@@ -124,6 +124,11 @@ struct wakes *sched_wakes(const struct sched *s);
 
 /* Whether new nodes of such a pool would be local. */
 bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
+/* False: jobs of such a pool reach the daemon's own files, so they are the first principal's. */
+bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);
+/* Whether they would be local although nobody knows a size of this name: neither the site's
+ * configuration nor Azure. */
+bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
  * property path. */
 int sched_check_scale(const struct sched *s, enum resource_kind kind, const char *vm_size,

@@ -12,7 +12,7 @@
 #include "scheduler/pass.h"
 #include "scheduler/wake/paced.h"
 #include "storage/overview.h"
-#include "storage/pace.h"
+#include "storage/storage.h"
 
 /* Waiting runs that one pass looks at without backfill; also bounds how many it fails or starts at
  * once. The pool is woken again when more could be done. */

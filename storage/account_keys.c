@@ -45,13 +45,10 @@ static int from_text(const struct keys_of *of, const char *text, int64_t id,
 static int read_keys(struct storage *st, const struct keys_of *of, int64_t id,
                      struct account_keys *out, struct err *e)
 {
-    struct q q;
     struct arena a;
     const char *text;
     arena_init(&a);
-    q_read(&q, st, of->get);
-    q_int(&q, id);
-    int rc = q_secret(&q, &a, &text, e);
+    int rc = of->get(st, &a, id, &text, e);
     if (rc == 1 && from_text(of, text, id, out, e) < 0)
         rc = -1;
     if (text)
@@ -63,14 +60,14 @@ static int read_keys(struct storage *st, const struct keys_of *of, int64_t id,
 int st_keys_get(struct storage *st, const struct keys_of *of, int64_t id, struct account_keys *out,
                 struct err *e)
 {
-    struct known_keys *k = st_known_keys(st, of->kind, id);
-    if (k->kind == of->kind && k->id == id && id != 0) {
-        *out = k->keys;
+    const struct account_keys *known = st_known_keys(st, of->kind, id);
+    if (known) {
+        *out = *known;
         return 1;
     }
     int rc = read_keys(st, of, id, out, e);
     if (rc == 1)
-        *k = (struct known_keys){of->kind, id, *out};
+        st_keep_keys(st, of->kind, id, out);
     return rc;
 }
 

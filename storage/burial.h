@@ -7,6 +7,7 @@
 #ifndef STORAGE_BURIAL_H
 #define STORAGE_BURIAL_H
 
+#include "storage/sql/burial.h"
 #include "storage/storage.h"
 
 #define GROUPS_BURIED "buried" /* no subscription's id */
@@ -19,12 +20,6 @@ int st_group_bury(struct storage *, int64_t id, int64_t now_us, struct err *) MU
  * are written; *more: not all groups are marked. */
 int st_buried_mark(struct storage *, int64_t now_us, int limit, bool *more,
                    struct err *) MUST_CHECK;
-/* Vaults that were deleted in a group, which may be gone itself; NULL: in all of a subscription.
- * Only those with a greater id than `after`. */
-int st_vaults_bury(struct storage *, const char *subscription, const char *group, int64_t after,
-                   int64_t now_us, struct err *) MUST_CHECK;
-/* The greatest id of a vault; 0: there is none. */
-int st_last_vault(struct storage *, int64_t *id, struct err *) MUST_CHECK;
 /* Role assignments at a scope, and below it. */
 int st_roles_bury(struct storage *, const char *scope, struct err *) MUST_CHECK;
 

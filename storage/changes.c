@@ -5,30 +5,11 @@
 #include <string.h>
 
 #include "lib/strbuf.h"
-#include "storage/columns.h"
+#include "storage/burial.h"
+#include "storage/sql/columns.h"
 #include "storage/storage_priv.h"
 
 #define KEPT "100000" /* some 20 MB */
-
-#define ROW struct change
-static const struct st_column change_columns[] = {
-    OWN_ID("seq", seq),
-    INT64("at_us", at_us, instant),
-    INT("kind", kind, number),
-    INT64("resource_id", resource_id, id),
-    TEXT("path", path),
-    INT("what", what, any_state),
-    INT("from_state", from, any_state),
-    INT("to_state", to, any_state),
-    TEXT("reason", reason),
-};
-#undef ROW
-static const struct st_row change_row = {"change",
-                                         NULL,
-                                         "h",
-                                         sizeof(struct change),
-                                         change_columns,
-                                         sizeof change_columns / sizeof *change_columns};
 
 /* --- paths: SQL over the row '@' -------------------------------------------------------------- */
 
@@ -118,9 +99,9 @@ static const struct kept_kind {
                          "@.name FROM batch_application a WHERE a.id = @.application_id)",
      NULL, "activated_us format", NULL},
     {CHANGE_CONTAINER, "share", SHARE("/blobServices/default/containers/", "@.name"), NULL,
-     "quota metadata acl public_access access_tier", "@.state = 2 AND @.kind = 2"},
+     "quota metadata acl public_access access_tier", SQL_CONTAINER_THERE},
     {CHANGE_SHARE, "share", SHARE("/fileServices/default/shares/", "@.name"), NULL,
-     "quota metadata acl public_access access_tier", "@.state = 2 AND @.kind = 1"},
+     "quota metadata acl public_access access_tier", SQL_SHARE_THERE},
     {CHANGE_VAULT, "vault",
      "'/subscriptions/' || @.subscription || '/resourceGroups/' || @.group_name || "
      "'/providers/Microsoft.KeyVault/vaults/' || @.name",
@@ -193,7 +174,7 @@ static void put_change(struct strbuf *out, const struct kept_kind *k, const char
     if (fallen)
         strbuf_printf(out,
                       ", (SELECT path FROM change WHERE kind = %d AND resource_id = %s.id "
-                      "AND NOT " IS_FORGOTTEN("change") " ORDER BY seq DESC LIMIT 1))",
+                      "AND NOT " SQL_CHANGE_IS_FORGOTTEN " ORDER BY seq DESC LIMIT 1))",
                       (int)k->kind, row);
     strbuf_puts(out, " AS path) WHERE path NOT LIKE '/subscriptions/" GROUPS_BURIED "/%'; END;\n");
 }
@@ -209,7 +190,7 @@ static void put_made(struct strbuf *out, struct arena *a, const struct kept_kind
                   (int)k->kind, k->table);
     put_there(out, k, "NEW");
     strbuf_puts(out, " BEGIN ");
-    put_change(out, k, "NEW", "1", "0", state_of(a, k, "NEW"), false);
+    put_change(out, k, "NEW", SQL_CHANGE_MADE, "0", state_of(a, k, "NEW"), false);
 }
 
 static void put_removed(struct strbuf *out, struct arena *a, const struct kept_kind *k)
@@ -220,7 +201,7 @@ static void put_removed(struct strbuf *out, struct arena *a, const struct kept_k
                   (int)k->kind, k->table);
     put_there(out, k, "OLD");
     strbuf_puts(out, " BEGIN ");
-    put_change(out, k, "OLD", "3", state ? state : state_of(a, k, "OLD"), "0", true);
+    put_change(out, k, "OLD", SQL_CHANGE_REMOVED, state ? state : state_of(a, k, "OLD"), "0", true);
 }
 
 /* Of the columns of a table some make the resource another one; its state, and what says whether it
@@ -250,9 +231,9 @@ static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind
     struct strbuf what = STRBUF_INIT;
     strbuf_puts(&what, "CASE WHEN NOT ");
     put_there(&what, k, "OLD");
-    strbuf_puts(&what, " THEN 1 WHEN NOT ");
+    strbuf_puts(&what, " THEN " SQL_CHANGE_MADE " WHEN NOT ");
     put_there(&what, k, "NEW");
-    strbuf_puts(&what, " THEN 3 ELSE 2 END");
+    strbuf_puts(&what, " THEN " SQL_CHANGE_REMOVED " ELSE " SQL_CHANGE_DONE " END");
     put_change(out, k, "NEW", what.s, state_of(a, k, "OLD"), state_of(a, k, "NEW"),
                k->there != NULL);
     strbuf_free(&what);
@@ -267,7 +248,8 @@ static void put_told(struct strbuf *out, size_t i)
                   " AND NEW.kind = %d BEGIN INSERT INTO change (at_us, kind, resource_id, path, "
                   "what, from_state, "
                   "to_state, reason) SELECT NEW.at_us, %d, NEW.resource_id, path, "
-                  "iif(NEW.from_state = 0, 1, 2), NEW.from_state, NEW.to_state, NEW.reason "
+                  "iif(NEW.from_state = 0, " SQL_CHANGE_MADE ", " SQL_CHANGE_DONE
+                  "), NEW.from_state, NEW.to_state, NEW.reason "
                   "FROM (SELECT %s AS path) WHERE path NOT LIKE "
                   "'/subscriptions/" GROUPS_BURIED "/%%'; END;\n",
                   (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
@@ -286,7 +268,8 @@ static void put_secrets(struct strbuf *out)
                       "CREATE TEMP TRIGGER change_version_%d AFTER %s BEGIN "
                       "INSERT INTO change (at_us, kind, resource_id, path, what, from_state, "
                       "to_state) SELECT served_now(), %d, k.id, " VAULT
-                      " || '/secrets/' || k.name, 2, 0, 0 FROM secret k JOIN vault v "
+                      " || '/secrets/' || k.name, " SQL_CHANGE_DONE
+                      ", 0, 0 FROM secret k JOIN vault v "
                       "ON v.id = k.vault_id WHERE k.id = NEW.secret_id; END;\n",
                       i, when[i], (int)CHANGE_SECRET);
 }
@@ -329,47 +312,20 @@ int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
     return rc;
 }
 
-int st_changes_since(struct storage *st, struct arena *a, int64_t after_seq, int limit,
-                     struct change **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    void *items;
-    q_read(&q, st, ST_CHANGE_SINCE);
-    q_int(&q, after_seq);
-    q_int(&q, limit);
-    if (q_rows(&q, a, &change_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
-}
-
 int st_changes_forget(struct storage *st, const char *path, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, path ? ST_CHANGE_FORGET : ST_CHANGE_FORGET_ALL, e) < 0)
-        return -1;
-    if (path)
-        q_text(&q, path);
-    return q_run(&q, e);
+    return path ? st_changes_forget_at(st, path, e) : st_changes_forget_all(st, e);
 }
 
 int st_changes_sweep(struct storage *st, int limit, int *gone, struct err *e)
 {
-    struct q q;
+    bool any;
     *gone = 0;
-    q_read(&q, st, ST_CHANGE_ANY_FORGOTTEN);
-    int64_t any = 0;
-    if (q_one_int(&q, &any, e) < 0)
+    if (st_changes_any_forgotten(st, &any, e) < 0)
         return -1;
-    if (any == 0)
+    if (!any)
         return 0;
-    if (q_write(&q, st, ST_CHANGE_SWEEP, e) < 0)
+    if (st_changes_sweep_some(st, limit, gone, e) < 0)
         return -1;
-    q_int(&q, limit);
-    if (q_run(&q, e) < 0)
-        return -1;
-    *gone = q_changed(st);
-    if (*gone == limit)
-        return 0;
-    return q_write(&q, st, ST_CHANGE_SWEPT, e) < 0 ? -1 : q_run(&q, e);
+    return *gone == limit ? 0 : st_changes_swept(st, e);
 }

@@ -15,6 +15,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "storage/sql/change.h"
 
 struct loop;
 struct storage;
@@ -60,9 +61,6 @@ struct change {
 /* From now on they are kept, the latest hundred thousand; they happen in the time of `loop`, which
  * is borrowed. */
 int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
-/* Those with numbers above `after`, at most `limit`. */
-int st_changes_since(struct storage *, struct arena *, int64_t after, int limit,
-                     struct change **rows, size_t *n, struct err *) MUST_CHECK;
 /* Those of `path` and of what is below it; NULL: all. Nobody sees them any more, and their numbers
  * are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;

@@ -18,11 +18,7 @@
 
 int st_set_clean(struct storage *st, enum close_mark mark, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_META_SET_CLEAN, e) < 0)
-        return -1;
-    q_int(&q, (int64_t)mark);
-    return q_run(&q, e);
+    return st_meta_set_clean(st, (int)mark, e);
 }
 
 /* Up to SHOWN_PROBLEMS of them as text. */

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lib/work.h"
 #include "storage/storage_priv.h"
 
 struct st_beside {
@@ -37,7 +38,7 @@ static void finish(struct st_beside *b)
         return;
     if (b->rc < 0) {
         LOG_ERROR(st->log, "db.damaged", LF_STR("why", b->why.msg));
-        abort();
+        work_give_up();
     }
     LOG_INFO(st->log, "db.checked", LF_INT("ms", (loop_mono_us(b->loop) - b->began_us) / 1000));
     if (st_set_clean(st, CLOSE_NONE, &e) < 0) /* it will be checked once more */

@@ -10,6 +10,7 @@
 #include <limits.h>
 
 #include "storage/rows.h"
+#include "storage/sql/columns.h"
 #include "storage/storage.h"
 
 #define AT(member) offsetof(ROW, member)
@@ -43,6 +44,10 @@
 #define MAYBE(name, value, flag)                                                                   \
     {                                                                                              \
         name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag), &number                              \
+    }
+#define BLOB(sql, value, n)                                                                        \
+    {                                                                                              \
+        NULL, sql, COLUMN_BLOB, true, AT(value), AT(n), NULL                                       \
     }
 #define SECRET(name)                                                                               \
     {                                                                                              \
@@ -93,6 +98,7 @@ DOMAIN(etag, 0, INT64_MAX, 0);
 DOMAIN(batch_pool_state, BATCH_POOL_ACTIVE, BATCH_POOL_DELETING, 0);
 DOMAIN(batch_allocation, BATCH_ALLOCATION_STEADY, BATCH_ALLOCATION_STOPPING, 0);
 DOMAIN(blob_type, BLOB_NONE, BLOB_APPEND, 0);
+DOMAIN(item_change_kind, CHANGE_REPLACES, CHANGE_GROWS, 0);
 DOMAIN(file_size, 0, INT64_MAX, 0);
 DOMAIN(bits, INT64_MIN, INT64_MAX, 0); /* only compared */
 

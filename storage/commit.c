@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/work.h"
 #include "storage/storage_priv.h"
 
 static void sync_start(struct storage *st);
@@ -62,8 +63,8 @@ static void list_fire(struct durable_list *l)
 
 void st_commit_free(struct storage *st)
 {
-    struct durable_list *lists[] = {&st->turn, &st->waiting, &st->synced};
-    for (size_t i = 0; i < 3; i++) {
+    struct durable_list *lists[] = {&st->turn, &st->written, &st->waiting, &st->synced};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (size_t k = 0; k < lists[i]->n; k++)
             release(lists[i]->items[k].failed);
         free(lists[i]->items);
@@ -126,14 +127,30 @@ static int turn_commit(struct storage *st, struct err *why)
 
 static void turn_fail(struct storage *st, const struct err *why)
 {
-    LOG_ERROR(st->log, "db.turn_lost", LF_STR("why", why->msg), LF_INT("callbacks", st->turn.n));
-    if (st->turn.n == 0)
+    struct durable_list *lists[] = {&st->turn, &st->written};
+    size_t n = st->turn.n + st->written.n;
+    LOG_ERROR(st->log, "db.turn_lost", LF_STR("why", why->msg), LF_INT("callbacks", n));
+    if (n == 0)
         return;
     struct failed_turn *f = xcalloc(1, sizeof *f);
     f->why = *why;
-    f->refs = st->turn.n;
-    for (size_t i = 0; i < st->turn.n; i++)
-        st->turn.items[i].failed = f;
+    f->refs = n;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            lists[k]->items[i].failed = f;
+}
+
+static void sync_or_fire(struct storage *st)
+{
+    if (st->syncing)
+        return;
+    if (st->dirty && !st->without_sync) {
+        sync_start(st);
+        return;
+    }
+    st->dirty = false;
+    if (st->waiting.n > 0)
+        list_fire(&st->waiting);
 }
 
 void st_turn_end(struct storage *st)
@@ -148,15 +165,14 @@ void st_turn_end(struct storage *st)
     list_move(&st->waiting, &st->turn);
     if (wrote && st->finish_checkpoint)
         st_checkpoint_rest(st);
-    if (st->syncing)
-        return;
-    if (st->dirty && !st->without_sync) {
-        sync_start(st);
-        return;
-    }
-    st->dirty = false;
-    if (st->waiting.n > 0)
-        list_fire(&st->waiting);
+    sync_or_fire(st);
+    if (st->written.n > 0)
+        list_fire(&st->written);
+}
+
+void st_when_committed(struct storage *st, st_durable_cb cb, void *ctx)
+{
+    list_add(&st->written, (struct durable){.cb = cb, .ctx = ctx});
 }
 
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx)
@@ -254,7 +270,7 @@ static void sync_done(void *ctx, enum loop_work_end how)
         /* The kernel may have dropped the pages and would report success next time. The state on
          * disk is whole, so the daemon must start again from there. */
         LOG_ERROR(st->log, "db.sync_failed", LF_STR("error", strerror(st->sync_errno)));
-        abort();
+        work_give_up();
     }
     st->syncing = false;
     st->counters.syncs++;

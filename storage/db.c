@@ -128,13 +128,6 @@ const struct st_counters *st_counters(const struct storage *st)
     return &st->counters;
 }
 
-/* SQLite leaves a page alone that would be as before, so the statement flips a bit. */
-int st_touch(struct storage *st, struct err *e)
-{
-    struct q q;
-    return q_write(&q, st, ST_EPOCH_TOUCH, e) < 0 ? -1 : q_run(&q, e);
-}
-
 const struct epoch *st_epoch(const struct storage *st)
 {
     return &st->epoch;
@@ -142,12 +135,10 @@ const struct epoch *st_epoch(const struct storage *st)
 
 static int read_term(struct storage *st, struct err *e)
 {
-    struct q q;
     struct arena a;
     struct epoch row;
     arena_init(&a);
-    q_read(&q, st, ST_EPOCH_GET);
-    int rc = q_one(&q, &a, &epoch_row, &row, e);
+    int rc = st_epoch_row(st, &a, &row, e);
     if (rc == 1)
         st->epoch.term = row.term;
     arena_free(&a);
@@ -211,7 +202,7 @@ static void free_storage(struct storage *st)
     if (st->wal_fd >= 0)
         close(st->wal_fd);
     st_commit_free(st);
-    st_known_forget(st);
+    st_known_free(st);
     sodium_memzero(st->key, sizeof st->key);
     free(st->path);
     free(st->key_path);
@@ -238,6 +229,7 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     if (st_peek(path, &file, e) < 0)
         return -1;
     struct storage *st = xcalloc(1, sizeof *st);
+    st_known_init(st);
     st->path = xstrdup(path);
     st->key_path = xstrdup(key_path);
     st->log = &quiet;
@@ -258,6 +250,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
         refuse_lost(c, &file, e) < 0)
         return -1;
     struct storage *st = xcalloc(1, sizeof *st);
+    st_known_init(st);
     st->path = xstrdup(c->path);
     st->key_path = xstrdup(c->key_path);
     st->log = c->log;

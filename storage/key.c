@@ -71,11 +71,7 @@ static int key_prove(struct storage *st, const void *check, size_t len, struct e
 
 static int key_remember(struct storage *st, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_META_SET_KEY_CHECK, e) < 0)
-        return -1;
-    q_sealed(&q, KEY_CHECK_TEXT);
-    return q_run(&q, e);
+    return st_meta_set_key_check(st, KEY_CHECK_TEXT, e);
 }
 
 int st_key_load(struct storage *st, struct err *e)

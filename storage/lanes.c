@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/work.h"
 #include "storage/storage_priv.h"
 
 /* Each lane has one piece of work at a time. */
@@ -21,5 +22,5 @@ void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, str
         return;
     /* No thread can be started, so no write could be acknowledged any more. */
     LOG_ERROR(st->log, "db.no_thread", LF_STR("error", strerror(errno)));
-    abort();
+    work_give_up();
 }

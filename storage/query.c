@@ -137,6 +137,9 @@ static void bind_column(struct q *q, const struct st_column *c, const char *at, 
     case COLUMN_SECRET:
         q_sealed(q, secrets);
         return;
+    case COLUMN_BLOB:
+        q_bytes(q, *(const void *const *)value, *(const size_t *)(at + c->has));
+        return;
     }
 }
 
@@ -177,6 +180,16 @@ const char *c_text(struct q *q, struct arena *a)
     return s ? arena_strndup(a, s, n) : NULL;
 }
 
+/* The next column, with a '\0' behind it. */
+static const void *copy_blob(struct q *q, struct arena *a, size_t *n)
+{
+    const void *bytes = c_blob(q, n);
+    char *copy = arena_alloc(a, *n + 1);
+    memcpy(copy, *n > 0 ? bytes : "", *n);
+    copy[*n] = '\0';
+    return copy;
+}
+
 static bool fits(const struct st_domain *d, int64_t v)
 {
     return v >= d->least && v <= d->most && (!d->holes || !(d->holes >> v & 1));
@@ -204,6 +217,9 @@ static bool read_column(struct q *q, const struct st_column *c, struct arena *a,
         return true;
     case COLUMN_TEXT:
         *(const char **)value = c_text(q, a);
+        return true;
+    case COLUMN_BLOB:
+        *(const void **)value = copy_blob(q, a, (size_t *)(to + c->has));
         return true;
     case COLUMN_SECRET: /* is not selected */
         return true;
@@ -360,79 +376,6 @@ int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e)
     rc = st_unseal(q->st, a, blob, len, plain, e) < 0 ? -1 : 1;
     q_end(q);
     return rc;
-}
-
-/* --- whole statements ------------------------------------------------------------------------- */
-
-int q_by_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-            const struct st_row *row, void *out, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, id);
-    return q_one(&q, a, row, out, e);
-}
-
-int q_named(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
-            const char *name, const struct st_row *row, void *out, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, owner_id);
-    q_text(&q, name);
-    return q_one(&q, a, row, out, e);
-}
-
-int q_nth_name(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
-               const char *after, int nth, const char **name, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, owner_id);
-    q_text(&q, after ? after : "");
-    q_int(&q, nth - 1);
-    int rc = q_step(&q, e);
-    if (rc != 1)
-        return rc;
-    *name = c_text(&q, a);
-    q_end(&q);
-    return 1;
-}
-
-int q_secret_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-                const char **plain, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, id);
-    return q_secret(&q, a, plain, e);
-}
-
-int q_new(struct storage *st, enum stmt_id stmt, const struct st_row *row, const void *from,
-          const char *secrets, int64_t *id, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, stmt, e) < 0)
-        return -1;
-    q_row(&q, row, from, secrets);
-    return q_insert(&q, id, e);
-}
-
-int q_change_of(struct storage *st, enum stmt_id stmt, int64_t id, const char *noun, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, stmt, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, noun, id, e);
-}
-
-int q_ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
-             struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    return q_ids(&q, a, ids, n, e);
 }
 
 int q_changed(const struct storage *st)

@@ -11,16 +11,6 @@
 #include "lib/strbuf.h"
 #include "storage/columns.h"
 
-#define LIVE_ON_NODE         "allocation a INDEXED BY allocation_live"
-#define OF_NODE              " WHERE a.node_id = n.id AND a.state = 1"
-#define NODE_LIVE_SQL        "(SELECT count(*) FROM " LIVE_ON_NODE OF_NODE ")"
-#define NODE_TAKEN_SQL(what) "(SELECT coalesce(sum(a." what "), 0) FROM " LIVE_ON_NODE OF_NODE ")"
-/* The names of the jobs on a node. */
-#define NODE_JOBS_SQL                                                                              \
-    "(SELECT group_concat(coalesce(j.name, bt.name), ', ') FROM " LIVE_ON_NODE                     \
-    " JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "    \
-    "LEFT JOIN batch_task bt ON u.owner_kind = 12 AND bt.id = u.owner_id" OF_NODE ")"
-
 #define ROW struct resource_group
 static const struct st_column group_columns[] = {
     OWN_ID("id", id),
@@ -282,7 +272,7 @@ static const struct st_column node_columns[] = {
     ID("machine_id", machine_id),
     TEXT("epoch", epoch),
     BOOL("reclaimed", reclaimed),
-    FROM_INT(NODE_LIVE_SQL, live, count),
+    FROM_INT(SQL_NODE_LIVE, live, count),
     FROM_INT("n.aside", aside, count),
     INT("vm_priority", vm_priority, vm_priority),
     INT("off", off, dealloc_option),
@@ -322,24 +312,33 @@ static const struct st_column node_use_columns[] = {
     FROM_INT64("n.pool_id", cluster_id, id),
     FROM_TEXT("n.name", node),
     FROM_INT("n.state", state, node_state),
-    FROM_INT(NODE_LIVE_SQL, live, count),
+    FROM_INT(SQL_NODE_LIVE, live, count),
     FROM_TEXT("n.why", why),
     FROM_ID("n.machine_id", machine_id),
     FROM_TEXT("coalesce(c.name, bp.name)", cluster),
     FROM_TEXT("coalesce(w.name, ba.name)", workspace),
     FROM_INT("n.vm_priority", vm_priority, vm_priority),
-    FROM_TEXT(NODE_JOBS_SQL, jobs),
+    FROM_TEXT(SQL_NODE_JOBS, jobs),
     FROM_INT("n.slots", has.slots, count),
     FROM_INT("n.gpus", has.gpus, count),
     FROM_INT("n.cores", has.cores, count),
     FROM_INT64("n.memory", has.memory, memory),
-    FROM_INT(NODE_TAKEN_SQL("slots"), taken.slots, count),
-    FROM_INT(NODE_TAKEN_SQL("gpus"), taken.gpus, count),
-    FROM_INT(NODE_TAKEN_SQL("cores"), taken.cores, count),
-    FROM_INT64(NODE_TAKEN_SQL("memory"), taken.memory, memory),
+    FROM_INT(SQL_SLOTS_TAKEN, taken.slots, count),
+    FROM_INT(SQL_GPUS_TAKEN, taken.gpus, count),
+    FROM_INT(SQL_CORES_TAKEN, taken.cores, count),
+    FROM_INT64(SQL_MEMORY_TAKEN, taken.memory, memory),
 };
 #undef ROW
 ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
+
+#define ROW struct node_tally
+static const struct st_column node_tally_columns[] = {
+    FROM_INT("n.state", state, number),
+    FROM_BOOL(SQL_NODE_RUNS, runs),
+    FROM_INT("count(*)", n, number),
+};
+#undef ROW
+ROW_OF(node_tally_row, struct node_tally, node_tally, NULL, "n");
 
 #define ROW struct pool_place
 static const struct st_column pool_place_columns[] = {
@@ -379,14 +378,10 @@ ROW_OF(held_part_row, struct held_part, held_part, NULL, "a");
 #define ROW struct doomed_job
 static const struct st_column doomed_job_columns[] = {
     FROM_INT64("j.id", id, id),
-    FROM_INT64(
-        "(SELECT u.id FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
-        run_id, id),
-    FROM_INT(
-        "(SELECT u.runs FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
-        runs, count),
+    FROM_INT64(SQL_ID_OF_RUN, run_id, id),
+    FROM_INT(SQL_RUNS_OF_JOB, runs, count),
     FROM_ID("j.cluster_id", cluster_id),
-    FROM_BOOL("j.prov_state <> 5", with_experiment),
+    FROM_BOOL(SQL_DOOMED_ABOVE, with_experiment),
 };
 #undef ROW
 ROW_OF(doomed_job_row, struct doomed_job, doomed_job, NULL, "j");
@@ -398,46 +393,6 @@ static const struct st_column machine_columns[] = {
 };
 #undef ROW
 ROW_OF(machine_row_row, struct machine_row, machine, "machine", "m");
-
-#define ROW struct operation
-static const struct st_column operation_columns[] = {
-    TEXT("guid", guid),
-    TEXT("subscription", subscription),
-    TEXT("location", location),
-    TEXT("resource_key", resource_key),
-    TEXT("api_version", api_version),
-    INT("kind", kind, kind),
-    INT64("resource_id", resource_id, id),
-    BOOL("is_delete", is_delete),
-    INT("status", status, op_status),
-    INT64("start_us", start_us, instant),
-    INT64("end_us", end_us, instant),
-    TEXT("error_code", error_code),
-    TEXT("error_message", error_message),
-};
-#undef ROW
-ROW_OF(operation_row, struct operation, operation, "operation", "o");
-
-#define ROW struct event
-static const struct st_column event_columns[] = {
-    OWN_ID("seq", seq),
-    INT64("at_us", at_us, instant),
-    INT("kind", kind, kind),
-    INT64("resource_id", resource_id, id),
-    INT("from_state", from, any_state),
-    INT("to_state", to, any_state),
-    TEXT("reason", reason),
-};
-#undef ROW
-ROW_OF(event_row, struct event, event, "event", "e");
-
-#define ROW struct epoch
-static const struct st_column epoch_columns[] = {
-    FROM_INT64("h.term", term, term),
-    FROM_TEXT("h.random", random),
-};
-#undef ROW
-ROW_OF(epoch_row, struct epoch, epoch, NULL, "h");
 
 static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0, 0, &id}};
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
@@ -458,6 +413,14 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &account_row,
                                                 &share_row,
                                                 &item_row,
+                                                &item_change_row,
+                                                &kept_put_row,
+                                                &uncommitted_row,
+                                                &node_tally_row,
+                                                &batch_wait_row,
+                                                &batch_seeded_file_row,
+                                                &batch_file_shown_row,
+                                                &change_row,
                                                 &snapshot_row,
                                                 &event_row,
                                                 &operation_row,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rows of the room as lists of columns. One list serves the columns of SELECT and INSERT, and
- * the reading and binding of the row's struct. In the text of a statement (statements.h) "{job}"
+ * the reading and binding of the row's struct. In the text of a statement (storage/sql/) "{job}"
  * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
  * ...)", and "{?}" for the comparisons of a filter (q_read_filtered()), or for 1 where there is
  * none.
  *
- * To add a column: a migration, a member of the struct, a line in rows.c or
- * rows_storage.c, with what it may hold if
- * that is a number.
+ * To add a column: a migration, a member of the struct, a line in the list of its row (rows*.c),
+ * with what it may hold if that is a number.
  */
 #ifndef STORAGE_ROWS_H
 #define STORAGE_ROWS_H
@@ -17,7 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/enums.h"
+
 struct strbuf;
+
+/* Nodes of a pool in one state, and with or without something that runs there. */
+struct node_tally {
+    enum node_state state;
+    bool runs;
+    int n;
+};
 
 enum st_column_kind {
     COLUMN_INT64, /* int64_t */
@@ -26,6 +34,7 @@ enum st_column_kind {
     COLUMN_TEXT,  /* const char *; NULL: null */
     COLUMN_ID,    /* int64_t; 0: null */
     COLUMN_MAYBE, /* int, with a bool that says whether there is a value; false: null */
+    COLUMN_BLOB,  /* const void *, with a size_t */
     COLUMN_SECRET /* sealed text that no struct holds: only inserted */
 };
 
@@ -42,7 +51,7 @@ struct st_column {
     const char *is; /* SQL; NULL: the column of that name, of the list's alias */
     enum st_column_kind kind;
     bool read_only; /* not inserted: the row's own id, or a column of another table */
-    size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool */
+    size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool, COLUMN_BLOB's size */
     const struct st_domain *domain; /* of those that are read as numbers; else NULL */
 };
 
@@ -62,7 +71,10 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     batch_litter_row, batch_chore_row, batch_pool_row, batch_sample_row, batch_pool_tasks_row,
     batch_schedule_row, batch_certificate_row, node_setup_row, batch_node_user_row,
     batch_subtask_row;
-extern const struct st_row batch_application_row, batch_package_row, subscription_row;
+extern const struct st_row batch_wait_row, batch_seeded_file_row, batch_file_shown_row,
+    kept_put_row, uncommitted_row, node_tally_row;
+extern const struct st_row change_row, item_change_row, batch_application_row, batch_package_row,
+    subscription_row;
 
 /* Of the tasks of nodes. */
 extern const struct st_row batch_node_total_row;

@@ -51,10 +51,8 @@ static const struct st_column batch_pool_columns[] = {
     FROM_INT("p.scale_dealloc", dealloc, dealloc_option),
     FROM_INT("p.slots", slots, count),
     FROM_BOOL("p.spread", spread),
-    FROM_INT("(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = 1)",
-             has_dedicated, count),
-    FROM_INT("(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = 2)", has_low,
-             count),
+    FROM_INT(SQL_HAS_DEDICATED, has_dedicated, count),
+    FROM_INT(SQL_HAS_LOW, has_low, count),
     SECRET("secrets"),
 };
 #undef ROW
@@ -68,6 +66,7 @@ static const struct st_column batch_application_columns[] = {
     TEXT("display_name", display_name),
     TEXT("default_version", default_version),
     BOOL("allow_updates", allow_updates),
+    TEXT("tags", tags),
     INT64("created_us", created_us, instant),
     INT64("updated_us", updated_us, instant),
 };
@@ -83,6 +82,7 @@ static const struct st_column batch_package_columns[] = {
     TEXT("format", format),
     TEXT("hash", hash),
     INT64("size", size, file_size),
+    TEXT("tags", tags),
     INT64("activated_us", activated_us, instant),
     INT64("created_us", created_us, instant),
     INT64("updated_us", updated_us, instant),

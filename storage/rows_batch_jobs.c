@@ -4,6 +4,7 @@
  */
 #include "storage/batch_jobs.h"
 #include "storage/columns.h"
+#include "storage/seeding.h"
 
 DOMAIN(job_state, BATCH_JOB_ACTIVE, BATCH_JOB_DELETING, 0);
 DOMAIN(job_was, 0, BATCH_JOB_DELETING, 0);
@@ -13,7 +14,7 @@ DOMAIN(result, BATCH_RESULT_NONE, BATCH_FAILURE, 0);
 DOMAIN(disable, 0, BATCH_DISABLE_WAIT, 0);
 DOMAIN(on_all, BATCH_ALL_NO_ACTION, BATCH_ALL_TERMINATE, 0);
 DOMAIN(on_failure, BATCH_FAILURE_NO_ACTION, BATCH_FAILURE_EXIT_OPTIONS, 0);
-DOMAIN(fate, BATCH_FATE_OWN, BATCH_FATE_DELETE, 0);
+DOMAIN(fate, BATCH_FATE_OWN, BATCH_FATE_AGAIN, 0);
 DOMAIN(task_files, BATCH_FILES_NONE, BATCH_FILES_CLEANED, 0);
 DOMAIN(chore_kind, BATCH_PREPARATION, BATCH_RELEASE, 0);
 DOMAIN(chore_state, BATCH_CHORE_RUNNING, BATCH_CHORE_COMPLETED, 0);
@@ -174,3 +175,28 @@ static const struct st_column batch_node_total_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_node_total_row, struct batch_node_total, batch_node_total, NULL, "bn");
+
+#define ROW struct batch_wait
+static const struct st_column batch_wait_columns[] = {
+    FROM_TEXT("w.name", name),
+    FROM_INT64("w.low", low, bits),
+    FROM_INT64("w.high", high, bits),
+    FROM_INT64(SQL_WAIT_LEFT, left, bits),
+};
+#undef ROW
+ROW_OF(batch_wait_row, struct batch_wait, batch_wait, NULL, "w");
+
+#define ROW struct batch_seeded_file
+static const struct st_column batch_seeded_file_columns[] = {
+    FROM_TEXT("bf.path", path),
+    FROM_INT64("bf.mtime_us", mtime_us, bits),
+    BLOB("bf.bytes", bytes, size),
+};
+static const struct st_column batch_file_shown_columns[] = {
+    FROM_TEXT("bf.path", path),
+    FROM_INT64("bf.mtime_us", mtime_us, bits),
+    FROM_INT64("length(bf.bytes)", size, bits),
+};
+#undef ROW
+ROW_OF(batch_seeded_file_row, struct batch_seeded_file, batch_seeded_file, NULL, "bf");
+ROW_OF(batch_file_shown_row, struct batch_seeded_file, batch_file_shown, NULL, "bf");

@@ -46,6 +46,7 @@ static const struct st_column batch_certificate_columns[] = {
     INT64("state_us", state_us, instant),
     INT64("was_us", was_us, instant),
     TEXT("error", error),
+    TEXT("tags", tags),
     SECRET("secrets"),
 };
 #undef ROW

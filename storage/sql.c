@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/strbuf.h"
+#include "storage/burial.h"
 #include "storage/storage_priv.h"
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -45,6 +46,15 @@ static int translate(int rc, struct err *e)
     return err_set(e, ERR_STORAGE, NULL, "The database failed; the daemon's log says how.");
 }
 
+/* The path says which disk it is. */
+static void name_full_disk(const struct storage *st, int rc, struct err *e)
+{
+    if ((rc & 0xff) == SQLITE_FULL)
+        err_set(e, ERR_STORAGE, NULL,
+                "The disk that holds the database (%s) is full; free some space and try again.",
+                st->path);
+}
+
 int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err *e)
 {
     int ext = sqlite3_extended_errcode(st->db);
@@ -52,6 +62,7 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
         ext = rc;
     struct err local;
     translate(ext, &local);
+    name_full_disk(st, ext, &local);
     enum log_level level = local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR;
     LOG_AT(st->log, level, "db.failed", LF_STR("what", what), LF_INT("sqlite", ext),
            LF_STR("error", sqlite3_errmsg(st->db)), LF_INT("errno", sqlite3_system_errno(st->db)));
@@ -328,12 +339,11 @@ int st_query_int(struct storage *st, const char *sql, const char *what, int64_t 
 
 /* --- prepared statements ---------------------------------------------------------------------- */
 
-#define ST_TEXT(id, text) text,
-static const char *const stmt_sql[] = {STATEMENTS(ST_TEXT)};
-#undef ST_TEXT
-#define ST_NAME(id, text) #id,
-static const char *const stmt_names[] = {STATEMENTS(ST_NAME)};
-#undef ST_NAME
+static const struct {
+    const char *name, *sql;
+} stmts[ST_COUNT] = {
+#include "statement_texts.inc"
+};
 
 /* A statement is prepared at its first use: a start needs few of them, and preparing all would
  * double its time. */
@@ -343,7 +353,7 @@ int st_prepare(struct storage *st, enum stmt_id id)
     if (st->stmts[id])
         return SQLITE_OK;
     struct strbuf sql = STRBUF_INIT;
-    st_sql_expand(&sql, stmt_sql[id], NULL);
+    st_sql_expand(&sql, stmts[id].sql, NULL);
     int rc = sqlite3_prepare_v3(st->db, sql.s, -1, SQLITE_PREPARE_PERSISTENT, &st->stmts[id], NULL);
     strbuf_free(&sql);
     return rc;
@@ -354,7 +364,7 @@ int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
 {
     struct strbuf sql = STRBUF_INIT;
     assert(!st->finalized);
-    st_sql_expand(&sql, stmt_sql[id], filter);
+    st_sql_expand(&sql, stmts[id].sql, filter);
     int rc = sqlite3_prepare_v2(st->db, sql.s, -1, out, NULL);
     strbuf_free(&sql);
     return rc;
@@ -362,7 +372,12 @@ int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
 
 const char *st_stmt_name(enum stmt_id id)
 {
-    return stmt_names[id];
+    return stmts[id].name;
+}
+
+const char *st_stmt_sql(enum stmt_id id)
+{
+    return stmts[id].sql;
 }
 
 int st_prepare_control(struct storage *st, struct err *e)
@@ -370,7 +385,7 @@ int st_prepare_control(struct storage *st, struct err *e)
     for (enum stmt_id i = 0; i <= ST_CONTROL_LAST; i++) {
         int rc = st_prepare(st, i);
         if (rc != SQLITE_OK)
-            return st_err_from_sqlite(st, rc, stmt_names[i], e);
+            return st_err_from_sqlite(st, rc, stmts[i].name, e);
     }
     return 0;
 }

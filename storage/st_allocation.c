@@ -7,31 +7,9 @@
 
 #include <assert.h>
 
-static int allocations(struct q *q, struct arena *a, struct allocation **rows, size_t *n,
-                       struct err *e)
-{
-    void *items;
-    if (q_rows(q, a, &allocation_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
-}
-
-/* Takes the run's part of the node, if the node is idle and has that much left. Whoever has the
- * whole of it (no list of devices) shares it with nobody, whatever its capacity has become since.
- */
 static int take(struct storage *st, const struct allocation *al, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_ALLOCATION_TAKE, e) < 0)
-        return -1;
-    q_int(&q, al->node_id);
-    q_int(&q, al->takes.slots);
-    q_int(&q, al->takes.gpus);
-    q_int(&q, al->takes.cores);
-    q_int(&q, al->takes.memory);
-    q_int(&q, !al->devices);
-    if (q_run(&q, e) < 0)
+    if (st_allocation_take(st, al, e) < 0)
         return -1;
     if (q_changed(st) == 1)
         return 0;
@@ -44,12 +22,8 @@ static int take(struct storage *st, const struct allocation *al, struct err *e)
 
 static int insert_one(struct storage *st, const struct allocation *al, struct err *e)
 {
-    struct q q;
     assert(al->state == ALLOCATION_HELD && al->node_id != 0 && al->takes.slots >= 0);
-    if (take(st, al, e) < 0 || q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &allocation_row, al, NULL);
-    return q_run(&q, e);
+    return take(st, al, e) < 0 ? -1 : st_allocation_insert_row(st, al, e);
 }
 
 struct many {
@@ -80,83 +54,19 @@ const char *st_task_prefix(struct storage *st, struct arena *a, const struct run
     return arena_printf(a, "%s-%d-%s-%d-", r->guid, r->attempt, st->epoch.text, rank);
 }
 
-int st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
-                         struct allocation **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_OF_RUN);
-    q_int(&q, run_id);
-    q_int(&q, attempt);
-    return allocations(&q, a, rows, n, e);
-}
-
-int st_allocation_of_run_all(struct storage *st, struct arena *a, int64_t run_id,
-                             struct allocation **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_OF_RUN_ALL);
-    q_int(&q, run_id);
-    return allocations(&q, a, rows, n, e);
-}
-
-int st_allocation_before(struct storage *st, struct arena *a, const struct st_released *w,
-                         struct allocation *out, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_BEFORE);
-    q_int(&q, w->node_id);
-    q_int(&q, w->run_id);
-    q_int(&q, w->since_us);
-    q_int(&q, w->until_us);
-    return q_one(&q, a, &allocation_row, out, e);
-}
-
-int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
-                          struct allocation **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_OF_NODE);
-    q_int(&q, node_id);
-    return allocations(&q, a, rows, n, e);
-}
-
 /* The node is idle since now, if nothing else is there. */
 static int give_back(struct storage *st, const struct allocation *al, int64_t now_us, struct err *e)
 {
-    struct q q;
-    if (al->takes.slots == 0) {
-        if (q_write(&q, st, ST_ALLOCATION_FREE_ASIDE, e) < 0)
-            return -1;
-        q_int(&q, al->node_id);
-        if (q_run(&q, e) < 0)
-            return -1;
-    }
-    if (q_write(&q, st, ST_ALLOCATION_FREE, e) < 0)
+    if (al->takes.slots == 0 && st_allocation_free_aside(st, al->node_id, e) < 0)
         return -1;
-    q_int(&q, al->node_id);
-    q_int(&q, now_us);
-    return q_run(&q, e);
-}
-
-static void bind_key(struct q *q, const struct allocation *al)
-{
-    q_int(q, al->run_id);
-    q_int(q, al->attempt);
-    q_int(q, al->rank);
+    return st_allocation_free(st, al->node_id, now_us, e);
 }
 
 int st_allocation_move(struct storage *st, const struct allocation *al, enum allocation_state to,
                        int64_t now_us, struct err *e)
 {
-    struct q q;
     assert(to == ALLOCATION_RELEASED || to == ALLOCATION_LOST);
-    if (q_write(&q, st, ST_ALLOCATION_MOVE, e) < 0)
-        return -1;
-    bind_key(&q, al);
-    q_int(&q, al->state);
-    q_int(&q, to);
-    q_int(&q, now_us);
-    if (q_run(&q, e) < 0)
+    if (st_allocation_move_row(st, al, to, now_us, e) < 0)
         return -1;
     st->counters.released += q_changed(st) == 1;
     if (q_changed(st) == 1)
@@ -169,38 +79,10 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
                    enum_to_name(allocation_state_names, (int)al->state));
 }
 
-static int trim_kept(struct storage *st, int64_t node_id, int keep, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_ALLOCATION_TRIM, e) < 0)
-        return -1;
-    q_int(&q, node_id);
-    q_int(&q, keep);
-    return q_run(&q, e);
-}
-
 int st_allocation_keep(struct storage *st, const struct allocation *al, bool kept, int keep,
                        struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_ALLOCATION_KEEP, e) < 0)
+    if (st_allocation_mark_kept(st, al, kept, e) < 0)
         return -1;
-    bind_key(&q, al);
-    q_int(&q, kept);
-    if (q_run(&q, e) < 0)
-        return -1;
-    return kept ? trim_kept(st, al->node_id, keep, e) : 0;
-}
-
-int st_allocation_kept_dirs(struct storage *st, struct arena *a, int64_t node_id,
-                            struct kept_dir **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_KEPT_DIRS);
-    q_int(&q, node_id);
-    void *items;
-    if (q_rows(&q, a, &kept_dir_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
+    return kept ? st_allocation_trim(st, al->node_id, keep, e) : 0;
 }

@@ -19,19 +19,16 @@ static int *count_of(struct node_counts *counts, enum node_state state, bool run
     return &counts->unusable;
 }
 
-static int fill_counts(struct storage *st, struct cluster *c, struct err *e)
+static int fill_counts(struct storage *st, struct arena *a, struct cluster *c, struct err *e)
 {
+    struct node_tally *rows;
+    size_t n;
     c->counts = (struct node_counts){0};
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_NODE_COUNTS);
-    q_int(&q, c->id);
-    int rc;
-    while ((rc = q_step(&q, e)) == 1) {
-        enum node_state state = (enum node_state)c_int(&q);
-        bool runs = c_int(&q) != 0;
-        *count_of(&c->counts, state, runs) = (int)c_int(&q);
-    }
-    return rc;
+    if (st_cluster_tallies(st, a, c->id, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        *count_of(&c->counts, rows[i].state, rows[i].runs) = rows[i].n;
+    return 0;
 }
 
 struct new_cluster {
@@ -55,11 +52,7 @@ static int insert_both(struct storage *st, void *ctx, struct err *e)
                            .errors = c.errors};
     if (st_pool_insert(st, &p, &c.id, e) < 0)
         return -1;
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &cluster_row, &c, new->secrets);
-    if (q_insert(&q, new->id, e) < 0)
+    if (st_cluster_insert_row(st, &c, new->secrets, new->id, e) < 0)
         return -1;
     const struct event ev = {
         .at_us = c.created_us, .kind = RES_CLUSTER, .resource_id = c.id, .to = (int)c.alloc_state};
@@ -75,99 +68,43 @@ int st_cluster_insert(struct storage *st, const struct cluster *c, const char *s
 
 int st_cluster_update_scale(struct storage *st, const struct cluster *c, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_UPDATE_SCALE, e) < 0)
-        return -1;
-    q_int(&q, c->id);
-    q_text(&q, c->doc);
-    q_int(&q, c->updated_us);
-    if (q_change(&q, "cluster", c->id, e) < 0)
-        return -1;
-    return st_pool_set_scale(st, c->id, &c->scale, e);
-}
-
-static int one_with_counts(struct q *q, struct arena *a, struct cluster *out, struct err *e)
-{
-    int rc = q_one(q, a, &cluster_row, out, e);
-    if (rc != 1)
-        return rc;
-    return fill_counts(q->st, out, e) < 0 ? -1 : 1;
+    return st_cluster_write_doc(st, c, e) < 0 ? -1 : st_pool_set_scale(st, c->id, &c->scale, e);
 }
 
 int st_cluster_get(struct storage *st, struct arena *a, int64_t workspace_id, const char *name,
                    struct cluster *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_GET);
-    q_int(&q, workspace_id);
-    q_text(&q, name);
-    return one_with_counts(&q, a, out, e);
-}
-
-int st_cluster_find(struct storage *st, struct arena *a, const struct scope *scope,
-                    const char *name, struct cluster *out, struct err *e)
-{
-    const char *const names[] = {scope->subscription, scope->group, scope->workspace, name, NULL};
-    return q_known(st, ST_CLUSTER_FIND, names, a, &cluster_row, out, e);
+    int rc = st_cluster_named(st, a, workspace_id, name, out, e);
+    return rc == 1 && fill_counts(st, a, out, e) < 0 ? -1 : rc;
 }
 
 int st_cluster_by_id(struct storage *st, struct arena *a, int64_t id, struct cluster *out,
                      struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_BY_ID);
-    q_int(&q, id);
-    return one_with_counts(&q, a, out, e);
+    int rc = st_cluster_with_id(st, a, id, out, e);
+    return rc == 1 && fill_counts(st, a, out, e) < 0 ? -1 : rc;
+}
+
+static int rows_of(struct storage *st, struct arena *a, const struct st_filter *f, int64_t after,
+                   int limit, struct cluster **rows, size_t *n, struct err *e)
+{
+    if (f->workspace_id)
+        return st_cluster_list_workspace(st, a, f->workspace_id, after, limit, rows, n, e);
+    if (f->group_id)
+        return st_cluster_list_group(st, a, f->group_id, after, limit, rows, n, e);
+    if (f->workspace)
+        return st_cluster_list_named(st, a, f->subscription, f->workspace, after, limit, rows, n,
+                                     e);
+    return st_cluster_list_subscription(st, a, f->subscription, after, limit, rows, n, e);
 }
 
 int st_cluster_list(struct storage *st, struct arena *a, const struct st_filter *f, int64_t after,
                     int limit, struct cluster **rows, size_t *n, struct err *e)
 {
-    static const struct filter_statements by = {ST_CLUSTER_LIST_SUBSCRIPTION, ST_CLUSTER_LIST_GROUP,
-                                                ST_CLUSTER_LIST_WORKSPACE, ST_CLUSTER_LIST_NAMED};
-    struct q q;
-    q_filter(&q, st, f, &by);
-    q_int(&q, after);
-    q_int(&q, limit);
-    void *items;
-    if (q_rows(&q, a, &cluster_row, &items, n, e) < 0)
+    if (rows_of(st, a, f, after, limit, rows, n, e) < 0)
         return -1;
-    *rows = items;
-    for (size_t i = 0; i < *n; i++) {
-        if (fill_counts(st, &(*rows)[i], e) < 0)
+    for (size_t i = 0; i < *n; i++)
+        if (fill_counts(st, a, &(*rows)[i], e) < 0)
             return -1;
-    }
     return 0;
-}
-
-int st_cluster_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
-                       struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
-}
-
-int st_cluster_names(struct storage *st, struct arena *a, int64_t id, const char **name,
-                     const char **workspace, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_NAMES);
-    q_int(&q, id);
-    int rc = q_step(&q, e);
-    if (rc != 1)
-        return rc;
-    *name = c_text(&q, a);
-    *workspace = c_text(&q, a);
-    q_end(&q);
-    return 1;
-}
-
-int st_cluster_count(struct storage *st, const char *subscription, int64_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_COUNT);
-    q_text(&q, subscription);
-    return q_one_int(&q, n, e) < 0 ? -1 : 0;
 }

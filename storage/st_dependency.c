@@ -9,65 +9,18 @@
 #include "lib/strbuf.h"
 #include "model/states.h"
 
-static int rows_of(struct storage *st, struct arena *a, enum stmt_id stmt, enum resource_kind kind,
-                   int64_t id, struct dependency **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    void *items;
-    q_read(&q, st, stmt);
-    q_int(&q, kind);
-    q_int(&q, id);
-    if (q_rows(&q, a, &dependency_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
-}
-
-int st_dependency_of(struct storage *st, struct arena *a, enum resource_kind owner,
-                     int64_t owner_id, struct dependency **rows, size_t *n, struct err *e)
-{
-    return rows_of(st, a, ST_DEPENDENCY_OF, owner, owner_id, rows, n, e);
-}
-
-int st_dependency_pools(struct storage *st, struct arena *a, enum resource_kind awaited,
-                        int64_t awaited_id, int64_t **ids, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_DEPENDENCY_POOLS);
-    q_int(&q, awaited);
-    q_int(&q, awaited_id);
-    return q_ids(&q, a, ids, n, e);
-}
-
 static int end_one(struct storage *st, const struct dependency *d, enum ended_how how,
                    struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_DEPENDENCY_MOVE, e) < 0)
-        return -1;
-    q_int(&q, d->owner_kind);
-    q_int(&q, d->owner_id);
-    q_int(&q, d->awaited_kind);
-    q_int(&q, d->awaited_id);
-    q_int(&q, d->state);
-    q_int(&q, dependency_next(d->wanted, how));
-    q_int(&q, how);
-    return q_change(&q, "dependency of", d->owner_id, e);
+    return st_dependency_end(st, d, dependency_next(d->wanted, how), how, e);
 }
 
 static int move_runs(struct storage *st, enum resource_kind owner, int64_t owner_id,
                      enum run_hold from, enum hold_event ev, struct err *e)
 {
-    struct q q;
     enum run_hold to = hold_next(from, ev);
     assert(to != 0);
-    if (q_write(&q, st, ST_RUN_HOLD, e) < 0)
-        return -1;
-    q_int(&q, owner);
-    q_int(&q, owner_id);
-    q_int(&q, from);
-    q_int(&q, to);
-    return q_run(&q, e);
+    return st_run_hold(st, owner, owner_id, from, to, e);
 }
 
 /* The job has not moved: it is queued, as before. */
@@ -132,12 +85,8 @@ static int add_all(struct storage *st, void *ctx, struct err *e)
     const struct adding *k = ctx;
     const struct dependency *first = &k->rows[0];
     for (size_t i = 0; i < k->n; i++) {
-        struct q q;
         assert(k->rows[i].owner_id == first->owner_id);
-        if (q_write(&q, st, ST_DEPENDENCY_INSERT, e) < 0)
-            return -1;
-        q_row(&q, &dependency_row, &k->rows[i], NULL);
-        if (q_run(&q, e) < 0)
+        if (st_dependency_insert(st, &k->rows[i], e) < 0)
             return -1;
     }
     if (move_runs(st, first->owner_kind, first->owner_id, HOLD_NOT, HOLD_EV_WAIT, e) < 0)
@@ -152,16 +101,6 @@ int st_dependency_add(struct storage *st, struct arena *a, const struct dependen
     return n > 0 ? st_tx(st, "add dependencies", add_all, &k, e) : 0;
 }
 
-static int remove_own(struct storage *st, enum resource_kind owner, int64_t owner_id, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_DEPENDENCY_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, owner);
-    q_int(&q, owner_id);
-    return q_run(&q, e);
-}
-
 struct settling {
     struct arena a;
     enum resource_kind kind;
@@ -174,9 +113,9 @@ static int settle_all(struct storage *st, void *ctx, struct err *e)
     struct settling *k = ctx;
     struct dependency *rows;
     size_t n;
-    if (remove_own(st, k->kind, k->id, e) < 0) /* it waits for nothing any more */
+    if (st_dependency_remove(st, k->kind, k->id, e) < 0) /* it waits for nothing any more */
         return -1;
-    if (rows_of(st, &k->a, ST_DEPENDENCY_AWAITING, k->kind, k->id, &rows, &n, e) < 0)
+    if (st_dependency_awaiting(st, &k->a, k->kind, k->id, &rows, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         const struct dependency *d = &rows[i];

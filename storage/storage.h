@@ -15,6 +15,10 @@
  * regard to case, as in Azure. All writes return 0 or -1; a guarded write that finds another state
  * than the caller named fails with ERR_CONFLICT and changes nothing.
  *
+ * Where one statement does all that a function does, the function is declared in
+ * storage/sql/NAME.sql; the build makes storage/sql/NAME.h of that, and the function itself
+ * (docs/architecture.md).
+ *
  * Knows nothing of HTTP, JSON (doc, secrets, tags and errors are opaque text) or nodes.
  */
 #ifndef STORAGE_STORAGE_H
@@ -30,8 +34,27 @@
 #include "model/states.h"
 #include "storage/accounts.h"
 #include "storage/batch.h"
-#include "storage/batch_packages.h"
+#include "storage/item_changes.h"
 #include "storage/runs.h"
+#include "storage/sql/allocation.h"
+#include "storage/sql/batch_package.h"
+#include "storage/sql/cluster.h"
+#include "storage/sql/delete.h"
+#include "storage/sql/event.h"
+#include "storage/sql/file_server.h"
+#include "storage/sql/group.h"
+#include "storage/sql/item.h"
+#include "storage/sql/job.h"
+#include "storage/sql/machine.h"
+#include "storage/sql/meta.h"
+#include "storage/sql/node.h"
+#include "storage/sql/operation.h"
+#include "storage/sql/people.h"
+#include "storage/sql/pool.h"
+#include "storage/sql/snapshot.h"
+#include "storage/sql/uncommitted.h"
+#include "storage/sql/vault.h"
+#include "storage/sql/workspace.h"
 
 struct storage;
 
@@ -80,10 +103,8 @@ int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHE
  * turn wrote is gone. Callbacks run in the order they were registered. */
 typedef void (*st_durable_cb)(void *ctx, const struct err *why);
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx);
-
-/* Writes something that nobody reads, to see whether writes reach the disk: st_when_durable().
- */
-int st_touch(struct storage *st, struct err *e) MUST_CHECK;
+/* Likewise once what the turn wrote outlives the daemon, but perhaps not the machine. */
+void st_when_committed(struct storage *st, st_durable_cb cb, void *ctx);
 
 /* True while something written is not yet on disk. */
 bool st_has_pending(const struct storage *st);
@@ -96,40 +117,9 @@ struct st_counters {
 };
 const struct st_counters *st_counters(const struct storage *st);
 
-/* --- resource groups ----------------------------------------------------------------------- */
-int st_group_insert(struct storage *, const struct resource_group *g, int64_t *id, struct err *);
-int st_group_update(struct storage *, int64_t id, const char *tags, int64_t now_us, struct err *);
-/* How many machines of the inventory have work of its clusters and pools. */
-int st_group_busy_machines(struct storage *, int64_t id, int64_t *n, struct err *);
-int st_group_get(struct storage *, struct arena *, const char *subscription, const char *name,
-                 struct resource_group *out, struct err *);
-int st_group_by_id(struct storage *, struct arena *, int64_t id, struct resource_group *out,
-                   struct err *);
-/* `after`: id of the last row of the page before, 0 for the first; ordered by id. */
-int st_group_list(struct storage *, struct arena *, const char *subscription, int64_t after,
-                  int limit, struct resource_group **rows, size_t *n, struct err *);
-
-/* --- workspaces and experiments ------------------------------------------------------------ */
-int st_workspace_insert(struct storage *, const struct workspace *w, int64_t *id, struct err *);
-int st_workspace_update_tags(struct storage *, int64_t id, const char *tags, int64_t now_us,
-                             struct err *);
-int st_workspace_get(struct storage *, struct arena *, int64_t group_id, const char *name,
-                     struct workspace *out, struct err *);
-int st_workspace_by_id(struct storage *, struct arena *, int64_t id, struct workspace *out,
-                       struct err *);
 /* group_id 0: the whole subscription. */
 int st_workspace_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                       int64_t after, int limit, struct workspace **rows, size_t *n, struct err *);
-int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id, struct err *);
-int st_experiment_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
-                      struct experiment *out, struct err *);
-/* The same by the names of all levels above, in one query; likewise for clusters and jobs. */
-int st_experiment_find(struct storage *, struct arena *, const struct scope *scope,
-                       const char *name, struct experiment *out, struct err *);
-int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct experiment *out,
-                        struct err *);
-int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, int64_t after,
-                       int limit, struct experiment **rows, size_t *n, struct err *);
 
 /* Which clusters or file servers a list has: the narrowest given id counts. */
 struct st_filter {
@@ -139,28 +129,11 @@ struct st_filter {
         *workspace; /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
 };
 
-/* --- file servers -------------------------------------------------------------------------- */
-/* `secrets`: JSON text to seal, or NULL. */
-int st_file_server_insert(struct storage *, const struct file_server *f, const char *secrets,
-                          int64_t *id, struct err *);
-int st_file_server_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
-                       struct file_server *out, struct err *);
-int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct file_server *out,
-                         struct err *);
-/* A getter. *secrets is the unsealed JSON text, NULL if there is none. The same for clusters and
- * jobs. */
-int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
-                           struct err *);
 /* Moves it from a provisioning state by an event that is legal there; ERR_CONFLICT if it is in
  * another state.
  */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
-int st_file_server_creating_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
-                                struct err *);
-/* Those that are said to be served; nearly all that there are. */
-int st_file_server_served_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
-                              struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                         int limit, struct file_server **rows, size_t *n, struct err *);
 
@@ -171,20 +144,10 @@ int st_cluster_insert(struct storage *, const struct cluster *c, const char *sec
 int st_cluster_update_scale(struct storage *, const struct cluster *c, struct err *);
 int st_cluster_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                    struct cluster *out, struct err *);
-/* Its nodes are not counted: `counts` stays zero. */
-int st_cluster_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
-                    struct cluster *out, struct err *);
 int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluster *out,
                      struct err *);
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                     int limit, struct cluster **rows, size_t *n, struct err *);
-int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
-                       struct err *);
-/* The names of the cluster and of its workspace. */
-int st_cluster_names(struct storage *, struct arena *, int64_t id, const char **name,
-                     const char **workspace, struct err *);
-/* The ids of all clusters, for the scheduler's start. */
-int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
 /* The failure of a job that goes on: of one index of an array. It has none yet. */
 struct st_job_failure {
@@ -193,32 +156,12 @@ struct st_job_failure {
     int exit_code;
     const char *errors;
 };
-/* Its output is in a directory called so. */
-int st_job_set_guid(struct storage *, int64_t id, const char *guid, struct err *) MUST_CHECK;
-int st_job_note_failure(struct storage *, const struct st_job_failure *n, struct err *) MUST_CHECK;
 
 /* --- jobs ---------------------------------------------------------------------------------- */
 int st_job_insert(struct storage *, const struct job *j, const char *secrets, int64_t *id,
                   struct err *);
 int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const char *name,
                struct job *out, struct err *);
-int st_job_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
-                struct job *out, struct err *);
-/* Whether an experiment has a job that another than `who` made. */
-int st_job_others(struct storage *, int64_t experiment_id, const char *who, bool *others,
-                  struct err *);
-int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
-/* The jobs of an experiment, with only those columns of their own rows that are shown. */
-int st_job_list_shown(struct storage *, struct arena *, int64_t experiment_id, int64_t after,
-                      int limit, struct job **rows, size_t *n, struct err *);
-/* The jobs of all experiments of this name in workspaces of this name, in all groups. */
-int st_job_list_named(struct storage *, struct arena *, const char *subscription,
-                      const char *workspace, const char *experiment, int64_t after, int limit,
-                      struct job **rows, size_t *n, struct err *);
-/* How many jobs have not ended. */
-int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
-int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
-                   struct err *);
 /* Calls `fn` for each job whose row changes, during the write, whatever statement makes it. Calls
  * it with ST_ANY_JOB when rows may have got old values back (a write was rolled back), and when
  * something above jobs changes. Not called for the row of a job's run. There may be one watcher;
@@ -245,19 +188,6 @@ int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUS
 /* --- nodes --------------------------------------------------------------------------------- */
 /* ERR_CONFLICT if another node has claimed its machine. */
 int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct err *);
-int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out, struct err *);
-/* All nodes of a cluster, by ordinal. */
-int st_node_named(struct storage *, struct arena *, int64_t pool_id, const char *name,
-                  struct node *out, struct err *);
-int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct node **rows,
-                 size_t *n, struct err *);
-/* The nodes that a run has now, by rank. */
-int st_node_of_run(struct storage *, struct arena *, int64_t run_id, struct node **rows, size_t *n,
-                   struct err *);
-int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-/* How many local nodes there are, over all clusters but those whose size, in upper case, fits the
- * pattern (SQLite's GLOB; NULL: all). */
-int st_node_local_total(struct storage *, const char *but_sizes, int64_t *n, struct err *);
 
 /* The use of a node, in names that people know. */
 struct node_use {
@@ -271,8 +201,6 @@ struct node_use {
     const char *why;            /* why the node is unusable; NULL: it is usable */
     struct capacity has, taken; /* taken: by its allocations */
 };
-/* All nodes, by id. */
-int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);
 
 /* A guarded move of a node's state; the only writer of it. */
 struct st_node_move {
@@ -287,29 +215,9 @@ struct st_node_move {
                             when the node is idle or unusable */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
-/* Replaces what was there. */
-int st_node_setup_put(struct storage *, const struct node_setup *s, struct err *) MUST_CHECK;
-int st_node_setup_get(struct storage *, struct arena *, int64_t node_id, struct node_setup *out,
-                      struct err *);
-int st_node_set_wish(struct storage *, int64_t id, enum node_wish wish, enum dealloc_option how,
-                     struct err *) MUST_CHECK;
-int st_node_set_off(struct storage *, int64_t id, enum dealloc_option off, struct err *) MUST_CHECK;
-int st_node_set_reclaimed(struct storage *, int64_t id, struct err *) MUST_CHECK;
-/* It has booted since it was last looked at. */
-int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, int64_t now_us,
-                            struct err *);
-int st_node_set_capacity(struct storage *, int64_t id, const struct capacity *has,
-                         const char *devices, struct err *);
 /* ERR_CONFLICT while it holds an allocation. */
 int st_node_remove(struct storage *, int64_t id, struct err *);
 
-/* --- pools ---------------------------------------------------------------------------------- */
-/* A cluster has the id of its pool; st_cluster_insert() and st_remove() make and remove both. */
-int st_pool_insert(struct storage *, const struct pool *p, int64_t *id, struct err *);
-int st_pool_by_id(struct storage *, struct arena *, int64_t id, struct pool *out, struct err *);
-/* 1, 0 (it is gone) or -1. */
-int st_pool_kind(struct storage *, int64_t id, enum resource_kind *kind, struct err *);
-int st_pool_set_scale(struct storage *, int64_t id, const struct scale *s, struct err *);
 /* A guarded move of the allocation state; the only writer of it. The pool is not new after it. */
 struct st_pool_move {
     int64_t id;
@@ -319,16 +227,10 @@ struct st_pool_move {
     const char *reason;
 };
 int st_pool_move(struct storage *, const struct st_pool_move *m, struct err *) MUST_CHECK;
-int st_pool_set_auto_target(struct storage *, int64_t id, int target, struct err *);
-int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
-int st_pool_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-int st_pool_remove(struct storage *, int64_t id, struct err *);
 /* Where a pool is, in names that people know. */
 struct pool_place {
     const char *subscription, *group, *pool; /* NULL: what it is in is gone */
 };
-int st_pool_place(struct storage *, struct arena *, int64_t id, struct pool_place *out,
-                  struct err *);
 
 /* --- allocations ---------------------------------------------------------------------------- */
 /* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT
@@ -339,12 +241,6 @@ int st_allocation_insert(struct storage *, const struct allocation *rows, size_t
  * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever used again, even after a
  * backup was put back. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
-/* The allocations of one attempt, by rank. */
-int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
-                         struct allocation **rows, size_t *n, struct err *);
-/* The live allocations of a node. */
-int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
-                          struct allocation **rows, size_t *n, struct err *);
 /* A guarded move from al->state. */
 int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
                        int64_t now_us, struct err *) MUST_CHECK;
@@ -358,8 +254,6 @@ struct kept_dir {
     int attempt, rank;
     const char *name; /* "GUID-ATTEMPT" */
 };
-int st_allocation_kept_dirs(struct storage *, struct arena *, int64_t node_id,
-                            struct kept_dir **rows, size_t *n, struct err *);
 
 /* --- epochs --------------------------------------------------------------------------------- */
 /* The epoch of this start, which was on disk before st_open() returned. Borrowed from `st`. */
@@ -369,16 +263,7 @@ const struct epoch *st_epoch(const struct storage *st);
 /* Moves of jobs, nodes and pools add their events themselves. The latest hundred of each resource
  * are kept, and are removed with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
-/* Events in the order in which they were made, with numbers above `after`, at most `limit`. */
-int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
-                   size_t *n, struct err *);
-int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
 
-/* --- what is in shares and containers, beside its bytes --------------------------------------- */
-int st_item_get(struct storage *, struct arena *, int64_t share_id, const char *path,
-                struct share_item *out, struct err *);
-/* Makes the row of this share and path, or replaces it. The id does not matter. */
-int st_item_put(struct storage *, const struct share_item *i, struct err *);
 /* Of one path, if there is one; what is kept of its bytes goes too. */
 int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
 /* The rows of a path and of all that is below it ("a" and "a/b", not "ab"). */
@@ -392,48 +277,15 @@ int st_item_list(struct storage *, struct arena *, int64_t share_id, const char 
                  const char *to, bool aside, int limit, struct share_item **rows, size_t *n,
                  struct err *);
 
-/* --- small blobs whose files may not be on disk yet ------------------------------------------- */
-/* Adds it, with the id that it has, in place of an earlier one of the same blob. */
-int st_kept_put_add(struct storage *, const struct kept_put *p, struct err *);
-int st_kept_put_remove(struct storage *, int64_t id, struct err *);
-/* The blob has other bytes now, or none. */
-int st_kept_put_forget(struct storage *, int64_t share_id, const char *path, struct err *);
-/* In the order of their ids, which is that in which they were added; of shares that are there. */
-int st_kept_put_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-int st_kept_put_get(struct storage *, struct arena *, int64_t id, struct kept_put *out,
-                    struct err *);
-/* The highest id that there is, or 0. */
-int st_kept_put_last(struct storage *, int64_t *id, struct err *);
-
-/* --- snapshots of blobs ---------------------------------------------------------------------- */
-int st_snapshot_get(struct storage *, struct arena *, int64_t share_id, const char *path,
-                    int64_t taken_us, struct blob_snapshot *out, struct err *);
-/* Makes the row of this share, path and instant, or replaces it. The id does not matter. */
-int st_snapshot_put(struct storage *, const struct blob_snapshot *s, struct err *);
-/* If there is one. */
-int st_snapshot_remove(struct storage *, int64_t share_id, const char *path, int64_t taken_us,
+/* --- blobs that have blocks alone --------------------------------------------------------------
+ */
+/* Notes that blocks of it are put, unless it is noted. */
+int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int64_t now_us,
                        struct err *);
-/* A getter: when the newest one of a blob was taken. */
-int st_snapshot_newest(struct storage *, int64_t share_id, const char *path, int64_t *taken_us,
-                       struct err *);
-/* Those of blobs with `from` <= path < `to` in the order of bytes, of each the oldest first; at
- * most `limit`. */
-int st_snapshot_list(struct storage *, struct arena *, int64_t share_id, const char *from,
-                     int64_t after_us, const char *to, int limit, struct blob_snapshot **rows,
-                     size_t *n, struct err *);
 
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);
-int st_machine_list(struct storage *, struct arena *, struct machine_row **rows, size_t *n,
-                    struct err *);
-/* `reason` is stored only if `drained`. */
-int st_machine_set_drained(struct storage *, int64_t id, bool drained, const char *reason,
-                           struct err *);
-int st_machine_set_contact(struct storage *, int64_t id, int64_t contact_us, const char *facts,
-                           struct err *);
-/* ERR_CONFLICT while a node names it. */
-int st_machine_remove(struct storage *, int64_t id, struct err *);
 
 /* --- deletion ------------------------------------------------------------------------------ */
 /* Marks a resource and everything in it as deleting (idempotent). There may be any number of jobs
@@ -450,10 +302,6 @@ int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now
  * Jobs are never in this list: the scheduler ends them itself. */
 int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *);
-int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
-                            struct err *);
-int st_deleting_account_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
-                            struct err *);
 /* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
  * experiments. */
 struct doomed_job {
@@ -462,8 +310,6 @@ struct doomed_job {
     int64_t cluster_id;   /* 0: its cluster is gone */
     bool with_experiment; /* doomed only by the mark of its experiment */
 };
-int st_doomed_jobs(struct storage *, struct arena *, int limit, struct doomed_job **rows, size_t *n,
-                   struct err *);
 /* Takes the runs of marked experiments out of the queues. Each call does up to `limit` jobs, so its
  * time is bounded. *at is the position; it begins zeroed. 1: there may be more; 0: that was all;
  * -1: err. */
@@ -473,55 +319,16 @@ struct st_doom {
 int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) MUST_CHECK;
 
 /* --- key vaults ---------------------------------------------------------------------------- */
-/* ERR_CONFLICT if the name is taken, be it by a soft-deleted vault. */
-int st_vault_insert(struct storage *, const struct vault *v, int64_t *id, struct err *);
-/* By its name alone, soft-deleted or not. */
-int st_vault_get(struct storage *, struct arena *, const char *name, struct vault *out,
-                 struct err *);
 /* group_id 0: the whole subscription. Soft-deleted ones are in lists of their own. */
 int st_vault_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
                   int64_t after, int limit, struct vault **rows, size_t *n, struct err *);
-int st_vault_list_deleted(struct storage *, struct arena *, const char *subscription, int64_t after,
-                          int limit, struct vault **rows, size_t *n, struct err *);
-int st_vault_update(struct storage *, int64_t id, const char *tags, const char *doc, int64_t now_us,
-                    struct err *);
-/* Soft-deletes it; likewise st_mark_deleting() with the vaults of a group. ERR_RESOURCE_NOT_FOUND
- * if it is soft-deleted, and for the next two if it is not. */
-int st_vault_delete(struct storage *, int64_t id, int64_t now_us, struct err *);
-int st_vault_recover(struct storage *, int64_t id, int64_t group_id, int64_t now_us, struct err *);
-/* Removes it and its secrets. */
-int st_vault_purge(struct storage *, int64_t id, struct err *);
 
-int st_secret_insert(struct storage *, const struct secret *s, int64_t *id, struct err *);
-int st_secret_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
-                  struct secret *out, struct err *);
-/* Guarded as those of vaults are. */
-int st_secret_delete(struct storage *, int64_t id, int64_t now_us, int64_t purge_us, struct err *);
-int st_secret_recover(struct storage *, int64_t id, struct err *);
-int st_secret_purge(struct storage *, int64_t id, struct err *);
-/* The text `value` is sealed. */
-int st_secret_version_insert(struct storage *, const struct secret_version *x, const char *value,
-                             int64_t *id, struct err *);
 /* `version` NULL: the newest. Soft-deleted ones too. */
 int st_secret_version_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
                           const char *version, struct secret_version *out, struct err *);
-/* All versions of a secret, by id. */
-int st_secret_version_list(struct storage *, struct arena *, int64_t secret_id, int64_t after,
-                           int limit, struct secret_version **rows, size_t *n, struct err *);
 /* The newest version of each secret of a vault, by the secret's id; `after` is one too. */
 int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted, int64_t after,
                    int limit, struct secret_version **rows, size_t *n, struct err *);
-/* Attributes, content type, tags and updated_us. */
-int st_secret_version_update(struct storage *, const struct secret_version *x, struct err *);
-/* A getter. */
-int st_secret_value(struct storage *, struct arena *, int64_t version_id, const char **value,
-                    struct err *);
-/* What an attempt of a run has got of secrets that it refers to. It is forgotten when the run waits
- * again or is over. A value that was put before stays. The second is a getter. */
-int st_run_secret_put(struct storage *, const struct run_secret *s, const char *value,
-                      struct err *);
-int st_run_secret_get(struct storage *, struct arena *, const struct run_secret *s,
-                      const char **value, struct err *);
 /* A text as somebody else may keep it: sealed with the storage's key, in the letters of URLs; the
  * caller frees it. st_unwrap() opens what st_wrap() has made, with the same key;
  * ERR_INVALID_CONTENT.
@@ -533,60 +340,10 @@ int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
 
-/* --- people ---------------------------------------------------------------------------------- */
-/* ERR_CONFLICT if a user's name is taken, or an application's id within its kind. */
-int st_identity_insert(struct storage *, const struct identity *i, int64_t *id, struct err *);
-int st_identity_get(struct storage *, struct arena *, const char *object_id, struct identity *out,
-                    struct err *);
-int st_identity_by_app(struct storage *, struct arena *, enum identity_kind kind,
-                       const char *app_id, struct identity *out, struct err *);
-int st_identity_user(struct storage *, struct arena *, const char *name, struct identity *out,
-                     struct err *);
-int st_identity_list(struct storage *, struct arena *, enum identity_kind kind, int64_t after,
-                     int limit, struct identity **rows, size_t *n, struct err *);
 /* With its credentials and role assignments. */
 int st_identity_remove(struct storage *, const struct identity *i, struct err *);
 
-int st_credential_insert(struct storage *, const struct credential *c, struct err *);
-int st_credential_list(struct storage *, struct arena *, int64_t identity_id,
-                       struct credential **rows, size_t *n, struct err *);
-/* Those of an application and of its service principal. */
-int st_credential_of_app(struct storage *, struct arena *, const char *app_id,
-                         struct credential **rows, size_t *n, struct err *);
-/* key_id NULL: all. *gone is how many. */
-int st_credential_remove(struct storage *, int64_t identity_id, const char *key_id, int *gone,
-                         struct err *);
-
-/* ERR_CONFLICT if there is one with this GUID, or the principal has this role at this scope. */
-int st_role_assignment_insert(struct storage *, const struct role_assignment *x, struct err *);
-int st_role_assignment_get(struct storage *, struct arena *, const char *guid,
-                           struct role_assignment *out, struct err *);
-int st_role_assignment_of(struct storage *, struct arena *, const char *principal,
-                          struct role_assignment **rows, size_t *n, struct err *);
-int st_role_assignment_list(struct storage *, struct arena *, int64_t after, int limit,
-                            struct role_assignment **rows, size_t *n, struct err *);
-int st_role_assignment_remove(struct storage *, int64_t id, struct err *);
-
-/* ERR_CONFLICT if there is one with this GUID. */
-int st_subscription_insert(struct storage *, const struct subscription *x, int64_t *id,
-                           struct err *);
-int st_subscription_get(struct storage *, struct arena *, const char *guid,
-                        struct subscription *out, struct err *);
-/* All, the oldest first. */
-int st_subscription_list(struct storage *, struct arena *, struct subscription **rows, size_t *n,
-                         struct err *);
-int st_subscription_remove(struct storage *, int64_t id, struct err *);
-
-/* --- asynchronous operations --------------------------------------------------------------- */
-int st_op_insert(struct storage *, const struct operation *op, struct err *);
-int st_op_get(struct storage *, struct arena *, const char *guid, struct operation *out,
-              struct err *);
-/* Finishes the in-progress operations on a resource. error_code NULL: succeeded. is_delete picks
- * delete operations or the others. */
-int st_op_finish(struct storage *, enum resource_kind kind, int64_t resource_id, bool is_delete,
-                 const char *error_code, const char *error_message, int64_t now_us, struct err *);
-/* Forgets operations that ended before `before_us`, the oldest first, at most `limit` of them;
- * *gone is how many. */
-int st_op_expire(struct storage *, int64_t before_us, int limit, int *gone, struct err *);
+/* 1: somebody may log in besides the first principal; as a getter. */
+int st_credential_any(struct storage *, struct err *) MUST_CHECK;
 
 #endif

@@ -9,15 +9,14 @@
 #include <sodium.h>
 
 #include "storage/rows.h"
-#include "storage/statements.h"
+#include "storage/sql/private_priv.h"
 #include "storage/storage.h"
 
-#define ST_ENUM(id, text) id,
 enum stmt_id {
-    STATEMENTS(ST_ENUM) ST_COUNT,
+#include "statement_ids.inc"
+    ST_COUNT,
     ST_CONTROL_LAST = ST_RELEASE, /* statements up to this one begin and end transactions */
 };
-#undef ST_ENUM
 
 /* A turn whose COMMIT failed; shared by its callbacks, freed with the last. */
 struct failed_turn {
@@ -31,6 +30,8 @@ struct durable {
     struct failed_turn *failed; /* NULL: the turn was committed */
 };
 
+struct cache;
+
 struct durable_list {
     struct durable *items;
     size_t n, cap;
@@ -38,24 +39,6 @@ struct durable_list {
 
 struct sqlite3;
 struct sqlite3_stmt;
-
-/* A row that was found by names (known.c). */
-struct known {
-    enum stmt_id id;
-    const char *names; /* of q_known(), each with its '\0'; NULL: no row is kept here */
-    size_t n_names;    /* bytes */
-    void *row;
-    struct arena a; /* holds all of it */
-};
-#define KNOWN_MAX 64 /* a power of two */
-
-/* The keys of an account that was asked for; forgotten with the rows (known.c). */
-struct known_keys {
-    enum resource_kind kind;
-    int64_t id; /* 0: none are kept here */
-    struct account_keys keys;
-};
-#define KNOWN_KEYS_MAX 8 /* a power of two */
 
 struct storage {
     struct sqlite3 *db;
@@ -79,13 +62,12 @@ struct storage {
     bool dirty; /* there are committed frames that no sync under way covers */
     bool syncing, checkpointing, closing;
     struct durable_list turn;    /* registered in this turn */
+    struct durable_list written; /* likewise, and called as it ends */
     struct durable_list waiting; /* turn is over; the next sync covers them */
     struct durable_list synced;  /* the sync under way covers them */
 
     uint64_t places_changed; /* counts changes of rows that known ones are read from */
-    uint64_t known_at;       /* the count when `known` was filled */
-    struct known known[KNOWN_MAX];
-    struct known_keys known_keys[KNOWN_KEYS_MAX];
+    struct cache *known_rows, *known_keys; /* owned; see row_cache.c */
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
@@ -217,6 +199,7 @@ int st_prepare(struct storage *st, enum stmt_id id);
 int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
                         struct sqlite3_stmt **out);
 const char *st_stmt_name(enum stmt_id id); /* for the log */
+const char *st_stmt_sql(enum stmt_id id);  /* with its lists of columns in braces (rows.h) */
 /* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
  * fail because its statement cannot be prepared. */
 int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
@@ -224,29 +207,30 @@ void st_finalize_all(struct storage *st);
 /* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
-/* --- known.c ---------------------------------------------------------------------------------- */
+/* --- row_cache.c
+ * ---------------------------------------------------------------------------------- */
 /* Finds the one row of a statement whose parameters are these names (up to a NULL), as q_one()
  * does. The row is kept for those who ask for the same names again: its columns must be of tables
  * whose changes sql.c counts (places_changed). */
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
-/* The same for a row that is known by its id. */
-int q_known_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-               const struct st_row *row, void *out, struct err *e);
-void st_known_forget(struct storage *st);
-/* The place for the keys of this account, after what has changed was forgotten. */
-struct known_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);
+void st_known_init(struct storage *st);
+void st_known_free(struct storage *st);
+/* The keys of an account, kept likewise; NULL: they are not. */
+struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);
+void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
+                  const struct account_keys *k);
 
 /* --- account_keys.c: the keys of accounts of all kinds -----------------------------------------
  */
 #define ST_KEY_TEXT  88 /* 64 bytes in base64 */
 #define ST_KEYS_TEXT (2 * ST_KEY_TEXT + 1)
 
-/* Whose keys: `get` selects the sealed column by the account's id. */
+/* Whose keys: `get` unseals the column by the account's id. */
 struct keys_of {
     enum resource_kind kind;
     const char *noun;
-    enum stmt_id get;
+    int (*get)(struct storage *, struct arena *, int64_t id, const char **keys, struct err *);
 };
 /* As they are sealed: in base64, with a space between them. */
 void st_keys_to_text(const struct account_keys *keys, char text[ST_KEYS_TEXT + 1]);
@@ -361,29 +345,6 @@ int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, 
 /* Unseals the one sealed column of one row. Returns as getters do. */
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MUST_CHECK;
 
-/* Whole statements whose parameters are the row's id, or its owner's id and its name. The first
- * three are getters. */
-int q_by_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-            const struct st_row *row, void *out, struct err *e) MUST_CHECK;
-int q_named(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
-            const char *name, const struct st_row *row, void *out, struct err *e) MUST_CHECK;
-int q_secret_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-                const char **plain, struct err *e) MUST_CHECK;
-int q_new(struct storage *st, enum stmt_id stmt, const struct st_row *row, const void *from,
-          const char *secrets, int64_t *id, struct err *e) MUST_CHECK;
-int q_change_of(struct storage *st, enum stmt_id stmt, int64_t id, const char *noun,
-                struct err *e) MUST_CHECK;
-/* Without parameters. */
-int q_ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
-             struct err *e) MUST_CHECK;
-
-/* Behind every id: those have ASCII letters, digits, '-', '_' and ':'. */
-#define Q_LAST_NAME "\x7f"
-/* The name of the nth row of an owner behind `after` (NULL: the first): 1, 0 (there are fewer) or
- * -1. */
-int q_nth_name(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
-               const char *after, int nth, const char **name, struct err *e) MUST_CHECK;
-
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
@@ -391,12 +352,5 @@ int q_changed(const struct storage *st);
  * state that `now` (a statement by id) finds. */
 int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
             int64_t id, int from, int to, struct err *e) MUST_CHECK;
-
-/* Binds the narrowest owner that the filter names to the statement for it. */
-struct filter_statements {
-    enum stmt_id subscription, group, workspace, named;
-};
-void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
-              const struct filter_statements *by);
 
 #endif

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Runs every check there is, side by side, and closes with "N passed, N failed, N skipped".
 
-    test/run_checks.py [--list] [--once] [STAGE...]
+    test/run_checks.py [--list] [--once] [--deep] [--only TEXT] [STAGE...]
 
 A stage is a list of jobs (test/checks/stages.py): a file of pytest, a unit test program, a command. The
 output of a job that fails is shown whole. A test that failed is run once more, alone, when all others
 are through: it may have failed because the machine was busy. One that passes then is flaky and is named
-at the end, to be mended; what a sanitizer found is never run again. --once takes the first answer.
+at the end, to be mended; what a sanitizer found is never run again. --once takes the first answer, --deep runs what only `make check-deep` does (job.py: deep) as well.
 """
 import argparse
 import collections
@@ -17,6 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from checks.az import az_server  # noqa: E402
 from checks.runner import Runner  # noqa: E402
 from checks.stages import STAGES  # noqa: E402
 
@@ -49,14 +50,14 @@ def skips(outcomes):
         yield f"  {reason} ({', '.join(names[:3])}{more})"
 
 
-def report(runner, seconds):
+def report(runner, seconds, az):
     outcomes = runner.outcomes
     passed = sum(o.passed for _, o in outcomes)
     failed = [name for _, o in outcomes for name in o.failed]
     skipped = sum(len(o.skipped) for _, o in outcomes)
-    cpu = sum(o.cpu for _, o in outcomes)
+    cpu = sum(o.cpu for _, o in outcomes) + az.cpu
     say("\n".join(table(outcomes)))
-    say(f"in {seconds:.0f} s; {cpu:.0f} s of processor on {runner.cores} cores")
+    say(f"in {seconds:.0f} s; {cpu:.0f} s of processor on {runner.cores} cores, {az.cpu:.0f} of them az for many tests")
     if skipped:
         say("skipped:\n" + "\n".join(skips(outcomes)))
     if runner.flaky:
@@ -70,8 +71,11 @@ def report(runner, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stages", nargs="*", metavar="STAGE", help=", ".join(STAGES))
+    parser.add_argument("stages", nargs="*", metavar="STAGE",
+                        help=", ".join(STAGES))
+    parser.add_argument("--deep", action="store_true", help="what only make check-deep runs, too")
     parser.add_argument("--once", action="store_true", help="run nothing again")
+    parser.add_argument("--only", default="", metavar="TEXT", help="run only jobs that have this in their name")
     parser.add_argument("--list", action="store_true", help="name the stages and stop")
     args = parser.parse_args()
     if args.list:
@@ -81,12 +85,17 @@ def main():
     if unknown:
         parser.error(f"unknown stage '{unknown[0]}'; there are: {', '.join(STAGES)}")
     begin = time.monotonic()
-    runner = Runner([job for s in args.stages or STAGES for job in STAGES[s]()], out=say, once=args.once)
+    jobs = [job for s in args.stages or STAGES for job in STAGES[s]()
+            if (args.deep or not job.deep) and args.only in job.name]
+    runner = Runner(jobs, out=say, once=args.once)
     # Asked to stop, or Ctrl-C: the jobs are asked to stop in their turn, so that no daemon stays.
     for signo in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signo, lambda *_: runner.stop())
-    runner.run()
-    code = report(runner, time.monotonic() - begin)
+    if args.deep:
+        os.environ["BATCHAID_DEEP"] = "1"
+    with az_server() as az:
+        runner.run()
+    code = report(runner, time.monotonic() - begin, az)
     if runner.stopped:
         say("stopped before the end")
         return 130

@@ -67,6 +67,11 @@ bool access_to_data(const struct grants *g, const char *action, const char *scop
 bool access_any_below(const struct grants *g, const char *scope);
 /* Whether `scope` is `outer`, or below it; names compare without regard to case. */
 bool scope_within(const char *scope, const char *outer);
+/* 1: a role of somebody else than the first principal has this action at the scope; as a getter. */
+int access_others_may(const struct access *x, struct arena *a, const char *action,
+                      const char *scope, struct err *e) MUST_CHECK;
+/* ERR_FORBIDDEN: nodes here are the first principal's alone (sched_is_for_all()); logs it. */
+int access_refuse_local(struct request *r, struct err *e);
 /* ERR_FORBIDDEN, in Azure's words; logs it. */
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e);
 

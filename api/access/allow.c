@@ -61,6 +61,37 @@ bool access_any_below(const struct grants *g, const char *scope)
     return false;
 }
 
+#define ASSIGNMENTS_AT_ONCE 100
+
+int access_others_may(const struct access *x, struct arena *a, const char *action,
+                      const char *scope, struct err *e)
+{
+    struct role_assignment *rows;
+    size_t n = ASSIGNMENTS_AT_ONCE;
+    for (int64_t after = 0; n == ASSIGNMENTS_AT_ONCE; after = n > 0 ? rows[n - 1].id : after) {
+        if (st_role_assignment_list(x->storage, a, after, ASSIGNMENTS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            const struct grants one = {&rows[i], 1};
+            if (strcasecmp(rows[i].principal, x->first_id) != 0 &&
+                access_verdict(&one, action, scope) == ACCESS_YES)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+int access_refuse_local(struct request *r, struct err *e)
+{
+    LOG_INFO(r->config->log, "access.refused", LF_STR("by", r->who ? r->who->name : "a key"),
+             LF_STR("action", "run on local nodes"), LF_STR("req", r->correlation_id));
+    return err_set(e, ERR_FORBIDDEN, NULL,
+                   "Jobs on local nodes reach the daemon's own files here (it is not root, and the "
+                   "kernel has no Landlock; or jobs.uids is 0), so these nodes serve its own "
+                   "principal alone, and keys that nobody else may list. That ends with "
+                   "local.shared_user: true in batchaid's configuration.");
+}
+
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e)
 {
     const struct principal *who = r->who;

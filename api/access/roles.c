@@ -5,13 +5,20 @@
 #include <string.h>
 #include <strings.h>
 
-#define BLOBS    "Microsoft.Storage/storageAccounts/blobServices"
-#define FILES    "Microsoft.Storage/storageAccounts/fileServices"
-#define BLOB     BLOBS "/containers/blobs"
-#define FILE_    FILES "/fileshares/files"
-#define SECRETS  "Microsoft.KeyVault/vaults/secrets"
-#define EXP      "Microsoft.BatchAI/workspaces/experiments"
-#define BATCH    "Microsoft.Batch/batchAccounts"
+#define BLOBS   "Microsoft.Storage/storageAccounts/blobServices"
+#define FILES   "Microsoft.Storage/storageAccounts/fileServices"
+#define BLOB    BLOBS "/containers/blobs"
+#define FILE_   FILES "/fileshares/files"
+#define SECRETS "Microsoft.KeyVault/vaults/secrets"
+#define EXP     "Microsoft.BatchAI/workspaces/experiments"
+#define BATCH   "Microsoft.Batch/batchAccounts"
+#define GROUPS  "Microsoft.Resources/subscriptions/resourceGroups/read"
+#define ALERTS  "Microsoft.Insights/alertRules/*"
+#define DEPLOYS "Microsoft.Resources/deployments/*"
+#define VAULTS_SEEN                                                                                \
+    GROUPS, "Microsoft.KeyVault/checkNameAvailability/read",                                       \
+        "Microsoft.KeyVault/deletedVaults/read", "Microsoft.KeyVault/locations/*/read",            \
+        "Microsoft.KeyVault/vaults/*/read", "Microsoft.KeyVault/operations/read"
 #define DELEGATE BLOBS "/generateUserDelegationKey/action"
 
 const struct role roles[] = {
@@ -91,41 +98,43 @@ const struct role roles[] = {
     {.guid = "f25e0fa2-a7c8-4377-a976-54943a77a395",
      .name = "Key Vault Contributor",
      .description = "Manages vaults, but sees nothing in them.",
-     .actions = {"Microsoft.Authorization/*/read", "Microsoft.KeyVault/*",
-                 "Microsoft.Resources/subscriptions/resourceGroups/read"}},
+     .actions = {"Microsoft.Authorization/*/read", "Microsoft.KeyVault/*", ALERTS, DEPLOYS, GROUPS},
+     .not_actions = {"Microsoft.KeyVault/locations/deletedVaults/purge/action",
+                     "Microsoft.KeyVault/hsmPools/*", "Microsoft.KeyVault/managedHsms/*"}},
     {.guid = "29fe4964-1e60-436b-bd3a-77fd4c178b3c",
      .name = "Azure Batch Account Contributor",
      .description = "Manages Batch accounts, their keys included, and all that is in them.",
-     .actions = {"Microsoft.Authorization/*/read", "Microsoft.Batch/*",
-                 "Microsoft.Resources/subscriptions/resourceGroups/read"},
-     .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
+     .actions = {"Microsoft.Authorization/*/read", "Microsoft.Batch/batchAccounts/*", ALERTS,
+                 DEPLOYS, GROUPS, ACTION_RUN_AS_ADMIN},
+     .data_actions = {BATCH "/*"}},
     {.guid = "11076f67-66f6-4be0-8f6b-f0609fd05cc9",
      .name = "Azure Batch Account Reader",
      .description = "Views Batch accounts and what is in them, but no keys.",
-     .actions = {"Microsoft.Batch/*/read", "Microsoft.Resources/subscriptions/resourceGroups/read"},
-     .data_actions = {BATCH "/jobs/read", BATCH "/jobSchedules/read"}},
+     .actions = {BATCH "/read", BATCH "/*/read", GROUPS},
+     .data_actions = {BATCH "/*/read"}},
     {.guid = "6aaa78f1-f7de-44ca-8722-c64a23943cae",
      .name = "Azure Batch Data Contributor",
      .description = "Manages applications, pools, jobs and tasks, but no accounts.",
      .actions = {"Microsoft.Authorization/*/read", BATCH "/read", BATCH "/applications/*",
-                 BATCH "/certificates/*", BATCH "/pools/*", "Microsoft.Batch/locations/*/read",
-                 "Microsoft.Resources/subscriptions/resourceGroups/read"},
+                 BATCH "/certificates/*", BATCH "/certificateOperationResults/*", BATCH "/pools/*",
+                 BATCH "/poolOperationResults/*", "Microsoft.Batch/locations/*/read", ALERTS,
+                 DEPLOYS, GROUPS, ACTION_RUN_AS_ADMIN},
      .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
     {.guid = "48e5e92e-a480-4e71-aa9c-2778f4c13781",
      .name = "Azure Batch Job Submitter",
      .description = "Runs jobs and tasks on pools that are there.",
-     .actions = {BATCH "/read", BATCH "/applications/read", BATCH "/applications/versions/read",
-                 BATCH "/pools/read", "Microsoft.Resources/subscriptions/resourceGroups/read"},
+     .actions = {BATCH "/applications/read", BATCH "/applications/versions/read",
+                 BATCH "/pools/read", ALERTS, GROUPS},
      .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
     {.guid = "00482a5a-887f-4fb3-b363-3b7fe8e74483",
      .name = "Key Vault Administrator",
      .description = "Manages all that is in vaults.",
-     .actions = {"Microsoft.Authorization/*/read", "Microsoft.KeyVault/*/read"},
+     .actions = {"Microsoft.Authorization/*/read", ALERTS, DEPLOYS, VAULTS_SEEN},
      .data_actions = {"Microsoft.KeyVault/vaults/*"}},
     {.guid = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",
      .name = "Key Vault Secrets Officer",
      .description = "Manages the secrets of vaults.",
-     .actions = {"Microsoft.Authorization/*/read", "Microsoft.KeyVault/*/read"},
+     .actions = {"Microsoft.Authorization/*/read", ALERTS, DEPLOYS, VAULTS_SEEN},
      .data_actions = {SECRETS "/*"}},
     {.guid = "4633458b-17de-408a-b874-0445c86b69e6",
      .name = "Key Vault Secrets User",

@@ -13,7 +13,11 @@
 #define ROLE_READER    "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 #define ROLE_SUBMITTER "2b8f4a1e-7c53-4d0b-9a6e-5f1c0d3e7a94"
 
-#define ROLE_PATTERNS 8
+/* Of ours, beside Azure's: to have something run on nodes as root, or as the daemon's own user. All
+ * roles that may write pools or clusters have it. */
+#define ACTION_RUN_AS_ADMIN "batchaid/nodes/runAsAdmin/action"
+
+#define ROLE_PATTERNS 16
 
 /* Lists of patterns, up to a NULL; `*` is any text. An action is allowed if a pattern of `actions`
  * fits and none of `not_actions`; in the same way on data. `own_actions`: those that are allowed on

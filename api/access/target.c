@@ -79,12 +79,18 @@ static void own_target(struct request *r, struct target *out)
                                list ? list : "", list ? "/" : "", verb_of_method(r->method));
 }
 
+/* What is in a location belongs to all of the subscription: usages, operations. */
+static bool is_in_location(const struct request *r, int ns)
+{
+    return is(r, ns + 1, "locations");
+}
+
 /* Something done to a resource: `at` is "providers". */
 static void verb_target(struct request *r, int at, const char *verb, struct target *out)
 {
     int ns = at + 1, above = r->n_segments - 1;
-    bool reads = lists_without_keys(verb);
-    out->scope = path_of(r, above > ns + 1 ? above : at);
+    bool reads = lists_without_keys(verb), whole = above <= ns + 1 || is_in_location(r, ns);
+    out->scope = path_of(r, whole ? at : above);
     out->action = arena_concat(&r->arena, types_of(r, ns, above), "/", reads ? "read" : verb,
                                reads ? "" : "/action");
 }
@@ -98,8 +104,7 @@ static void provider_target(struct request *r, int at, struct target *out)
         verb_target(r, at, last, out);
         return;
     }
-    /* What is in a location belongs to all of the subscription: usages, operations. */
-    bool whole = n <= ns + 2 || is(r, ns + 1, "locations");
+    bool whole = n <= ns + 2 || is_in_location(r, ns);
     out->scope = path_of(r, whole ? at : ends_with_type ? n - 1 : n);
     out->action = arena_concat(&r->arena, types_of(r, ns, n), "/", verb_of_method(r->method));
 }

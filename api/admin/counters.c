@@ -4,9 +4,9 @@
  */
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
-#include "files/files.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/wake/wake.h"
+#include "storage/folders/files.h"
 #include "storage/storage.h"
 
 static json_t *of_requests(const struct request *r)

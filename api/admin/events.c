@@ -39,13 +39,11 @@ struct replied *events_list(struct request *r)
         request_query_int(r, "max", 1, EVENTS_MAX, EVENTS_DEFAULT, &max, &e) < 0 ||
         st_event_since(admin_of(r)->storage, &r->arena, since, (int)max, &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    json_t *list = json_array();
+    json_t *list = request_own(r, json_array());
     for (size_t i = 0; i < n; i++)
-        if (add(r, &rows[i], list, &e) < 0) {
-            json_decref(list);
+        if (add(r, &rows[i], list, &e) < 0)
             return reply_err(r, &e);
-        }
     return reply_json(r, 200,
-                      json_pack("{s:o, s:I}", "value", list, "next",
+                      json_pack("{s:O, s:I}", "value", list, "next",
                                 (json_int_t)(n > 0 ? rows[n - 1].seq : since)));
 }

@@ -53,7 +53,7 @@ static int check_filters(struct request *r, int64_t *since_us, struct err *e)
                        state);
     if (since && timefmt_parse(since, since_us) < 0)
         return err_set(e, ERR_INVALID_QUERY, "since",
-                       "'%.100s' is no time; use one like 2026-11-23T09:00:00Z", since);
+                       "'%.100s' is not a valid time; use one like 2026-11-23T09:00:00Z", since);
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
@@ -95,20 +95,27 @@ struct replied *nodes_list(struct request *r)
 }
 
 /* Replies with the present state of the machine in the path. */
-static struct replied *reply_machine(struct request *r, int status)
+/* The machine of the path; NULL: it is not there, or cannot be looked at. */
+static const struct machine_view *machine_of(struct request *r, struct err *e)
 {
     const char *name = request_param(r, "node");
     struct machine_view *list;
     size_t n;
-    struct err e;
-    if (fleet_machines(admin_of(r)->fleet, &r->arena, &list, &n, &e) < 0)
-        return reply_err(r, &e);
+    if (fleet_machines(admin_of(r)->fleet, &r->arena, &list, &n, e) < 0)
+        return NULL;
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(list[i].name, name) == 0)
-            return reply_json(r, status, render(&list[i]));
-    err_set(&e, ERR_MACHINE_NOT_FOUND, NULL,
+            return &list[i];
+    err_set(e, ERR_MACHINE_NOT_FOUND, NULL,
             "There is no machine '%.200s'; GET /batchaid/nodes lists them.", name);
-    return reply_err(r, &e);
+    return NULL;
+}
+
+static struct replied *reply_machine(struct request *r, int status)
+{
+    struct err e;
+    const struct machine_view *m = machine_of(r, &e);
+    return m ? reply_json(r, status, render(m)) : reply_err(r, &e);
 }
 
 struct replied *nodes_get(struct request *r)
@@ -134,12 +141,19 @@ struct replied *nodes_drain(struct request *r)
     return reply_machine(r, 200);
 }
 
+/* The trouble that it had is forgotten, so that it is tried again, but told. */
 struct replied *nodes_undrain(struct request *r)
 {
     struct err e;
-    if (fleet_machine_undrain(admin_of(r)->fleet, request_param(r, "node"), &e) < 0)
+    const struct machine_view *was = machine_of(r, &e), *is = NULL;
+    if (was && fleet_machine_undrain(admin_of(r)->fleet, request_param(r, "node"), &e) == 0)
+        is = machine_of(r, &e);
+    if (!is)
         return reply_err(r, &e);
-    return reply_machine(r, 200);
+    json_t *machine = render(is);
+    if (was->trouble)
+        json_object_set_new(machine, "lastTrouble", json_string(was->trouble));
+    return reply_json(r, 200, machine);
 }
 
 struct replied *nodes_reboot(struct request *r)

@@ -103,11 +103,9 @@ struct replied *queue_list(struct request *r)
     if (request_query_int(r, "max", 1, QUEUE_MAX, QUEUE_DEFAULT, &max, &e) < 0 ||
         st_pool_ids(admin_of(r)->storage, &r->arena, &ids, &n, &e) < 0)
         return reply_err(r, &e);
-    json_t *list = json_array();
+    json_t *list = request_own(r, json_array());
     for (size_t i = 0; i < n; i++)
-        if (add_pool(r, ids[i], (int)max, list, &e) < 0) {
-            json_decref(list);
+        if (add_pool(r, ids[i], (int)max, list, &e) < 0)
             return reply_err(r, &e);
-        }
-    return reply_json(r, 200, json_pack("{s:o}", "value", list));
+    return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }

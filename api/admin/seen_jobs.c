@@ -9,6 +9,8 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
+#include "scheduler/fleet/node/node.h"
+#include "scheduler/scheduler.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
 
@@ -41,6 +43,21 @@ bool seen_job(const struct request *r, const struct job *j)
     bool sees = access_verdict(r->grant, READ_JOB, id) == ACCESS_YES;
     arena_free(&a);
     return sees;
+}
+
+const char *seen_detail(struct request *r, const char *name, const char *value)
+{
+    size_t n = strlen(value);
+    while (n > 0 && (value[n - 1] == '\n' || value[n - 1] == '\r'))
+        n--;
+    return arena_printf(&r->arena, "%s: %.*s", name, (int)n, value);
+}
+
+const char *seen_node(struct request *r, int64_t node_id, const char *name)
+{
+    const struct fleet *fl = sched_fleet(admin_of(r)->sched);
+    const char *machine = node_id ? node_rt_machine(node_rt_find(fl, node_id)) : NULL;
+    return machine ? arena_printf(&r->arena, "%s (machine %s)", name, machine) : name;
 }
 
 json_t *seen_time(int64_t us)

@@ -15,6 +15,11 @@ bool seen_job(const struct request *r, const struct job *j);
 /* Its names, state and times: members of all replies with jobs. */
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
+/* "stderr: ...", without line breaks at its end. Of the request. */
+const char *seen_detail(struct request *r, const char *name, const char *value);
+/* A node with its machine of the inventory, if it has one: "tvm-... (machine gpu01)". Of the
+ * request. */
+const char *seen_node(struct request *r, int64_t node_id, const char *name);
 /* The same of one of its runs: of an array, with its index. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
 /* A task of Azure Batch beside them: its account is in the place of a workspace, its job in that of

@@ -9,10 +9,10 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "lib/timefmt.h"
 #include "model/spec.h"
-#include "shares/shares.h"
+#include "storage/shares/shares.h"
 #include "storage/storage.h"
 
 #define DELETED_MAX 1000

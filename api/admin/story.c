@@ -88,7 +88,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     tell(t, last.released_us,
          arena_printf(a, "%s on %s had ended, for which it waited",
                       rc == 1 ? arena_printf(a, "job %s", other.name) : "another job",
-                      last.node_name));
+                      seen_node(t->r, last.node_id, last.node_name)));
     return 0;
 }
 
@@ -103,7 +103,8 @@ static int tell_start(struct teller *t, int64_t at_us, struct err *e)
         return -1;
     t->attempt = i < t->n_parts ? t->parts[i].attempt : t->attempt;
     for (; i < t->n_parts && t->parts[i].attempt == t->attempt; i++)
-        names = arena_printf(a, "%s%s%s%s%s", names, *names ? ", " : "", t->parts[i].node_name,
+        names = arena_printf(a, "%s%s%s%s%s", names, *names ? ", " : "",
+                             seen_node(t->r, t->parts[i].node_id, t->parts[i].node_name),
                              t->parts[i].devices && *t->parts[i].devices ? " GPU " : "",
                              t->parts[i].devices ? t->parts[i].devices : "");
     tell(t, at_us,
@@ -115,15 +116,43 @@ static int tell_start(struct teller *t, int64_t at_us, struct err *e)
 /* The messages of its errors. */
 static const char *errors_of(struct arena *a, const struct job *j)
 {
-    json_t *list = j->errors ? json_loads(j->errors, 0, NULL) : NULL, *one;
+    json_auto_t *list = j->errors ? json_loads(j->errors, 0, NULL) : NULL;
+    json_t *one;
     const char *text = "";
     size_t i;
     json_array_foreach(list, i, one) {
         const char *message = json_string_value(json_object_get(one, "message"));
         text = message ? arena_printf(a, "%s: %s", text, message) : text;
     }
-    json_decref(list);
     return text;
+}
+
+/* What its errors add to their messages. */
+static void tell_details(struct teller *t, int64_t at_us)
+{
+    static const char *const told[] = {"stderr", "remedy"};
+    json_auto_t *list = t->j->errors ? json_loads(t->j->errors, 0, NULL) : NULL;
+    json_t *one, *detail;
+    size_t i, k;
+    json_array_foreach(list, i, one) {
+        json_array_foreach(json_object_get(one, "details"), k, detail) {
+            const char *name = json_string_value(json_object_get(detail, "name")),
+                       *value = json_string_value(json_object_get(detail, "value"));
+            for (size_t w = 0; name && value && w < sizeof told / sizeof told[0]; w++)
+                if (strcmp(name, told[w]) == 0)
+                    tell(t, at_us, seen_detail(t->r, name, value));
+        }
+    }
+}
+
+/* Where its output is, if it ever ran. */
+static void tell_place(struct teller *t, int64_t at_us)
+{
+    json_auto_t *doc = t->j->doc && t->attempt > 0 ? json_loads(t->j->doc, 0, NULL) : NULL;
+    const char *prefix = json_string_value(
+        json_object_get(json_object_get(doc, "properties"), "stdOutErrPathPrefix"));
+    if (prefix)
+        tell(t, at_us, arena_concat(&t->r->arena, "its output is below ", prefix));
 }
 
 static void tell_end(struct teller *t, const struct event *ev)
@@ -134,12 +163,15 @@ static void tell_end(struct teller *t, const struct event *ev)
     const char *ran = j->start_us > 0 && t->attempt > 0
                           ? arena_printf(a, " after %s", span(a, ev->at_us - j->start_us))
                           : "";
-    if (ev->to == EXEC_SUCCEEDED)
+    if (ev->to == EXEC_SUCCEEDED) {
         tell(t, ev->at_us, arena_printf(a, "succeeded%s%s", ran, code));
-    else
-        tell(t, ev->at_us,
-             arena_printf(a, "failed%s%s%s%s%s", ran, code, ev->reason ? ": " : "",
-                          ev->reason ? ev->reason : "", errors_of(a, j)));
+        return;
+    }
+    tell_details(t, ev->at_us);
+    tell_place(t, ev->at_us);
+    tell(t, ev->at_us,
+         arena_printf(a, "failed%s%s%s%s%s", ran, code, ev->reason ? ": " : "",
+                      ev->reason ? ev->reason : "", errors_of(a, j)));
 }
 
 static int tell_event(struct teller *t, const struct event *ev, struct err *e)
@@ -275,15 +307,32 @@ static int tell_indexes(struct teller *t, struct err *e)
         }
         tell_waiting(t, &waiting);
         bool runs = run.end_us == 0 && n_nodes > 0; /* ended, it may still be cleaned up */
-        const char *how = runs          ? arena_printf(a, "runs on %s", nodes[0].name)
-                          : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
-                                        : "has ended";
+        const char *how =
+            runs ? arena_printf(a, "runs on %s", seen_node(t->r, nodes[0].id, nodes[0].name))
+            : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
+                          : "has ended";
         tell(t, run.end_us, arena_printf(a, "index %d %s", run.number, how));
     }
     tell_waiting(t, &waiting);
     if (n > INDEXES_MAX)
         tell(t, 0, arena_printf(a, "and %zu more indexes", n - INDEXES_MAX));
     return tell_first(t, &first, e);
+}
+
+/* What was said of the job's cluster when it was made: which shares were made because it names
+ * them. Its later events are not the job's. */
+static int tell_cluster(struct teller *t, struct err *e)
+{
+    struct event *events;
+    size_t n;
+    if (t->j->cluster_id == 0)
+        return 0;
+    if (st_event_of(storage_of(t), &t->r->arena, RES_CLUSTER, t->j->cluster_id, &events, &n, e) < 0)
+        return -1;
+    for (size_t i = 1; i < n && events[0].from == 0 && events[i].at_us == events[0].at_us; i++)
+        if (events[i].from == events[i].to && events[i].reason)
+            tell(t, events[i].at_us, events[i].reason);
+    return 0;
 }
 
 static int tell_all(struct teller *t, struct err *e)
@@ -295,6 +344,8 @@ static int tell_all(struct teller *t, struct err *e)
     int rc = st_run_of(st, a, RES_JOB, t->j->id, 0, &t->run, e);
     if (rc < 0 || st_event_of(st, a, RES_JOB, t->j->id, &events, &n, e) < 0 ||
         st_allocation_of_run_all(st, a, t->run.id, &t->parts, &t->n_parts, e) < 0)
+        return -1;
+    if (tell_cluster(t, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (tell_event(t, &events[i], e) < 0)

@@ -9,7 +9,7 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 

@@ -18,7 +18,7 @@
 #include "storage/runs.h"
 #include "storage/storage.h"
 
-#define LINES_MAX 8
+#define LINES_MAX 12
 #define AWAITED   5 /* of what it waits for so many are named */
 
 struct line {
@@ -63,11 +63,28 @@ static const char *message_of(const json_t *info)
 
 static const char *failure_of(const struct teller *t, const char *failure)
 {
-    json_t *info = failure ? json_loads(failure, 0, NULL) : NULL;
+    json_auto_t *info = failure ? json_loads(failure, 0, NULL) : NULL;
     const char *code = json_string_value(json_object_get(info, "code"));
     const char *text = code ? arena_printf(t->a, ": %s: %s", code, message_of(info)) : "";
-    json_decref(info);
     return text;
+}
+
+/* What the details of its failure add. */
+static void tell_details(struct teller *t)
+{
+    static const struct {
+        const char *name, *shown;
+    } told[] = {{"StandardError", "stderr"}, {"Remedy", "remedy"}};
+    json_auto_t *info = t->task.failure ? json_loads(t->task.failure, 0, NULL) : NULL;
+    json_t *detail;
+    size_t i;
+    json_array_foreach(json_object_get(info, "details"), i, detail) {
+        const char *name = json_string_value(json_object_get(detail, "name")),
+                   *value = json_string_value(json_object_get(detail, "value"));
+        for (size_t k = 0; name && value && k < sizeof told / sizeof told[0]; k++)
+            if (strcmp(name, told[k].name) == 0)
+                tell(t, t->task.end_us, seen_detail(t->r, told[k].shown, value));
+    }
 }
 
 static void tell_end(struct teller *t)
@@ -75,6 +92,11 @@ static void tell_end(struct teller *t)
     const struct batch_task *k = &t->task;
     const char *code = k->has_exit_code ? arena_printf(t->a, ", exit code %d", k->exit_code) : "";
     bool good = k->result == BATCH_SUCCESS;
+    tell_details(t);
+    if (!good && k->files == BATCH_FILES_THERE)
+        tell(t, k->end_us,
+             arena_printf(t->a, "its output: az batch task file list --job-id %s --task-id %s",
+                          t->job.name, k->name));
     tell(t, k->end_us,
          arena_printf(t->a, "%s%s%s", good ? "succeeded" : "failed", code,
                       failure_of(t, k->failure)));
@@ -95,7 +117,8 @@ static void tell_past(struct teller *t)
         tell(t, k->requeue_us,
              arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
     if (k->start_us > 0)
-        tell(t, k->start_us, arena_printf(t->a, "began on %s", k->node_name));
+        tell(t, k->start_us,
+             arena_concat(t->a, "began on ", seen_node(t->r, k->node_id, k->node_name)));
     if (k->state == BATCH_TASK_COMPLETED)
         tell_end(t);
 }

@@ -50,11 +50,9 @@ struct replied *all_tasks_find(struct request *r)
     if (st_batch_account_with_task(admin_of(r)->storage, &r->arena, request_query(r, "job"),
                                    request_query(r, "name"), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    json_t *list = json_array();
+    json_t *list = request_own(r, json_array());
     for (size_t i = 0; i < n && json_array_size(list) < SHOWN_MAX; i++)
-        if (is_meant(r, &rows[i]) && add(r, &rows[i], list, &e) < 0) {
-            json_decref(list);
+        if (is_meant(r, &rows[i]) && add(r, &rows[i], list, &e) < 0)
             return reply_err(r, &e);
-        }
-    return reply_json(r, 200, json_pack("{s:o}", "value", list));
+    return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }

@@ -9,9 +9,10 @@
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
 #include "api/http/auth.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
+#include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
 #define PASSWORD_MIN   8
@@ -44,6 +45,21 @@ static json_t *render_roles(struct request *r, const char *object_id, struct err
     return out;
 }
 
+/* What there being others than the first principal means for jobs on local nodes; NULL: nothing. */
+static const char *note_on_nodes(const struct request *r)
+{
+    const struct fleet *fleet = admin_of(r)->fleet;
+    const struct site *site = fleet_site(fleet);
+    if (!site || !fleet_has_local(fleet))
+        return NULL;
+    if (site->first_alone)
+        return "Local nodes serve the daemon's own principal alone, as jobs there reach the "
+               "daemon's files: people.md, local.shared_user.";
+    return site->hidden ? "From now on jobs on local nodes are kept from the daemon's files; sudo "
+                          "and mounts work in them no more: people.md."
+                        : NULL;
+}
+
 /* NULL: err. `password` NULL: it is not shown. */
 static json_t *render(struct request *r, const struct identity *i, const char *password,
                       struct err *e)
@@ -69,6 +85,9 @@ static struct replied *reply_user(struct request *r, int status, const char *obj
         err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "The user was removed meanwhile.");
     if (rc > 0)
         body = render(r, &i, password, &e);
+    const char *note = status == 201 ? note_on_nodes(r) : NULL;
+    if (body && note)
+        json_object_set_new(body, "note", json_string(note));
     return body ? reply_json(r, status, body) : reply_err(r, &e);
 }
 
@@ -77,7 +96,7 @@ struct replied *users_list(struct request *r)
 {
     static const enum identity_kind kinds[] = {IDENTITY_SERVICE, IDENTITY_USER};
     struct err e;
-    json_t *list = json_array();
+    json_t *list = request_own(r, json_array());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         struct identity *rows;
         size_t n = 0;
@@ -86,12 +105,10 @@ struct replied *users_list(struct request *r)
             json_t *user = render(r, &rows[i], NULL, &e);
             rc = json_array_append_new(list, user); /* -1 for NULL */
         }
-        if (rc < 0) {
-            json_decref(list);
+        if (rc < 0)
             return reply_err(r, &e);
-        }
     }
-    return reply_json(r, 200, json_pack("{s:o}", "value", list));
+    return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }
 
 /* --- what is given ---------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #ifndef API_ARM_HANDLERS_H
 #define API_ARM_HANDLERS_H
 
-#include "api/arm/arm.h"
+#include "api/arm/kind.h"
 
 struct replied *metadata_endpoints(struct request *r);
 struct replied *tenants_list(struct request *r);
@@ -17,12 +17,8 @@ struct replied *providers_list(struct request *r);
 struct replied *providers_get(struct request *r);
 struct replied *providers_register(struct request *r);
 
-struct replied *groups_list(struct request *r);
-struct replied *groups_create(struct request *r);
-struct replied *groups_update(struct request *r);
-struct replied *groups_get(struct request *r);
+extern const struct rm_kind group_kind;
 struct replied *groups_exists(struct request *r);
-struct replied *groups_delete(struct request *r);
 struct replied *resources_list(struct request *r);
 struct replied *resources_list_by_group(struct request *r);
 struct replied *arm_operation_results(struct request *r);

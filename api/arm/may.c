@@ -7,6 +7,7 @@
 #include "api/access/access.h"
 #include "api/arm/errors.h"
 #include "api/http/auth.h"
+#include "scheduler/scheduler.h"
 
 /* request.grant of one who sees a part of a list; NULL: sees all. */
 struct sight {
@@ -58,17 +59,23 @@ int arm_may(struct request *r, struct err *e)
     return arm_may_own(r, NULL, e);
 }
 
+int arm_may_also(struct request *r, const char *action, const char *scope, struct err *e)
+{
+    struct grants g;
+    if (r->who->first)
+        return 1;
+    if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
+        return -1;
+    return access_verdict(&g, action, scope) == ACCESS_YES;
+}
+
 /* Refuses by `refuse` whoever may not. */
 static int check(struct request *r, const char *action, const char *scope,
                  int (*refuse)(struct request *, const char *, const char *, struct err *),
                  struct err *e)
 {
-    struct grants g;
-    if (r->who->first)
-        return 0;
-    if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
-        return -1;
-    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : refuse(r, action, scope, e);
+    int may = arm_may_also(r, action, scope, e);
+    return may < 0 ? -1 : may ? 0 : refuse(r, action, scope, e);
 }
 
 int arm_check(struct request *r, const char *action, const char *scope, struct err *e)
@@ -94,6 +101,14 @@ static int refuse_linked(struct request *r, const char *action, const char *scop
 int arm_check_linked(struct request *r, const char *action, const char *scope, struct err *e)
 {
     return check(r, action, scope, refuse_linked, e);
+}
+
+int arm_check_local(struct request *r, const char *vm_size, enum vm_priority priority,
+                    struct err *e)
+{
+    if (r->who->first || sched_is_for_all(arm_of(r)->sched, vm_size, priority))
+        return 0;
+    return access_refuse_local(r, e);
 }
 
 bool arm_sees(const struct request *r, const char *id)

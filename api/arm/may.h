@@ -21,9 +21,15 @@ int arm_may(struct request *r, struct err *e) MUST_CHECK;
 int arm_may_own(struct request *r, arm_made_by made_by, struct err *e) MUST_CHECK;
 /* For what a body names: whether who asks may do that, too. */
 int arm_check(struct request *r, const char *action, const char *scope, struct err *e) MUST_CHECK;
-/* The same for a resource that what is made will use: refused with ARM_LINKED_FORBIDDEN. */
+/* 1: who asks may do that, too; as a getter. For what an answer shows to those alone. */
+int arm_may_also(struct request *r, const char *action, const char *scope, struct err *e);
+/* As arm_check() for a resource that what is made will use: refused with ARM_LINKED_FORBIDDEN. */
 int arm_check_linked(struct request *r, const char *action, const char *scope,
                      struct err *e) MUST_CHECK;
+/* Whether who asks may have something run on nodes of such a pool: ERR_FORBIDDEN if these are local
+ * ones that serve the first principal alone. */
+int arm_check_local(struct request *r, const char *vm_size, enum vm_priority priority,
+                    struct err *e) MUST_CHECK;
 /* Whether a list shows the resource with this id to who asks. */
 bool arm_sees(const struct request *r, const char *id);
 /* page_add() of a row that has an "id", unless it is not shown. */

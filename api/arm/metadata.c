@@ -15,28 +15,28 @@ static json_t *authentication(const char *base)
                      "audiences", base, "tenant", "adfs", "identityProvider", "ADFS");
 }
 
-/* "localhost:7443" of "https://localhost:7443" */
-static const char *authority_of(const char *base)
-{
-    return strstr(base, "://") + strlen("://");
-}
-
 /* The suffix of storage must begin with "core.": the SDKs split the host of an account there. */
-static json_t *suffixes(const char *host)
+static json_t *suffix(struct request *r, const char *below, const char *host)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "storage", json_sprintf("core.%s", host),
-                     "keyVaultDns", json_sprintf("vault.%s", host), "acrLoginServer",
-                     json_sprintf("azurecr.%s", host), "sqlServerHostname",
-                     json_sprintf("database.%s", host));
+    const char *own = request_own_suffix(r, below);
+    return own ? json_string(own) : json_sprintf("%s%s", below, host);
 }
 
-static json_t *cloud(const char *base)
+static json_t *suffixes(struct request *r)
 {
+    const char *host = strstr(request_base(r), "://") + strlen("://");
+    return json_pack("{s:o, s:o, s:o, s:o}", "storage", suffix(r, "core.", host), "keyVaultDns",
+                     suffix(r, "vault.", host), "acrLoginServer", json_sprintf("azurecr.%s", host),
+                     "sqlServerHostname", json_sprintf("database.%s", host));
+}
+
+static json_t *cloud(struct request *r)
+{
+    const char *base = request_base(r);
     return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", "batchaid",
                      "authentication", authentication(base), "resourceManager", base, "portal",
                      base, "graph", base, "graphAudience", base, "microsoftGraphResourceId", base,
-                     "gallery", base, "batch", base, "suffixes", suffixes(authority_of(base)),
-                     "media", base);
+                     "gallery", base, "batch", base, "suffixes", suffixes(r), "media", base);
 }
 
 static json_t *legacy(const char *base)
@@ -51,6 +51,6 @@ struct replied *metadata_endpoints(struct request *r)
     if (strcmp(r->version_name, "2018") < 0)
         return reply_json(r, 200, legacy(base));
     if (strcmp(r->version_name, "2022-09-01") < 0)
-        return reply_json(r, 200, json_pack("[o]", cloud(base)));
-    return reply_json(r, 200, cloud(base));
+        return reply_json(r, 200, json_pack("[o]", cloud(r)));
+    return reply_json(r, 200, cloud(r));
 }

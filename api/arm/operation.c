@@ -7,8 +7,8 @@
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
-#include "front/batchai.h"
 #include "lib/jsontext.h"
+#include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
 #include "storage/storage.h"

@@ -144,12 +144,10 @@ static bool wanted(const struct looking *l, const struct listed_type *t, const s
         return false;
     if (!l->o.filter)
         return true;
-    json_t *item =
+    json_auto_t *item =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", x->path, "name", x->name, "resourceType",
                   t->name, "location", x->location, "resourceGroup", x->group);
-    bool is = item && odata_matches(&l->o, item);
-    json_decref(item);
-    return is;
+    return item && odata_matches(&l->o, item);
 }
 
 static void add(struct looking *l, int64_t type, const struct entry *x)

@@ -56,7 +56,7 @@ json_t *graph_render(struct request *r, const struct identity *i, struct err *e)
         json_pack("{s:s, s:s, s:s, s:o, s:[], s:o, s:[]}", "id", i->object_id, "appId", i->app_id,
                   "displayName", i->display, "passwordCredentials", passwords, "keyCredentials",
                   "createdDateTime", time_or_null(i->created_us), "tags");
-    json_t *more =
+    json_auto_t *more =
         i->kind == IDENTITY_APPLICATION
             ? json_pack("{s:s, s:[], s:s}", "@odata.type", "#microsoft.graph.application",
                         "identifierUris", "signInAudience", "AzureADMyOrg")
@@ -65,7 +65,6 @@ json_t *graph_render(struct request *r, const struct identity *i, struct err *e)
                         "servicePrincipalNames", i->app_id, "servicePrincipalType", "Application",
                         "accountEnabled", 1, "appOwnerOrganizationId", "adfs");
     json_object_update(out, more);
-    json_decref(more);
     return out;
 }
 
@@ -161,18 +160,16 @@ static struct replied *list(struct request *r, enum identity_kind kind)
     }
     if (access_list(graph_of(r)->access, &r->arena, kind, &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    json_t *found = json_array();
+    json_t *found = request_own(r, json_array());
     for (size_t i = 0; i < n; i++) {
         if (form >= 0 && !tests[form](&rows[i], text))
             continue;
         json_t *one = graph_render(r, &rows[i], &e);
-        if (!one) {
-            json_decref(found);
+        if (!one)
             return reply_err(r, &e);
-        }
         json_array_append_new(found, one);
     }
-    return reply_json(r, 200, json_pack("{s:o}", "value", found));
+    return reply_json(r, 200, json_pack("{s:O}", "value", found));
 }
 
 struct replied *graph_users_list(struct request *r)
@@ -234,7 +231,7 @@ struct replied *graph_nobody(struct request *r)
 struct replied *graph_by_ids(struct request *r)
 {
     const json_t *ids = json_object_get(r->body, "ids"), *id;
-    json_t *found = json_array();
+    json_t *found = request_own(r, json_array());
     struct err e;
     size_t k;
     err_clear(&e);
@@ -245,10 +242,8 @@ struct replied *graph_by_ids(struct request *r)
         json_t *one = rc > 0 ? graph_render(r, &i, &e) : NULL;
         if (one)
             json_array_append_new(found, one);
-        if (rc < 0 || (rc > 0 && !one)) {
-            json_decref(found);
+        if (rc < 0 || (rc > 0 && !one))
             return reply_err(r, &e);
-        }
     }
-    return reply_json(r, 200, json_pack("{s:o}", "value", found));
+    return reply_json(r, 200, json_pack("{s:O}", "value", found));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/http/audience.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,47 +20,106 @@ static const struct {
     {"https://batch.core.windows.net", AUDIENCE_BATCH},
 };
 
-/* Hosts of accounts and vaults, by what is in their names. Which domain they are in does not
- * matter, because only this daemon takes its tokens: a token must tell services apart, not clouds.
- */
+/* Hosts of accounts and vaults in other domains, such as the public cloud's, by what is in their
+ * names: clients that know only those ask for tokens for them. */
 static const struct {
     const char *part;
     unsigned audience;
 } host_parts[] = {
-    {"://vault.", AUDIENCE_VAULT},      {".vault.", AUDIENCE_VAULT},
-    {".blob.core.", AUDIENCE_STORAGE},  {".file.core.", AUDIENCE_STORAGE},
-    {".queue.core.", AUDIENCE_STORAGE}, {".batch.", AUDIENCE_BATCH},
+    {".vault.", AUDIENCE_VAULT},       {".blob.core.", AUDIENCE_STORAGE},
+    {".file.core.", AUDIENCE_STORAGE}, {".queue.core.", AUDIENCE_STORAGE},
+    {".batch.", AUDIENCE_BATCH},
 };
+/* Of all vaults, whatever domain it is in. */
+static const char all_vaults[] = "vault.";
 
-/* `audience` is `base`, or something below it, over https or http. */
-static bool is_below(const char *audience, const char *base)
+/* The host and port of a URL, in lower case and without a port that its scheme has anyway. NULL: it
+ * is no URL. */
+static const char *authority_of(const char *url, char out[256])
 {
-    const char *a = strstr(audience, "://"), *b = strstr(base, "://");
-    size_t n = strlen(b);
-    return a && strncasecmp(a, b, n) == 0 && (a[n] == '\0' || a[n] == '/');
+    const char *host = url ? strstr(url, "://") : NULL;
+    if (!host)
+        return NULL;
+    bool tls = strncasecmp(url, "https:", 6) == 0;
+    size_t n = strcspn(host + 3, "/");
+    if (n == 0 || n >= 256)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (char)tolower((unsigned char)host[3 + i]);
+    out[n] = '\0';
+    const char *usual = tls ? ":443" : ":80";
+    size_t m = strlen(usual);
+    if (n > m && strcmp(out + n - m, usual) == 0)
+        out[n - m] = '\0';
+    return out;
 }
 
-static unsigned by_host(const char *audience)
+static void take(struct token_audience *out, unsigned services, const char *host, size_t account)
 {
-    const char *host = strstr(audience, "://");
-    const char *end = host ? strchrnul(host + strlen("://"), '/') : NULL;
-    for (size_t i = 0; host && i < sizeof host_parts / sizeof host_parts[0]; i++) {
-        const char *at = strcasestr(host, host_parts[i].part);
-        if (at && at < end)
-            return host_parts[i].audience;
-    }
-    return 0;
+    if (account >= sizeof out->account)
+        return; /* nothing of ours has such a name */
+    out->services = services;
+    memcpy(out->account, host, account);
+    out->account[account] = '\0';
 }
 
-unsigned audience_find(struct request *r, const char *audience)
+/* By a host of a service here. */
+static bool read_own(const struct api_config *c, const char *host, struct token_audience *out)
 {
-    if (!audience)
-        return 0;
+    size_t account = 0;
+    const struct served *s = served_named(c, host, &account);
+    if (s) /* what a service takes besides is not what its hosts are for */
+        take(out, s->service->audiences & ~(unsigned)AUDIENCE_ARM, host, account);
+    return s != NULL;
+}
+
+static void read_foreign(const char *host, struct token_audience *out)
+{
+    char at[256];
     for (size_t i = 0; i < sizeof public_names / sizeof public_names[0]; i++)
-        if (is_below(audience, public_names[i].url))
-            return public_names[i].audience;
-    /* The host of an account or a vault is no base of the cloud. */
-    bool ours =
-        is_below(audience, r->api->endpoint) || (!r->label && is_below(audience, request_base(r)));
-    return by_host(audience) | (ours ? AUDIENCE_ARM | AUDIENCE_GRAPH : 0);
+        if (strcmp(host, authority_of(public_names[i].url, at)) == 0) {
+            take(out, public_names[i].audience, host, 0);
+            return;
+        }
+    if (strncmp(host, all_vaults, strlen(all_vaults)) == 0) {
+        take(out, AUDIENCE_VAULT, host, 0);
+        return;
+    }
+    for (size_t i = 0; i < sizeof host_parts / sizeof host_parts[0]; i++)
+        if (strstr(host, host_parts[i].part)) {
+            take(out, host_parts[i].audience, host, strcspn(host, "."));
+            return;
+        }
+}
+
+void audience_read(const struct api_config *c, const char *audience, bool base,
+                   struct token_audience *out)
+{
+    char host[256];
+    *out = (struct token_audience){0};
+    if (!authority_of(audience, host) || read_own(c, host, out))
+        return;
+    read_foreign(host, out);
+    if (base || out->services == 0) /* no account's, whatever its name looks like */
+        take(out, out->services | AUDIENCE_ARM | AUDIENCE_GRAPH, host, 0);
+}
+
+static bool is_base(const char *host, const char *base)
+{
+    char other[256];
+    return authority_of(base, other) && strcmp(host, other) == 0;
+}
+
+bool audience_is_ours(struct request *r, const char *audience, bool *base)
+{
+    char host[256];
+    struct token_audience a = {0};
+    *base = false;
+    if (!authority_of(audience, host))
+        return false;
+    if (read_own(r->config, host, &a))
+        return a.services != 0; /* the host of an account or a vault is no base of the cloud */
+    read_foreign(host, &a);
+    *base = is_base(host, r->api->endpoint) || is_base(host, request_base(r));
+    return a.services != 0 || *base;
 }

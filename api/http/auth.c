@@ -10,6 +10,7 @@
 
 #include "api/http/audience.h"
 #include "api/http/http_priv.h"
+#include "lib/cache.h"
 
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
@@ -17,68 +18,41 @@
 /* A token may seem to be from the near future if the clock was set back a little. */
 #define CLOCK_SKEW_US (300 * US_PER_S)
 
-/* Verified tokens, replaced round-robin. 32 clients at once is plenty; a miss costs 30 us. */
-#define CACHE_SLOTS      32
+/* Verified tokens by their hash. 32 clients at once is plenty; a miss costs 30 us. */
+#define CACHED_TOKENS    32
 #define TOKEN_HASH_BYTES 32
 static_assert(TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN &&
                   TOKEN_HASH_BYTES <= crypto_generichash_BYTES_MAX,
               "a length that the hash has");
 
 struct cached_token {
-    unsigned char hash[TOKEN_HASH_BYTES];
-    int64_t expires_us; /* 0: empty */
-    unsigned audience;
+    int64_t expires_us;
+    struct token_audience audience;
     struct principal who;
 };
 
-struct token_cache {
-    struct cached_token slot[CACHE_SLOTS];
-    unsigned next;
-};
+const struct cache_kind auth_tokens = {sizeof(struct cached_token), .max_entries = CACHED_TOKENS};
 
-struct token_cache *token_cache_create(void)
+static bool is_of(const void *token, const void *object_id)
 {
-    return xcalloc(1, sizeof(struct token_cache));
-}
-
-void token_cache_destroy(struct token_cache *cache)
-{
-    free(cache);
-}
-
-static const struct cached_token *cache_find(const struct token_cache *cache,
-                                             const unsigned char *hash, int64_t now_us)
-{
-    for (int i = 0; i < CACHE_SLOTS; i++)
-        if (cache->slot[i].expires_us > now_us &&
-            memcmp(cache->slot[i].hash, hash, TOKEN_HASH_BYTES) == 0)
-            return &cache->slot[i];
-    return NULL;
-}
-
-static const struct cached_token *cache_add(struct token_cache *cache, const struct cached_token *t)
-{
-    struct cached_token *slot = &cache->slot[cache->next++ % CACHE_SLOTS];
-    *slot = *t;
-    return slot;
+    return strcasecmp(((const struct cached_token *)token)->who.object_id, object_id) == 0;
 }
 
 void auth_forget(struct request *r, const char *object_id)
 {
-    struct token_cache *cache = r->api->tokens;
-    for (int i = 0; i < CACHE_SLOTS; i++)
-        if (strcasecmp(cache->slot[i].who.object_id, object_id) == 0)
-            cache->slot[i].expires_us = 0;
+    cache_drop_if(r->api->tokens, is_of, object_id);
 }
 
 char *auth_issue(const struct api_config *c, const struct principal *who, const char *client_id,
-                 const char *audience, int64_t now_us, int *lifetime_s)
+                 const char *audience, bool base, int64_t now_us, int *lifetime_s)
 {
     jwt_t *jwt;
     if (jwt_new(&jwt) != 0)
         abort();
     long now = (long)(now_us / US_PER_S);
     jwt_add_grant(jwt, "aud", audience);
+    if (base)
+        jwt_add_grant_bool(jwt, "base", 1);
     jwt_add_grant(jwt, "iss", "batchaid");
     jwt_add_grant(jwt, "appid", client_id);
     jwt_add_grant(jwt, "sub", who->object_id);
@@ -144,7 +118,8 @@ static int verify(struct request *r, const char *token, struct cached_token *out
     const char *issuer = jwt_get_grant(jwt, "iss");
     bool ours = jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, "batchaid") == 0;
     out->expires_us = instant_of(jwt, "exp");
-    out->audience = audience_find(r, jwt_get_grant(jwt, "aud"));
+    audience_read(r->config, jwt_get_grant(jwt, "aud"), jwt_get_grant_bool(jwt, "base") == 1,
+                  &out->audience);
     int rc = !ours ? bad_token(e, "it was not signed by this daemon")
                    : check_times(instant_of(jwt, "nbf"), out->expires_us, r->now_us, e);
     if (rc == 0)
@@ -172,22 +147,45 @@ static const char *bearer_of(const struct request *r, struct err *e)
     return NULL;
 }
 
+/* "acct-secondary" is the account, to be read. */
+static bool is_account(const char *label, const char *account)
+{
+    size_t n = strlen(account);
+    return strncasecmp(label, account, n) == 0 &&
+           (label[n] == '\0' || strcmp(label + n, "-secondary") == 0);
+}
+
+int auth_read(struct request *r, const char *token, struct authenticated *out, struct err *e)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    struct cached_token fresh = {0};
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)token, strlen(token), NULL, 0);
+    const struct cached_token *t = cache_find(r->api->tokens, hash, sizeof hash);
+    bool known = t && t->expires_us > r->now_us;
+    if (!known) {
+        if (verify(r, token, &fresh, e) < 0)
+            return -1;
+        t = &fresh;
+    }
+    if (!(t->audience.services & r->service->audiences))
+        return bad_token(e, "it was issued for another audience");
+    if (!known)
+        *(struct cached_token *)cache_add(r->api->tokens, hash, sizeof hash, 0) = fresh;
+    /* Copies, because another token may push this one out while the request is under way. */
+    out->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
+    out->account = *t->audience.account ? arena_strdup(&r->arena, t->audience.account) : NULL;
+    return 0;
+}
+
 int auth_check(struct request *r, struct err *e)
 {
+    struct authenticated a = {NULL, NULL};
     const char *token = bearer_of(r, e);
-    if (!token)
+    if (!token || auth_read(r, token, &a, e) < 0)
         return -1;
-    struct cached_token fresh;
-    crypto_generichash(fresh.hash, sizeof fresh.hash, (const unsigned char *)token, strlen(token),
-                       NULL, 0);
-    const struct cached_token *t = cache_find(r->api->tokens, fresh.hash, r->now_us);
-    if (!t && verify(r, token, &fresh, e) < 0)
-        return -1;
-    if (!((t ? t : &fresh)->audience & r->service->audiences))
-        return bad_token(e, "it was issued for another audience");
-    if (!t)
-        t = cache_add(r->api->tokens, &fresh);
-    /* A copy, because the slot may get another token while the request is under way. */
-    r->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
+    if (a.account && r->label && !is_account(r->label, a.account))
+        return bad_token(e, "it was issued for another account or vault");
+    r->who = a.who;
+    r->token_account = a.account;
     return 0;
 }

@@ -2,24 +2,36 @@
 #include "api/http/connections.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <netinet/in.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/hash.h"
 
 #define BUCKETS 256
 
 enum list { FRESH, IDLE, BUSY, LISTS };
+
+/* Failed logins of an account, by a keyed hash of its name. */
+struct failures {
+    uint64_t account;
+    uint64_t until_ms; /* each failure moves this on by LOGIN_FAILURE_EVERY_MS */
+};
 
 /* An address that has connections, or whose failed logins are not forgotten yet. */
 struct peer {
     struct peer *next; /* next in its bucket */
     unsigned char address[16];
     int open;
-    uint64_t failures_until_ms; /* each failure moves this on by LOGIN_FAILURE_EVERY_MS */
+    struct failures *failures;  /* LOGIN_ACCOUNTS; NULL: there were none */
+    uint64_t failures_until_ms; /* the latest of them */
+    bool has_turn;              /* somebody of this address */
+    struct turn *waiting, **waiting_end;
 };
 
 struct connection {
@@ -38,6 +50,7 @@ struct connections {
     void *owner;
     struct connection *first[LISTS], *last[LISTS];
     struct peer *bucket[BUCKETS];
+    unsigned char account_key[crypto_shorthash_KEYBYTES];
     int open, max;
     uint64_t opened, hung_up;
     uint64_t first_head_ms;
@@ -67,10 +80,7 @@ static void address_of(const struct sockaddr *from, unsigned char out[16])
 
 static struct peer **bucket_of(struct connections *all, const unsigned char address[16])
 {
-    uint32_t h = 2166136261u; /* FNV-1a hash */
-    for (int i = 0; i < 16; i++)
-        h = (h ^ address[i]) * 16777619u;
-    return &all->bucket[h % BUCKETS];
+    return &all->bucket[text_hash(address, 16) % BUCKETS];
 }
 
 static struct peer *peer_get(struct connections *all, const struct sockaddr *from)
@@ -83,6 +93,7 @@ static struct peer *peer_get(struct connections *all, const struct sockaddr *fro
             return p;
     struct peer *p = xcalloc(1, sizeof *p);
     memcpy(p->address, address, sizeof address);
+    p->waiting_end = &p->waiting;
     p->next = *bucket;
     *bucket = p;
     return p;
@@ -98,24 +109,93 @@ static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
                 p = &gone->next;
                 continue;
             }
-            assert(gone->open == 0);
+            assert(gone->open == 0 && !gone->waiting);
             *p = gone->next;
+            free(gone->failures);
             free(gone);
         }
 }
 
-bool connection_may_log_in(const struct connection *c, uint64_t now_ms)
+/* --- logins --------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct connections *all, const char *account)
 {
-    return c->peer->failures_until_ms <
-           now_ms + (uint64_t)LOGIN_FAILURES_AT_ONCE * LOGIN_FAILURE_EVERY_MS;
+    unsigned char out[crypto_shorthash_BYTES];
+    uint64_t hash;
+    char *low = xstrdup(account);
+    for (char *p = low; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    crypto_shorthash(out, (const unsigned char *)low, strlen(low), all->account_key);
+    free(low);
+    memcpy(&hash, out, sizeof hash);
+    return hash;
 }
 
-void connection_login_failed(struct connection *c, uint64_t now_ms)
+/* The entry of an account, or else the one to forget for it: that which ends first. */
+static struct failures *failures_of(const struct connection *c, const char *account, bool *found)
+{
+    struct failures *all = c->peer->failures, *first = all;
+    uint64_t hash = hash_of(c->all, account);
+    for (size_t i = 0; all && i < LOGIN_ACCOUNTS; i++) {
+        *found = all[i].account == hash && all[i].until_ms > 0;
+        if (*found)
+            return &all[i];
+        if (all[i].until_ms < first->until_ms)
+            first = &all[i];
+    }
+    *found = false;
+    return first;
+}
+
+bool connection_may_log_in(const struct connection *c, const char *account, uint64_t now_ms)
+{
+    bool found;
+    const struct failures *f = failures_of(c, account, &found);
+    return !found ||
+           f->until_ms < now_ms + (uint64_t)LOGIN_FAILURES_AT_ONCE * LOGIN_FAILURE_EVERY_MS;
+}
+
+void connection_login_failed(struct connection *c, const char *account, uint64_t now_ms)
 {
     struct peer *p = c->peer;
-    if (p->failures_until_ms < now_ms)
-        p->failures_until_ms = now_ms;
-    p->failures_until_ms += LOGIN_FAILURE_EVERY_MS;
+    bool found;
+    if (!p->failures)
+        p->failures = xcalloc(LOGIN_ACCOUNTS, sizeof *p->failures);
+    struct failures *f = failures_of(c, account, &found);
+    if (!found)
+        *f = (struct failures){.account = hash_of(c->all, account)};
+    if (f->until_ms < now_ms)
+        f->until_ms = now_ms;
+    f->until_ms += LOGIN_FAILURE_EVERY_MS;
+    if (f->until_ms > p->failures_until_ms)
+        p->failures_until_ms = f->until_ms;
+}
+
+bool connection_take_turn(struct connection *c, struct turn *t)
+{
+    struct peer *p = c->peer;
+    if (!p->has_turn) {
+        p->has_turn = true;
+        return true;
+    }
+    t->next = NULL;
+    *p->waiting_end = t;
+    p->waiting_end = &t->next;
+    return false;
+}
+
+void connection_end_turn(struct connection *c)
+{
+    struct peer *p = c->peer;
+    struct turn *t = p->waiting;
+    assert(p->has_turn);
+    p->has_turn = t != NULL;
+    if (!t)
+        return;
+    p->waiting = t->next;
+    if (!p->waiting)
+        p->waiting_end = &p->waiting;
+    t->go(t);
 }
 
 /* --- lists ---------------------------------------------------------------------------------- */
@@ -250,6 +330,7 @@ struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t fi
     all->timer.data = all;
     all->first_head_ms = first_head_ms;
     all->max = max;
+    crypto_shorthash_keygen(all->account_key);
     return all;
 }
 

@@ -22,8 +22,9 @@
 
 #define CONNECTIONS_MAX        4000 /* fewer if there are few descriptors */
 #define CONNECTIONS_OF_ONE     1024
-#define LOGIN_FAILURES_AT_ONCE 30   /* of one address; then */
+#define LOGIN_FAILURES_AT_ONCE 30   /* of one account from one address; then */
 #define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */
+#define LOGIN_ACCOUNTS         256  /* of one address, whose failures are remembered */
 
 struct api_listen;
 struct connections;
@@ -51,9 +52,21 @@ void connection_idle(struct connection *c);
 void connection_refuse(struct connection *c);
 bool connection_refused(const struct connection *c);
 
-/* Failed logins are counted by address: whether this one may try (now_ms: monotonic), and that it
- * has failed. */
-bool connection_may_log_in(const struct connection *c, uint64_t now_ms);
-void connection_login_failed(struct connection *c, uint64_t now_ms);
+/* Failed logins are counted by address and account, in whatever case its name is: whether this one
+ * may try (now_ms: monotonic), and that it has failed. So who guesses at one account shuts nobody
+ * out of another. */
+bool connection_may_log_in(const struct connection *c, const char *account, uint64_t now_ms);
+void connection_login_failed(struct connection *c, const char *account, uint64_t now_ms);
+
+/* Work that is done for one request of an address at a time, so that one address does not take all
+ * of it. Embedded by the caller. */
+struct turn {
+    struct turn *next;
+    void (*go)(struct turn *t); /* its turn has come */
+};
+/* True: it is its turn now, and go() is not called. connection_end_turn() follows once, while the
+ * request is still under way. */
+bool connection_take_turn(struct connection *c, struct turn *t);
+void connection_end_turn(struct connection *c);
 
 #endif

@@ -72,7 +72,7 @@ static int decode_json(struct request *r, struct err *e)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content has more than %d JSON values.", VALUES_MAX);
     json_error_t je;
-    r->body = jsonread(text, n, JSON_REJECT_DUPLICATES, &je);
+    r->body = request_own(r, jsonread(text, n, JSON_REJECT_DUPLICATES, &je));
     if (!r->body)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content is not valid JSON: %s (line %d, column %d).",

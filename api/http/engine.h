@@ -2,7 +2,7 @@
  *
  * A libmicrohttpd daemon on the loop, in external epoll mode: its epoll descriptor is watched by a
  * uv_poll, MHD_get_timeout() feeds a uv_timer, and MHD_run() does the rest. There is one for TLS
- * and one for plain HTTP; neither listens, connections are given to them (doors.h).
+ * and one for plain HTTP; neither listens, connections are given to them (listener.h).
  */
 #ifndef API_HTTP_ENGINE_H
 #define API_HTTP_ENGINE_H

@@ -37,6 +37,7 @@
     X(ERR_INTERNAL, 500, "InternalServerError", ADDS_SERVICE_CAUSE)                                \
     X(ERR_STORAGE, 500, "StorageFailure", ADDS_SERVICE_CAUSE)                                      \
     X(ERR_UNAVAILABLE, 503, "ServiceUnavailable", ADDS_TRY_AGAIN | ADDS_SERVICE_CAUSE)             \
+    X(ERR_ENDED_DAEMON, 409, "DaemonEndedDuringRequest", 0)                                        \
     X(ERR_NODE, 500, "NodeFailure", ADDS_SERVICE_CAUSE)                                            \
     X(ERR_NODE_LOST, 500, "NodeLost", ADDS_SERVICE_CAUSE)                                          \
     X(ERR_PROTOCOL, 500, "NodeProtocolError", ADDS_SERVICE_CAUSE)                                  \

@@ -59,6 +59,18 @@ struct api_certs {
     void *ctx;
 };
 
+/* Where hosts of accounts are: "core." below each name of the daemon, and the site's own suffix,
+ * "core.windows.net"; NULL: there is none. */
+struct api_suffix {
+    const char *below, *own;
+};
+struct api_names {
+    const char *const *list; /* of the daemon */
+    size_t n;
+    const struct api_suffix *suffixes;
+    size_t n_suffixes;
+};
+
 struct api_config {
     uv_loop_t *loop;
     struct api_disk disk;
@@ -75,6 +87,7 @@ struct api_config {
     const struct api_listen *listen;
     size_t n_listen;
     struct api_certs certs;
+    struct api_names names;
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
     int token_lifetime_s;

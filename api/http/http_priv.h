@@ -8,13 +8,12 @@
 #include "api/http/engine.h"
 #include "api/http/http.h"
 #include "api/http/request.h"
-#include "api/http/watch.h"
+#include "api/http/test_hooks.h"
 #include "lib/guid.h"
 
 struct connections;
 struct doors;
-struct token_cache;
-struct ways;
+struct cache;
 
 #define API_SOCKETS_MAX 16
 #define ENDPOINT_SIZE   300
@@ -30,8 +29,8 @@ struct api {
     uint64_t stop_by_ms; /* loop time after which slow clients are not waited for */
     char endpoint[ENDPOINT_SIZE], local_endpoint[ENDPOINT_SIZE];
     struct api_counters counters;
-    struct token_cache *tokens;      /* owned */
-    struct ways *ways;               /* owned */
+    struct cache *tokens;            /* owned; of auth.c */
+    struct cache *routes;            /* owned; of route_cache.c */
     struct connections *connections; /* owned */
     struct guid_source guids;        /* of requests, and of what they make */
     struct request *spare;           /* owned; finished requests, kept for later ones */
@@ -48,16 +47,29 @@ struct api {
 /* Takes over resp (NULL: out of memory), adds what every reply carries. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
-/* head.c: fills in host and path. -1: the request is answered with that, and its connection closed.
+/* request_head.c: fills in host and path. -1: the request is answered with that, and its connection
+ * closed.
  */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
+
+/* All calls come from the loop. libmicrohttpd 1.0 must be told so, or it keeps what it is given by
+ * MHD_add_connection() for its next run, and on_connection() comes too late. */
+#if MHD_VERSION >= 0x00097707
+#define SINGLE_THREADED MHD_USE_NO_THREAD_SAFETY
+#else
+#define SINGLE_THREADED 0
+#endif
+
 /* target.c, for MHD_OPTION_URI_LOG_CALLBACK; ctx: the engine. Answers targets that are too long. */
 void *target_check(void *ctx, const char *uri, struct MHD_Connection *conn);
-/* which.c: fills in service, deps and label; service NULL: none is asked for. */
+/* service_of_request.c: fills in service, deps and label; service NULL: none is asked for. */
 void find_service(struct request *r);
 /* What the door or the host (with or without a port) alone says; NULL: it depends on the path. */
 const struct served *served_at(const struct api_config *c, const struct api_listen *door,
                                const char *host);
+/* The service that has this host, or the suffix of whose hosts it is; NULL: none's own. *account:
+ * how many of its characters name an account there. */
+const struct served *served_named(const struct api_config *c, const char *host, size_t *account);
 /* For an error in a request whose path cannot be read: its service, if it does not depend on that.
  */
 void find_service_of_host(struct request *r);
@@ -75,10 +87,18 @@ struct request *request_create(struct engine *l, struct MHD_Connection *conn, co
                                const char *url);
 void request_destroy(struct request *r);
 void requests_free_spare(struct api *api);
+/* What request_own() and its like keep with it; part of request_destroy(). */
+void request_free_owned(struct request *r);
+/* It is over. */
+void request_log(const struct request *r);
+/* The loop is with this request (lib/work.h) until work_leave() with what this returns. */
+const struct work_item *request_enter(struct request *r);
+/* Sets r->early if the daemon has ended before with this request under way. */
+void request_judge(struct request *r);
 /* One inside another's has its answer. */
 void request_inner_finished(struct request *r);
 
-/* inner.c: what such a request has instead of a connection of its own. */
+/* subrequest.c: what such a request has instead of a connection of its own. */
 struct inner {
     const struct named_value *header, *query; /* query: as sent; value NULL: none */
     size_t n_headers, n_query;
@@ -86,8 +106,8 @@ struct inner {
     void (*done)(void *ctx, struct request *r);
     void *ctx;
 };
-/* watch.c: of the watcher, if there is one. Asks it what becomes of the request, which may be an
- * answer that refuses it. */
+/* test_hooks.c: of the watcher, if there is one. Asks it what becomes of the request, which may be
+ * an answer that refuses it. */
 void watch_begin(struct request *r);
 void watch_end(const struct request *r);
 /* Whether the watcher answers it, and how. */

@@ -78,12 +78,11 @@ static void add_next_link(struct request *r, struct page *page)
     strbuf_printf(&b.url, "%s%s?", request_base(r), r->target);
     MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, copy_parameter, &b);
     strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)page->last);
-    json_t *link = json_string(b.url.s);
+    json_auto_t *link = json_string(b.url.s);
     if (link) {
         strbuf_puts(&page->text, ",\"nextLink\":");
         jsontext_add(&page->text, link);
     }
-    json_decref(link);
     strbuf_free(&b.url);
 }
 

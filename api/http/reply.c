@@ -13,6 +13,7 @@
 #include "api/http/http_priv.h"
 #include "api/http/request.h"
 #include "lib/jsontext.h"
+#include "lib/work.h"
 
 /* Only the address of the token matters. */
 static char token_object;
@@ -101,7 +102,7 @@ struct replied *reply_response(struct request *r, int status, const char *conten
 {
     assert(!r->finished);
     if (!resp)
-        abort();
+        work_give_up();
     if (r->response)
         MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
     if (r->inner)

@@ -184,15 +184,15 @@ void request_guid_at(struct request *r, char out[GUID_SIZE])
     guid_next_at(&r->api->guids, r->now_us, out);
 }
 
-bool request_may_log_in(const struct request *r)
+bool request_may_log_in(const struct request *r, const char *account)
 {
-    return !r->connection || connection_may_log_in(r->connection, uv_now(r->config->loop));
+    return !r->connection || connection_may_log_in(r->connection, account, uv_now(r->config->loop));
 }
 
-void request_login_failed(const struct request *r)
+void request_login_failed(const struct request *r, const char *account)
 {
     if (r->connection)
-        connection_login_failed(r->connection, uv_now(r->config->loop));
+        connection_login_failed(r->connection, account, uv_now(r->config->loop));
 }
 
 void request_keep(struct request *r, void *kept, void (*release)(void *kept))
@@ -229,7 +229,9 @@ const char *request_base(struct request *r)
     return arena_printf(&r->arena, "%s://%s", r->engine->tls ? "https" : "http", r->host);
 }
 
-const char *request_site(struct request *r)
+/* "HOST:PORT" of the base, below which services of accounts have their hosts. Names below an
+ * address there are none: then it is localhost. */
+static const char *site_of(struct request *r)
 {
     const char *site = strstr(request_base(r), "://") + strlen("://");
     const char *colon = strrchr(site, ':');
@@ -239,6 +241,48 @@ const char *request_site(struct request *r)
     if (*host != '[' && inet_pton(AF_INET, host, &v4) != 1)
         return site;
     return arena_concat(&r->arena, "localhost", port);
+}
+
+static bool is_own_name(const struct request *r, const char *host, size_t n)
+{
+    for (size_t i = 0; i < r->config->names.n; i++)
+        if (strlen(r->config->names.list[i]) == n &&
+            strncasecmp(r->config->names.list[i], host, n) == 0)
+            return true;
+    return false;
+}
+
+const char *request_own_suffix(struct request *r, const char *below)
+{
+    const struct api_names *names = &r->config->names;
+    const char *site = site_of(r), *colon = strrchr(site, ':');
+    size_t n = colon && *site != '[' ? (size_t)(colon - site) : strlen(site);
+    for (size_t i = 0; !is_own_name(r, site, n) && i < names->n_suffixes; i++)
+        if (names->suffixes[i].own && strcmp(names->suffixes[i].below, below) == 0)
+            return arena_concat(&r->arena, names->suffixes[i].own, site + n);
+    return NULL;
+}
+
+const char *request_suffix(struct request *r, const char *below)
+{
+    const char *own = request_own_suffix(r, below);
+    return own ? own : arena_concat(&r->arena, below, site_of(r));
+}
+
+int request_query_seconds(struct request *r, const char *name, long max, int64_t *ms, struct err *e)
+{
+    const char *text = request_query(r, name);
+    char *end;
+    if (!text)
+        return 0;
+    double s = strtod(text, &end);
+    if (end == text || *end || !(s >= 0 && s <= (double)max))
+        return err_set(e, ERR_INVALID_QUERY, name,
+                       "The query parameter %s is '%.100s'; it must be a number of seconds from 0 "
+                       "to %ld.",
+                       name, text, max);
+    *ms = (int64_t)(s * 1000);
+    return 0;
 }
 
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,

@@ -22,6 +22,7 @@
 #include "lib/guid.h"
 #include "lib/named_value.h"
 #include "lib/strbuf.h"
+#include "lib/work.h"
 
 struct MHD_Connection;
 struct MHD_Response;
@@ -32,9 +33,10 @@ struct delayed;
 struct form;
 struct injected;
 struct inner;
+struct owned;
 struct xml;
 struct xml_reading;
-struct way;
+struct cached_route;
 struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
@@ -57,8 +59,8 @@ struct request {
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
     const char *scope; /* decoded path before the segments (service.provider); else NULL */
-    struct way *way;   /* the remembered way to its route (ways.h); or NULL */
-    const char *rest;  /* the part that a {name*} at the end of the template matched, decoded */
+    struct cached_route *cached; /* the remembered way to its route (route_cache.h); or NULL */
+    const char *rest; /* the part that a {name*} at the end of the template matched, decoded */
     unsigned
         version; /* the service's bit for its api-version; 0 unless the service lists versions */
     const char *version_name; /* api-version as sent */
@@ -70,14 +72,16 @@ struct request {
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
     const struct principal *who; /* arena; NULL: nobody was asked for a token */
+    const char *token_account;   /* that its token is for alone (auth.h); NULL: any */
     int64_t now_us;              /* one instant for the whole request */
     bool seeds; /* it makes what a seed says: nothing says who may put something into it */
     char request_id[40], correlation_id[40];
 
     /* Below: for server.c, router.c and reply.c only. */
+    struct work_item work; /* what the loop is in while it is with this one */
     struct MHD_Connection *conn;
     struct connection *connection; /* NULL: in a test */
-    struct inner *inner;           /* arena; NULL: it is inside no other request (inner.h) */
+    struct inner *inner;           /* arena; NULL: it is inside no other request (subrequest.h) */
     struct engine *engine;
     struct MHD_Response *response; /* owned until sent */
     int status;
@@ -100,8 +104,10 @@ struct request {
     const struct body_sink *sink;    /* arena; NULL: not a stream */
     void *kept;                      /* of request_keep() */
     void (*release)(void *kept);     /* NULL: nothing is kept */
-    size_t held;                     /* bytes counted for raw in api.held */
-    uint64_t discarded;              /* bytes of the body that were thrown away */
+    struct owned *owned;             /* of request_own(); malloc */
+    size_t n_owned, owned_room;
+    size_t held;        /* bytes counted for raw in api.held */
+    uint64_t discarded; /* bytes of the body that were thrown away */
 };
 
 /* The decoded value of {name} in the route's template. Never NULL for a name in the template. */
@@ -118,19 +124,27 @@ const char *request_header(const struct request *r, const char *name);
 const struct named_value *request_headers(struct request *r, size_t *n);
 const struct named_value *request_parameters(struct request *r, size_t *n);
 /* A number that a handler leaves for the next request with the same method, path and query; 0: none
- * yet. NULL: this request is not remembered. It may be forgotten at any time (ways.h). */
+ * yet. NULL: this request is not remembered. It may be forgotten at any time (route_cache.h). */
 int64_t *request_note(struct request *r);
 /* Whether the head announces a body. */
 bool request_has_body(const struct request *r);
-/* Failed logins are limited for each address: whether this one may try, and that it has failed. */
-bool request_may_log_in(const struct request *r);
-void request_login_failed(const struct request *r);
+/* Failed logins are limited for each account and address: whether this one may try, and that it has
+ * failed. */
+bool request_may_log_in(const struct request *r, const char *account);
+void request_login_failed(const struct request *r, const char *account);
 bool request_is_tls(const struct request *r);
 /* "https://HOST:PORT", or http, as the client reached us. */
 const char *request_base(struct request *r);
-/* "HOST:PORT" of it, below which services of accounts have their hosts (vault.HOST:PORT). Names
- * below an address there are none: then it is localhost. */
-const char *request_site(struct request *r);
+/* What stands behind the account's name in the hosts of a service, told to this client:
+ * "core.HOST:PORT" for `below` "core."; below an address there are no names, and HOST is localhost.
+ * Who asks by a name that is not the daemon's, such as management.azure.com, is told the site's own
+ * suffix, if it has one. */
+const char *request_suffix(struct request *r, const char *below);
+/* The site's own alone; NULL: this client is not told it. */
+const char *request_own_suffix(struct request *r, const char *below);
+/* Seconds within [0, max], perhaps with a fraction, as milliseconds; *ms stays if absent. */
+int request_query_seconds(struct request *r, const char *name, long max, int64_t *ms,
+                          struct err *e) MUST_CHECK;
 /* An integer query parameter within [min, max], or `fallback` if absent. */
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
                       long *out, struct err *e) MUST_CHECK;
@@ -169,6 +183,14 @@ void request_keep(struct request *r, void *kept, void (*release)(void *kept));
 void request_release(struct request *r);
 /* Gives it back to the caller without releasing it. */
 void *request_take_back(struct request *r);
+
+/* Gives the request a value, which it frees when it is over. Returns the value; NULL stays NULL.
+ * For what a handler needs until it has answered; a value for one row of a list would stay as long
+ * as the whole list, and is a json_auto_t instead. */
+json_t *request_own(struct request *r, json_t *value);
+/* The same for a text of malloc(). The second one wipes it, too: for secrets. */
+char *request_own_text(struct request *r, char *text);
+char *request_own_secret(struct request *r, char *text);
 
 /* The daemon stops, and waits for this one: who takes long gives up. */
 bool request_is_hurried(const struct request *r);

@@ -11,9 +11,9 @@
 
 #include "api/http/content.h"
 #include "api/http/http_priv.h"
+#include "api/http/route_cache.h"
 #include "api/http/template.h"
 #include "api/http/url.h"
-#include "api/http/ways.h"
 #include "lib/jsontext.h"
 
 #define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
@@ -41,10 +41,32 @@ static int bad_path(const char *at, size_t n, const char *what, struct err *e)
                    (int)(n > 200 ? 200 : n), at);
 }
 
+/* In paths of the resource manager several slashes are one: clients join a base that ends with a
+ * slash and a path that begins with one. In names of blobs each slash counts. */
+static void join_slashes(struct request *r)
+{
+    static const char *const managed[] = {"subscriptions", "providers"};
+    const char *first = r->path + strspn(r->path, "/");
+    bool is_managed = false;
+    if (!strstr(r->path, "//") || r->door->service || served_at(r->config, r->door, r->host))
+        return;
+    for (size_t i = 0; i < sizeof managed / sizeof managed[0]; i++)
+        is_managed |= strncasecmp(first, managed[i], strlen(managed[i])) == 0;
+    if (!is_managed)
+        return;
+    char *path = arena_strdup(&r->arena, r->path), *to = path;
+    for (const char *at = path; *at; at++)
+        if (at[0] != '/' || at[1] != '/')
+            *to++ = *at;
+    *to = '\0';
+    r->path = path;
+}
+
 /* Splits and decodes the path. -1: a malformed escape or text that is not UTF-8, which rooms below
  * never see. */
 static int split_path(struct request *r, struct err *e)
 {
+    join_slashes(r);
     const char *p = r->path;
     while (*p == '/') {
         p++;
@@ -229,13 +251,13 @@ static int find_way(struct request *r, struct err *e)
 
 int router_accept(struct request *r, struct err *e)
 {
-    if (!ways_take(r) && find_way(r, e) < 0)
+    if (!route_cache_find(r) && find_way(r, e) < 0)
         return -1;
     if (r->service->may && !(r->route->flags & ROUTE_OPEN) && r->service->may(r, e) < 0)
         return -1;
-    if (!r->way && check_version(r, e) < 0)
+    if (!r->cached && check_version(r, e) < 0)
         return -1;
-    ways_keep(r);
+    route_cache_add(r);
     return request_has_body(r) ? content_check_type(r, e) : 0;
 }
 

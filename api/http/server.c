@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests, from the doors through an engine (doors.h, engine.h) to the router and back. A request
- * lives from MHD's first call to MHD's completion callback, including the time when it is
+ * Requests, from the doors through an engine (listener.h, engine.h) to the router and back. A
+ * request lives from MHD's first call to MHD's completion callback, including the time when it is
  * suspended.
  *
  *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
@@ -20,11 +20,12 @@
 #include "api/http/auth.h"
 #include "api/http/body.h"
 #include "api/http/connections.h"
-#include "api/http/doors.h"
 #include "api/http/http_priv.h"
 #include "api/http/listen.h"
+#include "api/http/listener.h"
+#include "api/http/route_cache.h"
 #include "api/http/router.h"
-#include "api/http/ways.h"
+#include "lib/cache.h"
 
 #define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* plus connections that are being closed */
 #define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
@@ -137,7 +138,9 @@ static void on_again(uv_idle_t *i)
     r->next_again = NULL;
     const struct route *route = r->route;
     uint64_t begun = uv_hrtime();
+    const struct work_item *before = request_enter(r);
     r->step(r, r->step_ctx);
+    work_leave(before);
     note_time(api, route, begun);
 }
 
@@ -150,11 +153,6 @@ void request_again(struct request *r, void (*step)(struct request *r, void *ctx)
     *api->end_again = r;
     api->end_again = &r->next_again;
     uv_idle_start(&api->again, on_again);
-}
-
-bool request_is_hurried(const struct request *r)
-{
-    return r->api->stopping;
 }
 
 static void suspend(struct request *r)
@@ -229,6 +227,7 @@ static void go_on(struct request *r)
 static enum MHD_Result wait_for(struct request *r)
 {
     r->later = r->waiting = true;
+    work_open(&r->work);
     suspend(r);
     return MHD_YES;
 }
@@ -238,6 +237,8 @@ static enum MHD_Result respond(struct request *r)
 {
     if (watch_delays(r, go_on))
         return wait_for(r);
+    if (!r->early.code && !(r->route->flags & ROUTE_STREAM))
+        request_judge(r);
     if (r->early.code)
         return refuse(r);
     if (r->route->flags & ROUTE_STREAM) {
@@ -265,6 +266,8 @@ static enum MHD_Result begin(struct request *r)
     if (head_check(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
         err_clear(&r->early);
     assert(r->early.code || (r->service && r->route));
+    if (!r->early.code && (r->route->flags & ROUTE_STREAM))
+        request_judge(r);
     if (!r->early.code)
         watch_begin(r);
     body_begin(r);
@@ -278,22 +281,8 @@ static enum MHD_Result begin(struct request *r)
     return MHD_YES;
 }
 
-static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url,
-                                  const char *method, const char *version, const char *data,
-                                  size_t *size, void **state)
+static enum MHD_Result take_on(struct request *r, const char *data, size_t *size)
 {
-    (void)version;
-    struct request *r = *state;
-    if (!r) {
-        struct connection *c = connection_of(conn);
-        if (connection_refused(c))
-            return MHD_NO;
-        connection_busy(c);
-        *state = r = request_create(ctx, conn, method, url);
-        r->connection = c;
-        r->door = connection_door(c);
-        return begin(r);
-    }
     if (r->finished)
         return (enum MHD_Result)request_send(r);
     if (*size)
@@ -301,14 +290,26 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const 
     return respond(r);
 }
 
-static void log_request(const struct request *r)
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **state)
 {
-    LOG_DEBUG(r->config->log, "request.done", LF_STR("method", r->method),
-              LF_STR("path", r->target),
-              LF_STR("operation", r->route ? r->route->operation_id : NULL),
-              LF_STR("version", r->version_name), LF_INT("status", r->status),
-              LF_INT("us", clock_now(&r->config->clock) - r->now_us),
-              LF_STR("by", r->who ? r->who->name : NULL), LF_STR("req", r->correlation_id));
+    (void)version;
+    struct request *r = *state;
+    bool begins = !r;
+    if (begins) {
+        struct connection *c = connection_of(conn);
+        if (connection_refused(c))
+            return MHD_NO;
+        connection_busy(c);
+        *state = r = request_create(ctx, conn, method, url);
+        r->connection = c;
+        r->door = connection_door(c);
+    }
+    const struct work_item *before = request_enter(r);
+    enum MHD_Result rc = begins ? begin(r) : take_on(r, data, size);
+    work_leave(before);
+    return rc;
 }
 
 static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
@@ -317,7 +318,7 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
     (void)ctx, (void)code;
     if (!*state)
         return;
-    log_request(*state);
+    request_log(*state);
     watch_end(*state);
     request_destroy(*state);
     *state = NULL;
@@ -399,7 +400,7 @@ static int start_engine(struct api *api, enum api_engine which, struct err *e)
     x->api = api;
     x->tls = which == ENGINE_TLS;
     struct MHD_Daemon *mhd = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | SINGLE_THREADED |
             (x->tls ? MHD_USE_TLS : 0),
         0, NULL, NULL, on_request, x, MHD_OPTION_ARRAY, x->tls ? certificate : none,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
@@ -440,8 +441,8 @@ struct api_counters request_counters(const struct request *r)
 static void api_free(void *arg)
 {
     struct api *api = arg;
-    token_cache_destroy(api->tokens);
-    ways_destroy(api->ways);
+    cache_free(api->tokens);
+    cache_free(api->routes);
     requests_free_spare(api);
     void (*cb)(void *) = api->stopped;
     void *ctx = api->stopped_ctx;
@@ -553,7 +554,8 @@ static const struct listen_socket *local_socket(const struct listen_socket *sock
 
 static void name_endpoint(const struct listen_socket *s, char out[ENDPOINT_SIZE])
 {
-    snprintf(out, ENDPOINT_SIZE, "https://%s:%d", s->url_host, s->port);
+    snprintf(out, ENDPOINT_SIZE, "https://%.*s:%d", (int)sizeof s->url_host - 1, s->url_host,
+             s->port);
 }
 
 static void open_doors(struct api *api, const struct listen_socket *sockets, size_t n)
@@ -579,8 +581,8 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
         return -1;
     struct api *api = xcalloc(1, sizeof *api);
     api->config = *c;
-    api->tokens = token_cache_create();
-    api->ways = ways_create();
+    api->tokens = cache_new(&auth_tokens);
+    api->routes = cache_new(&route_cache_kind);
     api->connections = connections_create(c->loop, api, FIRST_HEAD_MS, connections_max());
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;

@@ -54,6 +54,7 @@ struct route {
     unsigned flags;
     api_handler handler;
     const char *operation_id; /* the spec's, or our own name */
+    const void *data;         /* the handler's, such as a kind (api/arm/kind.h); or NULL */
 };
 
 enum service_versions {
@@ -125,5 +126,7 @@ struct served {
     const void *deps;
     const char *const *hosts;
 };
+/* Whether a host, with or without a port, is one of such names; NULL: there are none. */
+bool host_is_one_of(const char *const *hosts, const char *host);
 
 #endif

@@ -98,13 +98,23 @@ static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system_i
     stop(ctx, "it has a document type, which is not taken here");
 }
 
+/* expat 2.9 has names of their own for positions of 64 bits, and calls those before deprecated. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_OF   XML_GetCurrentLineNumber64
+#define COLUMN_OF XML_GetCurrentColumnNumber64
+#define BYTE_OF   XML_GetCurrentByteIndex64
+#else
+#define LINE_OF   XML_GetCurrentLineNumber
+#define COLUMN_OF XML_GetCurrentColumnNumber
+#define BYTE_OF   XML_GetCurrentByteIndex
+#endif
+
 static int failed(struct xml_reading *x, struct err *e)
 {
     return err_set(e, ERR_INVALID_CONTENT, NULL,
                    "The request content is not valid XML: %s (line %lu, column %lu).",
                    x->why ? x->why : XML_ErrorString(XML_GetErrorCode(x->parser)),
-                   (unsigned long)XML_GetCurrentLineNumber(x->parser),
-                   (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1);
+                   (unsigned long)LINE_OF(x->parser), (unsigned long)COLUMN_OF(x->parser) + 1);
 }
 
 /* expat handles a tag only when it is complete. */
@@ -115,7 +125,7 @@ static bool parse_piece(struct xml_reading *x)
     if (XML_Parse(x->parser, x->s + x->at, (int)piece, last) != XML_STATUS_OK)
         return false;
     x->at += piece;
-    if (x->at - (size_t)XML_GetCurrentByteIndex(x->parser) <= XML_TAG_MAX)
+    if (x->at - (size_t)BYTE_OF(x->parser) <= XML_TAG_MAX)
         return true;
     x->why = "it has a tag or comment that is too long";
     return false;

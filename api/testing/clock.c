@@ -4,7 +4,7 @@
  * answered when all that was due until then has happened.
  */
 #include "api/testing/clock.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 
 #include <math.h>
 #include <stdlib.h>

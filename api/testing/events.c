@@ -213,14 +213,14 @@ static bool wants_stream(const struct request *r)
     return accept && strstr(accept, TYPE_STREAM);
 }
 
-static int read_query(struct request *r, struct follower *f, long *timeout_s, struct err *e)
+static int read_query(struct request *r, struct follower *f, int64_t *timeout_ms, struct err *e)
 {
     long after, max;
     struct subscription s;
     const char *last = request_header(r, "Last-Event-ID"), *id = request_query(r, "subscription");
     if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, e) < 0 ||
         request_query_int(r, "max", 1, BATCH, BATCH, &max, e) < 0 ||
-        request_query_int(r, "timeoutSeconds", 0, TIMEOUT_MAX_S, 0, timeout_s, e) < 0)
+        request_query_seconds(r, "timeoutSeconds", TIMEOUT_MAX_S, timeout_ms, e) < 0)
         return -1;
     f->max = (int)max;
     f->after = after;
@@ -249,7 +249,7 @@ static REPLIED begin_stream(struct request *r, struct follower *f)
     return reply_stream(r, 200, TYPE_STREAM, 0, UINT64_MAX, &source);
 }
 
-static REPLIED begin_lines(struct request *r, struct follower *f, long timeout_s)
+static REPLIED begin_lines(struct request *r, struct follower *f, int64_t timeout_ms)
 {
     struct err e;
     struct strbuf out = STRBUF_INIT;
@@ -260,22 +260,22 @@ static REPLIED begin_lines(struct request *r, struct follower *f, long timeout_s
         strbuf_free(&out);
         return reply_err(r, &e);
     }
-    if (out.len > 0 || timeout_s == 0 || f->all->ended)
+    if (out.len > 0 || timeout_ms == 0 || f->all->ended)
         return lines(f, &out);
     strbuf_free(&out);
-    wait_for_more(f, (uint64_t)timeout_s * 1000);
+    wait_for_more(f, (uint64_t)timeout_ms);
     return reply_later(r);
 }
 
 struct replied *events_follow(struct request *r)
 {
     struct err e;
-    long timeout_s = 0;
+    int64_t timeout_ms = 0;
     struct follower *f = xcalloc(1, sizeof *f);
     f->all = testing_of(r)->events;
-    if (read_query(r, f, &timeout_s, &e) < 0) {
+    if (read_query(r, f, &timeout_ms, &e) < 0) {
         follower_free(f);
         return reply_err(r, &e);
     }
-    return wants_stream(r) ? begin_stream(r, f) : begin_lines(r, f, timeout_s);
+    return wants_stream(r) ? begin_stream(r, f) : begin_lines(r, f, timeout_ms);
 }

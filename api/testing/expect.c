@@ -5,12 +5,12 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "api/testing/log.h"
 
-#define TIMEOUT_S     10
+#define TIMEOUT_MS    10000
 #define TIMEOUT_MAX_S 600
 
 static void on_closed(uv_handle_t *h)
@@ -51,7 +51,7 @@ static void not_seen(struct expecting *x)
 {
     struct err e;
     struct request *r = x->r;
-    json_t *match = selector_render(&x->match);
+    json_auto_t *match = selector_render(&x->match);
     char *fitting = json_dumps(match, JSON_COMPACT);
     long long others = x->log->last > x->after ? x->log->last - x->after - x->seen : 0;
     err_set(
@@ -60,7 +60,6 @@ static void not_seen(struct expecting *x)
         "of the log).",
         x->seen, x->count, fitting, others, (long long)x->after);
     free(fitting);
-    json_decref(match);
     answer(x, reply_err(r, &e));
 }
 
@@ -85,17 +84,17 @@ void testing_log_hurry(struct testing_log *log)
         not_seen(log->waiting);
 }
 
-static int read_body(struct request *r, struct expecting *x, int *timeout_s, struct err *e)
+static int read_body(struct request *r, struct expecting *x, int64_t *timeout_ms, struct err *e)
 {
     const json_t *match = NULL;
     const struct member members[] = {
         {"match", .any = &match},
         {"count", .number = &x->count, .min = 1, .max = SEEN_MAX},
-        {"timeoutSeconds", .number = timeout_s, .max = TIMEOUT_MAX_S},
+        {"timeoutSeconds", .ms = timeout_ms, .max = TIMEOUT_MAX_S},
         {"after", .big = &x->after, .max = INT64_MAX},
     };
     x->count = 1;
-    *timeout_s = TIMEOUT_S;
+    *timeout_ms = TIMEOUT_MS;
     if (members_read(r->body, "", MEMBERS(members), e) < 0 ||
         selector_read(r, match, &x->match, e) < 0)
         return -1;
@@ -107,19 +106,18 @@ static int read_body(struct request *r, struct expecting *x, int *timeout_s, str
 
 static int count_now(const struct expecting *x)
 {
-    json_t *fitting = seen_fitting(x->log, &x->match, x->after, SEEN_MAX);
+    json_auto_t *fitting = seen_fitting(x->log, &x->match, x->after, SEEN_MAX);
     int n = (int)json_array_size(fitting);
-    json_decref(fitting);
     return n;
 }
 
-static void wait(struct expecting *x, int timeout_s)
+static void wait(struct expecting *x, int64_t timeout_ms)
 {
     struct testing_log *log = x->log;
     x->timer = xcalloc(1, sizeof *x->timer);
     uv_timer_init(log->loop, x->timer);
     x->timer->data = x;
-    uv_timer_start(x->timer, on_time, (uint64_t)timeout_s * 1000, 0);
+    uv_timer_start(x->timer, on_time, (uint64_t)timeout_ms, 0);
     x->prev = &log->waiting;
     x->next = log->waiting;
     if (x->next)
@@ -130,16 +128,16 @@ static void wait(struct expecting *x, int timeout_s)
 struct replied *seen_expect(struct request *r)
 {
     struct err e;
-    int timeout_s = TIMEOUT_S;
+    int64_t timeout_ms = TIMEOUT_MS;
     struct expecting *x = xcalloc(1, sizeof *x);
     x->r = r;
     x->log = testing_of(r)->log;
     request_keep(r, x, release);
-    if (read_body(r, x, &timeout_s, &e) < 0)
+    if (read_body(r, x, &timeout_ms, &e) < 0)
         return reply_err(r, &e);
     x->seen = count_now(x);
     if (x->seen >= x->count)
         return found(x);
-    wait(x, timeout_s);
+    wait(x, timeout_ms);
     return reply_later(r);
 }

@@ -9,12 +9,12 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "api/testing/handlers.h"
 #include "api/testing/strict.h"
-#include "api/testing/whose.h"
+#include "api/testing/subscription_of.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000

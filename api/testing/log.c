@@ -9,7 +9,7 @@
 #include "api/testing/handlers.h"
 #include "api/testing/log.h"
 #include "api/testing/mask.h"
-#include "api/testing/whose.h"
+#include "api/testing/subscription_of.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 

@@ -6,7 +6,7 @@
 #define API_TESTING_LOG_H
 
 #include "api/testing/select.h"
-#include "api/testing/unknown.h"
+#include "api/testing/unserved_calls.h"
 
 #define SEEN_MAX      10000
 #define SEEN_BYTES    (32U * 1024 * 1024)
@@ -70,7 +70,7 @@ json_t *seen_fitting(const struct testing_log *log, const struct selector *match
 /* expect.c: shows the latest to those who wait. */
 void expecting_hear(struct testing_log *log);
 
-/* kinds.c: each kind of request once, as long as there are references to it. */
+/* request_dedup.c: each kind of request once, as long as there are references to it. */
 struct seen_kinds *seen_kinds_create(void);
 void seen_kinds_free(struct seen_kinds *all); /* no references are left; NULL is allowed */
 /* A reference to the kind that has the same texts as this one. */

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
 #include "model/failure.h"
 #include "model/span.h"
 #include "model/spec.h"
-#include "scheduler/fleet/preempt.h"
+#include "scheduler/fleet/node/preempt.h"
 #include "scheduler/scheduler.h"
 #include "storage/seeding.h"
 
@@ -316,11 +316,10 @@ static const char *error_text(struct arena *a, const struct fault *f)
 {
     if (!f->code)
         return NULL;
-    json_t *list = json_pack("[{s:s, s:s}]", "code", f->code, "message", f->message);
+    json_auto_t *list = json_pack("[{s:s, s:s}]", "code", f->code, "message", f->message);
     char *text = json_dumps(list, JSON_COMPACT);
     const char *copy = arena_strdup(a, text ? text : "[]");
     free(text);
-    json_decref(list);
     return copy;
 }
 
@@ -332,7 +331,7 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
     bool unmade = false;
     struct err e;
     *error = NULL;
-    /* Its jobs want what the seed has still to write (sched_gate_opened() by api/seed/). */
+    /* Its jobs want what the seed has still to write (sched_gate_opened() by api/testing/seed/). */
     if (st_pool_is_unmade(all->ground.storage, p->id, &unmade, &e) == 0 && unmade)
         return true;
     if (!all->first || st_pool_place(all->ground.storage, a, p->id, &place, &e) != 1)

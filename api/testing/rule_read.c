@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/rules.h"
 #include "lib/arena.h"
 #include "model/span.h"
@@ -245,12 +245,11 @@ static json_t *render_match(const struct rule_match *m)
     json_t *o =
         json_pack("{s:s*, s:s*, s:s*, s:s*, s:s}", "name", m->name, "command", m->command, "pool",
                   m->pool, "subscription", m->subscription, "role", rule_roles[m->role]);
-    json_t *env = json_object();
+    json_auto_t *env = json_object();
     for (size_t i = 0; i < m->n_env; i++)
         json_object_set_new(env, m->env[i].name, json_string(m->env[i].value));
     if (m->n_env > 0)
         json_object_set(o, "environment", env);
-    json_decref(env);
     return o;
 }
 

@@ -15,7 +15,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
-#include "scheduler/fleet/front.h"
+#include "scheduler/front/front.h"
 #include "storage/storage.h"
 
 #define RULES_MAX 10000

@@ -3,10 +3,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/select.h"
-#include "api/testing/whose.h"
+#include "api/testing/subscription_of.h"
+#include "lib/nearest.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"
 #include "storage/burial.h"
@@ -20,15 +21,28 @@ static char *copy(const char *text)
     return text ? xstrdup(text) : NULL;
 }
 
-static bool is_operation(const struct testing *t, const char *name)
+/* The operation whose name is the nearest to this, which has the distance 0 if the name is its. */
+static struct nearest operation_near(const struct testing *t, const char *name)
 {
+    struct nearest near = nearest_to(name);
     for (size_t i = 0; i < t->n_services; i++) {
         const struct service *s = t->services[i].service;
         for (size_t k = 0; k < s->n_routes; k++)
-            if (strcasecmp(s->routes[k].operation_id, name) == 0)
-                return true;
+            nearest_offer(&near, s->routes[k].operation_id);
     }
-    return false;
+    return near;
+}
+
+static int check_operation(const struct testing *t, const char *name, struct err *e)
+{
+    char words[NEAREST_SIZE];
+    struct nearest near = operation_near(t, name);
+    if (near.name && near.distance == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "match.operation",
+                   "No service has an operation '%.100s'%s; names are such as Jobs_Create, and the "
+                   "log of requests shows those that were asked for.",
+                   name, nearest_words(&near, "", words));
 }
 
 int selector_read(struct request *r, const json_t *o, struct selector *out, struct err *e)
@@ -48,12 +62,8 @@ int selector_read(struct request *r, const json_t *o, struct selector *out, stru
     *out = (struct selector){0};
     if (members_read(o, "match", MEMBERS(members), e) < 0)
         return -1;
-    if (given.operation && !is_operation(testing_of(r), given.operation))
-        return err_set(
-            e, ERR_INVALID_PROPERTY, "match.operation",
-            "No service has an operation '%.100s'; names are such as Jobs_Create, and the "
-            "log of requests shows those that were asked for.",
-            given.operation);
+    if (given.operation && check_operation(testing_of(r), given.operation, e) < 0)
+        return -1;
     if (given.path && *given.path != '/' && *given.path != '*')
         return err_set(e, ERR_INVALID_PROPERTY, "match.path",
                        "The path '%.200s' fits nothing: it must begin with / or *.", given.path);

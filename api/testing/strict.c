@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/http/members.h"
+#include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/handlers.h"
 #include "lib/strbuf.h"

@@ -14,26 +14,24 @@
 #include <sys/queue.h>
 
 #include "lib/arena.h"
+#include "lib/cache.h"
 
-#define BUCKETS   4096
 #define SECOND_US INT64_C(1000000)
 
 struct count {
     enum strict_limit limit;
     int n;
     int64_t since_us;
-    char *of, *subscription;  /* owned */
-    LIST_ENTRY(count) beside; /* in its bucket */
+    char *of, *subscription; /* owned */
+    struct turn *turn;       /* of its limit */
     TAILQ_ENTRY(count) later;
 };
 
-LIST_HEAD(bucket, count);
 TAILQ_HEAD(turn, count);
 
 struct strict_counts {
-    struct bucket buckets[BUCKETS];
+    struct cache *counts;
     struct turn turns[STRICT_LIMITS_END]; /* the oldest first */
-    size_t n;
 };
 
 static const int lasts_s[STRICT_LIMITS_END] = {
@@ -42,11 +40,20 @@ static const int lasts_s[STRICT_LIMITS_END] = {
 #undef LASTS
 };
 
+static void drop_count(void *value)
+{
+    struct count *x = value;
+    TAILQ_REMOVE(x->turn, x, later);
+    free(x->of);
+    free(x->subscription);
+}
+
+static const struct cache_kind kind = {.value_size = sizeof(struct count), .drop = drop_count};
+
 struct strict_counts *strict_counts_new(void)
 {
     struct strict_counts *c = xcalloc(1, sizeof *c);
-    for (size_t i = 0; i < BUCKETS; i++)
-        LIST_INIT(&c->buckets[i]);
+    c->counts = cache_new(&kind);
     for (size_t i = 0; i < STRICT_LIMITS_END; i++)
         TAILQ_INIT(&c->turns[i]);
     return c;
@@ -54,30 +61,37 @@ struct strict_counts *strict_counts_new(void)
 
 void strict_counts_free(struct strict_counts *c)
 {
-    strict_counts_forget(c, NULL);
+    cache_free(c->counts);
     free(c);
 }
 
 size_t strict_counts_kept(const struct strict_counts *c)
 {
-    return c->n;
+    return cache_entries(c->counts);
 }
 
-static size_t bucket_of(enum strict_limit limit, const char *of)
+/* A limit, and a scope in small letters. */
+struct key {
+    size_t n;
+    char s[1 + STRICT_SCOPE_BYTES];
+};
+
+/* False: the scope is too long to be counted. */
+static bool key_of(enum strict_limit limit, const char *of, struct key *out)
 {
-    uint32_t h = 2166136261u ^ (uint32_t)limit; /* FNV-1a hash */
-    for (; *of; of++)
-        h = (h ^ (uint32_t)tolower((unsigned char)*of)) * 16777619u;
-    return h % BUCKETS;
+    out->n = 1 + strlen(of);
+    if (out->n > STRICT_SCOPE_BYTES)
+        return false;
+    out->s[0] = (char)limit;
+    for (size_t i = 1; i < out->n; i++)
+        out->s[i] = (char)tolower((unsigned char)of[i - 1]);
+    return true;
 }
 
 static struct count *find(const struct strict_counts *c, enum strict_limit limit, const char *of)
 {
-    struct count *x;
-    LIST_FOREACH(x, &c->buckets[bucket_of(limit, of)], beside)
-    if (x->limit == limit && strcasecmp(x->of, of) == 0)
-        return x;
-    return NULL;
+    struct key key;
+    return key_of(limit, of, &key) ? cache_find(c->counts, key.s, key.n) : NULL;
 }
 
 static int64_t end_of(const struct count *x)
@@ -90,20 +104,17 @@ static bool is_over(const struct count *x, int64_t now_us)
     return now_us < x->since_us || now_us >= end_of(x);
 }
 
-static void drop(struct strict_counts *c, struct count *x)
+static void drop(struct strict_counts *c, const struct count *x)
 {
-    LIST_REMOVE(x, beside);
-    TAILQ_REMOVE(&c->turns[x->limit], x, later);
-    c->n--;
-    free(x->of);
-    free(x->subscription);
-    free(x);
+    struct key key;
+    if (key_of(x->limit, x->of, &key))
+        cache_remove(c->counts, key.s, key.n);
 }
 
 static void drop_those_over(struct strict_counts *c, int64_t now_us)
 {
     for (size_t i = 0; i < STRICT_LIMITS_END; i++)
-        for (struct count *x = TAILQ_FIRST(&c->turns[i]), *next; x && is_over(x, now_us);
+        for (const struct count *x = TAILQ_FIRST(&c->turns[i]), *next; x && is_over(x, now_us);
              x = next) {
             next = TAILQ_NEXT(x, later);
             drop(c, x);
@@ -122,17 +133,17 @@ int strict_counts_get(const struct strict_counts *c, enum strict_limit limit, co
 static void begin(struct strict_counts *c, enum strict_limit limit, const char *of,
                   const char *subscription, int64_t now_us)
 {
-    if (c->n == STRICT_COUNTS_MAX || strlen(of) >= STRICT_SCOPE_BYTES)
+    struct key key;
+    if (cache_entries(c->counts) == STRICT_COUNTS_MAX || !key_of(limit, of, &key))
         return;
-    struct count *x = xcalloc(1, sizeof *x);
+    struct count *x = cache_add(c->counts, key.s, key.n, 0);
     *x = (struct count){.limit = limit,
                         .n = 1,
                         .since_us = now_us,
                         .of = xstrdup(of),
-                        .subscription = xstrdup(subscription)};
-    LIST_INSERT_HEAD(&c->buckets[bucket_of(limit, of)], x, beside);
-    TAILQ_INSERT_TAIL(&c->turns[limit], x, later);
-    c->n++;
+                        .subscription = xstrdup(subscription),
+                        .turn = &c->turns[limit]};
+    TAILQ_INSERT_TAIL(x->turn, x, later);
 }
 
 void strict_counts_add(struct strict_counts *c, enum strict_limit limit, const char *of,
@@ -150,12 +161,15 @@ void strict_counts_add(struct strict_counts *c, enum strict_limit limit, const c
         begin(c, limit, of, subscription, now_us);
 }
 
+static bool is_of(const void *value, const void *subscription)
+{
+    return strcasecmp(((const struct count *)value)->subscription, subscription) == 0;
+}
+
 void strict_counts_forget(struct strict_counts *c, const char *subscription)
 {
-    for (size_t i = 0; i < STRICT_LIMITS_END; i++)
-        for (struct count *x = TAILQ_FIRST(&c->turns[i]), *next; x; x = next) {
-            next = TAILQ_NEXT(x, later);
-            if (!subscription || strcasecmp(x->subscription, subscription) == 0)
-                drop(c, x);
-        }
+    if (subscription)
+        cache_drop_if(c->counts, is_of, subscription);
+    else
+        cache_clear(c->counts);
 }

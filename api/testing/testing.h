@@ -11,11 +11,11 @@
 #define API_TESTING_TESTING_H
 
 #include "api/arm/arm.h"
-#include "api/http/watch.h"
-#include "api/seed/seed.h"
+#include "api/http/test_hooks.h"
 #include "api/testing/clock.h"
 #include "api/testing/events.h"
 #include "api/testing/rules.h"
+#include "api/testing/seed/seed.h"
 #include "storage/storage.h"
 
 struct pace;

@@ -19,6 +19,9 @@
             "DockerCompatible", NULL                                                               \
     }
 
+/* Of learn.microsoft.com: "Provision Linux nodes in Batch pools" (publishers, offers, agents, 2018
+ * to today), "Ubuntu-HPC and AlmaLinux-HPC VM images"; and the names of plans that the Azure
+ * Marketplace shows for these offers. */
 static const struct batch_image images[] = {
     {LINUX("ubuntu 16.04"), "UbuntuServer", "16.04-LTS", false, true, NULL, NULL},
     {"batch.node.ubuntu 16.04", "microsoft-azure-batch", "ubuntu-server-container", "16-04-lts",
@@ -39,22 +42,29 @@ static const struct batch_image images[] = {
     {LINUX("ubuntu 22.04"), "0001-com-ubuntu-server-jammy", "22_04-lts-gen2", false, true, NULL,
      NULL},
     {"batch.node.ubuntu 22.04", "microsoft-dsvm", "ubuntu-hpc", "2204", false, true, RDMA, NULL},
+    {LINUX("ubuntu 24.04"), "ubuntu-24_04-lts", "server", false, true, NULL, NULL},
+    {LINUX("ubuntu 24.04"), "ubuntu-24_04-lts", "server-gen1", false, true, NULL, NULL},
+    {"batch.node.ubuntu 24.04", "microsoft-dsvm", "ubuntu-hpc", "2404", false, true, RDMA, NULL},
     {"batch.node.debian 8", "credativ", "Debian", "8", false, true, NULL, NULL},
     {"batch.node.debian 9", "credativ", "Debian", "9", false, true, NULL, NULL},
     {"batch.node.debian 10", "Debian", "debian-10", "10", false, true, NULL, NULL},
     {"batch.node.debian 11", "Debian", "debian-11", "11", false, true, NULL, NULL},
     {"batch.node.debian 12", "Debian", "debian-12", "12", false, true, NULL, NULL},
     {"batch.node.centos 7", "OpenLogic", "CentOS", "7.4", false, true, NULL, NULL},
-    {"batch.node.centos 7", "OpenLogic", "CentOS", "7.9", false, true, NULL, NULL},
+    {"batch.node.centos 7", "OpenLogic", "CentOS", "7_9", false, true, NULL, NULL},
     {"batch.node.centos 7", "OpenLogic", "CentOS-HPC", "7.4", false, true,
      "IntelMPIRuntimeInstalled", NULL},
     {"batch.node.centos 7", "microsoft-azure-batch", "centos-container", "7-4", false, true, UBUNTU,
      NULL},
     {"batch.node.centos 7", "microsoft-azure-batch", "centos-container-rdma", "7-4", false, true,
      RDMA, NULL},
-    {"batch.node.el 8", "almalinux", "almalinux", "8-gen1", false, true, NULL, NULL},
+    {"batch.node.el 8", "almalinux", "almalinux-x86_64", "8-gen1", false, true, NULL, NULL},
+    {"batch.node.el 8", "almalinux", "almalinux-x86_64", "8-gen2", false, true, NULL, NULL},
+    {"batch.node.el 8", "almalinux", "almalinux-hpc", "8_5-hpc-gen2", false, true, RDMA, NULL},
     {"batch.node.el 8", "almalinux", "almalinux-hpc", "8_7-hpc-gen2", false, true, RDMA, NULL},
-    {"batch.node.el 9", "almalinux", "almalinux", "9-gen1", false, true, NULL, NULL},
+    {"batch.node.el 9", "almalinux", "almalinux-x86_64", "9-gen1", false, true, NULL, NULL},
+    {"batch.node.el 9", "almalinux", "almalinux-x86_64", "9-gen2", false, true, NULL, NULL},
+    {"batch.node.el 9", "almalinux", "almalinux-hpc", "9-hpc-gen2", false, true, RDMA, NULL},
     WINDOWS("2008-R2-SP1"),
     WINDOWS("2012-Datacenter"),
     WINDOWS("2012-R2-Datacenter"),

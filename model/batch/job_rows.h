@@ -42,7 +42,9 @@ enum batch_fate {
     BATCH_FATE_OWN = 0,       /* its end is its own */
     BATCH_FATE_REQUEUE = 1,   /* it is active again */
     BATCH_FATE_TERMINATE = 2, /* it is completed: somebody asked for that */
-    BATCH_FATE_DELETE = 3     /* it is removed */
+    BATCH_FATE_DELETE = 3,    /* it is removed */
+    BATCH_FATE_AGAIN = 4      /* it is completed, as somebody asked for that, and then active again,
+                                 as somebody asked for since */
 };
 /* The files of a task on its node. */
 enum batch_files {

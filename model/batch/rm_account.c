@@ -2,6 +2,7 @@
  *
  * Batch accounts as the resource manager speaks of them.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,68 +23,59 @@ static const struct enum_name identity_types[] = {{1, "None"}, {0, NULL}};
 static const struct enum_name key_names[] = {{1, "Primary"}, {2, "Secondary"}, {0, NULL}};
 static const struct enum_name account_types[] = {{1, "Microsoft.Batch/batchAccounts"}, {0, NULL}};
 
-#define TEXT_ROW(label, bits, most)                                                                \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = (bits), .min = 1, .max = (most),           \
-        .check = check_clean_text                                                                  \
-    }
-#define READ_ROW(label, known)                                                                     \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = FIELD_READONLY, .versions = (known)        \
-    }
-#define NUMBER_ROW(label, known)                                                                   \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .flags = FIELD_READONLY, .versions = (known)           \
-    }
-#define ENUM_ROW(label, bits, names, known)                                                        \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .flags = (bits), .values = (names),                   \
-        .versions = (known)                                                                        \
-    }
-#define OBJECT_ROW(label, bits, table, known)                                                      \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = (bits), .sub = &(table),                   \
-        .versions = (known)                                                                        \
-    }
-
 /* --- parts of both tables --------------------------------------------------------------------- */
 
-static const struct field node_identity_rows[] = {TEXT_ROW("resourceId", 0, MAX_ID_BYTES)};
-static SCHEMA(schema_node_identity, "ComputeNodeIdentityReference", node_identity_rows, NULL);
+static const struct field node_identity_rows[] = {
+    TEXT("resourceId", 0, 1, MAX_ID_BYTES, .check = check_clean_text),
+};
+static SCHEMA(schema_node_identity, node_identity_rows, "ComputeNodeIdentityReference");
+
+/* An empty one takes auto-storage away. */
+static int check_auto_storage(json_t *obj, const char *path, struct err *e)
+{
+    char target[sizeof e->target];
+    if (json_object_size(obj) == 0 || json_object_get(obj, "storageAccountId"))
+        return 0;
+    snprintf(target, sizeof target, "%s.storageAccountId", path);
+    return err_set(e, ERR_MISSING_PROPERTY, target,
+                   "%s is missing; only an empty %s, which takes auto-storage away, has none",
+                   target, path);
+}
 
 static const struct field auto_storage_rows[] = {
-    TEXT_ROW("storageAccountId", FIELD_REQUIRED, MAX_ID_BYTES),
-    {.name = "lastKeySync", .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    ENUM_ROW("authenticationMode", 0, storage_modes, RM_SINCE(RM_2021_06)),
-    OBJECT_ROW("nodeIdentityReference", 0, schema_node_identity, RM_SINCE(RM_2021_06)),
+    TEXT("storageAccountId", 0, 1, MAX_ID_BYTES, .check = check_clean_text),
+    TIME("lastKeySync", READONLY),
+    ENUM("authenticationMode", 0, storage_modes, .versions = RM_SINCE(RM_2021_06)),
+    OBJECT("nodeIdentityReference", 0, schema_node_identity, .versions = RM_SINCE(RM_2021_06)),
 };
-static SCHEMA(schema_auto_storage, "AutoStorageProperties", auto_storage_rows, NULL);
+static SCHEMA(schema_auto_storage, auto_storage_rows, "AutoStorageProperties",
+              .check = check_auto_storage);
 
 static const struct field vault_rows[] = {
-    TEXT_ROW("id", FIELD_REQUIRED, MAX_ID_BYTES),
-    TEXT_ROW("url", FIELD_REQUIRED, MAX_URL_BYTES),
+    TEXT("id", REQUIRED, 1, MAX_ID_BYTES, .check = check_clean_text),
+    TEXT("url", REQUIRED, 1, MAX_URL_BYTES, .check = check_clean_text),
 };
-static SCHEMA(schema_vault_reference, "KeyVaultReference", vault_rows, NULL);
+static SCHEMA(schema_vault_reference, vault_rows, "KeyVaultReference");
 
-static const struct field encryption_rows[] = {ENUM_ROW("keySource", 0, key_sources, 0)};
-static SCHEMA(schema_encryption, "EncryptionProperties", encryption_rows, NULL);
+static const struct field encryption_rows[] = {ENUM("keySource", 0, key_sources)};
+static SCHEMA(schema_encryption, encryption_rows, "EncryptionProperties");
 
 /* The network is stored and shown; nothing is closed by it. */
 static const struct field ip_rule_rows[] = {
-    ENUM_ROW("action", FIELD_REQUIRED, rule_actions, 0),
-    TEXT_ROW("value", FIELD_REQUIRED, 64),
+    ENUM("action", REQUIRED, rule_actions),
+    TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
 };
-static SCHEMA(schema_ip_rule, "IPRule", ip_rule_rows, NULL);
+static SCHEMA(schema_ip_rule, ip_rule_rows, "IPRule");
 static const struct field endpoint_access_rows[] = {
-    ENUM_ROW("defaultAction", FIELD_REQUIRED, actions, 0),
-    {.name = "ipRules", .kind = FIELD_ARRAY, .sub = &schema_ip_rule, .max = MAX_RULES},
+    ENUM("defaultAction", REQUIRED, actions),
+    LIST("ipRules", 0, schema_ip_rule, .max = MAX_RULES),
 };
-static SCHEMA(schema_endpoint_access, "EndpointAccessProfile", endpoint_access_rows, NULL);
+static SCHEMA(schema_endpoint_access, endpoint_access_rows, "EndpointAccessProfile");
 static const struct field network_rows[] = {
-    OBJECT_ROW("accountAccess", 0, schema_endpoint_access, 0),
-    OBJECT_ROW("nodeManagementAccess", 0, schema_endpoint_access, 0),
+    OBJECT("accountAccess", 0, schema_endpoint_access),
+    OBJECT("nodeManagementAccess", 0, schema_endpoint_access),
 };
-static SCHEMA(schema_network, "NetworkProfile", network_rows, NULL);
+static SCHEMA(schema_network, network_rows, "NetworkProfile");
 
 static int check_auth_modes(const json_t *value, const char *path, struct err *e)
 {
@@ -101,33 +93,29 @@ static int check_auth_modes(const json_t *value, const char *path, struct err *e
     return 0;
 }
 
-static const struct field quota_rows[] = {NUMBER_ROW("coreQuota", 0), READ_ROW("name", 0)};
-static SCHEMA(schema_family_quota, "VirtualMachineFamilyCoreQuota", quota_rows, NULL);
-static const struct field connection_rows[] = {READ_ROW("id", 0)};
-static SCHEMA(schema_connection, "PrivateEndpointConnection", connection_rows, NULL);
+static const struct field quota_rows[] = {INT("coreQuota", READONLY), TEXT("name", READONLY)};
+static SCHEMA(schema_family_quota, quota_rows, "VirtualMachineFamilyCoreQuota");
+static const struct field connection_rows[] = {TEXT("id", READONLY)};
+static SCHEMA(schema_connection, connection_rows, "PrivateEndpointConnection");
 
 /* No managed identities: only that there is none can be said. */
 static const struct field identity_rows[] = {
-    ENUM_ROW("type", FIELD_REQUIRED, identity_types, 0),
-    READ_ROW("principalId", 0),
-    READ_ROW("tenantId", 0),
+    ENUM("type", REQUIRED, identity_types),
+    TEXT("principalId", READONLY),
+    TEXT("tenantId", READONLY),
 };
-static SCHEMA(schema_identity, "BatchAccountIdentity", identity_rows, NULL);
+static SCHEMA(schema_identity, identity_rows, "BatchAccountIdentity");
 
-#define AUTO_STORAGE_ROW OBJECT_ROW("autoStorage", 0, schema_auto_storage, 0)
-#define PUBLIC_ROW(from) ENUM_ROW("publicNetworkAccess", 0, accesses, RM_SINCE(from))
-#define ENCRYPTION_ROW   OBJECT_ROW("encryption", 0, schema_encryption, RM_SINCE(RM_2020_03))
-#define NETWORK_ROW      OBJECT_ROW("networkProfile", 0, schema_network, RM_SINCE(RM_2022_06))
+#define AUTO_STORAGE_ROW OBJECT("autoStorage", 0, schema_auto_storage)
+#define PUBLIC_ROW(from) ENUM("publicNetworkAccess", 0, accesses, .versions = RM_SINCE(from))
+
+#define ENCRYPTION_ROW OBJECT("encryption", 0, schema_encryption, .versions = RM_SINCE(RM_2020_03))
+#define NETWORK_ROW    OBJECT("networkProfile", 0, schema_network, .versions = RM_SINCE(RM_2022_06))
 #define MODES_ROW                                                                                  \
-    {                                                                                              \
-        .name = "allowedAuthenticationModes", .kind = FIELD_STRINGS, .max = MAX_MODES,             \
-        .check = check_auth_modes, .versions = RM_SINCE(RM_2021_06)                                \
-    }
-#define IDENTITY_ROW OBJECT_ROW("identity", 0, schema_identity, RM_SINCE(RM_2020_05))
-#define TAGS_ROW                                                                                   \
-    {                                                                                              \
-        .name = "tags", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_TAGS              \
-    }
+    TEXTS("allowedAuthenticationModes", .versions = RM_SINCE(RM_2021_06), .max = MAX_MODES,        \
+          .check = check_auth_modes)
+#define IDENTITY_ROW OBJECT("identity", 0, schema_identity, .versions = RM_SINCE(RM_2020_05))
+#define TAGS_ROW     MAP("tags", KEEP_EMPTY, .max = MAX_TAGS)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
@@ -143,72 +131,63 @@ static int check_vault(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field properties_rows[] = {
-    READ_ROW("accountEndpoint", 0),
-    READ_ROW("provisioningState", 0),
-    NUMBER_ROW("dedicatedCoreQuota", 0),
-    {.name = "dedicatedCoreQuotaPerVMFamily",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_READONLY | FIELD_KEEP_EMPTY,
-     .sub = &schema_family_quota,
-     .versions = RM_SINCE(RM_2019_04)},
-    {.name = "dedicatedCoreQuotaPerVMFamilyEnforced",
-     .kind = FIELD_BOOL,
-     .flags = FIELD_READONLY,
-     .versions = RM_SINCE(RM_2019_04)},
-    NUMBER_ROW("lowPriorityCoreQuota", 0),
-    NUMBER_ROW("poolQuota", 0),
-    NUMBER_ROW("activeJobAndJobScheduleQuota", 0),
+    TEXT("accountEndpoint", READONLY),
+    TEXT("provisioningState", READONLY),
+    INT("dedicatedCoreQuota", READONLY),
+    LIST("dedicatedCoreQuotaPerVMFamily", READONLY | KEEP_EMPTY, schema_family_quota,
+         .versions = RM_SINCE(RM_2019_04)),
+    BOOL("dedicatedCoreQuotaPerVMFamilyEnforced", READONLY, .versions = RM_SINCE(RM_2019_04)),
+    INT("lowPriorityCoreQuota", READONLY),
+    INT("poolQuota", READONLY),
+    INT("activeJobAndJobScheduleQuota", READONLY),
     AUTO_STORAGE_ROW,
-    ENUM_ROW("poolAllocationMode", 0, allocation_modes, 0),
-    OBJECT_ROW("keyVaultReference", 0, schema_vault_reference, 0),
+    ENUM("poolAllocationMode", 0, allocation_modes),
+    OBJECT("keyVaultReference", 0, schema_vault_reference),
     PUBLIC_ROW(RM_2020_03),
     NETWORK_ROW,
-    {.name = "privateEndpointConnections",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_READONLY | FIELD_KEEP_EMPTY,
-     .sub = &schema_connection,
-     .versions = RM_SINCE(RM_2020_03)},
+    LIST("privateEndpointConnections", READONLY | KEEP_EMPTY, schema_connection,
+         .versions = RM_SINCE(RM_2020_03)),
     ENCRYPTION_ROW,
     MODES_ROW,
 };
-static SCHEMA(schema_properties, "BatchAccountProperties", properties_rows, check_vault);
+static SCHEMA(schema_properties, properties_rows, "BatchAccountProperties", .check = check_vault);
 
 static const struct field account_rows[] = {
-    READ_ROW("id", 0),
-    READ_ROW("name", 0),
-    READ_ROW("type", 0),
-    {.name = "location",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_location},
-    OBJECT_ROW("properties", 0, schema_properties, 0),
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("location", REQUIRED, 1, 128, .check = check_location),
+    OBJECT("properties", 0, schema_properties),
     TAGS_ROW,
     IDENTITY_ROW,
 };
-SCHEMA(schema_batch_account, "BatchAccountCreateParameters", account_rows, NULL);
+SCHEMA(schema_batch_account, account_rows, "BatchAccountCreateParameters");
 
+/* clang-format off */
 static const struct field update_properties_rows[] = {
-    AUTO_STORAGE_ROW, PUBLIC_ROW(RM_2022_06), NETWORK_ROW, ENCRYPTION_ROW, MODES_ROW,
+    AUTO_STORAGE_ROW,
+    PUBLIC_ROW(RM_2022_06),
+    NETWORK_ROW,
+    ENCRYPTION_ROW,
+    MODES_ROW,
 };
-static SCHEMA(schema_update_properties, "BatchAccountUpdateProperties", update_properties_rows,
-              NULL);
+/* clang-format on */
+static SCHEMA(schema_update_properties, update_properties_rows, "BatchAccountUpdateProperties");
 static const struct field update_rows[] = {
-    OBJECT_ROW("properties", 0, schema_update_properties, 0),
+    OBJECT("properties", 0, schema_update_properties),
     TAGS_ROW,
     IDENTITY_ROW,
 };
-SCHEMA(schema_batch_account_update, "BatchAccountUpdateParameters", update_rows, NULL);
+SCHEMA(schema_batch_account_update, update_rows, "BatchAccountUpdateParameters");
 
 static const struct field name_rows[] = {
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .max = 1024},
-    ENUM_ROW("type", FIELD_REQUIRED, account_types, 0),
+    TEXT("name", REQUIRED, .max = 1024),
+    ENUM("type", REQUIRED, account_types),
 };
-SCHEMA(schema_batch_account_name, "CheckNameAvailabilityParameters", name_rows, NULL);
+SCHEMA(schema_batch_account_name, name_rows, "CheckNameAvailabilityParameters");
 
-static const struct field key_name_rows[] = {ENUM_ROW("keyName", FIELD_REQUIRED, key_names, 0)};
-SCHEMA(schema_batch_key_name, "BatchAccountRegenerateKeyParameters", key_name_rows, NULL);
+static const struct field key_name_rows[] = {ENUM("keyName", REQUIRED, key_names)};
+SCHEMA(schema_batch_key_name, key_name_rows, "BatchAccountRegenerateKeyParameters");
 
 const char *batch_auto_storage(struct arena *a, const char *account_doc)
 {

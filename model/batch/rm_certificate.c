@@ -8,55 +8,40 @@
 
 static const struct enum_name formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
 
-#define SHOWN(label, sort)                                                                         \
-    {                                                                                              \
-        .name = (label), .kind = (sort), .flags = FIELD_READONLY                                   \
-    }
-
 /* The canonical names are those of what is stored. */
 static const struct field detail_rows[] = {
-    {.name = "code", .canon = "name", .kind = FIELD_STRING},
-    {.name = "message", .canon = "value", .kind = FIELD_STRING},
+    TEXT("code", .canon = "name"),
+    TEXT("message", .canon = "value"),
 };
-static SCHEMA(detail, "DeleteCertificateError", detail_rows, NULL);
+static SCHEMA(detail, detail_rows, "DeleteCertificateError");
 static const struct field error_rows[] = {
-    {.name = "code", .kind = FIELD_STRING},
-    {.name = "message", .kind = FIELD_STRING},
-    {.name = "details", .canon = "values", .kind = FIELD_ARRAY, .sub = &detail},
+    TEXT("code"),
+    TEXT("message"),
+    LIST("details", 0, detail, .canon = "values"),
 };
-static SCHEMA(error, "DeleteCertificateError", error_rows, NULL);
+static SCHEMA(error, error_rows, "DeleteCertificateError");
 
 static const struct field properties_rows[] = {
-    {.name = "thumbprintAlgorithm", .kind = FIELD_STRING},
-    {.name = "thumbprint", .kind = FIELD_STRING},
-    {.name = "format", .canon = "certificateFormat", .kind = FIELD_ENUM, .values = formats},
-    SHOWN("provisioningState", FIELD_STRING),
-    SHOWN("provisioningStateTransitionTime", FIELD_TIME),
-    SHOWN("previousProvisioningState", FIELD_STRING),
-    SHOWN("previousProvisioningStateTransitionTime", FIELD_TIME),
-    SHOWN("publicData", FIELD_STRING),
-    {.name = "deleteCertificateError",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &error},
-    {.name = "data", .kind = FIELD_STRING, .flags = FIELD_REQUIRED | FIELD_SECRET},
-    {.name = "password", .kind = FIELD_STRING, .flags = FIELD_SECRET},
+    TEXT("thumbprintAlgorithm"),
+    TEXT("thumbprint"),
+    ENUM("format", 0, formats, .canon = "certificateFormat"),
+    TEXT("provisioningState", READONLY),
+    TIME("provisioningStateTransitionTime", READONLY),
+    TEXT("previousProvisioningState", READONLY),
+    TIME("previousProvisioningStateTransitionTime", READONLY),
+    TEXT("publicData", READONLY),
+    OBJECT("deleteCertificateError", READONLY, error),
+    TEXT("data", REQUIRED | SECRET),
+    TEXT("password", SECRET),
 };
-SCHEMA(schema_rm_certificate_properties, "CertificateProperties", properties_rows, NULL);
+SCHEMA(schema_rm_certificate_properties, properties_rows, "CertificateProperties");
 
 static const struct field rows[] = {
-    SHOWN("id", FIELD_STRING),
-    SHOWN("name", FIELD_STRING),
-    SHOWN("type", FIELD_STRING),
-    SHOWN("etag", FIELD_STRING),
-    {.name = "properties",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_rm_certificate_properties},
-    {.name = "tags",
-     .kind = FIELD_MAP,
-     .flags = FIELD_DISCARD,
-     .versions = RM_SINCE(RM_2024_07),
-     .max = MAX_TAGS},
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("etag", READONLY),
+    OBJECT("properties", REQUIRED, schema_rm_certificate_properties),
+    MAP("tags", KEEP_EMPTY, .versions = RM_SINCE(RM_2024_07), .max = MAX_TAGS),
 };
-SCHEMA(schema_rm_certificate, "Certificate", rows, NULL);
+SCHEMA(schema_rm_certificate, rows, "Certificate");

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools as the resource manager speaks of them: names, words and versions of properties. Their
- * canonical names are the data plane's, whose tables (tables_pool.c) check what is in them; only
- * the levels between are others here, and rm_words.c turns one into the other.
+ * canonical names are the data plane's, whose tables (tables_pool.c) check what is in them: numbers
+ * have no bounds here (.min = INT32_MIN). Only the levels between are others here, and rm_words.c
+ * turns one into the other.
  */
 #include "model/batch/rm.h"
+
+#include "model/batch/extensions.h"
 #include "model/batch/tables.h"
 #include "model/schema/tables.h"
 
@@ -45,158 +48,103 @@ static const struct enum_name upgrades[] = {
     {1, "automatic"}, {2, "manual"}, {3, "rolling"}, {0, NULL}};
 static const struct enum_name identities[] = {{1, "None"}, {0, NULL}};
 
-/* A row: its name here, its canonical one, the versions that have it (0: all). */
-#define ROW(label, own, sort, known)                                                               \
-    .name = (label), .canon = (own), .kind = (sort), .versions = (known)
-#define TEXT(label)                                                                                \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_STRING, 0)                                                          \
-    }
-#define TEXT_IN(label, known)                                                                      \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_STRING, known)                                                      \
-    }
-#define TEXT_AS(label, own)                                                                        \
-    {                                                                                              \
-        ROW(label, own, FIELD_STRING, 0)                                                           \
-    }
-#define SECRET(label)                                                                              \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_STRING, 0), .flags = FIELD_SECRET                                   \
-    }
-#define NUMBER(label)                                                                              \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_INT, 0), .min = INT32_MIN                                           \
-    }
-#define TRUTH(label)                                                                               \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_BOOL, 0)                                                            \
-    }
-#define TRUTH_IN(label, known)                                                                     \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_BOOL, known)                                                        \
-    }
-#define WORD(label, names)                                                                         \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_ENUM, 0), .values = (names)                                         \
-    }
-#define WORD_IN(label, names, in)                                                                  \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_ENUM, in), .values = (names)                                        \
-    }
-#define TEXTS(label)                                                                               \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_STRINGS, 0)                                                         \
-    }
-#define OBJECT(label, table, known)                                                                \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_OBJECT, known), .sub = &(table)                                     \
-    }
-#define LIST(label, table, known)                                                                  \
-    {                                                                                              \
-        ROW(label, NULL, FIELD_ARRAY, known), .sub = &(table)                                      \
-    }
-#define SHOWN(label, sort)                                                                         \
-    {                                                                                              \
-        ROW(label, NULL, sort, 0), .flags = FIELD_READONLY                                         \
-    }
-
 /* --- start tasks, files, containers ----------------------------------------------------------- */
 
 static const struct field identity_reference_rows[] = {TEXT("resourceId")};
-static SCHEMA(identity_reference, "ComputeNodeIdentityReference", identity_reference_rows, NULL);
-#define IDENTITY_REFERENCE OBJECT("identityReference", identity_reference, RM_SINCE(RM_2021_06))
+static SCHEMA(identity_reference, identity_reference_rows, "ComputeNodeIdentityReference");
+#define IDENTITY_REFERENCE                                                                         \
+    OBJECT("identityReference", 0, identity_reference, .versions = RM_SINCE(RM_2021_06))
 
 static const struct field registry_rows[] = {
     TEXT("registryServer"),
     TEXT("username"),
-    SECRET("password"),
+    TEXT("password", SECRET),
     IDENTITY_REFERENCE,
 };
-static SCHEMA(registry, "ContainerRegistry", registry_rows, NULL);
+static SCHEMA(registry, registry_rows, "ContainerRegistry");
 
-static const struct field bind_mount_rows[] = {TEXT("source"), TRUTH("isReadOnly")};
-static SCHEMA(bind_mount, "ContainerHostBatchBindMountEntry", bind_mount_rows, NULL);
+static const struct field bind_mount_rows[] = {TEXT("source"), BOOL("isReadOnly")};
+static SCHEMA(bind_mount, bind_mount_rows, "ContainerHostBatchBindMountEntry");
 
 static const struct field container_rows[] = {
     TEXT("containerRunOptions"),
     TEXT("imageName"),
-    OBJECT("registry", registry, 0),
-    WORD_IN("workingDirectory", work_dirs, RM_SINCE(RM_2019_08)),
-    LIST("containerHostBatchBindMounts", bind_mount, RM_SINCE(RM_2024_07)),
+    OBJECT("registry", 0, registry),
+    ENUM("workingDirectory", 0, work_dirs, .versions = RM_SINCE(RM_2019_08)),
+    LIST("containerHostBatchBindMounts", 0, bind_mount, .versions = RM_SINCE(RM_2024_07)),
 };
-static SCHEMA(container, "TaskContainerSettings", container_rows, NULL);
+static SCHEMA(container, container_rows, "TaskContainerSettings");
 
 static const struct field resource_file_rows[] = {
-    {ROW("blobSource", "httpUrl", FIELD_STRING, RM_2017_09)},
-    TEXT_IN("autoStorageContainerName", RM_SINCE(RM_2018_12)),
-    TEXT_IN("storageContainerUrl", RM_SINCE(RM_2018_12)),
-    TEXT_IN("httpUrl", RM_SINCE(RM_2018_12)),
-    TEXT_IN("blobPrefix", RM_SINCE(RM_2018_12)),
+    TEXT("blobSource", .canon = "httpUrl", .versions = RM_2017_09),
+    TEXT("autoStorageContainerName", .versions = RM_SINCE(RM_2018_12)),
+    TEXT("storageContainerUrl", .versions = RM_SINCE(RM_2018_12)),
+    TEXT("httpUrl", .versions = RM_SINCE(RM_2018_12)),
+    TEXT("blobPrefix", .versions = RM_SINCE(RM_2018_12)),
     TEXT("filePath"),
     TEXT("fileMode"),
     IDENTITY_REFERENCE,
 };
-static SCHEMA(resource_file, "ResourceFile", resource_file_rows, NULL);
+static SCHEMA(resource_file, resource_file_rows, "ResourceFile");
 
 static const struct field auto_user_rows[] = {
-    WORD("scope", scopes),
-    WORD("elevationLevel", elevations),
+    ENUM("scope", 0, scopes),
+    ENUM("elevationLevel", 0, elevations),
 };
-static SCHEMA(auto_user, "AutoUserSpecification", auto_user_rows, NULL);
+static SCHEMA(auto_user, auto_user_rows, "AutoUserSpecification");
 static const struct field user_rows[] = {
-    TEXT_AS("userName", "username"),
-    OBJECT("autoUser", auto_user, 0),
+    TEXT("userName", .canon = "username"),
+    OBJECT("autoUser", 0, auto_user),
 };
-static SCHEMA(user, "UserIdentity", user_rows, NULL);
+static SCHEMA(user, user_rows, "UserIdentity");
 
 static const struct field env_rows[] = {TEXT("name"), TEXT("value")};
-static SCHEMA(env, "EnvironmentSetting", env_rows, NULL);
-static SCHEMA(metadata, "MetadataItem", env_rows, NULL);
+static SCHEMA(env, env_rows, "EnvironmentSetting");
+static SCHEMA(metadata, env_rows, "MetadataItem");
 
 static const struct field start_task_rows[] = {
     TEXT("commandLine"),
-    LIST("resourceFiles", resource_file, 0),
-    LIST("environmentSettings", env, 0),
-    OBJECT("userIdentity", user, 0),
-    NUMBER("maxTaskRetryCount"),
-    TRUTH("waitForSuccess"),
-    OBJECT("containerSettings", container, RM_SINCE(RM_2018_12)),
+    LIST("resourceFiles", 0, resource_file),
+    LIST("environmentSettings", 0, env),
+    OBJECT("userIdentity", 0, user),
+    INT("maxTaskRetryCount", .min = INT32_MIN),
+    BOOL("waitForSuccess"),
+    OBJECT("containerSettings", 0, container, .versions = RM_SINCE(RM_2018_12)),
 };
-static SCHEMA(start_task, "StartTask", start_task_rows, NULL);
+static SCHEMA(start_task, start_task_rows, "StartTask");
 
 /* --- users and references --------------------------------------------------------------------- */
 
 static const struct field linux_user_rows[] = {
-    NUMBER("uid"),
-    NUMBER("gid"),
-    SECRET("sshPrivateKey"),
+    INT("uid", .min = INT32_MIN),
+    INT("gid", .min = INT32_MIN),
+    TEXT("sshPrivateKey", SECRET),
 };
-static SCHEMA(linux_user, "LinuxUserConfiguration", linux_user_rows, NULL);
-static const struct field windows_user_rows[] = {WORD("loginMode", logins)};
-static SCHEMA(windows_user, "WindowsUserConfiguration", windows_user_rows, NULL);
+static SCHEMA(linux_user, linux_user_rows, "LinuxUserConfiguration");
+static const struct field windows_user_rows[] = {ENUM("loginMode", 0, logins)};
+static SCHEMA(windows_user, windows_user_rows, "WindowsUserConfiguration");
 static const struct field user_account_rows[] = {
     TEXT("name"),
-    SECRET("password"),
-    WORD("elevationLevel", elevations),
-    OBJECT("linuxUserConfiguration", linux_user, 0),
-    OBJECT("windowsUserConfiguration", windows_user, RM_SINCE(RM_2018_12)),
+    TEXT("password", SECRET),
+    ENUM("elevationLevel", 0, elevations),
+    OBJECT("linuxUserConfiguration", 0, linux_user),
+    OBJECT("windowsUserConfiguration", 0, windows_user, .versions = RM_SINCE(RM_2018_12)),
 };
-static SCHEMA(user_account, "UserAccount", user_account_rows, NULL);
+static SCHEMA(user_account, user_account_rows, "UserAccount");
 
 /* By the ids of resources. */
 static const struct field certificate_rows[] = {
-    {ROW("id", NULL, FIELD_STRING, 0), .flags = FIELD_REQUIRED, .max = MAX_ID_BYTES},
-    WORD("storeLocation", stores),
+    TEXT("id", REQUIRED, .max = MAX_ID_BYTES),
+    ENUM("storeLocation", 0, stores),
     TEXT("storeName"),
-    {ROW("visibility", NULL, FIELD_STRINGS, 0), .values = visibilities},
+    TEXTS("visibility", .values = visibilities),
 };
-static SCHEMA(certificate, "CertificateReference", certificate_rows, NULL);
+static SCHEMA(certificate, certificate_rows, "CertificateReference");
 static const struct field package_rows[] = {
-    {ROW("id", NULL, FIELD_STRING, 0), .flags = FIELD_REQUIRED, .max = MAX_ID_BYTES},
+    TEXT("id", REQUIRED, .max = MAX_ID_BYTES),
     TEXT("version"),
 };
-static SCHEMA(package, "ApplicationPackageReference", package_rows, NULL);
+static SCHEMA(package, package_rows, "ApplicationPackageReference");
 
 /* --- machines --------------------------------------------------------------------------------- */
 
@@ -205,193 +153,201 @@ static const struct field image_rows[] = {
     TEXT("offer"),
     TEXT("sku"),
     TEXT("version"),
-    TEXT_AS("id", "virtualMachineImageId"),
-    TEXT_IN("sharedGalleryImageId", RM_SINCE(RM_2024_07)),
-    TEXT_IN("communityGalleryImageId", RM_SINCE(RM_2024_07)),
+    TEXT("id", .canon = "virtualMachineImageId"),
+    TEXT("sharedGalleryImageId", .versions = RM_SINCE(RM_2024_07)),
+    TEXT("communityGalleryImageId", .versions = RM_SINCE(RM_2024_07)),
 };
-static SCHEMA(image, "ImageReference", image_rows, NULL);
-static const struct field windows_rows[] = {TRUTH("enableAutomaticUpdates")};
-static SCHEMA(windows, "WindowsConfiguration", windows_rows, NULL);
+static SCHEMA(image, image_rows, "ImageReference");
+static const struct field windows_rows[] = {BOOL("enableAutomaticUpdates")};
+static SCHEMA(windows, windows_rows, "WindowsConfiguration");
 static const struct field data_disk_rows[] = {
-    NUMBER("lun"),
-    WORD("caching", cachings),
-    NUMBER("diskSizeGB"),
-    WORD("storageAccountType", disk_types),
+    INT("lun", .min = INT32_MIN),
+    ENUM("caching", 0, cachings),
+    INT("diskSizeGB", .min = INT32_MIN),
+    ENUM("storageAccountType", 0, disk_types),
 };
-static SCHEMA(data_disk, "DataDisk", data_disk_rows, NULL);
+static SCHEMA(data_disk, data_disk_rows, "DataDisk");
 static const struct field containers_rows[] = {
-    WORD("type", container_types),
+    ENUM("type", 0, container_types),
     TEXTS("containerImageNames"),
-    LIST("containerRegistries", registry, 0),
+    LIST("containerRegistries", 0, registry),
 };
-static SCHEMA(containers, "ContainerConfiguration", containers_rows, NULL);
-static const struct field encryption_rows[] = {
-    {ROW("targets", NULL, FIELD_STRINGS, 0), .values = targets}};
-static SCHEMA(encryption, "DiskEncryptionConfiguration", encryption_rows, NULL);
-static const struct field placement_rows[] = {WORD("policy", placements)};
-static SCHEMA(placement, "NodePlacementConfiguration", placement_rows, NULL);
+static SCHEMA(containers, containers_rows, "ContainerConfiguration");
+static const struct field encryption_rows[] = {TEXTS("targets", .values = targets)};
+static SCHEMA(encryption, encryption_rows, "DiskEncryptionConfiguration");
+static const struct field placement_rows[] = {ENUM("policy", 0, placements)};
+static SCHEMA(placement, placement_rows, "NodePlacementConfiguration");
 
-/* Settings are not kept, as the data plane keeps none. */
 static const struct field extension_rows[] = {
     TEXT("name"),
     TEXT("publisher"),
     TEXT("type"),
     TEXT("typeHandlerVersion"),
-    TRUTH("autoUpgradeMinorVersion"),
-    TRUTH_IN("enableAutomaticUpgrade", RM_SINCE(RM_2023_05)),
-    {ROW("settings", NULL, FIELD_FREE, 0), .flags = FIELD_DISCARD},
-    {ROW("protectedSettings", NULL, FIELD_FREE, 0), .flags = FIELD_DISCARD},
+    BOOL("autoUpgradeMinorVersion"),
+    BOOL("enableAutomaticUpgrade", .versions = RM_SINCE(RM_2023_05)),
+    FREE("settings", .check = batch_check_extension_settings),
+    FREE("protectedSettings", .check = batch_check_extension_settings),
     TEXTS("provisionAfterExtensions"),
 };
-static SCHEMA(extension, "VMExtension", extension_rows, NULL);
+static SCHEMA(extension, extension_rows, "VMExtension", .check = batch_check_extension);
 
-static const struct field ephemeral_rows[] = {WORD("placement", disk_placements)};
-static SCHEMA(ephemeral, "DiffDiskSettings", ephemeral_rows, NULL);
-static const struct field disk_security_rows[] = {WORD("securityEncryptionType", disk_securities)};
-static SCHEMA(disk_security, "VMDiskSecurityProfile", disk_security_rows, NULL);
+static const struct field ephemeral_rows[] = {ENUM("placement", 0, disk_placements)};
+static SCHEMA(ephemeral, ephemeral_rows, "DiffDiskSettings");
+static const struct field disk_security_rows[] = {
+    ENUM("securityEncryptionType", 0, disk_securities),
+};
+static SCHEMA(disk_security, disk_security_rows, "VMDiskSecurityProfile");
 static const struct field managed_rows[] = {
-    WORD("storageAccountType", disk_types),
-    OBJECT("securityProfile", disk_security, RM_SINCE(RM_2024_07)),
+    ENUM("storageAccountType", 0, disk_types),
+    OBJECT("securityProfile", 0, disk_security, .versions = RM_SINCE(RM_2024_07)),
 };
-static SCHEMA(managed, "ManagedDisk", managed_rows, NULL);
+static SCHEMA(managed, managed_rows, "ManagedDisk");
 static const struct field os_disk_rows[] = {
-    OBJECT("ephemeralOSDiskSettings", ephemeral, RM_SINCE(RM_2021_06)),
-    WORD("caching", cachings),
-    OBJECT("managedDisk", managed, RM_SINCE(RM_2023_11)),
-    {ROW("diskSizeGB", NULL, FIELD_INT, RM_SINCE(RM_2023_11))},
-    TRUTH_IN("writeAcceleratorEnabled", RM_SINCE(RM_2023_11)),
+    OBJECT("ephemeralOSDiskSettings", 0, ephemeral, .versions = RM_SINCE(RM_2021_06)),
+    ENUM("caching", 0, cachings),
+    OBJECT("managedDisk", 0, managed, .versions = RM_SINCE(RM_2023_11)),
+    INT("diskSizeGB", .versions = RM_SINCE(RM_2023_11)),
+    BOOL("writeAcceleratorEnabled", .versions = RM_SINCE(RM_2023_11)),
 };
-static SCHEMA(os_disk, "OSDisk", os_disk_rows, NULL);
+static SCHEMA(os_disk, os_disk_rows, "OSDisk");
 
-static const struct field uefi_rows[] = {TRUTH("secureBootEnabled"), TRUTH("vTpmEnabled")};
-static SCHEMA(uefi, "UefiSettings", uefi_rows, NULL);
+static const struct field uefi_rows[] = {BOOL("secureBootEnabled"), BOOL("vTpmEnabled")};
+static SCHEMA(uefi, uefi_rows, "UefiSettings");
 static const struct field security_rows[] = {
-    WORD("securityType", securities),
-    TRUTH("encryptionAtHost"),
-    OBJECT("uefiSettings", uefi, 0),
+    ENUM("securityType", 0, securities),
+    BOOL("encryptionAtHost"),
+    OBJECT("uefiSettings", 0, uefi),
 };
-static SCHEMA(security, "SecurityProfile", security_rows, NULL);
+static SCHEMA(security, security_rows, "SecurityProfile");
 static const struct field artifact_rows[] = {TEXT("id")};
-static SCHEMA(artifact, "ServiceArtifactReference", artifact_rows, NULL);
+static SCHEMA(artifact, artifact_rows, "ServiceArtifactReference");
 
 static const struct field vm_rows[] = {
-    OBJECT("imageReference", image, 0),
-    TEXT_AS("nodeAgentSkuId", "nodeAgentSKUId"),
-    OBJECT("windowsConfiguration", windows, 0),
-    LIST("dataDisks", data_disk, 0),
+    OBJECT("imageReference", 0, image),
+    TEXT("nodeAgentSkuId", .canon = "nodeAgentSKUId"),
+    OBJECT("windowsConfiguration", 0, windows),
+    LIST("dataDisks", 0, data_disk),
     TEXT("licenseType"),
-    OBJECT("containerConfiguration", containers, RM_SINCE(RM_2018_12)),
-    OBJECT("diskEncryptionConfiguration", encryption, RM_SINCE(RM_2020_03)),
-    OBJECT("nodePlacementConfiguration", placement, RM_SINCE(RM_2021_01)),
-    LIST("extensions", extension, RM_SINCE(RM_2021_01)),
-    OBJECT("osDisk", os_disk, 0),
-    OBJECT("securityProfile", security, RM_SINCE(RM_2023_11)),
-    OBJECT("serviceArtifactReference", artifact, RM_SINCE(RM_2023_11)),
+    OBJECT("containerConfiguration", 0, containers, .versions = RM_SINCE(RM_2018_12)),
+    OBJECT("diskEncryptionConfiguration", 0, encryption, .versions = RM_SINCE(RM_2020_03)),
+    OBJECT("nodePlacementConfiguration", 0, placement, .versions = RM_SINCE(RM_2021_01)),
+    LIST("extensions", 0, extension, .versions = RM_SINCE(RM_2021_01)),
+    OBJECT("osDisk", 0, os_disk),
+    OBJECT("securityProfile", 0, security, .versions = RM_SINCE(RM_2023_11)),
+    OBJECT("serviceArtifactReference", 0, artifact, .versions = RM_SINCE(RM_2023_11)),
 };
-static SCHEMA(vm, "VirtualMachineConfiguration", vm_rows, NULL);
+static SCHEMA(vm, vm_rows, "VirtualMachineConfiguration");
 
 static const struct field cloud_rows[] = {
     TEXT("osFamily"),
-    {ROW("targetOSVersion", "osVersion", FIELD_STRING, RM_2017_09)},
-    {ROW("currentOSVersion", NULL, FIELD_STRING, RM_2017_09), .flags = FIELD_READONLY},
-    TEXT_IN("osVersion", RM_SINCE(RM_2018_12)),
+    TEXT("targetOSVersion", .canon = "osVersion", .versions = RM_2017_09),
+    TEXT("currentOSVersion", READONLY, .versions = RM_2017_09),
+    TEXT("osVersion", .versions = RM_SINCE(RM_2018_12)),
 };
-static SCHEMA(cloud, "CloudServiceConfiguration", cloud_rows, NULL);
+static SCHEMA(cloud, cloud_rows, "CloudServiceConfiguration");
 
 static const struct field deployment_rows[] = {
-    OBJECT("cloudServiceConfiguration", cloud, RM_UNTIL(RM_2024_02)),
-    OBJECT("virtualMachineConfiguration", vm, 0),
+    OBJECT("cloudServiceConfiguration", 0, cloud, .versions = RM_UNTIL(RM_2024_02)),
+    OBJECT("virtualMachineConfiguration", 0, vm),
 };
-static SCHEMA(deployment, "DeploymentConfiguration", deployment_rows, NULL);
+static SCHEMA(deployment, deployment_rows, "DeploymentConfiguration");
 
 /* --- networks and mounts ---------------------------------------------------------------------- */
 
 static const struct field rule_rows[] = {
-    NUMBER("priority"),
-    WORD("access", accesses),
+    INT("priority", .min = INT32_MIN),
+    ENUM("access", 0, accesses),
     TEXT("sourceAddressPrefix"),
-    {ROW("sourcePortRanges", NULL, FIELD_STRINGS, RM_SINCE(RM_2019_08))},
+    TEXTS("sourcePortRanges", .versions = RM_SINCE(RM_2019_08)),
 };
-static SCHEMA(rule, "NetworkSecurityGroupRule", rule_rows, NULL);
+static SCHEMA(rule, rule_rows, "NetworkSecurityGroupRule");
 static const struct field nat_rows[] = {
     TEXT("name"),
-    WORD("protocol", protocols),
-    NUMBER("backendPort"),
-    NUMBER("frontendPortRangeStart"),
-    NUMBER("frontendPortRangeEnd"),
-    LIST("networkSecurityGroupRules", rule, 0),
+    ENUM("protocol", 0, protocols),
+    INT("backendPort", .min = INT32_MIN),
+    INT("frontendPortRangeStart", .min = INT32_MIN),
+    INT("frontendPortRangeEnd", .min = INT32_MIN),
+    LIST("networkSecurityGroupRules", 0, rule),
 };
-static SCHEMA(nat, "InboundNatPool", nat_rows, NULL);
+static SCHEMA(nat, nat_rows, "InboundNatPool");
 static const struct field endpoint_rows[] = {
-    {ROW("inboundNatPools", "inboundNATPools", FIELD_ARRAY, 0), .sub = &nat},
+    LIST("inboundNatPools", 0, nat, .canon = "inboundNATPools"),
 };
-static SCHEMA(endpoint, "PoolEndpointConfiguration", endpoint_rows, NULL);
+static SCHEMA(endpoint, endpoint_rows, "PoolEndpointConfiguration");
 static const struct field public_ip_rows[] = {
-    WORD("provision", provisions),
+    ENUM("provision", 0, provisions),
     TEXTS("ipAddressIds"),
 };
-static SCHEMA(public_ip, "PublicIPAddressConfiguration", public_ip_rows, NULL);
+static SCHEMA(public_ip, public_ip_rows, "PublicIPAddressConfiguration");
 static const struct field network_rows[] = {
     TEXT("subnetId"),
-    {ROW("dynamicVNetAssignmentScope", NULL, FIELD_ENUM, RM_WITHIN(RM_2022_01, RM_2022_06)),
-     .values = assignments},
-    {ROW("dynamicVnetAssignmentScope", "dynamicVNetAssignmentScope", FIELD_ENUM,
-         RM_SINCE(RM_2022_10)),
-     .values = assignments},
-    OBJECT("endpointConfiguration", endpoint, 0),
-    {ROW("publicIPs", NULL, FIELD_STRINGS, RM_2019_08)},
-    OBJECT("publicIPAddressConfiguration", public_ip, RM_SINCE(RM_2020_03)),
-    TRUTH_IN("enableAcceleratedNetworking", RM_SINCE(RM_2023_05)),
+    ENUM("dynamicVNetAssignmentScope", 0, assignments,
+         .versions = RM_WITHIN(RM_2022_01, RM_2022_06)),
+    ENUM("dynamicVnetAssignmentScope", 0, assignments, .canon = "dynamicVNetAssignmentScope",
+         .versions = RM_SINCE(RM_2022_10)),
+    OBJECT("endpointConfiguration", 0, endpoint),
+    TEXTS("publicIPs", .versions = RM_2019_08),
+    OBJECT("publicIPAddressConfiguration", 0, public_ip, .versions = RM_SINCE(RM_2020_03)),
+    BOOL("enableAcceleratedNetworking", .versions = RM_SINCE(RM_2023_05)),
 };
-static SCHEMA(network, "NetworkConfiguration", network_rows, NULL);
+static SCHEMA(network, network_rows, "NetworkConfiguration");
 
+/* clang-format off */
 static const struct field blob_mount_rows[] = {
-    TEXT("accountName"),     TEXT("containerName"),     SECRET("accountKey"), SECRET("sasKey"),
-    TEXT("blobfuseOptions"), TEXT("relativeMountPath"), IDENTITY_REFERENCE,
+    TEXT("accountName"),
+    TEXT("containerName"),
+    TEXT("accountKey", SECRET),
+    TEXT("sasKey", SECRET),
+    TEXT("blobfuseOptions"),
+    TEXT("relativeMountPath"),
+    IDENTITY_REFERENCE,
 };
-static SCHEMA(blob_mount, "AzureBlobFileSystemConfiguration", blob_mount_rows, NULL);
+/* clang-format on */
+static SCHEMA(blob_mount, blob_mount_rows, "AzureBlobFileSystemConfiguration");
 static const struct field nfs_mount_rows[] = {
     TEXT("source"),
     TEXT("relativeMountPath"),
     TEXT("mountOptions"),
 };
-static SCHEMA(nfs_mount, "NFSMountConfiguration", nfs_mount_rows, NULL);
+static SCHEMA(nfs_mount, nfs_mount_rows, "NFSMountConfiguration");
 static const struct field cifs_mount_rows[] = {
-    TEXT_IN("username", RM_UNTIL(RM_2022_06)),
-    {ROW("userName", "username", FIELD_STRING, RM_SINCE(RM_2022_10))},
+    TEXT("username", .versions = RM_UNTIL(RM_2022_06)),
+    TEXT("userName", .canon = "username", .versions = RM_SINCE(RM_2022_10)),
     TEXT("source"),
     TEXT("relativeMountPath"),
     TEXT("mountOptions"),
-    SECRET("password"),
+    TEXT("password", SECRET),
 };
-static SCHEMA(cifs_mount, "CIFSMountConfiguration", cifs_mount_rows, NULL);
+static SCHEMA(cifs_mount, cifs_mount_rows, "CIFSMountConfiguration");
+/* clang-format off */
 static const struct field file_mount_rows[] = {
-    TEXT("accountName"),       TEXT("azureFileUrl"), SECRET("accountKey"),
-    TEXT("relativeMountPath"), TEXT("mountOptions"),
+    TEXT("accountName"),
+    TEXT("azureFileUrl"),
+    TEXT("accountKey", SECRET),
+    TEXT("relativeMountPath"),
+    TEXT("mountOptions"),
 };
-static SCHEMA(file_mount, "AzureFileShareConfiguration", file_mount_rows, NULL);
+/* clang-format on */
+static SCHEMA(file_mount, file_mount_rows, "AzureFileShareConfiguration");
 static const struct field mount_rows[] = {
-    OBJECT("azureBlobFileSystemConfiguration", blob_mount, 0),
-    OBJECT("nfsMountConfiguration", nfs_mount, 0),
-    OBJECT("cifsMountConfiguration", cifs_mount, 0),
-    OBJECT("azureFileShareConfiguration", file_mount, 0),
+    OBJECT("azureBlobFileSystemConfiguration", 0, blob_mount),
+    OBJECT("nfsMountConfiguration", 0, nfs_mount),
+    OBJECT("cifsMountConfiguration", 0, cifs_mount),
+    OBJECT("azureFileShareConfiguration", 0, file_mount),
 };
-static SCHEMA(mount, "MountConfiguration", mount_rows, NULL);
+static SCHEMA(mount, mount_rows, "MountConfiguration");
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
 static const struct field fixed_rows[] = {
     TEXT("resizeTimeout"),
-    NUMBER("targetDedicatedNodes"),
-    NUMBER("targetLowPriorityNodes"),
-    WORD("nodeDeallocationOption", deallocations),
+    INT("targetDedicatedNodes", .min = INT32_MIN),
+    INT("targetLowPriorityNodes", .min = INT32_MIN),
+    ENUM("nodeDeallocationOption", 0, deallocations),
 };
-static SCHEMA(fixed_scale, "FixedScaleSettings", fixed_rows, NULL);
-static const struct field auto_rows[] = {
-    {ROW("formula", NULL, FIELD_STRING, 0), .flags = FIELD_REQUIRED},
-    TEXT("evaluationInterval"),
-};
-static SCHEMA(auto_scale, "AutoScaleSettings", auto_rows, NULL);
+static SCHEMA(fixed_scale, fixed_rows, "FixedScaleSettings");
+static const struct field auto_rows[] = {TEXT("formula", REQUIRED), TEXT("evaluationInterval")};
+static SCHEMA(auto_scale, auto_rows, "AutoScaleSettings");
 static int check_scale(json_t *obj, const char *path, struct err *e)
 {
     if (json_object_size(obj) <= 1)
@@ -400,120 +356,116 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
                    "%s has both fixedScale and autoScale; it must have one", path);
 }
 static const struct field scale_rows[] = {
-    OBJECT("fixedScale", fixed_scale, 0),
-    OBJECT("autoScale", auto_scale, 0),
+    OBJECT("fixedScale", 0, fixed_scale),
+    OBJECT("autoScale", 0, auto_scale),
 };
-static SCHEMA(scale, "ScaleSettings", scale_rows, check_scale);
+static SCHEMA(scale, scale_rows, "ScaleSettings", .check = check_scale);
 
-static const struct field detail_rows[] = {TEXT_AS("code", "name"), TEXT_AS("message", "value")};
-static SCHEMA(detail, "ErrorDetail", detail_rows, NULL);
+static const struct field detail_rows[] = {
+    TEXT("code", .canon = "name"),
+    TEXT("message", .canon = "value"),
+};
+static SCHEMA(detail, detail_rows, "ErrorDetail");
 static const struct field error_rows[] = {
     TEXT("code"),
     TEXT("message"),
-    {ROW("details", "values", FIELD_ARRAY, 0), .sub = &detail},
+    LIST("details", 0, detail, .canon = "values"),
 };
-static SCHEMA(resize_error, "ResizeError", error_rows, NULL);
-static SCHEMA(run_error, "AutoScaleRunError", error_rows, NULL);
+static SCHEMA(resize_error, error_rows, "ResizeError");
+static SCHEMA(run_error, error_rows, "AutoScaleRunError");
 static const struct field run_rows[] = {
-    {ROW("evaluationTime", "timestamp", FIELD_TIME, 0)},
+    TIME("evaluationTime", .canon = "timestamp"),
     TEXT("results"),
-    OBJECT("error", run_error, 0),
+    OBJECT("error", 0, run_error),
 };
-static SCHEMA(run, "AutoScaleRun", run_rows, NULL);
+static SCHEMA(run, run_rows, "AutoScaleRun");
 static const struct field resizing_rows[] = {
-    NUMBER("targetDedicatedNodes"),
-    NUMBER("targetLowPriorityNodes"),
+    INT("targetDedicatedNodes", .min = INT32_MIN),
+    INT("targetLowPriorityNodes", .min = INT32_MIN),
     TEXT("resizeTimeout"),
-    WORD("nodeDeallocationOption", deallocations),
-    {ROW("startTime", NULL, FIELD_TIME, 0)},
-    LIST("errors", resize_error, 0),
+    ENUM("nodeDeallocationOption", 0, deallocations),
+    TIME("startTime"),
+    LIST("errors", 0, resize_error),
 };
-static SCHEMA(resizing, "ResizeOperationStatus", resizing_rows, NULL);
+static SCHEMA(resizing, resizing_rows, "ResizeOperationStatus");
 
 /* --- upgrades --------------------------------------------------------------------------------- */
 
 static const struct field automatic_rows[] = {
-    TRUTH("disableAutomaticRollback"),
-    TRUTH("enableAutomaticOSUpgrade"),
-    TRUTH("useRollingUpgradePolicy"),
-    TRUTH("osRollingUpgradeDeferral"),
+    BOOL("disableAutomaticRollback"),
+    BOOL("enableAutomaticOSUpgrade"),
+    BOOL("useRollingUpgradePolicy"),
+    BOOL("osRollingUpgradeDeferral"),
 };
-static SCHEMA(automatic, "AutomaticOSUpgradePolicy", automatic_rows, NULL);
+static SCHEMA(automatic, automatic_rows, "AutomaticOSUpgradePolicy");
 static const struct field rolling_rows[] = {
-    TRUTH("enableCrossZoneUpgrade"),
-    NUMBER("maxBatchInstancePercent"),
-    NUMBER("maxUnhealthyInstancePercent"),
-    NUMBER("maxUnhealthyUpgradedInstancePercent"),
+    BOOL("enableCrossZoneUpgrade"),
+    INT("maxBatchInstancePercent", .min = INT32_MIN),
+    INT("maxUnhealthyInstancePercent", .min = INT32_MIN),
+    INT("maxUnhealthyUpgradedInstancePercent", .min = INT32_MIN),
     TEXT("pauseTimeBetweenBatches"),
-    TRUTH("prioritizeUnhealthyInstances"),
-    TRUTH("rollbackFailedInstancesOnPolicyBreach"),
+    BOOL("prioritizeUnhealthyInstances"),
+    BOOL("rollbackFailedInstancesOnPolicyBreach"),
 };
-static SCHEMA(rolling, "RollingUpgradePolicy", rolling_rows, NULL);
+static SCHEMA(rolling, rolling_rows, "RollingUpgradePolicy");
 static const struct field upgrade_rows[] = {
-    WORD("mode", upgrades),
-    OBJECT("automaticOSUpgradePolicy", automatic, 0),
-    OBJECT("rollingUpgradePolicy", rolling, 0),
+    ENUM("mode", 0, upgrades),
+    OBJECT("automaticOSUpgradePolicy", 0, automatic),
+    OBJECT("rollingUpgradePolicy", 0, rolling),
 };
-static SCHEMA(upgrade, "UpgradePolicy", upgrade_rows, NULL);
+static SCHEMA(upgrade, upgrade_rows, "UpgradePolicy");
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-static const struct field policy_rows[] = {WORD("nodeFillType", fills)};
-static SCHEMA(policy, "TaskSchedulingPolicy", policy_rows, NULL);
+static const struct field policy_rows[] = {ENUM("nodeFillType", 0, fills)};
+static SCHEMA(policy, policy_rows, "TaskSchedulingPolicy");
 
-/* An empty value takes away what there was. */
-#define EMPTIED(label, sort, table)                                                                \
-    {                                                                                              \
-        ROW(label, NULL, sort, 0), .flags = FIELD_KEEP_EMPTY, .sub = &(table)                      \
-    }
-
+/* With KEEP_EMPTY an empty value takes away what there was. */
 static const struct field properties_rows[] = {
     TEXT("displayName"),
-    SHOWN("lastModified", FIELD_TIME),
-    SHOWN("creationTime", FIELD_TIME),
-    SHOWN("provisioningState", FIELD_STRING),
-    SHOWN("provisioningStateTransitionTime", FIELD_TIME),
-    SHOWN("allocationState", FIELD_STRING),
-    SHOWN("allocationStateTransitionTime", FIELD_TIME),
+    TIME("lastModified", READONLY),
+    TIME("creationTime", READONLY),
+    TEXT("provisioningState", READONLY),
+    TIME("provisioningStateTransitionTime", READONLY),
+    TEXT("allocationState", READONLY),
+    TIME("allocationStateTransitionTime", READONLY),
     TEXT("vmSize"),
-    OBJECT("deploymentConfiguration", deployment, 0),
-    SHOWN("currentDedicatedNodes", FIELD_INT),
-    SHOWN("currentLowPriorityNodes", FIELD_INT),
-    OBJECT("scaleSettings", scale, 0),
-    {ROW("autoScaleRun", NULL, FIELD_OBJECT, 0), .flags = FIELD_READONLY, .sub = &run},
-    WORD("interNodeCommunication", internode),
-    OBJECT("networkConfiguration", network, 0),
-    {ROW("maxTasksPerNode", "taskSlotsPerNode", FIELD_INT, RM_UNTIL(RM_2020_05))},
-    {ROW("taskSlotsPerNode", NULL, FIELD_INT, RM_SINCE(RM_2020_09))},
-    OBJECT("taskSchedulingPolicy", policy, 0),
-    EMPTIED("userAccounts", FIELD_ARRAY, user_account),
-    EMPTIED("metadata", FIELD_ARRAY, metadata),
-    EMPTIED("startTask", FIELD_OBJECT, start_task),
-    EMPTIED("certificates", FIELD_ARRAY, certificate),
-    EMPTIED("applicationPackages", FIELD_ARRAY, package),
+    OBJECT("deploymentConfiguration", 0, deployment),
+    INT("currentDedicatedNodes", READONLY),
+    INT("currentLowPriorityNodes", READONLY),
+    OBJECT("scaleSettings", 0, scale),
+    OBJECT("autoScaleRun", READONLY, run),
+    ENUM("interNodeCommunication", 0, internode),
+    OBJECT("networkConfiguration", 0, network),
+    INT("maxTasksPerNode", .canon = "taskSlotsPerNode", .versions = RM_UNTIL(RM_2020_05)),
+    INT("taskSlotsPerNode", .versions = RM_SINCE(RM_2020_09)),
+    OBJECT("taskSchedulingPolicy", 0, policy),
+    LIST("userAccounts", KEEP_EMPTY, user_account),
+    LIST("metadata", KEEP_EMPTY, metadata),
+    OBJECT("startTask", KEEP_EMPTY, start_task),
+    LIST("certificates", KEEP_EMPTY, certificate),
+    LIST("applicationPackages", KEEP_EMPTY, package),
     TEXTS("applicationLicenses"),
-    {ROW("resizeOperationStatus", NULL, FIELD_OBJECT, 0), .flags = FIELD_READONLY,
-     .sub = &resizing},
-    LIST("mountConfiguration", mount, RM_SINCE(RM_2019_08)),
-    WORD_IN("targetNodeCommunicationMode", communications, RM_SINCE(RM_2022_10)),
-    {ROW("currentNodeCommunicationMode", NULL, FIELD_STRING, RM_SINCE(RM_2022_10)),
-     .flags = FIELD_READONLY},
-    OBJECT("upgradePolicy", upgrade, RM_SINCE(RM_2024_02)),
-    {ROW("resourceTags", NULL, FIELD_MAP, RM_SINCE(RM_2023_11)), .max = MAX_TAGS},
+    OBJECT("resizeOperationStatus", READONLY, resizing),
+    LIST("mountConfiguration", 0, mount, .versions = RM_SINCE(RM_2019_08)),
+    ENUM("targetNodeCommunicationMode", 0, communications, .versions = RM_SINCE(RM_2022_10)),
+    TEXT("currentNodeCommunicationMode", READONLY, .versions = RM_SINCE(RM_2022_10)),
+    OBJECT("upgradePolicy", 0, upgrade, .versions = RM_SINCE(RM_2024_02)),
+    MAP("resourceTags", .versions = RM_SINCE(RM_2023_11), .max = MAX_TAGS),
 };
-SCHEMA(schema_rm_pool_properties, "PoolProperties", properties_rows, NULL);
+SCHEMA(schema_rm_pool_properties, properties_rows, "PoolProperties");
 
 /* No managed identities: only that there is none can be said. */
-static const struct field pool_identity_rows[] = {WORD("type", identities)};
-static SCHEMA(pool_identity, "BatchPoolIdentity", pool_identity_rows, NULL);
+static const struct field pool_identity_rows[] = {ENUM("type", 0, identities)};
+static SCHEMA(pool_identity, pool_identity_rows, "BatchPoolIdentity");
 
 static const struct field pool_rows[] = {
-    SHOWN("id", FIELD_STRING),
-    SHOWN("name", FIELD_STRING),
-    SHOWN("type", FIELD_STRING),
-    SHOWN("etag", FIELD_STRING),
-    OBJECT("properties", schema_rm_pool_properties, 0),
-    OBJECT("identity", pool_identity, RM_SINCE(RM_2021_01)),
-    {ROW("tags", NULL, FIELD_MAP, RM_SINCE(RM_2024_07)), .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("etag", READONLY),
+    OBJECT("properties", 0, schema_rm_pool_properties),
+    OBJECT("identity", 0, pool_identity, .versions = RM_SINCE(RM_2021_01)),
+    MAP("tags", KEEP_EMPTY, .versions = RM_SINCE(RM_2024_07), .max = MAX_TAGS),
 };
-SCHEMA(schema_rm_pool, "Pool", pool_rows, NULL);
+SCHEMA(schema_rm_pool, pool_rows, "Pool");

@@ -71,6 +71,7 @@ struct batch_application {
     const char *name;
     const char *display_name, *default_version; /* or NULL */
     bool allow_updates;                         /* a package may be uploaded again */
+    const char *tags;                           /* JSON text, or NULL */
     int64_t created_us, updated_us;
 };
 
@@ -81,6 +82,7 @@ struct batch_package {
     const char *format;             /* NULL: it is not active; likewise: */
     const char *hash;               /* of the archive: SHA-256, in hexadecimal digits */
     int64_t size;                   /* its bytes */
+    const char *tags;               /* JSON text, or NULL */
     int64_t activated_us, created_us, updated_us;
 };
 

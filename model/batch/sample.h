@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is stored of a pool's metrics; their names and order are those of formula/samples.h.
+ * What is stored of a pool's metrics; their names and order are those of
+ * scheduler/formula/samples.h.
  */
 #ifndef MODEL_BATCH_SAMPLE_H
 #define MODEL_BATCH_SAMPLE_H

@@ -49,6 +49,7 @@ struct batch_certificate {
     enum batch_certificate_state state, was;
     int64_t state_us, was_us;
     const char *error; /* why it could not be deleted: JSON text; NULL: it was not tried */
+    const char *tags;  /* JSON text, or NULL */
 };
 
 #endif

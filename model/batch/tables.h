@@ -8,7 +8,7 @@
 
 #include "model/batch/spec.h"
 #include "model/batch/versions.h"
-#include "model/schema/tables.h"
+#include "model/schema.h"
 
 enum {
     BATCH_MAX_ID = 64,
@@ -17,13 +17,6 @@ enum {
     BATCH_MAX_COMMAND = 32768,
     BATCH_MAX_METADATA = 1000
 };
-
-#define BATCH_TEXT(label, bits, least, most)                                                       \
-    .name = (label), .kind = FIELD_STRING, .flags = (bits), .min = (least), .max = (most)
-#define BATCH_READ_ONLY(label, sort)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = (sort), .flags = FIELD_READONLY                                   \
-    }
 
 /* Whole resources: a row for each property of requests and replies. */
 extern const struct schema schema_batch_job, schema_batch_task;
@@ -42,7 +35,8 @@ extern const struct schema schema_batch_job_patch, schema_batch_job_update,
 extern const struct schema schema_batch_env, schema_batch_resource_file, schema_batch_output_file,
     schema_batch_user, schema_batch_task_limits, schema_batch_container, schema_batch_registry,
     schema_batch_package, schema_batch_token, schema_batch_metadata, schema_batch_pair,
-    schema_batch_failure, schema_batch_stats, schema_batch_container_info, schema_batch_identity;
+    schema_batch_failure, schema_batch_stats, schema_batch_pool_stats, schema_batch_container_info,
+    schema_batch_identity;
 
 /* "A-Za-z0-9_-": ids that users give. Jobs of schedules have a colon too. */
 int batch_check_id(const json_t *value, const char *path, struct err *e);

@@ -3,6 +3,7 @@
  * Tables that jobs, tasks, pools and schedules of Azure Batch have in common.
  */
 #include "model/batch/tables.h"
+#include "model/schema/tables.h"
 
 #include <string.h>
 #include <strings.h>
@@ -32,10 +33,11 @@ int batch_check_id(const json_t *value, const char *path, struct err *e)
 int batch_check_file_path(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);
-    bool up = *s == '/';
-    for (const char *at = s; !up && at; at = strpbrk(at, "/\\")) {
-        at += at != s;
-        up = strncmp(at, "..", 2) == 0 && (at[2] == '\0' || at[2] == '/' || at[2] == '\\');
+    bool up = *s == '/' || *s == '\\';
+    for (const char *at = s, *end; !up && at; at = end ? end + 1 : NULL) {
+        end = strpbrk(at, "/\\");
+        size_t n = end ? (size_t)(end - at) : strlen(at);
+        up = n == 2 && at[0] == '.' && at[1] == '.';
     }
     if (!up)
         return 0;
@@ -61,46 +63,37 @@ int batch_check_env_name(const json_t *value, const char *path, struct err *e)
 }
 
 static const struct field env_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 1024), .check = batch_check_env_name,
-     INTO_TEXT(struct kv, name)},
-    {BATCH_TEXT("value", 0, 0, MAX_ARG_BYTES), INTO_TEXT(struct kv, value)},
+    TEXT("name", REQUIRED, 1, 1024, .check = batch_check_env_name, INTO(kv, name)),
+    TEXT("value", .max = MAX_ARG_BYTES, INTO(kv, value)),
 };
-SCHEMA_INTO(schema_batch_env, "EnvironmentSetting", env_rows, NULL, struct kv, NULL);
+SCHEMA(schema_batch_env, env_rows, "EnvironmentSetting", FILLS(kv));
 
-static const struct field pair_rows[] = {
-    {BATCH_TEXT("name", 0, 0, 0)},
-    {BATCH_TEXT("value", 0, 0, 0)},
-};
-SCHEMA(schema_batch_pair, "NameValuePair", pair_rows, NULL);
+static const struct field pair_rows[] = {TEXT("name"), TEXT("value")};
+SCHEMA(schema_batch_pair, pair_rows, "NameValuePair");
 
 static const struct field metadata_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 1024)},
-    {BATCH_TEXT("value", FIELD_REQUIRED, 0, 32768)},
+    TEXT("name", REQUIRED, 1, 1024),
+    TEXT("value", REQUIRED, .max = 32768),
 };
-SCHEMA(schema_batch_metadata, "MetadataItem", metadata_rows, NULL);
+SCHEMA(schema_batch_metadata, metadata_rows, "MetadataItem");
 
-static const struct field identity_rows[] = {{BATCH_TEXT("resourceId", 0, 0, MAX_ID_BYTES)}};
-SCHEMA(schema_batch_identity, "ComputeNodeIdentityReference", identity_rows, NULL);
+static const struct field identity_rows[] = {TEXT("resourceId", .max = MAX_ID_BYTES)};
+SCHEMA(schema_batch_identity, identity_rows, "ComputeNodeIdentityReference");
 
 /* Of what is decoded, into a member `identity`. */
 #define IDENTITY_INTO_ROW(type)                                                                    \
-    {                                                                                              \
-        .name = "identityReference", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_14_0),    \
-        .sub = &schema_identity_of_##type, INTO_SAME                                               \
-    }
+    OBJECT("identityReference", 0, schema_identity_of_##type, .versions = BATCH_SINCE(BATCH_14_0), \
+           INTO_SAME)
 #define IDENTITY_OF(type)                                                                          \
     static const struct field identity_of_##type##_rows[] = {                                      \
-        {BATCH_TEXT("resourceId", 0, 0, MAX_ID_BYTES), INTO_TEXT(struct type, identity)}};         \
-    static SCHEMA_INTO(schema_identity_of_##type, "ComputeNodeIdentityReference",                  \
-                       identity_of_##type##_rows, NULL, struct type, NULL)
+        TEXT("resourceId", .max = MAX_ID_BYTES, INTO(type, identity))};                            \
+    static SCHEMA(schema_identity_of_##type, identity_of_##type##_rows,                            \
+                  "ComputeNodeIdentityReference", FILLS(type))
 IDENTITY_OF(batch_resource_file);
 IDENTITY_OF(batch_output_file);
 
 #define IDENTITY_ROW                                                                               \
-    {                                                                                              \
-        .name = "identityReference", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_14_0),    \
-        .sub = &schema_batch_identity                                                              \
-    }
+    OBJECT("identityReference", 0, schema_batch_identity, .versions = BATCH_SINCE(BATCH_14_0))
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -122,106 +115,70 @@ static int check_resource_file(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field resource_file_rows[] = {
-    {BATCH_TEXT("blobSource", FIELD_REQUIRED, 1, BATCH_MAX_URL), .canon = "httpUrl",
-     .versions = BATCH_UNTIL(BATCH_7_0), INTO_TEXT(struct batch_resource_file, http_url)},
-    {BATCH_TEXT("autoStorageContainerName", 0, 0, 63), .versions = BATCH_SINCE(BATCH_8_0),
-     INTO_TEXT(struct batch_resource_file, auto_container)},
-    {BATCH_TEXT("storageContainerUrl", 0, 0, BATCH_MAX_URL), .versions = BATCH_SINCE(BATCH_8_0),
-     INTO_TEXT(struct batch_resource_file, container_url)},
-    {BATCH_TEXT("httpUrl", 0, 0, BATCH_MAX_URL), .versions = BATCH_SINCE(BATCH_8_0),
-     INTO_TEXT(struct batch_resource_file, http_url)},
-    {BATCH_TEXT("blobPrefix", 0, 0, 1024), .versions = BATCH_SINCE(BATCH_8_0),
-     INTO_TEXT(struct batch_resource_file, prefix)},
-    {BATCH_TEXT("filePath", 0, 0, MAX_PATH_BYTES), .check = batch_check_file_path,
-     INTO_TEXT(struct batch_resource_file, path)},
-    {BATCH_TEXT("fileMode", 0, 0, 5), .check = check_mode,
-     INTO_TEXT(struct batch_resource_file, mode)},
+    TEXT("blobSource", REQUIRED, 1, BATCH_MAX_URL, .canon = "httpUrl",
+         .versions = BATCH_UNTIL(BATCH_7_0), INTO(batch_resource_file, http_url)),
+    TEXT("autoStorageContainerName", .versions = BATCH_SINCE(BATCH_8_0), .max = 63,
+         INTO(batch_resource_file, auto_container)),
+    TEXT("storageContainerUrl", .versions = BATCH_SINCE(BATCH_8_0), .max = BATCH_MAX_URL,
+         INTO(batch_resource_file, container_url)),
+    TEXT("httpUrl", .versions = BATCH_SINCE(BATCH_8_0), .max = BATCH_MAX_URL,
+         INTO(batch_resource_file, http_url)),
+    TEXT("blobPrefix", .versions = BATCH_SINCE(BATCH_8_0), .max = 1024,
+         INTO(batch_resource_file, prefix)),
+    TEXT("filePath", .max = MAX_PATH_BYTES, .check = batch_check_file_path,
+         INTO(batch_resource_file, path)),
+    TEXT("fileMode", .max = 5, .check = check_mode, INTO(batch_resource_file, mode)),
     IDENTITY_INTO_ROW(batch_resource_file),
 };
-SCHEMA_INTO(schema_batch_resource_file, "ResourceFile", resource_file_rows, check_resource_file,
-            struct batch_resource_file, NULL);
+SCHEMA(schema_batch_resource_file, resource_file_rows, "ResourceFile", .check = check_resource_file,
+       FILLS(batch_resource_file));
 
 static const struct field header_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 1024), INTO_TEXT(struct batch_header, name)},
-    {BATCH_TEXT("value", 0, 0, 8192), INTO_TEXT(struct batch_header, value)},
+    TEXT("name", REQUIRED, 1, 1024, INTO(batch_header, name)),
+    TEXT("value", .max = 8192, INTO(batch_header, value)),
 };
-static SCHEMA_INTO(schema_header, "HttpHeader", header_rows, NULL, struct batch_header, NULL);
+static SCHEMA(schema_header, header_rows, "HttpHeader", FILLS(batch_header));
 
 static const struct field upload_rows[] = {
-    {.name = "uploadCondition",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_REQUIRED,
-     .values = batch_upload_when_names,
-     INTO_ENUM(struct batch_output_file, when)},
+    ENUM("uploadCondition", REQUIRED, batch_upload_when_names, INTO(batch_output_file, when)),
 };
-static SCHEMA_INTO(schema_upload, "OutputFileUploadOptions", upload_rows, NULL,
-                   struct batch_output_file, NULL);
+static SCHEMA(schema_upload, upload_rows, "OutputFileUploadOptions", FILLS(batch_output_file));
 
 static const struct field to_container_rows[] = {
-    {BATCH_TEXT("path", 0, 0, 1024), INTO_TEXT(struct batch_output_file, path)},
-    {BATCH_TEXT("containerUrl", FIELD_REQUIRED, 1, BATCH_MAX_URL),
-     INTO_TEXT(struct batch_output_file, container_url)},
+    TEXT("path", .max = 1024, INTO(batch_output_file, path)),
+    TEXT("containerUrl", REQUIRED, 1, BATCH_MAX_URL, INTO(batch_output_file, container_url)),
     IDENTITY_INTO_ROW(batch_output_file),
-    {.name = "uploadHeaders",
-     .kind = FIELD_ARRAY,
-     .versions = BATCH_SINCE(BATCH_15_0),
-     .sub = &schema_header,
-     .max = 100,
-     INTO_LIST(struct batch_output_file, headers, n_headers)},
+    LIST("uploadHeaders", 0, schema_header, .versions = BATCH_SINCE(BATCH_15_0), .max = 100,
+         INTO_LIST(batch_output_file, headers, n_headers)),
 };
-static SCHEMA_INTO(schema_to_container, "OutputFileBlobContainerDestination", to_container_rows,
-                   NULL, struct batch_output_file, NULL);
+static SCHEMA(schema_to_container, to_container_rows, "OutputFileBlobContainerDestination",
+              FILLS(batch_output_file));
 
 static const struct field destination_rows[] = {
-    {.name = "container",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_to_container,
-     INTO_SAME},
+    OBJECT("container", REQUIRED, schema_to_container, INTO_SAME),
 };
-static SCHEMA_INTO(schema_destination, "OutputFileDestination", destination_rows, NULL,
-                   struct batch_output_file, NULL);
+static SCHEMA(schema_destination, destination_rows, "OutputFileDestination",
+              FILLS(batch_output_file));
 
 static const struct field output_file_rows[] = {
-    {BATCH_TEXT("filePattern", FIELD_REQUIRED, 1, MAX_PATH_BYTES),
-     INTO_TEXT(struct batch_output_file, pattern)},
-    {.name = "destination",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_destination,
-     INTO_SAME},
-    {.name = "uploadOptions",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_upload,
-     INTO_SAME},
+    TEXT("filePattern", REQUIRED, 1, MAX_PATH_BYTES, INTO(batch_output_file, pattern)),
+    OBJECT("destination", REQUIRED, schema_destination, INTO_SAME),
+    OBJECT("uploadOptions", REQUIRED, schema_upload, INTO_SAME),
 };
-SCHEMA_INTO(schema_batch_output_file, "OutputFile", output_file_rows, NULL,
-            struct batch_output_file, NULL);
+SCHEMA(schema_batch_output_file, output_file_rows, "OutputFile", FILLS(batch_output_file));
 
 /* --- users, limits, containers, packages ----------------------------------------------------- */
 
 /* Until 9.0 there was no scope in what was not given. */
 static const struct field auto_user_rows[] = {
-    {.name = "scope",
-     .kind = FIELD_ENUM,
-     .values = batch_user_scope_names,
-     .versions = BATCH_UNTIL(BATCH_9_0),
-     INTO_ENUM(struct batch_user, scope)},
-    {.name = "scope",
-     .kind = FIELD_ENUM,
-     .values = batch_user_scope_names,
-     .versions = BATCH_SINCE(BATCH_10_0),
-     .fallback = "\"pool\"",
-     INTO_ENUM(struct batch_user, scope)},
-    {.name = "elevationLevel",
-     .kind = FIELD_ENUM,
-     .values = batch_elevation_names,
-     .fallback = "\"nonadmin\"",
-     INTO_ENUM(struct batch_user, elevation)},
+    ENUM("scope", 0, batch_user_scope_names, .versions = BATCH_UNTIL(BATCH_9_0),
+         INTO(batch_user, scope)),
+    ENUM("scope", 0, batch_user_scope_names, .versions = BATCH_SINCE(BATCH_10_0),
+         .fallback = "\"pool\"", INTO(batch_user, scope)),
+    ENUM("elevationLevel", 0, batch_elevation_names, .fallback = "\"nonadmin\"",
+         INTO(batch_user, elevation)),
 };
-static SCHEMA_INTO(schema_auto_user, "AutoUserSpecification", auto_user_rows, NULL,
-                   struct batch_user, NULL);
+static SCHEMA(schema_auto_user, auto_user_rows, "AutoUserSpecification", FILLS(batch_user));
 
 static int check_user(json_t *obj, const char *path, struct err *e)
 {
@@ -232,52 +189,37 @@ static int check_user(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field user_rows[] = {
-    {BATCH_TEXT("username", 0, 0, 256), INTO_TEXT(struct batch_user, name)},
-    {.name = "autoUser", .kind = FIELD_OBJECT, .sub = &schema_auto_user, INTO_SAME},
+    TEXT("username", .max = 256, INTO(batch_user, name)),
+    OBJECT("autoUser", 0, schema_auto_user, INTO_SAME),
 };
-SCHEMA_INTO(schema_batch_user, "UserIdentity", user_rows, check_user, struct batch_user, NULL);
+SCHEMA(schema_batch_user, user_rows, "UserIdentity", .check = check_user, FILLS(batch_user));
 
 /* How often the job says is known to the handler alone; so is the end of files before 8.0. */
 static const struct field task_limit_rows[] = {
-    {.name = "maxWallClockTime",
-     .kind = FIELD_DURATION,
-     .fallback = "\"P10675199DT2H48M5.4775807S\"",
-     INTO_US(struct batch_constraints, max_wall_us)},
-    {.name = "retentionTime",
-     .kind = FIELD_DURATION,
-     .versions = BATCH_UNTIL(BATCH_7_0),
-     .fallback = "\"P10675199DT2H48M5.4775807S\"",
-     INTO_US(struct batch_constraints, retention_us)},
-    {.name = "retentionTime",
-     .kind = FIELD_DURATION,
-     .versions = BATCH_SINCE(BATCH_8_0),
-     .fallback = "\"P7D\"",
-     INTO_US(struct batch_constraints, retention_us)},
-    {.name = "maxTaskRetryCount",
-     .kind = FIELD_INT,
-     .min = -1,
-     .max = INT32_MAX,
-     INTO_INT(struct batch_constraints, retries)},
+    SPAN("maxWallClockTime", .fallback = "\"P10675199DT2H48M5.4775807S\"",
+         INTO(batch_constraints, max_wall_us)),
+    SPAN("retentionTime", .versions = BATCH_UNTIL(BATCH_7_0),
+         .fallback = "\"P10675199DT2H48M5.4775807S\"", INTO(batch_constraints, retention_us)),
+    SPAN("retentionTime", .versions = BATCH_SINCE(BATCH_8_0), .fallback = "\"P7D\"",
+         INTO(batch_constraints, retention_us)),
+    INT("maxTaskRetryCount", 0, -1, INT32_MAX, INTO(batch_constraints, retries)),
 };
-SCHEMA_INTO(schema_batch_task_limits, "TaskConstraints", task_limit_rows, NULL,
-            struct batch_constraints, NULL);
+SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints));
 
 /* Until there were identities, which stand for them, both had to be given. */
+/* clang-format off */
 #define REGISTRY_LOGIN(bits, known)                                                                \
-    {BATCH_TEXT("username", (bits), 0, 256), .versions = (known),                                  \
-     INTO_TEXT(struct batch_container, user)},                                                     \
-    {                                                                                              \
-        BATCH_TEXT("password", FIELD_SECRET | (bits), 0, 4096),                                    \
-            .versions = (known), INTO_TEXT(struct batch_container, password)                       \
-    }
+    TEXT("username", bits, .versions = known, .max = 256, INTO(batch_container, user)),            \
+    TEXT("password", SECRET | (bits), .versions = known, .max = 4096,                              \
+         INTO(batch_container, password))
+/* clang-format on */
 static const struct field registry_rows[] = {
-    REGISTRY_LOGIN(FIELD_REQUIRED, BATCH_UNTIL(BATCH_12_0)),
+    REGISTRY_LOGIN(REQUIRED, BATCH_UNTIL(BATCH_12_0)),
     REGISTRY_LOGIN(0, BATCH_SINCE(BATCH_14_0)),
-    {BATCH_TEXT("registryServer", 0, 0, BATCH_MAX_URL), INTO_TEXT(struct batch_container, server)},
+    TEXT("registryServer", .max = BATCH_MAX_URL, INTO(batch_container, server)),
     IDENTITY_ROW,
 };
-SCHEMA_INTO(schema_batch_registry, "ContainerRegistry", registry_rows, NULL, struct batch_container,
-            NULL);
+SCHEMA(schema_batch_registry, registry_rows, "ContainerRegistry", FILLS(batch_container));
 
 static const struct enum_name host_paths[] = {{BATCH_PATH_SHARED, "Shared"},
                                               {BATCH_PATH_STARTUP, "Startup"},
@@ -287,18 +229,11 @@ static const struct enum_name host_paths[] = {{BATCH_PATH_SHARED, "Shared"},
                                               {BATCH_PATH_APPLICATIONS, "Applications"},
                                               {0, NULL}};
 static const struct field bind_mount_rows[] = {
-    {.name = "source",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_REQUIRED,
-     .values = host_paths,
-     INTO_ENUM(struct batch_bind, source)},
-    {.name = "isReadOnly",
-     .kind = FIELD_BOOL,
-     .fallback = "false",
-     INTO_BOOL(struct batch_bind, read_only)},
+    ENUM("source", REQUIRED, host_paths, INTO(batch_bind, source)),
+    BOOL("isReadOnly", .fallback = "false", INTO(batch_bind, read_only)),
 };
-static SCHEMA_INTO(schema_bind_mount, "ContainerHostBatchBindMountEntry", bind_mount_rows, NULL,
-                   struct batch_bind, NULL);
+static SCHEMA(schema_bind_mount, bind_mount_rows, "ContainerHostBatchBindMountEntry",
+              FILLS(batch_bind));
 
 /* An empty list is not the same as none. */
 static void finish_container(struct arena *a, const json_t *obj, void *into)
@@ -309,33 +244,23 @@ static void finish_container(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field container_rows[] = {
-    {BATCH_TEXT("containerRunOptions", 0, 0, 4096), INTO_TEXT(struct batch_container, options)},
-    {BATCH_TEXT("imageName", FIELD_REQUIRED, 1, 1024), .check = check_image,
-     INTO_TEXT(struct batch_container, image)},
-    {.name = "registry", .kind = FIELD_OBJECT, .sub = &schema_batch_registry, INTO_SAME},
-    {.name = "workingDirectory",
-     .kind = FIELD_ENUM,
-     .versions = BATCH_SINCE(BATCH_9_0),
-     .values = batch_work_dir_names,
-     INTO_ENUM(struct batch_container, work_dir)},
-    {.name = "containerHostBatchBindMounts",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_KEEP_EMPTY,
-     .versions = BATCH_SINCE(BATCH_20_0),
-     .sub = &schema_bind_mount,
-     .max = 100,
-     INTO_LIST(struct batch_container, binds, n_binds)},
+    TEXT("containerRunOptions", .max = 4096, INTO(batch_container, options)),
+    TEXT("imageName", REQUIRED, 1, 1024, .check = check_image, INTO(batch_container, image)),
+    OBJECT("registry", 0, schema_batch_registry, INTO_SAME),
+    ENUM("workingDirectory", 0, batch_work_dir_names, .versions = BATCH_SINCE(BATCH_9_0),
+         INTO(batch_container, work_dir)),
+    LIST("containerHostBatchBindMounts", KEEP_EMPTY, schema_bind_mount,
+         .versions = BATCH_SINCE(BATCH_20_0), .max = 100,
+         INTO_LIST(batch_container, binds, n_binds)),
 };
-SCHEMA_INTO(schema_batch_container, "TaskContainerSettings", container_rows, NULL,
-            struct batch_container, finish_container);
+SCHEMA(schema_batch_container, container_rows, "TaskContainerSettings", FILLS(batch_container),
+       .finish = finish_container);
 
 static const struct field package_rows[] = {
-    {BATCH_TEXT("applicationId", FIELD_REQUIRED, 1, 64),
-     INTO_TEXT(struct batch_package_ref, application)},
-    {BATCH_TEXT("version", 0, 0, 64), INTO_TEXT(struct batch_package_ref, version)},
+    TEXT("applicationId", REQUIRED, 1, 64, INTO(batch_package_ref, application)),
+    TEXT("version", .max = 64, INTO(batch_package_ref, version)),
 };
-SCHEMA_INTO(schema_batch_package, "ApplicationPackageReference", package_rows, NULL,
-            struct batch_package_ref, NULL);
+SCHEMA(schema_batch_package, package_rows, "ApplicationPackageReference", FILLS(batch_package_ref));
 
 static int check_access(const json_t *value, const char *path, struct err *e)
 {
@@ -345,43 +270,74 @@ static int check_access(const json_t *value, const char *path, struct err *e)
     return 0;
 }
 
-static const struct field token_rows[] = {
-    {.name = "access", .kind = FIELD_STRINGS, .max = 10, .check = check_access},
-};
-SCHEMA(schema_batch_token, "AuthenticationTokenSettings", token_rows, NULL);
+static const struct field token_rows[] = {TEXTS("access", .max = 10, .check = check_access)};
+SCHEMA(schema_batch_token, token_rows, "AuthenticationTokenSettings");
 
 /* --- what replies tell ----------------------------------------------------------------------- */
 
 static const struct field failure_rows[] = {
-    {BATCH_TEXT("category", 0, 0, 0)},
-    {BATCH_TEXT("code", 0, 0, 0)},
-    {BATCH_TEXT("message", 0, 0, 0)},
-    {.name = "details", .kind = FIELD_ARRAY, .sub = &schema_batch_pair},
+    TEXT("category"),
+    TEXT("code"),
+    TEXT("message"),
+    LIST("details", 0, schema_batch_pair),
 };
-SCHEMA(schema_batch_failure, "TaskFailureInformation", failure_rows, NULL);
+SCHEMA(schema_batch_failure, failure_rows, "TaskFailureInformation");
 
 static const struct field container_info_rows[] = {
-    {BATCH_TEXT("containerId", 0, 0, 0)},
-    {BATCH_TEXT("state", 0, 0, 0)},
-    {BATCH_TEXT("error", 0, 0, 0)},
+    TEXT("containerId"),
+    TEXT("state"),
+    TEXT("error"),
 };
-SCHEMA(schema_batch_container_info, "TaskContainerExecutionInformation", container_info_rows, NULL);
+SCHEMA(schema_batch_container_info, container_info_rows, "TaskContainerExecutionInformation");
 
 /* Of tasks; those of jobs have the counts, too. */
 static const struct field stats_rows[] = {
-    BATCH_READ_ONLY("url", FIELD_STRING),
-    BATCH_READ_ONLY("startTime", FIELD_TIME),
-    BATCH_READ_ONLY("lastUpdateTime", FIELD_TIME),
-    BATCH_READ_ONLY("userCPUTime", FIELD_STRING),
-    BATCH_READ_ONLY("kernelCPUTime", FIELD_STRING),
-    BATCH_READ_ONLY("wallClockTime", FIELD_STRING),
-    BATCH_READ_ONLY("readIOps", FIELD_STRING),
-    BATCH_READ_ONLY("writeIOps", FIELD_STRING),
-    BATCH_READ_ONLY("readIOGiB", FIELD_STRING),
-    BATCH_READ_ONLY("writeIOGiB", FIELD_STRING),
-    BATCH_READ_ONLY("numSucceededTasks", FIELD_STRING),
-    BATCH_READ_ONLY("numFailedTasks", FIELD_STRING),
-    BATCH_READ_ONLY("numTaskRetries", FIELD_STRING),
-    BATCH_READ_ONLY("waitTime", FIELD_STRING),
+    TEXT("url", READONLY),
+    TIME("startTime", READONLY),
+    TIME("lastUpdateTime", READONLY),
+    TEXT("userCPUTime", READONLY),
+    TEXT("kernelCPUTime", READONLY),
+    TEXT("wallClockTime", READONLY),
+    TEXT("readIOps", READONLY),
+    TEXT("writeIOps", READONLY),
+    TEXT("readIOGiB", READONLY),
+    TEXT("writeIOGiB", READONLY),
+    TEXT("numSucceededTasks", READONLY),
+    TEXT("numFailedTasks", READONLY),
+    TEXT("numTaskRetries", READONLY),
+    TEXT("waitTime", READONLY),
 };
-SCHEMA(schema_batch_stats, "JobStatistics", stats_rows, NULL);
+SCHEMA(schema_batch_stats, stats_rows, "JobStatistics");
+
+static const struct field usage_stats_rows[] = {
+    TIME("startTime", READONLY),
+    TIME("lastUpdateTime", READONLY),
+    TEXT("dedicatedCoreTime", READONLY),
+};
+static SCHEMA(schema_usage_stats, usage_stats_rows, "UsageStatistics");
+/* clang-format off */
+static const struct field resource_stats_rows[] = {
+    TIME("startTime", READONLY),
+    TIME("lastUpdateTime", READONLY),
+    TEXT("avgCPUPercentage", READONLY),
+    TEXT("avgMemoryGiB", READONLY),
+    TEXT("peakMemoryGiB", READONLY),
+    TEXT("avgDiskGiB", READONLY),
+    TEXT("peakDiskGiB", READONLY),
+    TEXT("diskReadIOps", READONLY),
+    TEXT("diskWriteIOps", READONLY),
+    TEXT("diskReadGiB", READONLY),
+    TEXT("diskWriteGiB", READONLY),
+    TEXT("networkReadGiB", READONLY),
+    TEXT("networkWriteGiB", READONLY),
+};
+/* clang-format on */
+static SCHEMA(schema_resource_stats, resource_stats_rows, "ResourceStatistics");
+static const struct field pool_stats_rows[] = {
+    TEXT("url", READONLY),
+    TIME("startTime", READONLY),
+    TIME("lastUpdateTime", READONLY),
+    OBJECT("usageStats", READONLY, schema_usage_stats),
+    OBJECT("resourceStats", READONLY, schema_resource_stats),
+};
+SCHEMA(schema_batch_pool_stats, pool_stats_rows, "PoolStatistics");

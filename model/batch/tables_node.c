@@ -4,6 +4,7 @@
  */
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
+#include "model/schema/tables.h"
 
 const struct enum_name batch_disable_scheduling_names[] = {
     {BATCH_DEALLOC_REQUEUE, "requeue"},
@@ -11,125 +12,117 @@ const struct enum_name batch_disable_scheduling_names[] = {
     {BATCH_DEALLOC_TASK_COMPLETION, "taskcompletion"},
     {0, NULL}};
 
-#define OBJECT_READ_ONLY(label, table, known)                                                      \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .versions = (known),       \
-        .sub = &(table)                                                                            \
-    }
-#define LIST_READ_ONLY(label, table)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .flags = FIELD_READONLY | FIELD_KEEP_EMPTY,          \
-        .sub = &(table)                                                                            \
-    }
-#define VERSIONED_READ_ONLY(label, sort, known)                                                    \
-    {                                                                                              \
-        .name = (label), .kind = (sort), .flags = FIELD_READONLY, .versions = (known)              \
-    }
-
 /* --- how nodes are shown --------------------------------------------------------------------- */
 
 static const struct field recent_execution_rows[] = {
-    BATCH_READ_ONLY("startTime", FIELD_TIME),
-    BATCH_READ_ONLY("endTime", FIELD_TIME),
-    BATCH_READ_ONLY("exitCode", FIELD_INT),
-    OBJECT_READ_ONLY("containerInfo", schema_batch_container_info, 0),
-    OBJECT_READ_ONLY("failureInfo", schema_batch_failure, 0),
-    BATCH_READ_ONLY("retryCount", FIELD_INT),
-    BATCH_READ_ONLY("lastRetryTime", FIELD_TIME),
-    BATCH_READ_ONLY("requeueCount", FIELD_INT),
-    BATCH_READ_ONLY("lastRequeueTime", FIELD_TIME),
-    BATCH_READ_ONLY("result", FIELD_STRING),
+    TIME("startTime", READONLY),
+    TIME("endTime", READONLY),
+    INT("exitCode", READONLY),
+    OBJECT("containerInfo", READONLY, schema_batch_container_info),
+    OBJECT("failureInfo", READONLY, schema_batch_failure),
+    INT("retryCount", READONLY),
+    TIME("lastRetryTime", READONLY),
+    INT("requeueCount", READONLY),
+    TIME("lastRequeueTime", READONLY),
+    TEXT("result", READONLY),
 };
-static SCHEMA(schema_recent_execution, "TaskExecutionInformation", recent_execution_rows, NULL);
+static SCHEMA(schema_recent_execution, recent_execution_rows, "TaskExecutionInformation");
 
+/* clang-format off */
 static const struct field recent_rows[] = {
-    BATCH_READ_ONLY("taskUrl", FIELD_STRING),
-    BATCH_READ_ONLY("jobId", FIELD_STRING),
-    BATCH_READ_ONLY("taskId", FIELD_STRING),
-    BATCH_READ_ONLY("subtaskId", FIELD_INT),
-    BATCH_READ_ONLY("taskState", FIELD_STRING),
-    OBJECT_READ_ONLY("executionInfo", schema_recent_execution, 0),
+    TEXT("taskUrl", READONLY),
+    TEXT("jobId", READONLY),
+    TEXT("taskId", READONLY),
+    INT("subtaskId", READONLY),
+    TEXT("taskState", READONLY),
+    OBJECT("executionInfo", READONLY, schema_recent_execution),
 };
-static SCHEMA(schema_recent, "TaskInformation", recent_rows, NULL);
+/* clang-format on */
+static SCHEMA(schema_recent, recent_rows, "TaskInformation");
 
 static const struct field start_info_rows[] = {
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("startTime", FIELD_TIME),
-    BATCH_READ_ONLY("endTime", FIELD_TIME),
-    BATCH_READ_ONLY("exitCode", FIELD_INT),
-    OBJECT_READ_ONLY("containerInfo", schema_batch_container_info, 0),
-    OBJECT_READ_ONLY("failureInfo", schema_batch_failure, 0),
-    BATCH_READ_ONLY("retryCount", FIELD_INT),
-    BATCH_READ_ONLY("lastRetryTime", FIELD_TIME),
-    BATCH_READ_ONLY("result", FIELD_STRING),
+    TEXT("state", READONLY),
+    TIME("startTime", READONLY),
+    TIME("endTime", READONLY),
+    INT("exitCode", READONLY),
+    OBJECT("containerInfo", READONLY, schema_batch_container_info),
+    OBJECT("failureInfo", READONLY, schema_batch_failure),
+    INT("retryCount", READONLY),
+    TIME("lastRetryTime", READONLY),
+    TEXT("result", READONLY),
 };
-static SCHEMA(schema_start_info, "StartTaskInformation", start_info_rows, NULL);
+static SCHEMA(schema_start_info, start_info_rows, "StartTaskInformation");
 
 static const struct field error_rows[] = {
-    BATCH_READ_ONLY("code", FIELD_STRING),
-    BATCH_READ_ONLY("message", FIELD_STRING),
-    LIST_READ_ONLY("errorDetails", schema_batch_pair),
+    TEXT("code", READONLY),
+    TEXT("message", READONLY),
+    LIST("errorDetails", READONLY | KEEP_EMPTY, schema_batch_pair),
 };
-static SCHEMA(schema_node_error, "ComputeNodeError", error_rows, NULL);
+static SCHEMA(schema_node_error, error_rows, "ComputeNodeError");
 
+/* clang-format off */
 static const struct field inbound_rows[] = {
-    BATCH_READ_ONLY("name", FIELD_STRING),
-    BATCH_READ_ONLY("protocol", FIELD_STRING),
-    BATCH_READ_ONLY("publicIPAddress", FIELD_STRING),
-    BATCH_READ_ONLY("publicFQDN", FIELD_STRING),
-    BATCH_READ_ONLY("frontendPort", FIELD_INT),
-    BATCH_READ_ONLY("backendPort", FIELD_INT),
+    TEXT("name", READONLY),
+    TEXT("protocol", READONLY),
+    TEXT("publicIPAddress", READONLY),
+    TEXT("publicFQDN", READONLY),
+    INT("frontendPort", READONLY),
+    INT("backendPort", READONLY),
 };
-static SCHEMA(schema_inbound, "InboundEndpoint", inbound_rows, NULL);
-static const struct field endpoints_rows[] = {LIST_READ_ONLY("inboundEndpoints", schema_inbound)};
-static SCHEMA(schema_endpoints, "ComputeNodeEndpointConfiguration", endpoints_rows, NULL);
+/* clang-format on */
+static SCHEMA(schema_inbound, inbound_rows, "InboundEndpoint");
+static const struct field endpoints_rows[] = {
+    LIST("inboundEndpoints", READONLY | KEEP_EMPTY, schema_inbound),
+};
+static SCHEMA(schema_endpoints, endpoints_rows, "ComputeNodeEndpointConfiguration");
 
 static const struct field agent_rows[] = {
-    BATCH_READ_ONLY("version", FIELD_STRING),
-    BATCH_READ_ONLY("lastUpdateTime", FIELD_TIME),
+    TEXT("version", READONLY),
+    TIME("lastUpdateTime", READONLY),
 };
-static SCHEMA(schema_agent, "NodeAgentInformation", agent_rows, NULL);
+static SCHEMA(schema_agent, agent_rows, "NodeAgentInformation");
 
 static const struct field machine_rows[] = {
-    OBJECT_READ_ONLY("imageReference", schema_batch_image, 0),
-    VERSIONED_READ_ONLY("scaleSetVmResourceId", FIELD_STRING, BATCH_SINCE(BATCH_18_0)),
+    OBJECT("imageReference", READONLY, schema_batch_image),
+    TEXT("scaleSetVmResourceId", READONLY, .versions = BATCH_SINCE(BATCH_18_0)),
 };
-static SCHEMA(schema_machine, "VirtualMachineInfo", machine_rows, NULL);
+static SCHEMA(schema_machine, machine_rows, "VirtualMachineInfo");
 
 static const struct field node_rows[] = {
-    BATCH_READ_ONLY("id", FIELD_STRING),
-    BATCH_READ_ONLY("url", FIELD_STRING),
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("schedulingState", FIELD_STRING),
-    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("lastBootTime", FIELD_TIME),
-    BATCH_READ_ONLY("allocationTime", FIELD_TIME),
-    BATCH_READ_ONLY("ipAddress", FIELD_STRING),
-    BATCH_READ_ONLY("affinityId", FIELD_STRING),
-    BATCH_READ_ONLY("vmSize", FIELD_STRING),
-    BATCH_READ_ONLY("totalTasksRun", FIELD_INT),
-    BATCH_READ_ONLY("runningTasksCount", FIELD_INT),
-    VERSIONED_READ_ONLY("runningTaskSlotsCount", FIELD_INT, BATCH_SINCE(BATCH_12_0)),
-    BATCH_READ_ONLY("totalTasksSucceeded", FIELD_INT),
-    {.name = "recentTasks", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_recent},
-    OBJECT_READ_ONLY("startTask", schema_batch_start_task, 0),
-    OBJECT_READ_ONLY("startTaskInfo", schema_start_info, 0),
-    LIST_READ_ONLY("certificateReferences", schema_batch_certificate_reference),
-    {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_node_error},
-    BATCH_READ_ONLY("isDedicated", FIELD_BOOL),
-    OBJECT_READ_ONLY("endpointConfiguration", schema_endpoints, 0),
-    OBJECT_READ_ONLY("nodeAgentInfo", schema_agent, BATCH_SINCE(BATCH_7_0)),
-    OBJECT_READ_ONLY("virtualMachineInfo", schema_machine, BATCH_SINCE(BATCH_14_0)),
+    TEXT("id", READONLY),
+    TEXT("url", READONLY),
+    TEXT("state", READONLY),
+    TEXT("schedulingState", READONLY),
+    TIME("stateTransitionTime", READONLY),
+    TIME("lastBootTime", READONLY),
+    TIME("allocationTime", READONLY),
+    TEXT("ipAddress", READONLY),
+    TEXT("affinityId", READONLY),
+    TEXT("vmSize", READONLY),
+    INT("totalTasksRun", READONLY),
+    INT("runningTasksCount", READONLY),
+    INT("runningTaskSlotsCount", READONLY, .versions = BATCH_SINCE(BATCH_12_0)),
+    INT("totalTasksSucceeded", READONLY),
+    LIST("recentTasks", READONLY, schema_recent),
+    OBJECT("startTask", READONLY, schema_batch_start_task),
+    OBJECT("startTaskInfo", READONLY, schema_start_info),
+    LIST("certificateReferences", READONLY | KEEP_EMPTY, schema_batch_certificate_reference),
+    LIST("errors", READONLY, schema_node_error),
+    BOOL("isDedicated", READONLY),
+    OBJECT("endpointConfiguration", READONLY, schema_endpoints),
+    OBJECT("nodeAgentInfo", READONLY, schema_agent, .versions = BATCH_SINCE(BATCH_7_0)),
+    OBJECT("virtualMachineInfo", READONLY, schema_machine, .versions = BATCH_SINCE(BATCH_14_0)),
 };
-SCHEMA(schema_batch_node, "ComputeNode", node_rows, NULL);
+SCHEMA(schema_batch_node, node_rows, "ComputeNode");
 
 /* --- users ----------------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define LOGIN_ROWS                                                                                 \
-    {.name = "expiryTime", .kind = FIELD_TIME}, {BATCH_TEXT("password", FIELD_SECRET, 0, 4096)},   \
-    {                                                                                              \
-        BATCH_TEXT("sshPublicKey", 0, 0, 16384), .check = check_ssh_key                            \
-    }
+    TIME("expiryTime"),                                                                            \
+    TEXT("password", SECRET, .max = 4096),                                                         \
+    TEXT("sshPublicKey", .max = 16384, .check = check_ssh_key)
+/* clang-format on */
 
 static int check_login(json_t *obj, const char *path, struct err *e)
 {
@@ -141,51 +134,44 @@ static int check_login(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field user_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name},
-    {.name = "isAdmin", .kind = FIELD_BOOL, .fallback = "false"},
+    TEXT("name", REQUIRED, 1, 20, .check = check_user_name),
+    BOOL("isAdmin", .fallback = "false"),
     LOGIN_ROWS,
 };
-SCHEMA(schema_batch_node_user, "ComputeNodeUser", user_rows, check_login);
+SCHEMA(schema_batch_node_user, user_rows, "ComputeNodeUser", .check = check_login);
 
 static const struct field user_update_rows[] = {LOGIN_ROWS};
-SCHEMA(schema_batch_node_user_update, "NodeUpdateUserParameter", user_update_rows, NULL);
+SCHEMA(schema_batch_node_user_update, user_update_rows, "NodeUpdateUserParameter");
 
 /* --- actions --------------------------------------------------------------------------------- */
 
-#define OPTION_ROWS(label, names)                                                                  \
-    {                                                                                              \
-        {                                                                                          \
-            .name = (label), .kind = FIELD_ENUM, .values = (names), .fallback = "\"requeue\""      \
-        }                                                                                          \
-    }
-
-static const struct field reboot_rows[] = OPTION_ROWS("nodeRebootOption", batch_dealloc_names);
-SCHEMA(schema_batch_reboot, "NodeRebootParameter", reboot_rows, NULL);
-static const struct field reimage_rows[] = OPTION_ROWS("nodeReimageOption", batch_dealloc_names);
-SCHEMA(schema_batch_reimage, "NodeReimageParameter", reimage_rows, NULL);
-static const struct field deallocate_rows[] =
-    OPTION_ROWS("nodeDeallocateOption", batch_dealloc_names);
-SCHEMA(schema_batch_deallocate, "NodeDeallocateParameter", deallocate_rows, NULL);
-static const struct field disable_rows[] =
-    OPTION_ROWS("nodeDisableSchedulingOption", batch_disable_scheduling_names);
-SCHEMA(schema_batch_disable_scheduling, "NodeDisableSchedulingParameter", disable_rows, NULL);
+static const struct field reboot_rows[] = {
+    ENUM("nodeRebootOption", 0, batch_dealloc_names, .fallback = "\"requeue\""),
+};
+SCHEMA(schema_batch_reboot, reboot_rows, "NodeRebootParameter");
+static const struct field reimage_rows[] = {
+    ENUM("nodeReimageOption", 0, batch_dealloc_names, .fallback = "\"requeue\""),
+};
+SCHEMA(schema_batch_reimage, reimage_rows, "NodeReimageParameter");
+static const struct field deallocate_rows[] = {
+    ENUM("nodeDeallocateOption", 0, batch_dealloc_names, .fallback = "\"requeue\"")};
+SCHEMA(schema_batch_deallocate, deallocate_rows, "NodeDeallocateParameter");
+static const struct field disable_rows[] = {ENUM(
+    "nodeDisableSchedulingOption", 0, batch_disable_scheduling_names, .fallback = "\"requeue\"")};
+SCHEMA(schema_batch_disable_scheduling, disable_rows, "NodeDisableSchedulingParameter");
 
 static const struct field upload_rows[] = {
-    {BATCH_TEXT("containerUrl", FIELD_REQUIRED | FIELD_SECRET, 1, BATCH_MAX_URL),
-     .check = check_http_url},
-    {.name = "startTime", .kind = FIELD_TIME, .flags = FIELD_REQUIRED},
-    {.name = "endTime", .kind = FIELD_TIME},
-    {.name = "identityReference",
-     .kind = FIELD_OBJECT,
-     .versions = BATCH_SINCE(BATCH_14_0),
-     .sub = &schema_batch_identity},
+    TEXT("containerUrl", REQUIRED | SECRET, 1, BATCH_MAX_URL, .check = check_http_url),
+    TIME("startTime", REQUIRED),
+    TIME("endTime"),
+    OBJECT("identityReference", 0, schema_batch_identity, .versions = BATCH_SINCE(BATCH_14_0)),
 };
-SCHEMA(schema_batch_upload_logs, "UploadBatchServiceLogsConfiguration", upload_rows, NULL);
+SCHEMA(schema_batch_upload_logs, upload_rows, "UploadBatchServiceLogsConfiguration");
 
 /* No node has one: what could be selected. */
 static const struct field node_extension_rows[] = {
-    BATCH_READ_ONLY("provisioningState", FIELD_STRING),
-    BATCH_READ_ONLY("vmExtension", FIELD_FREE),
-    BATCH_READ_ONLY("instanceView", FIELD_FREE),
+    TEXT("provisioningState", READONLY),
+    FREE("vmExtension", READONLY),
+    FREE("instanceView", READONLY),
 };
-SCHEMA(schema_batch_node_extension, "NodeVMExtension", node_extension_rows, NULL);
+SCHEMA(schema_batch_node_extension, node_extension_rows, "NodeVMExtension");

@@ -4,11 +4,14 @@
  */
 #include "model/batch/tables_pool.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "model/batch/images.h"
 #include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_vm.h"
+#include "model/schema/tables.h"
 
 const struct enum_name batch_dealloc_names[] = {{BATCH_DEALLOC_REQUEUE, "requeue"},
                                                 {BATCH_DEALLOC_TERMINATE, "terminate"},
@@ -57,46 +60,23 @@ static int check_start_task(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field start_task_rows[] = {
-    {BATCH_TEXT("commandLine", FIELD_REQUIRED, 1, BATCH_MAX_COMMAND), .check = batch_check_command,
-     INTO_TEXT(struct batch_start_task, command_line)},
-    {.name = "containerSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_POINTER,
-     .sub = &schema_batch_container,
-     INTO_POINTER(struct batch_start_task, container)},
-    {.name = "resourceFiles",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_batch_resource_file,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct batch_start_task, resources, n_resources)},
-    {.name = "environmentSettings",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_batch_env,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct batch_start_task, env, n_env)},
-    {.name = "userIdentity",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_batch_user,
-     .fallback = "{\"autoUser\":{}}",
-     INTO_OBJECT(struct batch_start_task, user, struct batch_user)},
-    {.name = "maxTaskRetryCount",
-     .kind = FIELD_INT,
-     .min = -1,
-     .fallback = "0",
-     INTO_INT(struct batch_start_task, retries)},
-    {.name = "waitForSuccess",
-     .kind = FIELD_BOOL,
-     .versions = BATCH_UNTIL(BATCH_9_0),
-     .fallback = "false",
-     INTO_BOOL(struct batch_start_task, waits)},
-    {.name = "waitForSuccess",
-     .kind = FIELD_BOOL,
-     .versions = BATCH_SINCE(BATCH_10_0),
-     .fallback = "true",
-     INTO_BOOL(struct batch_start_task, waits)},
+    TEXT("commandLine", REQUIRED, 1, BATCH_MAX_COMMAND, .check = batch_check_command,
+         INTO(batch_start_task, command_line)),
+    OBJECT("containerSettings", POINTER, schema_batch_container, INTO(batch_start_task, container)),
+    LIST("resourceFiles", 0, schema_batch_resource_file, .max = MAX_ITEMS,
+         INTO_LIST(batch_start_task, resources, n_resources)),
+    LIST("environmentSettings", 0, schema_batch_env, .max = MAX_ITEMS,
+         INTO_LIST(batch_start_task, env, n_env)),
+    OBJECT("userIdentity", 0, schema_batch_user, .fallback = "{\"autoUser\":{}}",
+           INTO(batch_start_task, user)),
+    INT("maxTaskRetryCount", .min = -1, .fallback = "0", INTO(batch_start_task, retries)),
+    BOOL("waitForSuccess", .versions = BATCH_UNTIL(BATCH_9_0), .fallback = "false",
+         INTO(batch_start_task, waits)),
+    BOOL("waitForSuccess", .versions = BATCH_SINCE(BATCH_10_0), .fallback = "true",
+         INTO(batch_start_task, waits)),
 };
-SCHEMA_INTO(schema_batch_start_task, "StartTask", start_task_rows, check_start_task,
-            struct batch_start_task, NULL);
+SCHEMA(schema_batch_start_task, start_task_rows, "StartTask", .check = check_start_task,
+       FILLS(batch_start_task));
 
 /* --- certificates, tags ---------------------------------------------------------------------- */
 
@@ -107,155 +87,94 @@ static const struct enum_name communication_names[] = {
     {1, "default"}, {2, "classic"}, {3, "simplified"}, {0, NULL}};
 
 static const struct field certificate_rows[] = {
-    {BATCH_TEXT("thumbprint", FIELD_REQUIRED, 1, 128)},
-    {BATCH_TEXT("thumbprintAlgorithm", FIELD_REQUIRED, 1, 16)},
-    {.name = "storeLocation", .kind = FIELD_ENUM, .values = store_names},
-    {BATCH_TEXT("storeName", 0, 0, 128)},
-    {.name = "visibility", .kind = FIELD_STRINGS, .values = visibility_names, .max = 3},
+    TEXT("thumbprint", REQUIRED, 1, 128),
+    TEXT("thumbprintAlgorithm", REQUIRED, 1, 16),
+    ENUM("storeLocation", 0, store_names),
+    TEXT("storeName", .max = 128),
+    TEXTS("visibility", .max = 3, .values = visibility_names),
 };
-SCHEMA(schema_batch_certificate_reference, "CertificateReference", certificate_rows, NULL);
+SCHEMA(schema_batch_certificate_reference, certificate_rows, "CertificateReference");
 
 static const struct field policy_rows[] = {
-    {.name = "nodeFillType",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_REQUIRED,
-     .values = batch_fill_names,
-     INTO_ENUM(struct batch_pool_spec, fill)},
+    ENUM("nodeFillType", REQUIRED, batch_fill_names, INTO(batch_pool_spec, fill)),
 };
-static SCHEMA_INTO(schema_policy, "TaskSchedulingPolicy", policy_rows, NULL, struct batch_pool_spec,
-                   NULL);
+static SCHEMA(schema_policy, policy_rows, "TaskSchedulingPolicy", FILLS(batch_pool_spec));
 
 /* --- what has become of a size --------------------------------------------------------------- */
 
 static const struct field resize_error_rows[] = {
-    BATCH_READ_ONLY("code", FIELD_STRING),
-    BATCH_READ_ONLY("message", FIELD_STRING),
-    {.name = "values", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batch_pair},
+    TEXT("code", READONLY),
+    TEXT("message", READONLY),
+    LIST("values", READONLY, schema_batch_pair),
 };
-SCHEMA(schema_batch_resize_error, "ResizeError", resize_error_rows, NULL);
-static SCHEMA(schema_run_error, "AutoScaleRunError", resize_error_rows, NULL);
+SCHEMA(schema_batch_resize_error, resize_error_rows, "ResizeError");
+static SCHEMA(schema_run_error, resize_error_rows, "AutoScaleRunError");
 
 static const struct field run_rows[] = {
-    BATCH_READ_ONLY("timestamp", FIELD_TIME),
-    BATCH_READ_ONLY("results", FIELD_STRING),
-    {.name = "error", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_run_error},
+    TIME("timestamp", READONLY),
+    TEXT("results", READONLY),
+    OBJECT("error", READONLY, schema_run_error),
 };
-SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
+SCHEMA(schema_batch_auto_scale_run, run_rows, "AutoScaleRun");
 
 /* --- pools ----------------------------------------------------------------------------------- */
 
-#define SIZE_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .max = MAX_NODES                                       \
-    }
-#define INTERVAL_ROW(label, most)                                                                  \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_DURATION, .min = BATCH_INTERVAL_MIN_S, .max = (most)        \
-    }
-#define LIST_ROW(label, table, most, bits)                                                         \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .flags = (bits), .sub = &(table), .max = (most)      \
-    }
 #define PACKAGES_ROW(bits)                                                                         \
-    {                                                                                              \
-        .name = "applicationPackageReferences", .kind = FIELD_ARRAY, .flags = (bits),              \
-        .sub = &schema_batch_package, .max = MAX_PACKAGES,                                         \
-        INTO_LIST(struct batch_pool_spec, packages, n_packages)                                    \
-    }
+    LIST("applicationPackageReferences", bits, schema_batch_package, .max = MAX_PACKAGES,          \
+         INTO_LIST(batch_pool_spec, packages, n_packages))
 #define CERTIFICATES_ROW(bits)                                                                     \
-    LIST_ROW("certificateReferences", schema_batch_certificate_reference, MAX_ITEMS, bits)
-#define METADATA_ROW(bits) LIST_ROW("metadata", schema_batch_metadata, BATCH_MAX_METADATA, bits)
+    LIST("certificateReferences", bits, schema_batch_certificate_reference, .max = MAX_ITEMS)
+#define METADATA_ROW(bits) LIST("metadata", bits, schema_batch_metadata, .max = BATCH_MAX_METADATA)
 #define START_TASK_ROW                                                                             \
-    {                                                                                              \
-        .name = "startTask", .kind = FIELD_OBJECT, .flags = FIELD_POINTER,                         \
-        .sub = &schema_batch_start_task, INTO_POINTER(struct batch_pool_spec, start_task)          \
-    }
+    OBJECT("startTask", POINTER, schema_batch_start_task, INTO(batch_pool_spec, start_task))
 #define USERS_ROW                                                                                  \
-    {                                                                                              \
-        .name = "userAccounts", .kind = FIELD_ARRAY, .sub = &schema_batch_user_account,            \
-        .max = MAX_CREDENTIALS, .check = batch_check_accounts,                                     \
-        INTO_LIST(struct batch_pool_spec, users, n_users)                                          \
-    }
-#define VERSIONED(label, sort, table, known)                                                       \
-    {                                                                                              \
-        .name = (label), .kind = (sort), .versions = (known), .sub = &(table)                      \
-    }
+    LIST("userAccounts", 0, schema_batch_user_account, .max = MAX_CREDENTIALS,                     \
+         .check = batch_check_accounts, INTO_LIST(batch_pool_spec, users, n_users))
 #define COMMUNICATION_ROW                                                                          \
-    {                                                                                              \
-        .name = "targetNodeCommunicationMode", .kind = FIELD_ENUM, .values = communication_names,  \
-        .versions = BATCH_SINCE(BATCH_16_0)                                                        \
-    }
-#define SLOTS_ROWS(given, newer)                                                                   \
-    {.name = "maxTasksPerNode",                                                                    \
-     .canon = "taskSlotsPerNode",                                                                  \
-     .kind = FIELD_INT,                                                                            \
-     .min = 1,                                                                                     \
-     .max = MAX_SLOTS,                                                                             \
-     .versions = BATCH_UNTIL(BATCH_11_0),                                                          \
-     .fallback = (given),                                                                          \
-     INTO_INT(struct batch_pool_spec, slots)},                                                     \
-    {                                                                                              \
-        .name = "taskSlotsPerNode", .kind = FIELD_INT, .min = 1, .max = MAX_SLOTS,                 \
-        .versions = (newer), .fallback = (given), INTO_INT(struct batch_pool_spec, slots)          \
-    }
+    ENUM("targetNodeCommunicationMode", 0, communication_names, .versions = BATCH_SINCE(BATCH_16_0))
 #define MOUNTS_ROW(known)                                                                          \
-    {                                                                                              \
-        .name = "mountConfiguration", .kind = FIELD_ARRAY, .versions = (known),                    \
-        .sub = &schema_batch_mount, .max = MAX_MOUNTS,                                             \
-        INTO_LIST(struct batch_pool_spec, mounts, n_mounts)                                        \
-    }
-#define TAGS_ROW(known)                                                                            \
-    {                                                                                              \
-        .name = "resourceTags", .kind = FIELD_MAP, .versions = (known), .max = MAX_TAGS            \
-    }
-#define POLICY_DEFAULT "{\"nodeFillType\":\"Spread\"}"
+    LIST("mountConfiguration", 0, schema_batch_mount, .versions = known, .max = MAX_MOUNTS,        \
+         INTO_LIST(batch_pool_spec, mounts, n_mounts))
+#define TAGS_ROW(known) MAP("resourceTags", .versions = known, .max = MAX_TAGS)
+#define POLICY_DEFAULT  "{\"nodeFillType\":\"Spread\"}"
 
-/* What a pool is asked to be. `intervals`: resizeTimeout or autoScaleEvaluationInterval gets its
- * default from check_pool(), as only one of them counts. */
+/* What a pool is asked to be. resizeTimeout or autoScaleEvaluationInterval gets its default from
+ * check_pool(), as only one of them counts. */
+/* clang-format off */
 #define ASKED_ROWS                                                                                 \
-    {BATCH_TEXT("vmSize", FIELD_REQUIRED | FIELD_LOWER, 1, 64)},                                   \
-        INTERVAL_ROW("resizeTimeout", BATCH_INTERVAL_MAX_S),                                       \
-        {.name = "currentDedicatedNodes", .kind = FIELD_INT, .flags = FIELD_READONLY},             \
-        SIZE_ROW("targetDedicatedNodes"),                                                          \
-        {.name = "currentLowPriorityNodes", .kind = FIELD_INT, .flags = FIELD_READONLY},           \
-        SIZE_ROW("targetLowPriorityNodes"),                                                        \
-        {.name = "resizeErrors",                                                                   \
-         .kind = FIELD_ARRAY,                                                                      \
-         .flags = FIELD_READONLY,                                                                  \
-         .sub = &schema_batch_resize_error},                                                       \
-        {.name = "enableAutoScale", .kind = FIELD_BOOL, .fallback = "false"},                      \
-        {BATCH_TEXT("autoScaleFormula", 0, 1, MAX_FORMULA)},                                       \
-        INTERVAL_ROW("autoScaleEvaluationInterval", BATCH_INTERVAL_MAX_S),                         \
-        {.name = "autoScaleRun",                                                                   \
-         .kind = FIELD_OBJECT,                                                                     \
-         .flags = FIELD_READONLY,                                                                  \
-         .sub = &schema_batch_auto_scale_run},                                                     \
-        {.name = "enableInterNodeCommunication",                                                   \
-         .kind = FIELD_BOOL,                                                                       \
-         .fallback = "false",                                                                      \
-         INTO_BOOL(struct batch_pool_spec, communicates)},                                         \
-        START_TASK_ROW, USERS_ROW, CERTIFICATES_ROW(0), PACKAGES_ROW(0), METADATA_ROW(0),          \
-        SLOTS_ROWS("1", BATCH_SINCE(BATCH_12_0)),                                                  \
-        {.name = "taskSchedulingPolicy",                                                           \
-         .kind = FIELD_OBJECT,                                                                     \
-         .sub = &schema_policy,                                                                    \
-         .fallback = POLICY_DEFAULT,                                                               \
-         INTO_SAME},                                                                               \
-        {.name = "virtualMachineConfiguration",                                                    \
-         .kind = FIELD_OBJECT,                                                                     \
-         .sub = &schema_batch_vm,                                                                  \
-         INTO_SAME},                                                                               \
-        {.name = "applicationLicenses",                                                            \
-         .kind = FIELD_STRINGS,                                                                    \
-         .versions = BATCH_UNTIL(BATCH_19_0),                                                      \
-         .max = 100},                                                                              \
-        MOUNTS_ROW(BATCH_SINCE(BATCH_10_0)),                                                       \
-        VERSIONED("networkConfiguration", FIELD_OBJECT, schema_batch_network, 0),                  \
-        VERSIONED("cloudServiceConfiguration", FIELD_OBJECT, schema_batch_cloud_service,           \
-                  BATCH_UNTIL(BATCH_19_0)),                                                        \
-        TAGS_ROW(BATCH_SINCE(BATCH_18_0)), COMMUNICATION_ROW,                                      \
-        VERSIONED("upgradePolicy", FIELD_OBJECT, schema_batch_upgrade_policy,                      \
-                  BATCH_SINCE(BATCH_19_0))
+    TEXT("vmSize", REQUIRED | LOWER, 1, 64),                                                       \
+    SPAN("resizeTimeout", 0, BATCH_INTERVAL_MIN_S, BATCH_INTERVAL_MAX_S),                          \
+    INT("currentDedicatedNodes", READONLY),                                                        \
+    INT("targetDedicatedNodes", .max = MAX_NODES),                                                 \
+    INT("currentLowPriorityNodes", READONLY),                                                      \
+    INT("targetLowPriorityNodes", .max = MAX_NODES),                                               \
+    LIST("resizeErrors", READONLY, schema_batch_resize_error),                                     \
+    BOOL("enableAutoScale", .fallback = "false"),                                                  \
+    TEXT("autoScaleFormula", 0, 1, MAX_FORMULA),                                                   \
+    SPAN("autoScaleEvaluationInterval", 0, BATCH_INTERVAL_MIN_S, BATCH_INTERVAL_MAX_S),            \
+    OBJECT("autoScaleRun", READONLY, schema_batch_auto_scale_run),                                 \
+    BOOL("enableInterNodeCommunication", .fallback = "false",                                      \
+         INTO(batch_pool_spec, communicates)),                                                     \
+    START_TASK_ROW,                                                                                \
+    USERS_ROW,                                                                                     \
+    CERTIFICATES_ROW(0),                                                                           \
+    PACKAGES_ROW(0),                                                                               \
+    METADATA_ROW(0),                                                                               \
+    INT("maxTasksPerNode", 0, 1, MAX_SLOTS, .canon = "taskSlotsPerNode",                           \
+        .versions = BATCH_UNTIL(BATCH_11_0), .fallback = "1", INTO(batch_pool_spec, slots)),       \
+    INT("taskSlotsPerNode", 0, 1, MAX_SLOTS, .versions = BATCH_SINCE(BATCH_12_0),                  \
+        .fallback = "1", INTO(batch_pool_spec, slots)),                                            \
+    OBJECT("taskSchedulingPolicy", 0, schema_policy, .fallback = POLICY_DEFAULT, INTO_SAME),       \
+    OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, INTO_SAME),                          \
+    TEXTS("applicationLicenses", .versions = BATCH_UNTIL(BATCH_19_0), .max = 100),                 \
+    MOUNTS_ROW(BATCH_SINCE(BATCH_10_0)),                                                           \
+    OBJECT("networkConfiguration", 0, schema_batch_network),                                       \
+    OBJECT("cloudServiceConfiguration", 0, schema_batch_cloud_service,                             \
+           .versions = BATCH_UNTIL(BATCH_19_0)),                                                   \
+    TAGS_ROW(BATCH_SINCE(BATCH_18_0)),                                                             \
+    COMMUNICATION_ROW,                                                                             \
+    OBJECT("upgradePolicy", 0, schema_batch_upgrade_policy, .versions = BATCH_SINCE(BATCH_19_0))
+/* clang-format on */
 
 static void set_default(json_t *obj, const char *name, json_t *value)
 {
@@ -325,6 +244,28 @@ int batch_check_start_task(const json_t *pool, const char *path, struct err *e)
                            target, user, json_array_size(users));
 }
 
+/* What only accounts on Windows have is refused elsewhere, where nobody would heed it. */
+static int check_windows_users(const json_t *pool, const char *path, struct err *e)
+{
+    const json_t *vm = json_object_get(pool, "virtualMachineConfiguration"), *account;
+    const char *agent = json_string_value(json_object_get(vm, "nodeAgentSKUId"));
+    char list[PLACE_SIZE], one[PLACE_SIZE], target[PLACE_SIZE];
+    size_t i;
+    if (!agent || batch_agent_is_windows(agent))
+        return 0;
+    path_join(list, path, "userAccounts");
+    json_array_foreach(json_object_get(pool, "userAccounts"), i, account) {
+        if (!json_object_get(account, "windowsUserConfiguration"))
+            continue;
+        snprintf(one, sizeof one, "%.*s[%zu]", PLACE_SIZE - 30, list, i);
+        path_join(target, one, "windowsUserConfiguration");
+        return err_set(e, ERR_INVALID_PROPERTY, target,
+                       "%s is for pools of Windows; the nodeAgentSKUId of this one is \"%.100s\"",
+                       target, agent);
+    }
+    return 0;
+}
+
 static int check_pool(json_t *obj, const char *path, struct err *e)
 {
     bool vm = json_object_get(obj, "virtualMachineConfiguration");
@@ -334,36 +275,31 @@ static int check_pool(json_t *obj, const char *path, struct err *e)
                        "virtualMachineConfiguration",
                        "a pool must have one of virtualMachineConfiguration and "
                        "cloudServiceConfiguration");
-    return check_scaling(obj, e) < 0 ? -1 : batch_check_start_task(obj, path, e);
+    if (check_scaling(obj, e) < 0 || check_windows_users(obj, path, e) < 0)
+        return -1;
+    return batch_check_start_task(obj, path, e);
 }
 
 static const struct field pool_rows[] = {
-    {BATCH_TEXT("id", FIELD_REQUIRED, 1, BATCH_MAX_ID), .check = batch_check_id},
-    {BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
-    BATCH_READ_ONLY("url", FIELD_STRING),
-    BATCH_READ_ONLY("eTag", FIELD_STRING),
-    BATCH_READ_ONLY("lastModified", FIELD_TIME),
-    BATCH_READ_ONLY("creationTime", FIELD_TIME),
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("allocationState", FIELD_STRING),
-    BATCH_READ_ONLY("allocationStateTransitionTime", FIELD_TIME),
+    TEXT("id", REQUIRED, 1, BATCH_MAX_ID, .check = batch_check_id),
+    TEXT("displayName", .max = BATCH_MAX_DISPLAY),
+    TEXT("url", READONLY),
+    TEXT("eTag", READONLY),
+    TIME("lastModified", READONLY),
+    TIME("creationTime", READONLY),
+    TEXT("state", READONLY),
+    TIME("stateTransitionTime", READONLY),
+    TEXT("allocationState", READONLY),
+    TIME("allocationStateTransitionTime", READONLY),
     ASKED_ROWS,
-    {.name = "currentNodeCommunicationMode",
-     .kind = FIELD_STRING,
-     .flags = FIELD_READONLY,
-     .versions = BATCH_SINCE(BATCH_16_0)},
-    {.name = "identity",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .versions = BATCH_SINCE(BATCH_14_0),
-     .sub = &schema_batch_pool_identity},
+    TEXT("currentNodeCommunicationMode", READONLY, .versions = BATCH_SINCE(BATCH_16_0)),
+    OBJECT("identity", READONLY, schema_batch_pool_identity, .versions = BATCH_SINCE(BATCH_14_0)),
+    OBJECT("stats", READONLY, schema_batch_pool_stats),
 };
-SCHEMA_INTO(schema_batch_pool, "CloudPool", pool_rows, check_pool, struct batch_pool_spec, NULL);
+SCHEMA(schema_batch_pool, pool_rows, "CloudPool", .check = check_pool, FILLS(batch_pool_spec));
 
-static const struct field spec_rows[] = {{BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
-                                         ASKED_ROWS};
-SCHEMA(schema_batch_pool_spec, "PoolSpecification", spec_rows, check_pool);
+static const struct field spec_rows[] = {TEXT("displayName", .max = BATCH_MAX_DISPLAY), ASKED_ROWS};
+SCHEMA(schema_batch_pool_spec, spec_rows, "PoolSpecification", .check = check_pool);
 
 /* --- changes --------------------------------------------------------------------------------- */
 
@@ -372,49 +308,36 @@ SCHEMA(schema_batch_pool_spec, "PoolSpecification", spec_rows, check_pool);
 /* PATCH: what is given replaces what there is, as a whole. An empty list removes it. */
 static const struct field patch_rows[] = {
     START_TASK_ROW,
-    PACKAGES_ROW(FIELD_KEEP_EMPTY),
-    CERTIFICATES_ROW(FIELD_KEEP_EMPTY),
-    METADATA_ROW(FIELD_KEEP_EMPTY),
+    PACKAGES_ROW(KEEP_EMPTY),
+    CERTIFICATES_ROW(KEEP_EMPTY),
+    METADATA_ROW(KEEP_EMPTY),
     COMMUNICATION_ROW,
-    {BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY), .versions = NEW},
-    {BATCH_TEXT("vmSize", FIELD_LOWER, 1, 64), .versions = NEW},
-    {.name = "taskSlotsPerNode", .kind = FIELD_INT, .min = 1, .max = MAX_SLOTS, .versions = NEW},
-    VERSIONED("taskSchedulingPolicy", FIELD_OBJECT, schema_policy, NEW),
-    {.name = "enableInterNodeCommunication", .kind = FIELD_BOOL, .versions = NEW},
-    VERSIONED("virtualMachineConfiguration", FIELD_OBJECT, schema_batch_vm, NEW),
-    VERSIONED("networkConfiguration", FIELD_OBJECT, schema_batch_network, NEW),
+    TEXT("displayName", .versions = NEW, .max = BATCH_MAX_DISPLAY),
+    TEXT("vmSize", LOWER, 1, 64, .versions = NEW),
+    INT("taskSlotsPerNode", 0, 1, MAX_SLOTS, .versions = NEW),
+    OBJECT("taskSchedulingPolicy", 0, schema_policy, .versions = NEW),
+    BOOL("enableInterNodeCommunication", .versions = NEW),
+    OBJECT("virtualMachineConfiguration", 0, schema_batch_vm, .versions = NEW),
+    OBJECT("networkConfiguration", 0, schema_batch_network, .versions = NEW),
     TAGS_ROW(NEW),
-    {.name = "userAccounts",
-     .kind = FIELD_ARRAY,
-     .versions = NEW,
-     .sub = &schema_batch_user_account,
-     .max = MAX_CREDENTIALS,
-     .check = batch_check_accounts},
+    LIST("userAccounts", 0, schema_batch_user_account, .versions = NEW, .max = MAX_CREDENTIALS,
+         .check = batch_check_accounts),
     MOUNTS_ROW(NEW),
-    VERSIONED("upgradePolicy", FIELD_OBJECT, schema_batch_upgrade_policy, NEW),
+    OBJECT("upgradePolicy", 0, schema_batch_upgrade_policy, .versions = NEW),
 };
-SCHEMA(schema_batch_pool_patch, "PoolPatchParameter", patch_rows, NULL);
+SCHEMA(schema_batch_pool_patch, patch_rows, "PoolPatchParameter");
 
 /* All of it is replaced. */
 static const struct field properties_rows[] = {
     START_TASK_ROW,
-    CERTIFICATES_ROW(FIELD_REQUIRED | FIELD_KEEP_EMPTY),
-    PACKAGES_ROW(FIELD_REQUIRED | FIELD_KEEP_EMPTY),
-    METADATA_ROW(FIELD_REQUIRED | FIELD_KEEP_EMPTY),
+    CERTIFICATES_ROW(REQUIRED | KEEP_EMPTY),
+    PACKAGES_ROW(REQUIRED | KEEP_EMPTY),
+    METADATA_ROW(REQUIRED | KEEP_EMPTY),
     COMMUNICATION_ROW,
 };
-SCHEMA(schema_batch_pool_properties, "PoolUpdatePropertiesParameter", properties_rows, NULL);
+SCHEMA(schema_batch_pool_properties, properties_rows, "PoolUpdatePropertiesParameter");
 
-#define DEALLOCATION_ROW(label)                                                                    \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .values = batch_dealloc_names,                        \
-        .fallback = "\"requeue\""                                                                  \
-    }
-#define TIMEOUT_ROW                                                                                \
-    {                                                                                              \
-        .name = "resizeTimeout", .kind = FIELD_DURATION, .min = BATCH_INTERVAL_MIN_S,              \
-        .fallback = "\"PT15M\""                                                                    \
-    }
+#define TIMEOUT_ROW SPAN("resizeTimeout", .min = BATCH_INTERVAL_MIN_S, .fallback = "\"PT15M\"")
 
 static int check_resize(json_t *obj, const char *path, struct err *e)
 {
@@ -427,19 +350,19 @@ static int check_resize(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field resize_rows[] = {
-    SIZE_ROW("targetDedicatedNodes"),
-    SIZE_ROW("targetLowPriorityNodes"),
+    INT("targetDedicatedNodes", .max = MAX_NODES),
+    INT("targetLowPriorityNodes", .max = MAX_NODES),
     TIMEOUT_ROW,
-    DEALLOCATION_ROW("nodeDeallocationOption"),
+    ENUM("nodeDeallocationOption", 0, batch_dealloc_names, .fallback = "\"requeue\""),
 };
-SCHEMA(schema_batch_pool_resize, "PoolResizeParameter", resize_rows, check_resize);
+SCHEMA(schema_batch_pool_resize, resize_rows, "PoolResizeParameter", .check = check_resize);
 
 static const struct field remove_rows[] = {
-    {.name = "nodeList", .kind = FIELD_STRINGS, .flags = FIELD_REQUIRED, .max = MAX_REMOVED},
+    TEXTS("nodeList", REQUIRED, .max = MAX_REMOVED),
     TIMEOUT_ROW,
-    DEALLOCATION_ROW("nodeDeallocationOption"),
+    ENUM("nodeDeallocationOption", 0, batch_dealloc_names, .fallback = "\"requeue\""),
 };
-SCHEMA(schema_batch_remove_nodes, "NodeRemoveParameter", remove_rows, NULL);
+SCHEMA(schema_batch_remove_nodes, remove_rows, "NodeRemoveParameter");
 
 static int check_enabled(json_t *obj, const char *path, struct err *e)
 {
@@ -451,17 +374,14 @@ static int check_enabled(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field enable_rows[] = {
-    {BATCH_TEXT("autoScaleFormula", 0, 1, MAX_FORMULA)},
-    INTERVAL_ROW("autoScaleEvaluationInterval", BATCH_INTERVAL_MAX_S),
+    TEXT("autoScaleFormula", 0, 1, MAX_FORMULA),
+    SPAN("autoScaleEvaluationInterval", 0, BATCH_INTERVAL_MIN_S, BATCH_INTERVAL_MAX_S),
 };
-SCHEMA(schema_batch_enable_auto_scale, "PoolEnableAutoScaleParameter", enable_rows, check_enabled);
+SCHEMA(schema_batch_enable_auto_scale, enable_rows, "PoolEnableAutoScaleParameter",
+       .check = check_enabled);
 
-static const struct field evaluate_rows[] = {
-    {BATCH_TEXT("autoScaleFormula", FIELD_REQUIRED, 1, MAX_FORMULA)},
-};
-SCHEMA(schema_batch_evaluate_auto_scale, "PoolEvaluateAutoScaleParameter", evaluate_rows, NULL);
+static const struct field evaluate_rows[] = {TEXT("autoScaleFormula", REQUIRED, 1, MAX_FORMULA)};
+SCHEMA(schema_batch_evaluate_auto_scale, evaluate_rows, "PoolEvaluateAutoScaleParameter");
 
-static const struct field upgrade_rows[] = {
-    {BATCH_TEXT("targetOSVersion", FIELD_REQUIRED, 1, 64)},
-};
-SCHEMA(schema_batch_upgrade_os, "PoolUpgradeOSParameter", upgrade_rows, NULL);
+static const struct field upgrade_rows[] = {TEXT("targetOSVersion", REQUIRED, 1, 64)};
+SCHEMA(schema_batch_upgrade_os, upgrade_rows, "PoolUpgradeOSParameter");

@@ -5,6 +5,7 @@
 
 #include "lib/timefmt.h"
 #include "model/batch/tables.h"
+#include "model/schema/tables.h"
 
 #define MINUTE_S 60
 
@@ -26,69 +27,55 @@ static int check_times(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field times_rows[] = {
-    {.name = "doNotRunUntil", .kind = FIELD_TIME},
-    {.name = "doNotRunAfter", .kind = FIELD_TIME},
-    {.name = "startWindow",
-     .kind = FIELD_DURATION,
-     .min = MINUTE_S,
-     .fallback = "\"P10675199DT2H48M5.4775807S\""},
-    {.name = "recurrenceInterval", .kind = FIELD_DURATION, .min = MINUTE_S},
+    TIME("doNotRunUntil"),
+    TIME("doNotRunAfter"),
+    SPAN("startWindow", .min = MINUTE_S, .fallback = "\"P10675199DT2H48M5.4775807S\""),
+    SPAN("recurrenceInterval", .min = MINUTE_S),
 };
-static SCHEMA(schema_times, "Schedule", times_rows, check_times);
+static SCHEMA(schema_times, times_rows, "Schedule", .check = check_times);
 
-static const struct field recent_rows[] = {
-    BATCH_READ_ONLY("id", FIELD_STRING),
-    BATCH_READ_ONLY("url", FIELD_STRING),
-};
-static SCHEMA(schema_recent, "RecentJob", recent_rows, NULL);
+static const struct field recent_rows[] = {TEXT("id", READONLY), TEXT("url", READONLY)};
+static SCHEMA(schema_recent, recent_rows, "RecentJob");
 
 static const struct field execution_rows[] = {
-    BATCH_READ_ONLY("nextRunTime", FIELD_TIME),
-    {.name = "recentJob", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_recent},
-    BATCH_READ_ONLY("endTime", FIELD_TIME),
+    TIME("nextRunTime", READONLY),
+    OBJECT("recentJob", READONLY, schema_recent),
+    TIME("endTime", READONLY),
 };
-static SCHEMA(schema_execution, "JobScheduleExecutionInformation", execution_rows, NULL);
+static SCHEMA(schema_execution, execution_rows, "JobScheduleExecutionInformation");
 
-#define PART(label, bits, table)                                                                   \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = (bits), .sub = &(table)                    \
-    }
-#define METADATA                                                                                   \
-    {                                                                                              \
-        .name = "metadata", .kind = FIELD_ARRAY, .sub = &schema_batch_metadata,                    \
-        .max = BATCH_MAX_METADATA                                                                  \
-    }
+#define METADATA LIST("metadata", 0, schema_batch_metadata, .max = BATCH_MAX_METADATA)
 
 static const struct field rows[] = {
-    {BATCH_TEXT("id", FIELD_REQUIRED, 1, BATCH_MAX_ID), .check = batch_check_id},
-    {BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
-    BATCH_READ_ONLY("url", FIELD_STRING),
-    BATCH_READ_ONLY("eTag", FIELD_STRING),
-    BATCH_READ_ONLY("lastModified", FIELD_TIME),
-    BATCH_READ_ONLY("creationTime", FIELD_TIME),
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("previousState", FIELD_STRING),
-    BATCH_READ_ONLY("previousStateTransitionTime", FIELD_TIME),
-    PART("schedule", FIELD_REQUIRED | FIELD_KEEP_EMPTY, schema_times),
-    PART("jobSpecification", FIELD_REQUIRED, schema_batch_job_spec),
-    PART("executionInfo", FIELD_READONLY, schema_execution),
-    PART("stats", FIELD_READONLY, schema_batch_stats),
+    TEXT("id", REQUIRED, 1, BATCH_MAX_ID, .check = batch_check_id),
+    TEXT("displayName", .max = BATCH_MAX_DISPLAY),
+    TEXT("url", READONLY),
+    TEXT("eTag", READONLY),
+    TIME("lastModified", READONLY),
+    TIME("creationTime", READONLY),
+    TEXT("state", READONLY),
+    TIME("stateTransitionTime", READONLY),
+    TEXT("previousState", READONLY),
+    TIME("previousStateTransitionTime", READONLY),
+    OBJECT("schedule", REQUIRED | KEEP_EMPTY, schema_times),
+    OBJECT("jobSpecification", REQUIRED, schema_batch_job_spec),
+    OBJECT("executionInfo", READONLY, schema_execution),
+    OBJECT("stats", READONLY, schema_batch_stats),
     METADATA,
 };
-SCHEMA(schema_batch_schedule, "CloudJobSchedule", rows, NULL);
+SCHEMA(schema_batch_schedule, rows, "CloudJobSchedule");
 
 /* PATCH: what is given replaces what there is, as a whole. */
 static const struct field patch_rows[] = {
-    PART("schedule", FIELD_KEEP_EMPTY, schema_times),
-    PART("jobSpecification", 0, schema_batch_job_spec),
+    OBJECT("schedule", KEEP_EMPTY, schema_times),
+    OBJECT("jobSpecification", 0, schema_batch_job_spec),
     METADATA,
 };
-SCHEMA(schema_batch_schedule_patch, "JobSchedulePatchParameter", patch_rows, NULL);
+SCHEMA(schema_batch_schedule_patch, patch_rows, "JobSchedulePatchParameter");
 
 static const struct field update_rows[] = {
-    PART("schedule", FIELD_REQUIRED | FIELD_KEEP_EMPTY, schema_times),
-    PART("jobSpecification", FIELD_REQUIRED, schema_batch_job_spec),
+    OBJECT("schedule", REQUIRED | KEEP_EMPTY, schema_times),
+    OBJECT("jobSpecification", REQUIRED, schema_batch_job_spec),
     METADATA,
 };
-SCHEMA(schema_batch_schedule_update, "JobScheduleUpdateParameter", update_rows, NULL);
+SCHEMA(schema_batch_schedule_update, update_rows, "JobScheduleUpdateParameter");

@@ -4,6 +4,7 @@
  */
 #include "model/batch/job_rows.h"
 #include "model/batch/tables.h"
+#include "model/schema/tables.h"
 
 const struct enum_name batch_job_action_names[] = {{BATCH_JOB_ACT_NONE, "none"},
                                                    {BATCH_JOB_ACT_DISABLE, "disable"},
@@ -15,30 +16,15 @@ const struct enum_name batch_dependency_action_names[] = {
 /* --- what exits mean ------------------------------------------------------------------------- */
 
 static const struct field exit_options_rows[] = {
-    {.name = "jobAction",
-     .kind = FIELD_ENUM,
-     .values = batch_job_action_names,
-     INTO_ENUM(struct batch_exit_options, job)},
-    {.name = "dependencyAction",
-     .kind = FIELD_ENUM,
-     .values = batch_dependency_action_names,
-     INTO_ENUM(struct batch_exit_options, dependency)},
+    ENUM("jobAction", 0, batch_job_action_names, INTO(batch_exit_options, job)),
+    ENUM("dependencyAction", 0, batch_dependency_action_names,
+         INTO(batch_exit_options, dependency)),
 };
-static SCHEMA_INTO(schema_exit_options, "ExitOptions", exit_options_rows, NULL,
-                   struct batch_exit_options, NULL);
+static SCHEMA(schema_exit_options, exit_options_rows, "ExitOptions", FILLS(batch_exit_options));
 
-/* Exit codes of programs on Windows are any number of 32 bits. */
-#define CODE(label, member)                                                                        \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .flags = FIELD_REQUIRED, .min = INT32_MIN,             \
-        .max = INT32_MAX, INTO_INT(struct batch_exit_rule, member)                                 \
-    }
 #define OPTIONS_OF_RULE                                                                            \
-    {                                                                                              \
-        .name = "exitOptions", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED | FIELD_KEEP_EMPTY,   \
-        .sub = &schema_exit_options,                                                               \
-        INTO_OBJECT(struct batch_exit_rule, options, struct batch_exit_options)                    \
-    }
+    OBJECT("exitOptions", REQUIRED | KEEP_EMPTY, schema_exit_options,                              \
+           INTO(batch_exit_rule, options))
 
 static void finish_code(struct arena *a, const json_t *obj, void *into)
 {
@@ -47,9 +33,13 @@ static void finish_code(struct arena *a, const json_t *obj, void *into)
     rule->high = rule->low;
 }
 
-static const struct field exit_code_rows[] = {CODE("code", low), OPTIONS_OF_RULE};
-static SCHEMA_INTO(schema_exit_code, "ExitCodeMapping", exit_code_rows, NULL,
-                   struct batch_exit_rule, finish_code);
+/* Exit codes of programs on Windows are any number of 32 bits. */
+static const struct field exit_code_rows[] = {
+    INT("code", REQUIRED, INT32_MIN, INT32_MAX, INTO(batch_exit_rule, low)),
+    OPTIONS_OF_RULE,
+};
+static SCHEMA(schema_exit_code, exit_code_rows, "ExitCodeMapping", FILLS(batch_exit_rule),
+              .finish = finish_code);
 
 static int check_range(json_t *obj, const char *path, struct err *e)
 {
@@ -59,128 +49,100 @@ static int check_range(json_t *obj, const char *path, struct err *e)
     return err_set(e, ERR_INVALID_PROPERTY, path, "%s begins behind its end", path);
 }
 
-static const struct field exit_range_rows[] = {CODE("start", low), CODE("end", high),
-                                               OPTIONS_OF_RULE};
-static SCHEMA_INTO(schema_exit_range, "ExitCodeRangeMapping", exit_range_rows, check_range,
-                   struct batch_exit_rule, NULL);
-
-#define OPTIONS(label, member)                                                                     \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_POINTER | FIELD_KEEP_EMPTY,          \
-        .sub = &schema_exit_options, INTO_POINTER(struct batch_exit_conditions, member)            \
-    }
+static const struct field exit_range_rows[] = {
+    INT("start", REQUIRED, INT32_MIN, INT32_MAX, INTO(batch_exit_rule, low)),
+    INT("end", REQUIRED, INT32_MIN, INT32_MAX, INTO(batch_exit_rule, high)),
+    OPTIONS_OF_RULE,
+};
+static SCHEMA(schema_exit_range, exit_range_rows, "ExitCodeRangeMapping", .check = check_range,
+              FILLS(batch_exit_rule));
 
 static const struct field exit_conditions_rows[] = {
-    {.name = "exitCodes",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_exit_code,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct batch_exit_conditions, codes, n_codes)},
-    {.name = "exitCodeRanges",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_exit_range,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct batch_exit_conditions, ranges, n_ranges)},
-    OPTIONS("preProcessingError", pre_processing),
-    OPTIONS("fileUploadError", upload),
-    OPTIONS("default", fallback),
+    LIST("exitCodes", 0, schema_exit_code, .max = MAX_ITEMS,
+         INTO_LIST(batch_exit_conditions, codes, n_codes)),
+    LIST("exitCodeRanges", 0, schema_exit_range, .max = MAX_ITEMS,
+         INTO_LIST(batch_exit_conditions, ranges, n_ranges)),
+    OBJECT("preProcessingError", POINTER | KEEP_EMPTY, schema_exit_options,
+           INTO(batch_exit_conditions, pre_processing)),
+    OBJECT("fileUploadError", POINTER | KEEP_EMPTY, schema_exit_options,
+           INTO(batch_exit_conditions, upload)),
+    OBJECT("default", POINTER | KEEP_EMPTY, schema_exit_options,
+           INTO(batch_exit_conditions, fallback)),
 };
-static SCHEMA_INTO(schema_exit_conditions, "ExitConditions", exit_conditions_rows, NULL,
-                   struct batch_exit_conditions, NULL);
+static SCHEMA(schema_exit_conditions, exit_conditions_rows, "ExitConditions",
+              FILLS(batch_exit_conditions));
 
 /* --- what it waits for ----------------------------------------------------------------------- */
 
 /* Numbers that names of tasks can be. */
-#define NUMBER(label)                                                                              \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .flags = FIELD_REQUIRED, .min = 0, .max = INT32_MAX    \
-    }
-static const struct field id_range_rows[] = {NUMBER("start"), NUMBER("end")};
-static SCHEMA(schema_id_range, "TaskIdRange", id_range_rows, check_range);
+static const struct field id_range_rows[] = {
+    INT("start", REQUIRED, .max = INT32_MAX),
+    INT("end", REQUIRED, .max = INT32_MAX),
+};
+static SCHEMA(schema_id_range, id_range_rows, "TaskIdRange", .check = check_range);
 
 /* Their bounds have errors of their own. */
 static const struct field depends_rows[] = {
-    {.name = "taskIds", .kind = FIELD_STRINGS},
-    {.name = "taskIdRanges", .kind = FIELD_ARRAY, .sub = &schema_id_range},
+    TEXTS("taskIds"),
+    LIST("taskIdRanges", 0, schema_id_range),
 };
-static SCHEMA(schema_depends, "TaskDependencies", depends_rows, NULL);
+static SCHEMA(schema_depends, depends_rows, "TaskDependencies");
 
 /* --- the rest -------------------------------------------------------------------------------- */
 
 static const struct field multi_rows[] = {
-    {.name = "numberOfInstances",
-     .kind = FIELD_INT,
-     .fallback = "1",
-     .min = 1,
-     .max = 100000,
-     INTO_INT(struct batch_multi_instance, instances)},
-    {BATCH_TEXT("coordinationCommandLine", FIELD_REQUIRED, 1, BATCH_MAX_COMMAND),
-     .check = batch_check_command, INTO_TEXT(struct batch_multi_instance, coordination)},
-    {.name = "commonResourceFiles",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_batch_resource_file,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct batch_multi_instance, common, n_common)},
+    INT("numberOfInstances", 0, 1, 100000, .fallback = "1", INTO(batch_multi_instance, instances)),
+    TEXT("coordinationCommandLine", REQUIRED, 1, BATCH_MAX_COMMAND, .check = batch_check_command,
+         INTO(batch_multi_instance, coordination)),
+    LIST("commonResourceFiles", 0, schema_batch_resource_file, .max = MAX_ITEMS,
+         INTO_LIST(batch_multi_instance, common, n_common)),
 };
-static SCHEMA_INTO(schema_multi, "MultiInstanceSettings", multi_rows, NULL,
-                   struct batch_multi_instance, NULL);
+static SCHEMA(schema_multi, multi_rows, "MultiInstanceSettings", FILLS(batch_multi_instance));
 
-static const struct field affinity_rows[] = {{BATCH_TEXT("affinityId", FIELD_REQUIRED, 1, 1024),
-                                              INTO_TEXT(struct batch_task_spec, affinity)}};
-static SCHEMA_INTO(schema_affinity, "AffinityInformation", affinity_rows, NULL,
-                   struct batch_task_spec, NULL);
+static const struct field affinity_rows[] = {
+    TEXT("affinityId", REQUIRED, 1, 1024, INTO(batch_task_spec, affinity)),
+};
+static SCHEMA(schema_affinity, affinity_rows, "AffinityInformation", FILLS(batch_task_spec));
 
 static const struct field execution_rows[] = {
-    BATCH_READ_ONLY("startTime", FIELD_TIME),
-    BATCH_READ_ONLY("endTime", FIELD_TIME),
-    BATCH_READ_ONLY("exitCode", FIELD_INT),
-    {.name = "containerInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_batch_container_info},
-    {.name = "failureInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_batch_failure},
-    BATCH_READ_ONLY("retryCount", FIELD_INT),
-    BATCH_READ_ONLY("lastRetryTime", FIELD_TIME),
-    BATCH_READ_ONLY("requeueCount", FIELD_INT),
-    BATCH_READ_ONLY("lastRequeueTime", FIELD_TIME),
-    BATCH_READ_ONLY("result", FIELD_STRING),
+    TIME("startTime", READONLY),
+    TIME("endTime", READONLY),
+    INT("exitCode", READONLY),
+    OBJECT("containerInfo", READONLY, schema_batch_container_info),
+    OBJECT("failureInfo", READONLY, schema_batch_failure),
+    INT("retryCount", READONLY),
+    TIME("lastRetryTime", READONLY),
+    INT("requeueCount", READONLY),
+    TIME("lastRequeueTime", READONLY),
+    TEXT("result", READONLY),
 };
-static SCHEMA(schema_execution, "TaskExecutionInformation", execution_rows, NULL);
+static SCHEMA(schema_execution, execution_rows, "TaskExecutionInformation");
 
 static const struct field node_rows[] = {
-    BATCH_READ_ONLY("affinityId", FIELD_STRING),
-    BATCH_READ_ONLY("nodeUrl", FIELD_STRING),
-    BATCH_READ_ONLY("poolId", FIELD_STRING),
-    BATCH_READ_ONLY("nodeId", FIELD_STRING),
-    BATCH_READ_ONLY("taskRootDirectory", FIELD_STRING),
-    BATCH_READ_ONLY("taskRootDirectoryUrl", FIELD_STRING),
+    TEXT("affinityId", READONLY),
+    TEXT("nodeUrl", READONLY),
+    TEXT("poolId", READONLY),
+    TEXT("nodeId", READONLY),
+    TEXT("taskRootDirectory", READONLY),
+    TEXT("taskRootDirectoryUrl", READONLY),
 };
-static SCHEMA(schema_node_info, "ComputeNodeInformation", node_rows, NULL);
+static SCHEMA(schema_node_info, node_rows, "ComputeNodeInformation");
 
 static const struct field subtask_rows[] = {
-    BATCH_READ_ONLY("id", FIELD_INT),
-    {.name = "nodeInfo", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_node_info},
-    BATCH_READ_ONLY("startTime", FIELD_TIME),
-    BATCH_READ_ONLY("endTime", FIELD_TIME),
-    BATCH_READ_ONLY("exitCode", FIELD_INT),
-    {.name = "containerInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_batch_container_info},
-    {.name = "failureInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_batch_failure},
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("previousState", FIELD_STRING),
-    BATCH_READ_ONLY("previousStateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("result", FIELD_STRING),
+    INT("id", READONLY),
+    OBJECT("nodeInfo", READONLY, schema_node_info),
+    TIME("startTime", READONLY),
+    TIME("endTime", READONLY),
+    INT("exitCode", READONLY),
+    OBJECT("containerInfo", READONLY, schema_batch_container_info),
+    OBJECT("failureInfo", READONLY, schema_batch_failure),
+    TEXT("state", READONLY),
+    TIME("stateTransitionTime", READONLY),
+    TEXT("previousState", READONLY),
+    TIME("previousStateTransitionTime", READONLY),
+    TEXT("result", READONLY),
 };
-SCHEMA(schema_batch_subtask, "SubtaskInformation", subtask_rows, NULL);
+SCHEMA(schema_batch_subtask, subtask_rows, "SubtaskInformation");
 
 static void finish_task(struct arena *a, const json_t *obj, void *into)
 {
@@ -190,80 +152,45 @@ static void finish_task(struct arena *a, const json_t *obj, void *into)
     t->has_token = json_array_size(json_object_get(token, "access")) > 0;
 }
 
-#define LIST(label, table, member, count)                                                          \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .sub = &(table), .max = MAX_ITEMS,                   \
-        INTO_LIST(struct batch_task_spec, member, count)                                           \
-    }
-
 static const struct field task_rows[] = {
-    {BATCH_TEXT("id", FIELD_REQUIRED, 1, BATCH_MAX_ID), .check = batch_check_id,
-     INTO_TEXT(struct batch_task_spec, id)},
-    {BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
-    BATCH_READ_ONLY("url", FIELD_STRING),
-    BATCH_READ_ONLY("eTag", FIELD_STRING),
-    BATCH_READ_ONLY("creationTime", FIELD_TIME),
-    BATCH_READ_ONLY("lastModified", FIELD_TIME),
-    BATCH_READ_ONLY("state", FIELD_STRING),
-    BATCH_READ_ONLY("stateTransitionTime", FIELD_TIME),
-    BATCH_READ_ONLY("previousState", FIELD_STRING),
-    BATCH_READ_ONLY("previousStateTransitionTime", FIELD_TIME),
-    {BATCH_TEXT("commandLine", FIELD_REQUIRED, 0, BATCH_MAX_COMMAND),
-     INTO_TEXT(struct batch_task_spec, command_line)},
-    {.name = "containerSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_POINTER,
-     .sub = &schema_batch_container,
-     INTO_POINTER(struct batch_task_spec, container)},
-    LIST("resourceFiles", schema_batch_resource_file, resources, n_resources),
-    LIST("outputFiles", schema_batch_output_file, outputs, n_outputs),
-    LIST("environmentSettings", schema_batch_env, env, n_env),
-    {.name = "affinityInfo", .kind = FIELD_OBJECT, .sub = &schema_affinity, INTO_SAME},
-    LIST("applicationPackageReferences", schema_batch_package, packages, n_packages),
-    {.name = "userIdentity",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_batch_user,
-     .fallback = "{\"autoUser\":{}}",
-     INTO_OBJECT(struct batch_task_spec, user, struct batch_user)},
-    {.name = "exitConditions",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_exit_conditions,
-     INTO_OBJECT(struct batch_task_spec, exits, struct batch_exit_conditions)},
-    {.name = "multiInstanceSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_POINTER,
-     .sub = &schema_multi,
-     INTO_POINTER(struct batch_task_spec, multi)},
-    {.name = "dependsOn", .kind = FIELD_OBJECT, .sub = &schema_depends},
-    {.name = "authenticationTokenSettings", .kind = FIELD_OBJECT, .sub = &schema_batch_token},
-    {.name = "constraints",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_batch_task_limits,
-     .fallback = "{}",
-     INTO_OBJECT(struct batch_task_spec, limits, struct batch_constraints)},
-    {.name = "requiredSlots",
-     .kind = FIELD_INT,
-     .versions = BATCH_SINCE(BATCH_12_0),
-     .fallback = "1",
-     .min = 1,
-     .max = 256,
-     INTO_INT(struct batch_task_spec, slots)},
-    {.name = "executionInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_execution},
-    {.name = "nodeInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY | FIELD_KEEP_EMPTY,
-     .sub = &schema_node_info},
-    {.name = "stats", .kind = FIELD_OBJECT, .flags = FIELD_READONLY, .sub = &schema_batch_stats},
+    TEXT("id", REQUIRED, 1, BATCH_MAX_ID, .check = batch_check_id, INTO(batch_task_spec, id)),
+    TEXT("displayName", .max = BATCH_MAX_DISPLAY),
+    TEXT("url", READONLY),
+    TEXT("eTag", READONLY),
+    TIME("creationTime", READONLY),
+    TIME("lastModified", READONLY),
+    TEXT("state", READONLY),
+    TIME("stateTransitionTime", READONLY),
+    TEXT("previousState", READONLY),
+    TIME("previousStateTransitionTime", READONLY),
+    TEXT("commandLine", REQUIRED, .max = BATCH_MAX_COMMAND, INTO(batch_task_spec, command_line)),
+    OBJECT("containerSettings", POINTER, schema_batch_container, INTO(batch_task_spec, container)),
+    LIST("resourceFiles", 0, schema_batch_resource_file, .max = MAX_ITEMS,
+         INTO_LIST(batch_task_spec, resources, n_resources)),
+    LIST("outputFiles", 0, schema_batch_output_file, .max = MAX_ITEMS,
+         INTO_LIST(batch_task_spec, outputs, n_outputs)),
+    LIST("environmentSettings", 0, schema_batch_env, .max = MAX_ITEMS,
+         INTO_LIST(batch_task_spec, env, n_env)),
+    OBJECT("affinityInfo", 0, schema_affinity, INTO_SAME),
+    LIST("applicationPackageReferences", 0, schema_batch_package, .max = MAX_ITEMS,
+         INTO_LIST(batch_task_spec, packages, n_packages)),
+    OBJECT("userIdentity", 0, schema_batch_user, .fallback = "{\"autoUser\":{}}",
+           INTO(batch_task_spec, user)),
+    OBJECT("exitConditions", 0, schema_exit_conditions, INTO(batch_task_spec, exits)),
+    OBJECT("multiInstanceSettings", POINTER, schema_multi, INTO(batch_task_spec, multi)),
+    OBJECT("dependsOn", 0, schema_depends),
+    OBJECT("authenticationTokenSettings", 0, schema_batch_token),
+    OBJECT("constraints", 0, schema_batch_task_limits, .fallback = "{}",
+           INTO(batch_task_spec, limits)),
+    INT("requiredSlots", 0, 1, 256, .versions = BATCH_SINCE(BATCH_12_0), .fallback = "1",
+        INTO(batch_task_spec, slots)),
+    OBJECT("executionInfo", READONLY, schema_execution),
+    OBJECT("nodeInfo", READONLY | KEEP_EMPTY, schema_node_info),
+    OBJECT("stats", READONLY, schema_batch_stats),
 };
-SCHEMA_INTO(schema_batch_task, "CloudTask", task_rows, NULL, struct batch_task_spec, finish_task);
+SCHEMA(schema_batch_task, task_rows, "CloudTask", FILLS(batch_task_spec), .finish = finish_task);
 
 static const struct field task_update_rows[] = {
-    {.name = "constraints",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_batch_task_limits,
-     .fallback = "{}"},
+    OBJECT("constraints", 0, schema_batch_task_limits, .fallback = "{}"),
 };
-SCHEMA(schema_batch_task_update, "TaskUpdateParameter", task_update_rows, NULL);
+SCHEMA(schema_batch_task_update, task_update_rows, "TaskUpdateParameter");

@@ -8,6 +8,7 @@
 #include "model/batch/ssh_key.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
+#include "model/schema/tables.h"
 
 #define MAX_PASSWORD 511 /* bytes; what crypt(3) takes */
 
@@ -22,10 +23,10 @@ static int check_private_key(const json_t *value, const char *path, struct err *
 
 /* 0 is root's. */
 static const struct field linux_user_rows[] = {
-    {.name = "uid", .kind = FIELD_INT, .min = 1, INTO_INT(struct batch_user_account, uid)},
-    {.name = "gid", .kind = FIELD_INT, .min = 1, INTO_INT(struct batch_user_account, gid)},
-    {BATCH_TEXT("sshPrivateKey", FIELD_SECRET, 0, 16384), .check = check_private_key,
-     INTO_TEXT(struct batch_user_account, ssh_private_key)},
+    INT("uid", .min = 1, INTO(batch_user_account, uid)),
+    INT("gid", .min = 1, INTO(batch_user_account, gid)),
+    TEXT("sshPrivateKey", SECRET, .max = 16384, .check = check_private_key,
+         INTO(batch_user_account, ssh_private_key)),
 };
 
 static int check_linux_user(json_t *obj, const char *path, struct err *e)
@@ -36,13 +37,11 @@ static int check_linux_user(json_t *obj, const char *path, struct err *e)
                    "%s has one of uid and gid; it must have both or neither", path);
 }
 
-static SCHEMA_INTO(schema_linux_user, "LinuxUserConfiguration", linux_user_rows, check_linux_user,
-                   struct batch_user_account, NULL);
+static SCHEMA(schema_linux_user, linux_user_rows, "LinuxUserConfiguration",
+              .check = check_linux_user, FILLS(batch_user_account));
 
-static const struct field windows_user_rows[] = {
-    {.name = "loginMode", .kind = FIELD_ENUM, .values = login_names},
-};
-static SCHEMA(schema_windows_user, "WindowsUserConfiguration", windows_user_rows, NULL);
+static const struct field windows_user_rows[] = {ENUM("loginMode", 0, login_names)};
+static SCHEMA(schema_windows_user, windows_user_rows, "WindowsUserConfiguration");
 
 /* It is a line of chpasswd(8). */
 static int check_password(const json_t *value, const char *path, struct err *e)
@@ -56,23 +55,15 @@ static int check_password(const json_t *value, const char *path, struct err *e)
 }
 
 static const struct field account_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name,
-     INTO_TEXT(struct batch_user_account, name)},
-    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096), .check = check_password,
-     INTO_TEXT(struct batch_user_account, password)},
-    {.name = "elevationLevel",
-     .kind = FIELD_ENUM,
-     .values = batch_elevation_names,
-     .fallback = "\"nonadmin\"",
-     INTO_ENUM(struct batch_user_account, elevation)},
-    {.name = "linuxUserConfiguration", .kind = FIELD_OBJECT, .sub = &schema_linux_user, INTO_SAME},
-    {.name = "windowsUserConfiguration",
-     .kind = FIELD_OBJECT,
-     .versions = BATCH_SINCE(BATCH_8_0),
-     .sub = &schema_windows_user},
+    TEXT("name", REQUIRED, 1, 20, .check = check_user_name, INTO(batch_user_account, name)),
+    TEXT("password", REQUIRED | SECRET, .max = 4096, .check = check_password,
+         INTO(batch_user_account, password)),
+    ENUM("elevationLevel", 0, batch_elevation_names, .fallback = "\"nonadmin\"",
+         INTO(batch_user_account, elevation)),
+    OBJECT("linuxUserConfiguration", 0, schema_linux_user, INTO_SAME),
+    OBJECT("windowsUserConfiguration", 0, schema_windows_user, .versions = BATCH_SINCE(BATCH_8_0)),
 };
-SCHEMA_INTO(schema_batch_user_account, "UserAccount", account_rows, NULL, struct batch_user_account,
-            NULL);
+SCHEMA(schema_batch_user_account, account_rows, "UserAccount", FILLS(batch_user_account));
 
 static bool is_same_name(const json_t *a, const json_t *b)
 {

@@ -4,45 +4,23 @@
  */
 #include "model/batch/tables_vm.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "lib/strbuf.h"
+#include "model/batch/extensions.h"
 #include "model/batch/images.h"
 #include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
+#include "model/schema/tables.h"
 
 #define MAX_DISKS     64
 #define MAX_DISK_GB   32768
 #define MAX_NAT_POOLS 5
 #define MAX_RULES     25
 #define MAX_PORT      65535
-
-#define ENUM_ROW(label, names, given)                                                              \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .values = (names), .fallback = (given)                \
-    }
-#define ENUM_REQUIRED(label, names)                                                                \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .flags = FIELD_REQUIRED, .values = (names)            \
-    }
-#define BOOL_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_BOOL                                                        \
-    }
-#define INT_ROW(label, bits, least, most)                                                          \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .flags = (bits), .min = (least), .max = (most)         \
-    }
-#define OBJECT_ROW(label, table, known)                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .versions = (known), .sub = &(table)                \
-    }
-#define TEXTS_ROW(label, bits, most)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRINGS, .flags = (bits), .max = (most)                     \
-    }
 
 /* Of several names the first is the version's own. */
 const struct enum_name batch_container_type_names[] = {{BATCH_DOCKER, "dockerCompatible"},
@@ -91,18 +69,14 @@ static int check_image_id(const json_t *value, const char *path, struct err *e)
 }
 
 static const struct field image_rows[] = {
-    {BATCH_TEXT("publisher", 0, 0, 256)},
-    {BATCH_TEXT("offer", 0, 0, 256)},
-    {BATCH_TEXT("sku", 0, 0, 256)},
-    {BATCH_TEXT("version", 0, 0, 256)},
-    {BATCH_TEXT("virtualMachineImageId", 0, 0, MAX_ID_BYTES), .check = check_image_id},
-    {.name = "exactVersion",
-     .kind = FIELD_STRING,
-     .flags = FIELD_READONLY,
-     .versions = BATCH_SINCE(BATCH_14_0)},
-    {BATCH_TEXT("sharedGalleryImageId", 0, 0, MAX_ID_BYTES), .versions = BATCH_SINCE(BATCH_20_0)},
-    {BATCH_TEXT("communityGalleryImageId", 0, 0, MAX_ID_BYTES),
-     .versions = BATCH_SINCE(BATCH_20_0)},
+    TEXT("publisher", .max = 256),
+    TEXT("offer", .max = 256),
+    TEXT("sku", .max = 256),
+    TEXT("version", .max = 256),
+    TEXT("virtualMachineImageId", .max = MAX_ID_BYTES, .check = check_image_id),
+    TEXT("exactVersion", READONLY, .versions = BATCH_SINCE(BATCH_14_0)),
+    TEXT("sharedGalleryImageId", .versions = BATCH_SINCE(BATCH_20_0), .max = MAX_ID_BYTES),
+    TEXT("communityGalleryImageId", .versions = BATCH_SINCE(BATCH_20_0), .max = MAX_ID_BYTES),
 };
 
 static const char *text_of(const json_t *obj, const char *name)
@@ -150,27 +124,48 @@ static int check_image_reference(json_t *obj, const char *path, struct err *e)
     return 0;
 }
 
-SCHEMA(schema_batch_image, "ImageReference", image_rows, check_image_reference);
+SCHEMA(schema_batch_image, image_rows, "ImageReference", .check = check_image_reference);
 
 /* --- machines -------------------------------------------------------------------------------- */
 
-static const struct field windows_rows[] = {BOOL_ROW("enableAutomaticUpdates")};
-static SCHEMA(schema_windows, "WindowsConfiguration", windows_rows, NULL);
+static const struct field windows_rows[] = {BOOL("enableAutomaticUpdates")};
+static SCHEMA(schema_windows, windows_rows, "WindowsConfiguration");
 
 static const struct field data_disk_rows[] = {
-    INT_ROW("lun", FIELD_REQUIRED, 0, 63),
-    ENUM_ROW("caching", caching_names, "\"none\""),
-    INT_ROW("diskSizeGB", FIELD_REQUIRED, 1, MAX_DISK_GB),
-    ENUM_ROW("storageAccountType", disk_type_names, "\"standard_lrs\""),
+    INT("lun", REQUIRED, .max = 63),
+    ENUM("caching", 0, caching_names, .fallback = "\"none\""),
+    INT("diskSizeGB", REQUIRED, 1, MAX_DISK_GB),
+    ENUM("storageAccountType", 0, disk_type_names, .fallback = "\"standard_lrs\""),
 };
-static SCHEMA(schema_data_disk, "DataDisk", data_disk_rows, NULL);
+static SCHEMA(schema_data_disk, data_disk_rows, "DataDisk");
 
-#define CONTAINER_ROWS(names)                                                                      \
-    ENUM_REQUIRED("type", names), TEXTS_ROW("containerImageNames", 0, MAX_ITEMS),                  \
-    {                                                                                              \
-        .name = "containerRegistries", .kind = FIELD_ARRAY, .sub = &schema_batch_registry,         \
-        .max = 100, INTO_LIST(struct batch_pool_containers, registries, n_registries)              \
+#define MAX_IMAGE_BYTES 1024
+
+/* Each as check_image() takes it. */
+static int check_images(const json_t *list, const char *path, struct err *e)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        char at[160]; /* as err.target */
+        snprintf(at, sizeof at, "%.*s[%zu]", (int)sizeof at - 24, path, i);
+        size_t n = json_string_length(one);
+        if (n == 0 || n > MAX_IMAGE_BYTES)
+            return err_set(e, ERR_INVALID_PROPERTY, at,
+                           "%s has %zu bytes; the name of an image has 1 to %d", at, n,
+                           MAX_IMAGE_BYTES);
+        if (check_image(one, at, e) < 0)
+            return -1;
     }
+    return 0;
+}
+
+/* clang-format off */
+#define CONTAINER_ROWS(names)                                                                      \
+    ENUM("type", REQUIRED, names),                                                                 \
+    TEXTS("containerImageNames", .max = MAX_ITEMS, .check = check_images),                         \
+    LIST("containerRegistries", 0, schema_batch_registry, .max = 100,                              \
+         INTO_LIST(batch_pool_containers, registries, n_registries))
+/* clang-format on */
 
 static void finish_containers(struct arena *a, const json_t *obj, void *into)
 {
@@ -183,102 +178,84 @@ static void finish_containers(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field containers_rows[] = {CONTAINER_ROWS(batch_container_type_names)};
-static SCHEMA_INTO(schema_containers, "ContainerConfiguration", containers_rows, NULL,
-                   struct batch_pool_containers, finish_containers);
+static SCHEMA(schema_containers, containers_rows, "ContainerConfiguration",
+              FILLS(batch_pool_containers), .finish = finish_containers);
 static const struct field old_containers_rows[] = {CONTAINER_ROWS(old_container_type_names)};
-static SCHEMA_INTO(schema_old_containers, "ContainerConfiguration", old_containers_rows, NULL,
-                   struct batch_pool_containers, finish_containers);
+static SCHEMA(schema_old_containers, old_containers_rows, "ContainerConfiguration",
+              FILLS(batch_pool_containers), .finish = finish_containers);
 
-static const struct field encryption_rows[] = {
-    {.name = "targets", .kind = FIELD_STRINGS, .values = target_names, .max = 2}};
-static SCHEMA(schema_encryption, "DiskEncryptionConfiguration", encryption_rows, NULL);
+static const struct field encryption_rows[] = {TEXTS("targets", .max = 2, .values = target_names)};
+static SCHEMA(schema_encryption, encryption_rows, "DiskEncryptionConfiguration");
 
-static const struct field placement_rows[] = {ENUM_ROW("policy", placement_names, "\"regional\"")};
-static SCHEMA(schema_placement, "NodePlacementConfiguration", placement_rows, NULL);
+static const struct field placement_rows[] = {
+    ENUM("policy", 0, placement_names, .fallback = "\"regional\""),
+};
+static SCHEMA(schema_placement, placement_rows, "NodePlacementConfiguration");
 
-/* Nothing runs an extension here; its settings are not kept, as they may be secret. */
 static const struct field extension_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 256)},
-    {BATCH_TEXT("publisher", FIELD_REQUIRED, 1, 256)},
-    {BATCH_TEXT("type", FIELD_REQUIRED, 1, 256)},
-    {BATCH_TEXT("typeHandlerVersion", 0, 0, 64)},
-    BOOL_ROW("autoUpgradeMinorVersion"),
-    {.name = "enableAutomaticUpgrade", .kind = FIELD_BOOL, .versions = BATCH_SINCE(BATCH_17_0)},
-    {.name = "settings", .kind = FIELD_FREE, .flags = FIELD_DISCARD},
-    {.name = "protectedSettings", .kind = FIELD_FREE, .flags = FIELD_DISCARD},
-    TEXTS_ROW("provisionAfterExtensions", 0, 100),
+    TEXT("name", REQUIRED, 1, 256),
+    TEXT("publisher", REQUIRED, 1, 256),
+    TEXT("type", REQUIRED, 1, 256),
+    TEXT("typeHandlerVersion", .max = 64),
+    BOOL("autoUpgradeMinorVersion"),
+    BOOL("enableAutomaticUpgrade", .versions = BATCH_SINCE(BATCH_17_0)),
+    FREE("settings", .check = batch_check_extension_settings),
+    FREE("protectedSettings", .check = batch_check_extension_settings),
+    TEXTS("provisionAfterExtensions", .max = 100),
 };
-static SCHEMA(schema_extension, "VMExtension", extension_rows, NULL);
+static SCHEMA(schema_extension, extension_rows, "VMExtension", .check = batch_check_extension);
 
-static const struct field ephemeral_rows[] = {ENUM_ROW("placement", disk_placement_names, NULL)};
-static SCHEMA(schema_ephemeral, "DiffDiskSettings", ephemeral_rows, NULL);
+static const struct field ephemeral_rows[] = {ENUM("placement", 0, disk_placement_names)};
+static SCHEMA(schema_ephemeral, ephemeral_rows, "DiffDiskSettings");
 static const struct field disk_security_rows[] = {
-    ENUM_ROW("securityEncryptionType", disk_security_names, NULL)};
-static SCHEMA(schema_disk_security, "VMDiskSecurityProfile", disk_security_rows, NULL);
-static const struct field managed_rows[] = {
-    ENUM_ROW("storageAccountType", disk_type_names, NULL),
-    OBJECT_ROW("securityProfile", schema_disk_security, BATCH_SINCE(BATCH_20_0)),
+    ENUM("securityEncryptionType", 0, disk_security_names),
 };
-static SCHEMA(schema_managed, "ManagedDisk", managed_rows, NULL);
+static SCHEMA(schema_disk_security, disk_security_rows, "VMDiskSecurityProfile");
+static const struct field managed_rows[] = {
+    ENUM("storageAccountType", 0, disk_type_names),
+    OBJECT("securityProfile", 0, schema_disk_security, .versions = BATCH_SINCE(BATCH_20_0)),
+};
+static SCHEMA(schema_managed, managed_rows, "ManagedDisk");
 
 static const struct field os_disk_rows[] = {
-    {.name = "caching",
-     .kind = FIELD_ENUM,
-     .versions = BATCH_UNTIL(BATCH_7_0),
-     .values = caching_names,
-     .fallback = "\"readwrite\""},
-    {.name = "caching",
-     .kind = FIELD_ENUM,
-     .versions = BATCH_SINCE(BATCH_8_0),
-     .values = caching_names},
-    OBJECT_ROW("ephemeralOSDiskSettings", schema_ephemeral, BATCH_SINCE(BATCH_14_0)),
-    {.name = "diskSizeGB",
-     .kind = FIELD_INT,
-     .versions = BATCH_SINCE(BATCH_18_0),
-     .min = 1,
-     .max = MAX_DISK_GB},
-    OBJECT_ROW("managedDisk", schema_managed, BATCH_SINCE(BATCH_18_0)),
-    {.name = "writeAcceleratorEnabled", .kind = FIELD_BOOL, .versions = BATCH_SINCE(BATCH_18_0)},
+    ENUM("caching", 0, caching_names, .versions = BATCH_UNTIL(BATCH_7_0),
+         .fallback = "\"readwrite\""),
+    ENUM("caching", 0, caching_names, .versions = BATCH_SINCE(BATCH_8_0)),
+    OBJECT("ephemeralOSDiskSettings", 0, schema_ephemeral, .versions = BATCH_SINCE(BATCH_14_0)),
+    INT("diskSizeGB", 0, 1, MAX_DISK_GB, .versions = BATCH_SINCE(BATCH_18_0)),
+    OBJECT("managedDisk", 0, schema_managed, .versions = BATCH_SINCE(BATCH_18_0)),
+    BOOL("writeAcceleratorEnabled", .versions = BATCH_SINCE(BATCH_18_0)),
 };
-static SCHEMA(schema_os_disk, "OSDisk", os_disk_rows, NULL);
+static SCHEMA(schema_os_disk, os_disk_rows, "OSDisk");
 
-static const struct field uefi_rows[] = {BOOL_ROW("secureBootEnabled"), BOOL_ROW("vTpmEnabled")};
-static SCHEMA(schema_uefi, "UefiSettings", uefi_rows, NULL);
+static const struct field uefi_rows[] = {BOOL("secureBootEnabled"), BOOL("vTpmEnabled")};
+static SCHEMA(schema_uefi, uefi_rows, "UefiSettings");
 static const struct field security_rows[] = {
-    ENUM_ROW("securityType", security_names, NULL),
-    BOOL_ROW("encryptionAtHost"),
-    OBJECT_ROW("uefiSettings", schema_uefi, 0),
+    ENUM("securityType", 0, security_names),
+    BOOL("encryptionAtHost"),
+    OBJECT("uefiSettings", 0, schema_uefi),
 };
-static SCHEMA(schema_security, "SecurityProfile", security_rows, NULL);
-static const struct field artifact_rows[] = {{BATCH_TEXT("id", FIELD_REQUIRED, 1, MAX_ID_BYTES)}};
-static SCHEMA(schema_artifact, "ServiceArtifactReference", artifact_rows, NULL);
+static SCHEMA(schema_security, security_rows, "SecurityProfile");
+static const struct field artifact_rows[] = {TEXT("id", REQUIRED, 1, MAX_ID_BYTES)};
+static SCHEMA(schema_artifact, artifact_rows, "ServiceArtifactReference");
 
-#define CONTAINERS_ROW(table, known)                                                               \
-    {                                                                                              \
-        .name = "containerConfiguration", .kind = FIELD_OBJECT, .flags = FIELD_POINTER,            \
-        .versions = (known), .sub = &(table), INTO_POINTER(struct batch_pool_spec, containers)     \
-    }
 static const struct field vm_rows[] = {
-    {.name = "imageReference",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_batch_image},
-    {BATCH_TEXT("nodeAgentSKUId", FIELD_REQUIRED, 1, 256)},
-    OBJECT_ROW("windowsConfiguration", schema_windows, 0),
-    {.name = "dataDisks", .kind = FIELD_ARRAY, .sub = &schema_data_disk, .max = MAX_DISKS},
-    {BATCH_TEXT("licenseType", 0, 0, 64)},
-    CONTAINERS_ROW(schema_old_containers, BATCH_UNTIL(BATCH_6_1)),
-    CONTAINERS_ROW(schema_containers, BATCH_SINCE(BATCH_7_0)),
-    OBJECT_ROW("diskEncryptionConfiguration", schema_encryption, BATCH_SINCE(BATCH_11_0)),
-    OBJECT_ROW("nodePlacementConfiguration", schema_placement, BATCH_SINCE(BATCH_14_0)),
-    {.name = "extensions",
-     .kind = FIELD_ARRAY,
-     .versions = BATCH_SINCE(BATCH_14_0),
-     .sub = &schema_extension,
-     .max = 32},
-    OBJECT_ROW("osDisk", schema_os_disk, 0),
-    OBJECT_ROW("securityProfile", schema_security, BATCH_SINCE(BATCH_18_0)),
-    OBJECT_ROW("serviceArtifactReference", schema_artifact, BATCH_SINCE(BATCH_18_0)),
+    OBJECT("imageReference", REQUIRED, schema_batch_image),
+    TEXT("nodeAgentSKUId", REQUIRED, 1, 256),
+    OBJECT("windowsConfiguration", 0, schema_windows),
+    LIST("dataDisks", 0, schema_data_disk, .max = MAX_DISKS),
+    TEXT("licenseType", .max = 64),
+    OBJECT("containerConfiguration", POINTER, schema_old_containers,
+           .versions = BATCH_UNTIL(BATCH_6_1), INTO(batch_pool_spec, containers)),
+    OBJECT("containerConfiguration", POINTER, schema_containers, .versions = BATCH_SINCE(BATCH_7_0),
+           INTO(batch_pool_spec, containers)),
+    OBJECT("diskEncryptionConfiguration", 0, schema_encryption,
+           .versions = BATCH_SINCE(BATCH_11_0)),
+    OBJECT("nodePlacementConfiguration", 0, schema_placement, .versions = BATCH_SINCE(BATCH_14_0)),
+    LIST("extensions", 0, schema_extension, .versions = BATCH_SINCE(BATCH_14_0), .max = 32),
+    OBJECT("osDisk", 0, schema_os_disk),
+    OBJECT("securityProfile", 0, schema_security, .versions = BATCH_SINCE(BATCH_18_0)),
+    OBJECT("serviceArtifactReference", 0, schema_artifact, .versions = BATCH_SINCE(BATCH_18_0)),
 };
 
 /* The image decides which agents can be. */
@@ -302,105 +279,78 @@ static int check_vm(json_t *obj, const char *path, struct err *e)
                    agent, image->publisher, image->offer, image->sku, image->agent);
 }
 
-SCHEMA_INTO(schema_batch_vm, "VirtualMachineConfiguration", vm_rows, check_vm,
-            struct batch_pool_spec, NULL);
+SCHEMA(schema_batch_vm, vm_rows, "VirtualMachineConfiguration", .check = check_vm,
+       FILLS(batch_pool_spec));
 
 static const struct field cloud_rows[] = {
-    {BATCH_TEXT("osFamily", FIELD_REQUIRED, 1, 8)},
-    {BATCH_TEXT("targetOSVersion", 0, 0, 64), .canon = "osVersion",
-     .versions = BATCH_UNTIL(BATCH_7_0), .fallback = "\"*\""},
-    {.name = "currentOSVersion",
-     .kind = FIELD_STRING,
-     .flags = FIELD_READONLY,
-     .versions = BATCH_UNTIL(BATCH_7_0)},
-    {BATCH_TEXT("osVersion", 0, 0, 64), .versions = BATCH_SINCE(BATCH_8_0), .fallback = "\"*\""},
+    TEXT("osFamily", REQUIRED, 1, 8),
+    TEXT("targetOSVersion", .canon = "osVersion", .versions = BATCH_UNTIL(BATCH_7_0), .max = 64,
+         .fallback = "\"*\""),
+    TEXT("currentOSVersion", READONLY, .versions = BATCH_UNTIL(BATCH_7_0)),
+    TEXT("osVersion", .versions = BATCH_SINCE(BATCH_8_0), .max = 64, .fallback = "\"*\""),
 };
-SCHEMA(schema_batch_cloud_service, "CloudServiceConfiguration", cloud_rows, NULL);
+SCHEMA(schema_batch_cloud_service, cloud_rows, "CloudServiceConfiguration");
 
 /* --- networks -------------------------------------------------------------------------------- */
 
 static const struct field rule_rows[] = {
-    INT_ROW("priority", FIELD_REQUIRED, 150, 4096),
-    ENUM_REQUIRED("access", access_names),
-    {BATCH_TEXT("sourceAddressPrefix", FIELD_REQUIRED, 1, 256)},
-    {.name = "sourcePortRanges",
-     .kind = FIELD_STRINGS,
-     .versions = BATCH_SINCE(BATCH_9_0),
-     .max = 100,
-     .fallback = "[\"*\"]"},
+    INT("priority", REQUIRED, 150, 4096),
+    ENUM("access", REQUIRED, access_names),
+    TEXT("sourceAddressPrefix", REQUIRED, 1, 256),
+    TEXTS("sourcePortRanges", .versions = BATCH_SINCE(BATCH_9_0), .max = 100,
+          .fallback = "[\"*\"]"),
 };
-static SCHEMA(schema_rule, "NetworkSecurityGroupRule", rule_rows, NULL);
+static SCHEMA(schema_rule, rule_rows, "NetworkSecurityGroupRule");
 
 static const struct field nat_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 77)},
-    ENUM_REQUIRED("protocol", protocol_names),
-    INT_ROW("backendPort", FIELD_REQUIRED, 1, MAX_PORT),
-    INT_ROW("frontendPortRangeStart", FIELD_REQUIRED, 1, MAX_PORT),
-    INT_ROW("frontendPortRangeEnd", FIELD_REQUIRED, 1, MAX_PORT),
-    {.name = "networkSecurityGroupRules",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_rule,
-     .max = MAX_RULES},
+    TEXT("name", REQUIRED, 1, 77),
+    ENUM("protocol", REQUIRED, protocol_names),
+    INT("backendPort", REQUIRED, 1, MAX_PORT),
+    INT("frontendPortRangeStart", REQUIRED, 1, MAX_PORT),
+    INT("frontendPortRangeEnd", REQUIRED, 1, MAX_PORT),
+    LIST("networkSecurityGroupRules", 0, schema_rule, .max = MAX_RULES),
 };
-static SCHEMA(schema_nat, "InboundNATPool", nat_rows, NULL);
+static SCHEMA(schema_nat, nat_rows, "InboundNATPool");
 
 static const struct field endpoint_rows[] = {
-    {.name = "inboundNATPools",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_nat,
-     .max = MAX_NAT_POOLS},
+    LIST("inboundNATPools", REQUIRED, schema_nat, .max = MAX_NAT_POOLS),
 };
-static SCHEMA(schema_endpoint, "PoolEndpointConfiguration", endpoint_rows, NULL);
+static SCHEMA(schema_endpoint, endpoint_rows, "PoolEndpointConfiguration");
 
 static const struct field public_ip_rows[] = {
-    ENUM_ROW("provision", provision_names, "\"batchmanaged\""),
-    TEXTS_ROW("ipAddressIds", 0, 100),
+    ENUM("provision", 0, provision_names, .fallback = "\"batchmanaged\""),
+    TEXTS("ipAddressIds", .max = 100),
 };
-static SCHEMA(schema_public_ip, "PublicIPAddressConfiguration", public_ip_rows, NULL);
+static SCHEMA(schema_public_ip, public_ip_rows, "PublicIPAddressConfiguration");
 
 static const struct field network_rows[] = {
-    {BATCH_TEXT("subnetId", 0, 0, MAX_ID_BYTES)},
-    {.name = "dynamicVNetAssignmentScope",
-     .kind = FIELD_ENUM,
-     .versions = BATCH_SINCE(BATCH_8_0),
-     .values = assignment_names,
-     .fallback = "\"none\""},
-    OBJECT_ROW("endpointConfiguration", schema_endpoint, 0),
-    {.name = "publicIPs", .kind = FIELD_STRINGS, .versions = BATCH_10_0, .max = 100},
-    OBJECT_ROW("publicIPAddressConfiguration", schema_public_ip, BATCH_SINCE(BATCH_11_0)),
-    {.name = "enableAcceleratedNetworking",
-     .kind = FIELD_BOOL,
-     .versions = BATCH_SINCE(BATCH_17_0)},
+    TEXT("subnetId", .max = MAX_ID_BYTES),
+    ENUM("dynamicVNetAssignmentScope", 0, assignment_names, .versions = BATCH_SINCE(BATCH_8_0),
+         .fallback = "\"none\""),
+    OBJECT("endpointConfiguration", 0, schema_endpoint),
+    TEXTS("publicIPs", .versions = BATCH_10_0, .max = 100),
+    OBJECT("publicIPAddressConfiguration", 0, schema_public_ip,
+           .versions = BATCH_SINCE(BATCH_11_0)),
+    BOOL("enableAcceleratedNetworking", .versions = BATCH_SINCE(BATCH_17_0)),
 };
-SCHEMA(schema_batch_network, "NetworkConfiguration", network_rows, NULL);
+SCHEMA(schema_batch_network, network_rows, "NetworkConfiguration");
 
 /* --- mounts ---------------------------------------------------------------------------------- */
 
 #define MOUNT_PATH                                                                                 \
-    {                                                                                              \
-        BATCH_TEXT("relativeMountPath", FIELD_REQUIRED, 1, 1024),                                  \
-            .check = check_mount_path, INTO_TEXT(struct batch_mount, path)                         \
-    }
-#define MOUNT_OPTIONS(label)                                                                       \
-    {                                                                                              \
-        BATCH_TEXT(label, 0, 0, 4096), .check = check_clean_text,                                  \
-                                       INTO_TEXT(struct batch_mount, options)                      \
-    }
+    TEXT("relativeMountPath", REQUIRED, 1, 1024, .check = check_mount_path, INTO(batch_mount, path))
 #define MOUNT_ACCOUNT                                                                              \
-    {                                                                                              \
-        BATCH_TEXT("accountName", FIELD_REQUIRED, 1, ACCOUNT_NAME_MAX),                            \
-            .check = check_account_name, INTO_TEXT(struct batch_mount, account)                    \
-    }
+    TEXT("accountName", REQUIRED, 1, ACCOUNT_NAME_MAX, .check = check_account_name,                \
+         INTO(batch_mount, account))
 
 static const struct field blob_mount_rows[] = {
     MOUNT_ACCOUNT,
-    {BATCH_TEXT("containerName", FIELD_REQUIRED, 1, 63), INTO_TEXT(struct batch_mount, container)},
-    {BATCH_TEXT("accountKey", FIELD_SECRET, 0, 4096), INTO_TEXT(struct batch_mount, key)},
-    {BATCH_TEXT("sasKey", FIELD_SECRET, 0, BATCH_MAX_URL), INTO_TEXT(struct batch_mount, sas)},
-    MOUNT_OPTIONS("blobfuseOptions"),
+    TEXT("containerName", REQUIRED, 1, 63, INTO(batch_mount, container)),
+    TEXT("accountKey", SECRET, .max = 4096, INTO(batch_mount, key)),
+    TEXT("sasKey", SECRET, .max = BATCH_MAX_URL, INTO(batch_mount, sas)),
+    TEXT("blobfuseOptions", .max = 4096, .check = check_clean_text, INTO(batch_mount, options)),
     MOUNT_PATH,
-    OBJECT_ROW("identityReference", schema_batch_identity, BATCH_SINCE(BATCH_14_0)),
+    OBJECT("identityReference", 0, schema_batch_identity, .versions = BATCH_SINCE(BATCH_14_0)),
 };
 
 static int check_blob_mount(json_t *obj, const char *path, struct err *e)
@@ -413,42 +363,35 @@ static int check_blob_mount(json_t *obj, const char *path, struct err *e)
                    "%s has more than one of accountKey, sasKey and identityReference", path);
 }
 
-static SCHEMA_INTO(schema_blob_mount, "AzureBlobFileSystemConfiguration", blob_mount_rows,
-                   check_blob_mount, struct batch_mount, NULL);
+static SCHEMA(schema_blob_mount, blob_mount_rows, "AzureBlobFileSystemConfiguration",
+              .check = check_blob_mount, FILLS(batch_mount));
 
 static const struct field file_mount_rows[] = {
     MOUNT_ACCOUNT,
-    {BATCH_TEXT("azureFileUrl", FIELD_REQUIRED, 1, MAX_URL_BYTES), .check = check_share_url,
-     INTO_TEXT(struct batch_mount, url)},
-    {BATCH_TEXT("accountKey", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
-     INTO_TEXT(struct batch_mount, key)},
+    TEXT("azureFileUrl", REQUIRED, 1, MAX_URL_BYTES, .check = check_share_url,
+         INTO(batch_mount, url)),
+    TEXT("accountKey", REQUIRED | SECRET, .max = 4096, INTO(batch_mount, key)),
     MOUNT_PATH,
-    MOUNT_OPTIONS("mountOptions"),
+    TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(batch_mount, options)),
 };
-static SCHEMA_INTO(schema_file_mount, "AzureFileShareConfiguration", file_mount_rows, NULL,
-                   struct batch_mount, NULL);
+static SCHEMA(schema_file_mount, file_mount_rows, "AzureFileShareConfiguration",
+              FILLS(batch_mount));
 
 static const struct field nfs_mount_rows[] = {
-    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text,
-     INTO_TEXT(struct batch_mount, nfs)},
+    TEXT("source", REQUIRED, 1, MAX_PATH_BYTES, .check = check_clean_text, INTO(batch_mount, nfs)),
     MOUNT_PATH,
-    MOUNT_OPTIONS("mountOptions"),
+    TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(batch_mount, options)),
 };
-static SCHEMA_INTO(schema_nfs_mount, "NFSMountConfiguration", nfs_mount_rows, NULL,
-                   struct batch_mount, NULL);
+static SCHEMA(schema_nfs_mount, nfs_mount_rows, "NFSMountConfiguration", FILLS(batch_mount));
 
 static const struct field cifs_mount_rows[] = {
-    {BATCH_TEXT("username", FIELD_REQUIRED, 1, 256), .check = check_clean_text,
-     INTO_TEXT(struct batch_mount, user)},
-    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text,
-     INTO_TEXT(struct batch_mount, cifs)},
+    TEXT("username", REQUIRED, 1, 256, .check = check_clean_text, INTO(batch_mount, user)),
+    TEXT("source", REQUIRED, 1, MAX_PATH_BYTES, .check = check_clean_text, INTO(batch_mount, cifs)),
     MOUNT_PATH,
-    MOUNT_OPTIONS("mountOptions"),
-    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
-     INTO_TEXT(struct batch_mount, password)},
+    TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(batch_mount, options)),
+    TEXT("password", REQUIRED | SECRET, .max = 4096, INTO(batch_mount, password)),
 };
-static SCHEMA_INTO(schema_cifs_mount, "CIFSMountConfiguration", cifs_mount_rows, NULL,
-                   struct batch_mount, NULL);
+static SCHEMA(schema_cifs_mount, cifs_mount_rows, "CIFSMountConfiguration", FILLS(batch_mount));
 
 static int check_mount(json_t *obj, const char *path, struct err *e)
 {
@@ -460,59 +403,52 @@ static int check_mount(json_t *obj, const char *path, struct err *e)
                    path, json_object_size(obj));
 }
 
-#define MOUNT_KIND(label, table)                                                                   \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .sub = &(table), INTO_SAME                          \
-    }
 static const struct field mount_rows[] = {
-    MOUNT_KIND("azureBlobFileSystemConfiguration", schema_blob_mount),
-    MOUNT_KIND("nfsMountConfiguration", schema_nfs_mount),
-    MOUNT_KIND("cifsMountConfiguration", schema_cifs_mount),
-    MOUNT_KIND("azureFileShareConfiguration", schema_file_mount),
+    OBJECT("azureBlobFileSystemConfiguration", 0, schema_blob_mount, INTO_SAME),
+    OBJECT("nfsMountConfiguration", 0, schema_nfs_mount, INTO_SAME),
+    OBJECT("cifsMountConfiguration", 0, schema_cifs_mount, INTO_SAME),
+    OBJECT("azureFileShareConfiguration", 0, schema_file_mount, INTO_SAME),
 };
-SCHEMA_INTO(schema_batch_mount, "MountConfiguration", mount_rows, check_mount, struct batch_mount,
-            NULL);
+SCHEMA(schema_batch_mount, mount_rows, "MountConfiguration", .check = check_mount,
+       FILLS(batch_mount));
 
 /* --- upgrades and identities ----------------------------------------------------------------- */
 
 static const struct field automatic_rows[] = {
-    BOOL_ROW("disableAutomaticRollback"),
-    BOOL_ROW("enableAutomaticOSUpgrade"),
-    BOOL_ROW("useRollingUpgradePolicy"),
-    BOOL_ROW("osRollingUpgradeDeferral"),
+    BOOL("disableAutomaticRollback"),
+    BOOL("enableAutomaticOSUpgrade"),
+    BOOL("useRollingUpgradePolicy"),
+    BOOL("osRollingUpgradeDeferral"),
 };
-static SCHEMA(schema_automatic, "AutomaticOSUpgradePolicy", automatic_rows, NULL);
+static SCHEMA(schema_automatic, automatic_rows, "AutomaticOSUpgradePolicy");
 
 static const struct field rolling_rows[] = {
-    BOOL_ROW("enableCrossZoneUpgrade"),
-    INT_ROW("maxBatchInstancePercent", 0, 5, 100),
-    INT_ROW("maxUnhealthyInstancePercent", 0, 5, 100),
-    INT_ROW("maxUnhealthyUpgradedInstancePercent", 0, 0, 100),
-    {.name = "pauseTimeBetweenBatches", .kind = FIELD_DURATION},
-    BOOL_ROW("prioritizeUnhealthyInstances"),
-    BOOL_ROW("rollbackFailedInstancesOnPolicyBreach"),
+    BOOL("enableCrossZoneUpgrade"),
+    INT("maxBatchInstancePercent", 0, 5, 100),
+    INT("maxUnhealthyInstancePercent", 0, 5, 100),
+    INT("maxUnhealthyUpgradedInstancePercent", .max = 100),
+    SPAN("pauseTimeBetweenBatches"),
+    BOOL("prioritizeUnhealthyInstances"),
+    BOOL("rollbackFailedInstancesOnPolicyBreach"),
 };
-static SCHEMA(schema_rolling, "RollingUpgradePolicy", rolling_rows, NULL);
+static SCHEMA(schema_rolling, rolling_rows, "RollingUpgradePolicy");
 
 static const struct field upgrade_rows[] = {
-    ENUM_REQUIRED("mode", upgrade_names),
-    OBJECT_ROW("automaticOSUpgradePolicy", schema_automatic, 0),
-    OBJECT_ROW("rollingUpgradePolicy", schema_rolling, 0),
+    ENUM("mode", REQUIRED, upgrade_names),
+    OBJECT("automaticOSUpgradePolicy", 0, schema_automatic),
+    OBJECT("rollingUpgradePolicy", 0, schema_rolling),
 };
-SCHEMA(schema_batch_upgrade_policy, "UpgradePolicy", upgrade_rows, NULL);
+SCHEMA(schema_batch_upgrade_policy, upgrade_rows, "UpgradePolicy");
 
 static const struct field user_identity_rows[] = {
-    {BATCH_TEXT("resourceId", FIELD_REQUIRED, 1, MAX_ID_BYTES)},
-    BATCH_READ_ONLY("clientId", FIELD_STRING),
-    BATCH_READ_ONLY("principalId", FIELD_STRING),
+    TEXT("resourceId", REQUIRED, 1, MAX_ID_BYTES),
+    TEXT("clientId", READONLY),
+    TEXT("principalId", READONLY),
 };
-static SCHEMA(schema_user_identity, "UserAssignedIdentity", user_identity_rows, NULL);
+static SCHEMA(schema_user_identity, user_identity_rows, "UserAssignedIdentity");
 
 static const struct field pool_identity_rows[] = {
-    ENUM_REQUIRED("type", identity_names),
-    {.name = "userAssignedIdentities",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_user_identity,
-     .max = 100},
+    ENUM("type", REQUIRED, identity_names),
+    LIST("userAssignedIdentities", 0, schema_user_identity, .max = 100),
 };
-SCHEMA(schema_batch_pool_identity, "BatchPoolIdentity", pool_identity_rows, NULL);
+SCHEMA(schema_batch_pool_identity, pool_identity_rows, "BatchPoolIdentity");

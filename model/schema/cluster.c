@@ -4,33 +4,23 @@
  */
 #include "model/schema/tables.h"
 
-#define COUNT_ROW(label)                                                                           \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .flags = FIELD_READONLY                                \
-    }
-#define TIME_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_TIME, .flags = FIELD_READONLY                               \
-    }
-
+/* clang-format off */
 static const struct field counts_rows[] = {
-    COUNT_ROW("runningNodeCount"),   COUNT_ROW("idleNodeCount"),    COUNT_ROW("unusableNodeCount"),
-    COUNT_ROW("preparingNodeCount"), COUNT_ROW("leavingNodeCount"),
+    INT("runningNodeCount", READONLY),
+    INT("idleNodeCount", READONLY),
+    INT("unusableNodeCount", READONLY),
+    INT("preparingNodeCount", READONLY),
+    INT("leavingNodeCount", READONLY),
 };
-static SCHEMA(schema_counts, "NodeStateCounts", counts_rows, NULL);
+/* clang-format on */
+static SCHEMA(schema_counts, counts_rows, "NodeStateCounts");
 
 static const struct field manual_rows[] = {
-    {.name = "targetNodeCount",
-     .kind = FIELD_INT,
-     .flags = FIELD_REQUIRED,
-     INTO_INT(struct scale, target)},
-    {.name = "nodeDeallocationOption",
-     .kind = FIELD_ENUM,
-     .values = dealloc_option_names,
-     .fallback = "\"requeue\"",
-     INTO_ENUM(struct scale, dealloc)},
+    INT("targetNodeCount", REQUIRED, INTO(scale, target)),
+    ENUM("nodeDeallocationOption", 0, dealloc_option_names, .fallback = "\"requeue\"",
+         INTO(scale, dealloc)),
 };
-static SCHEMA_INTO(schema_manual, "ManualScaleSettings", manual_rows, NULL, struct scale, NULL);
+static SCHEMA(schema_manual, manual_rows, "ManualScaleSettings", FILLS(scale));
 
 /* An initial count of 0 is what clients send for "none given", so it is in every range. */
 static int check_auto_scale(json_t *obj, const char *path, struct err *e)
@@ -56,21 +46,12 @@ static int check_auto_scale(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field auto_scale_rows[] = {
-    {.name = "minimumNodeCount",
-     .kind = FIELD_INT,
-     .flags = FIELD_REQUIRED,
-     INTO_INT(struct scale, minimum)},
-    {.name = "maximumNodeCount",
-     .kind = FIELD_INT,
-     .flags = FIELD_REQUIRED,
-     INTO_INT(struct scale, maximum)},
-    {.name = "initialNodeCount",
-     .kind = FIELD_INT,
-     .fallback = "0",
-     INTO_INT(struct scale, initial)},
+    INT("minimumNodeCount", REQUIRED, INTO(scale, minimum)),
+    INT("maximumNodeCount", REQUIRED, INTO(scale, maximum)),
+    INT("initialNodeCount", .fallback = "0", INTO(scale, initial)),
 };
-static SCHEMA_INTO(schema_auto_scale, "AutoScaleSettings", auto_scale_rows, check_auto_scale,
-                   struct scale, NULL);
+static SCHEMA(schema_auto_scale, auto_scale_rows, "AutoScaleSettings", .check = check_auto_scale,
+              FILLS(scale));
 
 static int check_scale(json_t *obj, const char *path, struct err *e)
 {
@@ -95,157 +76,81 @@ static void finish_scale(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field scale_rows[] = {
-    {.name = "manual", .kind = FIELD_OBJECT, .sub = &schema_manual, INTO_SAME},
-    {.name = "autoScale", .kind = FIELD_OBJECT, .sub = &schema_auto_scale, INTO_SAME},
+    OBJECT("manual", 0, schema_manual, INTO_SAME),
+    OBJECT("autoScale", 0, schema_auto_scale, INTO_SAME),
 };
-static SCHEMA_INTO(schema_scale, "ScaleSettings", scale_rows, check_scale, struct scale,
-                   finish_scale);
+static SCHEMA(schema_scale, scale_rows, "ScaleSettings", .check = check_scale, FILLS(scale),
+              .finish = finish_scale);
 
 static const struct field image_rows[] = {
-    {.name = "publisher", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
-    {.name = "offer", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
-    {.name = "sku", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
-    {.name = "version", .kind = FIELD_STRING, .fallback = "\"latest\"", .min = 1, .max = 256},
-    {.name = "virtualMachineImageId",
-     .kind = FIELD_STRING,
-     .versions = V03 | V05,
-     .max = MAX_ID_BYTES},
+    TEXT("publisher", REQUIRED, 1, 256),
+    TEXT("offer", REQUIRED, 1, 256),
+    TEXT("sku", REQUIRED, 1, 256),
+    TEXT("version", 0, 1, 256, .fallback = "\"latest\""),
+    TEXT("virtualMachineImageId", .versions = V03 | V05, .max = MAX_ID_BYTES),
 };
-static SCHEMA(schema_image, "ImageReference", image_rows, NULL);
+static SCHEMA(schema_image, image_rows, "ImageReference");
 
+#define IMAGE_DEFAULT                                                                              \
+    "{\"publisher\": \"Canonical\", \"offer\": \"UbuntuServer\", \"sku\": \"16.04-LTS\"}"
 static const struct field machine_rows[] = {
-    {.name = "imageReference",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_image,
-     .fallback = "{\"publisher\": \"Canonical\", \"offer\": \"UbuntuServer\", "
-                 "\"sku\": \"16.04-LTS\"}"},
+    OBJECT("imageReference", 0, schema_image, .fallback = IMAGE_DEFAULT),
 };
-static SCHEMA(schema_machine, "VirtualMachineConfiguration", machine_rows, NULL);
+static SCHEMA(schema_machine, machine_rows, "VirtualMachineConfiguration");
 
 static const struct field setup_task_rows[] = {
-    {.name = "commandLine",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct setup_task_spec, command_line)},
-    {.name = "environmentVariables",
-     .kind = FIELD_ARRAY,
-     .sub = &schema_env_variable,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct setup_task_spec, env, n_env)},
-    {.name = "secrets",
-     .kind = FIELD_ARRAY,
-     .versions = V03 | V05,
-     .sub = &schema_env_secret,
-     .max = MAX_ITEMS,
-     INTO_LIST(struct setup_task_spec, env, n_env)},
-    {.name = "runElevated", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "false"},
-    {.name = "stdOutErrPathPrefix",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_PATH_BYTES,
-     .check = check_output_prefix,
-     INTO_TEXT(struct setup_task_spec, std_prefix)},
-    {.name = "stdOutErrPathSuffix",
-     .kind = FIELD_STRING,
-     .flags = FIELD_READONLY,
-     .versions = V03 | V05},
+    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(setup_task_spec, command_line)),
+    LIST("environmentVariables", 0, schema_env_variable, .max = MAX_ITEMS,
+         INTO_LIST(setup_task_spec, env, n_env)),
+    LIST("secrets", 0, schema_env_secret, .versions = V03 | V05, .max = MAX_ITEMS,
+         INTO_LIST(setup_task_spec, env, n_env)),
+    BOOL("runElevated", .versions = V_FLAT, .fallback = "false"),
+    TEXT("stdOutErrPathPrefix", REQUIRED, 1, MAX_PATH_BYTES, .check = check_output_prefix,
+         INTO(setup_task_spec, std_prefix)),
+    TEXT("stdOutErrPathSuffix", READONLY, .versions = V03 | V05),
 };
-static SCHEMA_INTO(schema_setup_task, "SetupTask", setup_task_rows, check_env,
-                   struct setup_task_spec, NULL);
+static SCHEMA(schema_setup_task, setup_task_rows, "SetupTask", .check = check_env,
+              FILLS(setup_task_spec));
 
 static const struct field app_insights_rows[] = {
-    {.name = "component",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_resource_id},
-    {.name = "instrumentationKey", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
-    {.name = "instrumentationKeySecretReference",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_secret_reference},
+    OBJECT("component", REQUIRED, schema_resource_id),
+    TEXT("instrumentationKey", SECRET, .max = 1024),
+    OBJECT("instrumentationKeySecretReference", 0, schema_secret_reference),
 };
-static SCHEMA(schema_app_insights, "AppInsightsReference", app_insights_rows, NULL);
+static SCHEMA(schema_app_insights, app_insights_rows, "AppInsightsReference");
 
 static const struct field counters_rows[] = {
-    {.name = "appInsightsReference",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_app_insights},
+    OBJECT("appInsightsReference", REQUIRED, schema_app_insights),
 };
-static SCHEMA(schema_counters, "PerformanceCountersSettings", counters_rows, NULL);
+static SCHEMA(schema_counters, counters_rows, "PerformanceCountersSettings");
 
 static const struct field node_setup_rows[] = {
-    {.name = "setupTask",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_POINTER,
-     .sub = &schema_setup_task,
-     INTO_POINTER(struct node_setup_spec, setup_task)},
-    {.name = "mountVolumes",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_mount_volumes,
-     INTO_OBJECT(struct node_setup_spec, mounts, struct mount_list)},
-    {.name = "performanceCountersSettings",
-     .kind = FIELD_OBJECT,
-     .versions = V03 | V05,
-     .sub = &schema_counters},
+    OBJECT("setupTask", POINTER, schema_setup_task, INTO(node_setup_spec, setup_task)),
+    OBJECT("mountVolumes", 0, schema_mount_volumes, INTO(node_setup_spec, mounts)),
+    OBJECT("performanceCountersSettings", 0, schema_counters, .versions = V03 | V05),
 };
-static SCHEMA_INTO(schema_node_setup, "NodeSetup", node_setup_rows, NULL, struct node_setup_spec,
-                   NULL);
+static SCHEMA(schema_node_setup, node_setup_rows, "NodeSetup", FILLS(node_setup_spec));
 
 /* The published schema lets scaleSettings be absent and says of targetNodeCount "Default is 0": a
  * cluster without scale settings is a manual one of no nodes, to be resized later. */
 static const struct field properties_rows[] = {
-    {.name = "provisioningState",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .values = prov_state_names},
-    {.name = "allocationState",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .values = alloc_state_names},
-    TIME_ROW("creationTime"),
-    TIME_ROW("allocationStateTransitionTime"),
-    TIME_ROW("provisioningStateTransitionTime"),
-    {.name = "vmSize",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED | FIELD_UPPER,
-     .min = 1,
-     .max = 64,
-     .check = check_clean_text,
-     INTO_TEXT(struct cluster_spec, vm_size)},
-    COUNT_ROW("currentNodeCount"),
-    {.name = "nodeStateCounts",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_counts},
-    {.name = "vmPriority",
-     .kind = FIELD_ENUM,
-     .values = vm_priority_names,
-     .fallback = "\"dedicated\"",
-     INTO_ENUM(struct cluster_spec, vm_priority)},
-    {.name = "scaleSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
-     .sub = &schema_scale,
-     .fallback = "{\"manual\": {\"targetNodeCount\": 0}}",
-     INTO_OBJECT(struct cluster_spec, scale, struct scale)},
-    {.name = "virtualMachineConfiguration",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_machine,
-     .fallback = "{}"},
-    {.name = "userAccountSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_user_account,
-     INTO_OBJECT(struct cluster_spec, setup.admin, struct admin_user_spec)},
-    {.name = "nodeSetup",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_node_setup,
-     INTO_OBJECT(struct cluster_spec, setup, struct node_setup_spec)},
-    {.name = "subnet", .kind = FIELD_OBJECT, .sub = &schema_resource_id},
-    {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
+    ENUM("provisioningState", READONLY, prov_state_names),
+    ENUM("allocationState", READONLY, alloc_state_names),
+    TIME("creationTime", READONLY),
+    TIME("allocationStateTransitionTime", READONLY),
+    TIME("provisioningStateTransitionTime", READONLY),
+    TEXT("vmSize", REQUIRED | UPPER, 1, 64, .check = check_clean_text, INTO(cluster_spec, vm_size)),
+    INT("currentNodeCount", READONLY),
+    OBJECT("nodeStateCounts", READONLY, schema_counts),
+    ENUM("vmPriority", 0, vm_priority_names, .fallback = "\"dedicated\"",
+         INTO(cluster_spec, vm_priority)),
+    OBJECT("scaleSettings", MUTABLE | KEEP_EMPTY, schema_scale,
+           .fallback = "{\"manual\": {\"targetNodeCount\": 0}}", INTO(cluster_spec, scale)),
+    OBJECT("virtualMachineConfiguration", 0, schema_machine, .fallback = "{}"),
+    OBJECT("userAccountSettings", REQUIRED, schema_user_account, INTO(cluster_spec, setup.admin)),
+    OBJECT("nodeSetup", 0, schema_node_setup, INTO(cluster_spec, setup)),
+    OBJECT("subnet", 0, schema_resource_id),
+    LIST("errors", READONLY, schema_batchai_error),
 };
 
 static void finish_properties(struct arena *a, const json_t *obj, void *into)
@@ -256,36 +161,25 @@ static void finish_properties(struct arena *a, const json_t *obj, void *into)
     if (!c->vm_priority)
         c->vm_priority = VM_DEDICATED;
 }
-static SCHEMA_INTO(schema_properties, "ClusterProperties", properties_rows, NULL,
-                   struct cluster_spec, finish_properties);
+static SCHEMA(schema_properties, properties_rows, "ClusterProperties", FILLS(cluster_spec),
+              .finish = finish_properties);
 
 static const struct field cluster_rows[] = {
     RESOURCE_ROWS,
-    TRACKED_ROWS(FIELD_MUTABLE),
-    {.name = "properties",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_properties,
-     INTO_SAME},
+    TRACKED_ROWS(MUTABLE),
+    OBJECT("properties", REQUIRED, schema_properties, INTO_SAME),
 };
-SCHEMA_INTO(schema_cluster, "Cluster", cluster_rows, NULL, struct cluster_spec, NULL);
+SCHEMA(schema_cluster, cluster_rows, "Cluster", FILLS(cluster_spec));
 
 static const struct field update_properties_rows[] = {
-    {.name = "scaleSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
-     .sub = &schema_scale},
+    OBJECT("scaleSettings", MUTABLE | KEEP_EMPTY, schema_scale),
 };
-static SCHEMA(schema_update_properties, "ClusterUpdateProperties", update_properties_rows, NULL);
+static SCHEMA(schema_update_properties, update_properties_rows, "ClusterUpdateProperties");
 
 /* Empty tags are kept: they mean "remove them all". */
 static const struct field cluster_update_rows[] = {
-    {.name = "tags",
-     .kind = FIELD_MAP,
-     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
-     .versions = V_FLAT,
-     .max = MAX_TAGS},
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .versions = V05, .max = MAX_TAGS},
-    {.name = "properties", .kind = FIELD_OBJECT, .sub = &schema_update_properties},
+    MAP("tags", MUTABLE | KEEP_EMPTY, .versions = V_FLAT, .max = MAX_TAGS),
+    MAP("tags", MUTABLE | KEEP_EMPTY | INPUT_ONLY, .versions = V05, .max = MAX_TAGS),
+    OBJECT("properties", 0, schema_update_properties),
 };
-SCHEMA(schema_cluster_update, "ClusterUpdateParameters", cluster_update_rows, NULL);
+SCHEMA(schema_cluster_update, cluster_update_rows, "ClusterUpdateParameters");

@@ -7,53 +7,24 @@
 #include "model/schema/tables.h"
 
 static const struct field resource_id_rows[] = {
-    {.name = "id",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_ID_BYTES,
-     .check = check_clean_text},
+    TEXT("id", REQUIRED, 1, MAX_ID_BYTES, .check = check_clean_text),
 };
-SCHEMA(schema_resource_id, "ResourceId", resource_id_rows, NULL);
+SCHEMA(schema_resource_id, resource_id_rows, "ResourceId");
 
-/* Decoded into a text: see INTO_REFERENCE. */
+/* Decoded into a text (INTO() of model/schema_rows.h). */
 static const struct field secret_reference_rows[] = {
-    {.name = "sourceVault",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_resource_id},
-    {.name = "secretUrl",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_URL_BYTES,
-     .check = check_http_url,
-     INTO_SAME},
+    OBJECT("sourceVault", REQUIRED, schema_resource_id),
+    TEXT("secretUrl", REQUIRED, 1, MAX_URL_BYTES, .check = check_http_url, INTO_SAME),
 };
-SCHEMA_INTO(schema_secret_reference, "KeyVaultSecretReference", secret_reference_rows, NULL,
-            const char *, NULL);
+SCHEMA(schema_secret_reference, secret_reference_rows, "KeyVaultSecretReference",
+       .size = sizeof(const char *));
 
 static const struct field env_variable_rows[] = {
-    {.name = "name",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 256,
-     .check = check_env_name,
-     INTO_TEXT(struct kv, name)},
-    {.name = "value",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .versions = V03 | V05,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct kv, value)},
-    {.name = "value",
-     .kind = FIELD_STRING,
-     .versions = V17,
-     .fallback = "\"\"",
-     .max = MAX_ARG_BYTES},
+    TEXT("name", REQUIRED, 1, 256, .check = check_env_name, INTO(kv, name)),
+    TEXT("value", REQUIRED, .versions = V03 | V05, .max = MAX_ARG_BYTES, INTO(kv, value)),
+    TEXT("value", .versions = V17, .max = MAX_ARG_BYTES, .fallback = "\"\""),
 };
-SCHEMA_INTO(schema_env_variable, "EnvironmentVariable", env_variable_rows, NULL, struct kv, NULL);
+SCHEMA(schema_env_variable, env_variable_rows, "EnvironmentVariable", FILLS(kv));
 
 /* An empty value counts as a value: the variable is set to "". */
 static int check_env_secret(json_t *obj, const char *path, struct err *e)
@@ -74,38 +45,22 @@ static void finish_env_secret(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field env_secret_rows[] = {
-    {.name = "name",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 256,
-     .check = check_env_name,
-     INTO_TEXT(struct kv, name)},
-    {.name = "value",
-     .kind = FIELD_STRING,
-     .flags = FIELD_SECRET | FIELD_KEEP_EMPTY,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct kv, value)},
-    {.name = "valueSecretReference",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_secret_reference,
-     INTO_REFERENCE(struct kv, secret_ref)},
+    TEXT("name", REQUIRED, 1, 256, .check = check_env_name, INTO(kv, name)),
+    TEXT("value", SECRET | KEEP_EMPTY, .max = MAX_ARG_BYTES, INTO(kv, value)),
+    OBJECT("valueSecretReference", 0, schema_secret_reference, INTO(kv, secret_ref)),
 };
-SCHEMA_INTO(schema_env_secret, "EnvironmentVariableWithSecretValue", env_secret_rows,
-            check_env_secret, struct kv, finish_env_secret);
+SCHEMA(schema_env_secret, env_secret_rows, "EnvironmentVariableWithSecretValue",
+       .check = check_env_secret, FILLS(kv), .finish = finish_env_secret);
 
-static const struct field name_value_rows[] = {
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "value", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-};
-static SCHEMA(schema_name_value, "NameValuePair", name_value_rows, NULL);
+static const struct field name_value_rows[] = {TEXT("name", READONLY), TEXT("value", READONLY)};
+static SCHEMA(schema_name_value, name_value_rows, "NameValuePair");
 
 static const struct field batchai_error_rows[] = {
-    {.name = "code", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "message", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "details", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_name_value},
+    TEXT("code", READONLY),
+    TEXT("message", READONLY),
+    LIST("details", READONLY, schema_name_value),
 };
-SCHEMA(schema_batchai_error, "BatchAIError", batchai_error_rows, NULL);
+SCHEMA(schema_batchai_error, batchai_error_rows, "BatchAIError");
 
 /* The schema requires neither, the service's documentation at least one. */
 static int check_user_account(json_t *obj, const char *path, struct err *e)
@@ -117,13 +72,6 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
                    "adminUserPassword or both",
                    path);
 }
-
-#define SSH_KEY_ROW(label, bits, known)                                                            \
-    {                                                                                              \
-        .name = (label), .canon = "adminUserSshPublicKey", .kind = FIELD_STRING, .flags = (bits),  \
-        .versions = (known), .min = 1, .max = 16384, .check = check_ssh_key,                       \
-        INTO_TEXT(struct admin_user_spec, ssh_public_key)                                          \
-    }
 
 /* People paste the key from a file: the line end behind it is not part of the key. */
 static void finish_user_account(struct arena *a, const json_t *obj, void *into)
@@ -137,21 +85,14 @@ static void finish_user_account(struct arena *a, const json_t *obj, void *into)
 
 /* The published documents of the old versions say Ssh; the service itself said SSH. */
 static const struct field user_account_rows[] = {
-    {.name = "adminUserName",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 32,
-     .check = check_user_name,
-     INTO_TEXT(struct admin_user_spec, name)},
-    SSH_KEY_ROW("adminUserSshPublicKey", 0, V05),
-    SSH_KEY_ROW("adminUserSshPublicKey", FIELD_INPUT_ONLY, V_FLAT),
-    SSH_KEY_ROW("adminUserSSHPublicKey", 0, V_FLAT),
-    {.name = "adminUserPassword",
-     .kind = FIELD_STRING,
-     .flags = FIELD_SECRET,
-     .max = 1024,
-     INTO_TEXT(struct admin_user_spec, password)},
+    TEXT("adminUserName", REQUIRED, 1, 32, .check = check_user_name, INTO(admin_user_spec, name)),
+    TEXT("adminUserSshPublicKey", 0, 1, 16384, .canon = "adminUserSshPublicKey", .versions = V05,
+         .check = check_ssh_key, INTO(admin_user_spec, ssh_public_key)),
+    TEXT("adminUserSshPublicKey", INPUT_ONLY, 1, 16384, .canon = "adminUserSshPublicKey",
+         .versions = V_FLAT, .check = check_ssh_key, INTO(admin_user_spec, ssh_public_key)),
+    TEXT("adminUserSSHPublicKey", 0, 1, 16384, .canon = "adminUserSshPublicKey", .versions = V_FLAT,
+         .check = check_ssh_key, INTO(admin_user_spec, ssh_public_key)),
+    TEXT("adminUserPassword", SECRET, .max = 1024, INTO(admin_user_spec, password)),
 };
-SCHEMA_INTO(schema_user_account, "UserAccountSettings", user_account_rows, check_user_account,
-            struct admin_user_spec, finish_user_account);
+SCHEMA(schema_user_account, user_account_rows, "UserAccountSettings", .check = check_user_account,
+       FILLS(admin_user_spec), .finish = finish_user_account);

@@ -8,32 +8,11 @@
 #include "model/schema/tables.h"
 #include "model/wishes.h"
 
-#define TIME_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_TIME, .flags = FIELD_READONLY                               \
-    }
-#define TOOLKIT_ROW(label, table, known)                                                           \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_KEEP_EMPTY, .versions = (known),     \
-        .sub = &(table), INTO_OBJECT(struct job_spec, toolkit, struct toolkit_spec)                \
-    }
-#define LIST_ROW(label, table, known, member, count)                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .versions = (known), .sub = &(table),                \
-        .max = MAX_ITEMS, INTO_LIST(struct job_spec, member, count)                                \
-    }
-
-/* Decoded into a text: see INTO_REFERENCE. */
+/* Decoded into a text (INTO() of model/schema_rows.h). */
 static const struct field cluster_id_rows[] = {
-    {.name = "id",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED | FIELD_ID,
-     .min = 1,
-     .max = MAX_ID_BYTES,
-     .check = check_cluster_id,
-     INTO_SAME},
+    TEXT("id", REQUIRED | ID, 1, MAX_ID_BYTES, .check = check_cluster_id, INTO_SAME),
 };
-static SCHEMA_INTO(schema_cluster_id, "ResourceId", cluster_id_rows, NULL, const char *, NULL);
+static SCHEMA(schema_cluster_id, cluster_id_rows, "ResourceId", .size = sizeof(const char *));
 
 static int check_registry_credentials(json_t *obj, const char *path, struct err *e)
 {
@@ -44,25 +23,12 @@ static int check_registry_credentials(json_t *obj, const char *path, struct err 
 }
 
 static const struct field registry_credentials_rows[] = {
-    {.name = "username",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 256,
-     INTO_TEXT(struct container_spec, user)},
-    {.name = "password",
-     .kind = FIELD_STRING,
-     .flags = FIELD_SECRET,
-     .max = 4096,
-     INTO_TEXT(struct container_spec, password)},
-    {.name = "passwordSecretReference",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_secret_reference,
-     INTO_REFERENCE(struct container_spec, secret_ref)},
+    TEXT("username", REQUIRED, 1, 256, INTO(container_spec, user)),
+    TEXT("password", SECRET, .max = 4096, INTO(container_spec, password)),
+    OBJECT("passwordSecretReference", 0, schema_secret_reference, INTO(container_spec, secret_ref)),
 };
-static SCHEMA_INTO(schema_registry_credentials, "PrivateRegistryCredentials",
-                   registry_credentials_rows, check_registry_credentials, struct container_spec,
-                   NULL);
+static SCHEMA(schema_registry_credentials, registry_credentials_rows, "PrivateRegistryCredentials",
+              .check = check_registry_credentials, FILLS(container_spec));
 
 /* "https://registry.example.com/" names a registry as "registry.example.com" does. */
 static void finish_registry(struct arena *a, const json_t *obj, void *into)
@@ -77,62 +43,30 @@ static void finish_registry(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field registry_rows[] = {
-    {.name = "serverUrl", .kind = FIELD_STRING, .max = MAX_URL_BYTES, .check = check_image},
-    {.name = "image",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 1024,
-     .check = check_image,
-     INTO_TEXT(struct container_spec, image)},
-    {.name = "credentials", .kind = FIELD_OBJECT, .sub = &schema_registry_credentials, INTO_SAME},
+    TEXT("serverUrl", .max = MAX_URL_BYTES, .check = check_image),
+    TEXT("image", REQUIRED, 1, 1024, .check = check_image, INTO(container_spec, image)),
+    OBJECT("credentials", 0, schema_registry_credentials, INTO_SAME),
 };
-static SCHEMA_INTO(schema_registry, "ImageSourceRegistry", registry_rows, NULL,
-                   struct container_spec, finish_registry);
+static SCHEMA(schema_registry, registry_rows, "ImageSourceRegistry", FILLS(container_spec),
+              .finish = finish_registry);
 
 static const struct field container_rows[] = {
-    {.name = "imageSourceRegistry",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_registry,
-     INTO_SAME},
-    {.name = "shmSize",
-     .kind = FIELD_STRING,
-     .versions = V05,
-     .check = check_shm_size,
-     INTO_TEXT(struct container_spec, shm_size)},
+    OBJECT("imageSourceRegistry", REQUIRED, schema_registry, INTO_SAME),
+    TEXT("shmSize", .versions = V05, .check = check_shm_size, INTO(container_spec, shm_size)),
 };
-static SCHEMA_INTO(schema_container, "ContainerSettings", container_rows, NULL,
-                   struct container_spec, NULL);
+static SCHEMA(schema_container, container_rows, "ContainerSettings", FILLS(container_spec));
 
 static const struct field preparation_rows[] = {
-    {.name = "commandLine",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct job_spec, prep_command_line)},
+    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(job_spec, prep_command_line)),
 };
-static SCHEMA_INTO(schema_preparation, "JobPreparation", preparation_rows, NULL, struct job_spec,
-                   NULL);
+static SCHEMA(schema_preparation, preparation_rows, "JobPreparation", FILLS(job_spec));
 
 static const struct field input_rows[] = {
-    {.name = "id",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_directory_id,
-     INTO_TEXT(struct directory_spec, id)},
-    {.name = "path",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_PATH_BYTES,
-     .check = check_clean_text,
-     INTO_TEXT(struct directory_spec, path)},
+    TEXT("id", REQUIRED, 1, 128, .check = check_directory_id, INTO(directory_spec, id)),
+    TEXT("path", REQUIRED, 1, MAX_PATH_BYTES, .check = check_clean_text,
+         INTO(directory_spec, path)),
 };
-static SCHEMA_INTO(schema_input, "InputDirectory", input_rows, NULL, struct directory_spec, NULL);
+static SCHEMA(schema_input, input_rows, "InputDirectory", FILLS(directory_spec));
 
 static void finish_output(struct arena *a, const json_t *obj, void *into)
 {
@@ -141,51 +75,29 @@ static void finish_output(struct arena *a, const json_t *obj, void *into)
 }
 
 static const struct field output_rows[] = {
-    {.name = "id",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_output_id,
-     INTO_TEXT(struct directory_spec, id)},
-    {.name = "pathPrefix",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_PATH_BYTES,
-     .check = check_output_prefix,
-     INTO_TEXT(struct directory_spec, path)},
-    {.name = "pathSuffix",
-     .kind = FIELD_STRING,
-     .max = MAX_PATH_BYTES,
-     .check = check_relative_path,
-     INTO_TEXT(struct directory_spec, suffix)},
-    {.name = "type",
-     .kind = FIELD_ENUM,
-     .versions = V_FLAT,
-     .values = output_type_names,
-     .fallback = "\"custom\""},
-    {.name = "createNew", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "true"},
+    TEXT("id", REQUIRED, 1, 128, .check = check_output_id, INTO(directory_spec, id)),
+    TEXT("pathPrefix", REQUIRED, 1, MAX_PATH_BYTES, .check = check_output_prefix,
+         INTO(directory_spec, path)),
+    TEXT("pathSuffix", .max = MAX_PATH_BYTES, .check = check_relative_path,
+         INTO(directory_spec, suffix)),
+    ENUM("type", 0, output_type_names, .versions = V_FLAT, .fallback = "\"custom\""),
+    BOOL("createNew", .versions = V_FLAT, .fallback = "true"),
 };
-static SCHEMA_INTO(schema_output, "OutputDirectory", output_rows, NULL, struct directory_spec,
-                   finish_output);
+static SCHEMA(schema_output, output_rows, "OutputDirectory", FILLS(directory_spec),
+              .finish = finish_output);
 
 static const struct field constraints_rows[] = {
-    {.name = "maxWallClockTime",
-     .kind = FIELD_DURATION,
-     .fallback = "\"P7D\"",
-     INTO_US(struct job_spec, max_wall_us)},
+    SPAN("maxWallClockTime", .fallback = "\"P7D\"", INTO(job_spec, max_wall_us)),
 };
-static SCHEMA_INTO(schema_constraints, "JobPropertiesConstraints", constraints_rows, NULL,
-                   struct job_spec, NULL);
+static SCHEMA(schema_constraints, constraints_rows, "JobPropertiesConstraints", FILLS(job_spec));
 
 static const struct field execution_rows[] = {
-    TIME_ROW("startTime"),
-    TIME_ROW("endTime"),
-    {.name = "exitCode", .kind = FIELD_INT, .flags = FIELD_READONLY},
-    {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
+    TIME("startTime", READONLY),
+    TIME("endTime", READONLY),
+    INT("exitCode", READONLY),
+    LIST("errors", READONLY, schema_batchai_error),
 };
-static SCHEMA(schema_execution, "JobPropertiesExecutionInfo", execution_rows, NULL);
+static SCHEMA(schema_execution, execution_rows, "JobPropertiesExecutionInfo");
 
 /* Newer versions name three priorities, older ones number them (model/resource.h): both forms are
  * stored, whichever was given. */
@@ -284,118 +196,56 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 static const struct enum_name tools_of_2017[] = {OLD_TOOLS, {0, NULL}};
 static const struct enum_name tools_of_march[] = {OLD_TOOLS, {TOOL_PYTORCH, "pytorch"}, {0, NULL}};
 
-#define TOOL_TYPE_ROW(names, known)                                                                \
-    {                                                                                              \
-        .name = "toolType", .kind = FIELD_ENUM, .flags = FIELD_READONLY, .versions = (known),      \
-        .values = (names)                                                                          \
-    }
-
 /* In the old versions experimentName is a text of the user's own, in 2018-05-01 it is the
  * experiment in the path. "priority" is what schedulingPriority was called in early June 2018.
  * toolType is derived from the toolkit and stored (check_toolkit()). */
 static const struct field properties_rows[] = {
-    {.name = "experimentName", .kind = FIELD_STRING, .flags = FIELD_READONLY, .versions = V05},
-    {.name = "experimentName",
-     .canon = "experimentLabel",
-     .kind = FIELD_STRING,
-     .versions = V_FLAT,
-     .max = 1024},
-    {.name = "priority",
-     .kind = FIELD_INT,
-     .versions = V_FLAT,
-     .fallback = "0",
-     .min = -PRIORITY_MAX,
-     .max = PRIORITY_MAX,
-     INTO_INT(struct job_spec, priority)},
-    {.name = "priority",
-     .canon = "schedulingPriority",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_INPUT_ONLY,
-     .versions = V_2018_05_01,
-     .values = sched_priority_names},
-    {.name = "schedulingPriority",
-     .kind = FIELD_ENUM,
-     .versions = V05,
-     .values = sched_priority_names,
-     .fallback = "\"normal\""},
-    {.name = "cluster",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_cluster_id,
-     INTO_REFERENCE(struct job_spec, cluster_id)},
-    {.name = "jobOutputDirectoryPathSegment",
-     .kind = FIELD_STRING,
-     .flags = FIELD_READONLY,
-     .versions = V03 | V05},
-    {.name = "nodeCount",
-     .kind = FIELD_INT,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     INTO_INT(struct job_spec, node_count)},
-    {.name = "containerSettings",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_POINTER,
-     .sub = &schema_container,
-     INTO_POINTER(struct job_spec, container)},
-    {.name = "mountVolumes",
-     .kind = FIELD_OBJECT,
-     .versions = V03 | V05,
-     .sub = &schema_mount_volumes,
-     INTO_OBJECT(struct job_spec, mounts, struct mount_list)},
-    {.name = JOB_DOC_CLUSTER_MOUNTS,
-     .kind = FIELD_OBJECT,
-     .versions = V_STORED,
-     .sub = &schema_mount_volumes,
-     INTO_OBJECT(struct job_spec, cluster_mounts, struct mount_list)},
-    TOOL_TYPE_ROW(tools_of_2017, V17),
-    TOOL_TYPE_ROW(tools_of_march, V03),
-    {.name = "toolType",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .versions = V05,
-     .values = tool_type_names,
-     INTO_ENUM(struct job_spec, tool)},
-    TOOLKIT_ROW("cntkSettings", schema_cntk, V_ALL),
-    TOOLKIT_ROW("pyTorchSettings", schema_pytorch, V03 | V05),
-    TOOLKIT_ROW("tensorFlowSettings", schema_tensorflow, V_ALL),
-    TOOLKIT_ROW("caffeSettings", schema_caffe, V_ALL),
-    TOOLKIT_ROW("caffe2Settings", schema_caffe2, V_ALL),
-    TOOLKIT_ROW("chainerSettings", schema_chainer, V_ALL),
-    TOOLKIT_ROW("customToolkitSettings", schema_custom_toolkit, V_ALL),
-    TOOLKIT_ROW("customMpiSettings", schema_custom_mpi, V05),
-    TOOLKIT_ROW("horovodSettings", schema_horovod, V05),
-    {.name = "jobPreparation", .kind = FIELD_OBJECT, .sub = &schema_preparation, INTO_SAME},
-    {.name = "stdOutErrPathPrefix",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_PATH_BYTES,
-     .check = check_output_prefix,
-     INTO_TEXT(struct job_spec, std_prefix)},
-    LIST_ROW("inputDirectories", schema_input, V_ALL, inputs, n_inputs),
-    LIST_ROW("outputDirectories", schema_output, V_ALL, outputs, n_outputs),
-    LIST_ROW("environmentVariables", schema_env_variable, V_ALL, env, n_env),
-    LIST_ROW("secrets", schema_env_secret, V03 | V05, env, n_env),
-    {.name = "constraints",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_constraints,
-     .fallback = "{}",
-     INTO_SAME},
-    TIME_ROW("creationTime"),
-    {.name = "provisioningState",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .values = prov_state_names},
-    TIME_ROW("provisioningStateTransitionTime"),
-    {.name = "executionState",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .values = exec_state_names},
-    TIME_ROW("executionStateTransitionTime"),
-    {.name = "executionInfo",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_execution},
+    TEXT("experimentName", READONLY, .versions = V05),
+    TEXT("experimentName", .canon = "experimentLabel", .versions = V_FLAT, .max = 1024),
+    INT("priority", 0, -PRIORITY_MAX, PRIORITY_MAX, .versions = V_FLAT, .fallback = "0",
+        INTO(job_spec, priority)),
+    ENUM("priority", INPUT_ONLY, sched_priority_names, .canon = "schedulingPriority",
+         .versions = V05),
+    ENUM("schedulingPriority", 0, sched_priority_names, .versions = V05, .fallback = "\"normal\""),
+    OBJECT("cluster", REQUIRED, schema_cluster_id, INTO(job_spec, cluster_id)),
+    TEXT("jobOutputDirectoryPathSegment", READONLY, .versions = V03 | V05),
+    INT("nodeCount", REQUIRED, .min = 1, INTO(job_spec, node_count)),
+    OBJECT("containerSettings", POINTER, schema_container, INTO(job_spec, container)),
+    OBJECT("mountVolumes", 0, schema_mount_volumes, .versions = V03 | V05, INTO(job_spec, mounts)),
+    OBJECT(JOB_DOC_CLUSTER_MOUNTS, 0, schema_mount_volumes, .versions = V_STORED,
+           INTO(job_spec, cluster_mounts)),
+    ENUM("toolType", READONLY, tools_of_2017, .versions = V17),
+    ENUM("toolType", READONLY, tools_of_march, .versions = V03),
+    ENUM("toolType", READONLY, tool_type_names, .versions = V05, INTO(job_spec, tool)),
+    OBJECT("cntkSettings", KEEP_EMPTY, schema_cntk, INTO(job_spec, toolkit)),
+    OBJECT("pyTorchSettings", KEEP_EMPTY, schema_pytorch, .versions = V03 | V05,
+           INTO(job_spec, toolkit)),
+    OBJECT("tensorFlowSettings", KEEP_EMPTY, schema_tensorflow, INTO(job_spec, toolkit)),
+    OBJECT("caffeSettings", KEEP_EMPTY, schema_caffe, INTO(job_spec, toolkit)),
+    OBJECT("caffe2Settings", KEEP_EMPTY, schema_caffe2, INTO(job_spec, toolkit)),
+    OBJECT("chainerSettings", KEEP_EMPTY, schema_chainer, INTO(job_spec, toolkit)),
+    OBJECT("customToolkitSettings", KEEP_EMPTY, schema_custom_toolkit, INTO(job_spec, toolkit)),
+    OBJECT("customMpiSettings", KEEP_EMPTY, schema_custom_mpi, .versions = V05,
+           INTO(job_spec, toolkit)),
+    OBJECT("horovodSettings", KEEP_EMPTY, schema_horovod, .versions = V05, INTO(job_spec, toolkit)),
+    OBJECT("jobPreparation", 0, schema_preparation, INTO_SAME),
+    TEXT("stdOutErrPathPrefix", REQUIRED, 1, MAX_PATH_BYTES, .check = check_output_prefix,
+         INTO(job_spec, std_prefix)),
+    LIST("inputDirectories", 0, schema_input, .max = MAX_ITEMS,
+         INTO_LIST(job_spec, inputs, n_inputs)),
+    LIST("outputDirectories", 0, schema_output, .max = MAX_ITEMS,
+         INTO_LIST(job_spec, outputs, n_outputs)),
+    LIST("environmentVariables", 0, schema_env_variable, .max = MAX_ITEMS,
+         INTO_LIST(job_spec, env, n_env)),
+    LIST("secrets", 0, schema_env_secret, .versions = V03 | V05, .max = MAX_ITEMS,
+         INTO_LIST(job_spec, env, n_env)),
+    OBJECT("constraints", 0, schema_constraints, .fallback = "{}", INTO_SAME),
+    TIME("creationTime", READONLY),
+    ENUM("provisioningState", READONLY, prov_state_names),
+    TIME("provisioningStateTransitionTime", READONLY),
+    ENUM("executionState", READONLY, exec_state_names),
+    TIME("executionStateTransitionTime", READONLY),
+    OBJECT("executionInfo", READONLY, schema_execution),
 };
 static void finish_job(struct arena *a, const json_t *obj, void *into)
 {
@@ -405,28 +255,15 @@ static void finish_job(struct arena *a, const json_t *obj, void *into)
     wishes_take(spec->env, &spec->n_env, &spec->wishes);
 }
 
-static SCHEMA_INTO(schema_properties, "JobProperties", properties_rows, check_job, struct job_spec,
-                   finish_job);
+static SCHEMA(schema_properties, properties_rows, "JobProperties", .check = check_job,
+              FILLS(job_spec), .finish = finish_job);
 
-/* The old versions' requests say where a job is and may tag it; their replies never did. */
+/* The old versions' requests say where a job is, which must be where its cluster is; their replies
+ * did not say it. */
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
-    {.name = "location",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED | FIELD_DISCARD,
-     .versions = V_FLAT,
-     .min = 1,
-     .max = 128,
-     .check = check_location},
-    {.name = "tags",
-     .kind = FIELD_MAP,
-     .flags = FIELD_DISCARD,
-     .versions = V_FLAT,
-     .max = MAX_TAGS},
-    {.name = "properties",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_properties,
-     INTO_SAME},
+    TEXT("location", REQUIRED | INPUT_ONLY, 1, 128, .versions = V_FLAT, .check = check_location),
+    MAP("tags", .versions = V_FLAT, .max = MAX_TAGS),
+    OBJECT("properties", REQUIRED, schema_properties, INTO_SAME),
 };
-SCHEMA_INTO(schema_job, "Job", job_rows, NULL, struct job_spec, NULL);
+SCHEMA(schema_job, job_rows, "Job", FILLS(job_spec));

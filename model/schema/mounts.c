@@ -10,33 +10,20 @@
 #include "model/spec.h"
 
 #define MOUNT_PATH_ROW                                                                             \
-    {                                                                                              \
-        .name = "relativeMountPath", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1,      \
-        .max = 1024, .check = check_mount_path, INTO_TEXT(struct mount_volume, relative_path)      \
-    }
+    TEXT("relativeMountPath", REQUIRED, 1, 1024, .check = check_mount_path,                        \
+         INTO(mount_volume, relative_path))
 #define ACCOUNT_ROW                                                                                \
-    {                                                                                              \
-        .name = "accountName", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1,            \
-        .max = ACCOUNT_NAME_MAX, .check = check_account_name,                                      \
-        INTO_TEXT(struct mount_volume, account)                                                    \
-    }
+    TEXT("accountName", REQUIRED, 1, ACCOUNT_NAME_MAX, .check = check_account_name,                \
+         INTO(mount_volume, account))
 /* Until October 2017 it was called credentialsInfo. */
+/* clang-format off */
 #define CREDENTIALS_ROWS                                                                           \
-    {.name = "credentialsInfo",                                                                    \
-     .canon = "credentials",                                                                       \
-     .kind = FIELD_OBJECT,                                                                         \
-     .flags = FIELD_INPUT_ONLY | FIELD_KEEP_EMPTY,                                                 \
-     .versions = V17,                                                                              \
-     .sub = &schema_credentials},                                                                  \
-    {                                                                                              \
-        .name = "credentials", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED | FIELD_KEEP_EMPTY,   \
-        .sub = &schema_credentials, INTO_SAME                                                      \
-    }
+    OBJECT("credentialsInfo", INPUT_ONLY | KEEP_EMPTY, schema_credentials,                         \
+           .canon = "credentials", .versions = V17),                                               \
+    OBJECT("credentials", REQUIRED | KEEP_EMPTY, schema_credentials, INTO_SAME)
+/* clang-format on */
 #define OPTIONS_ROW                                                                                \
-    {                                                                                              \
-        .name = "mountOptions", .kind = FIELD_STRING, .max = 4096, .check = check_clean_text,      \
-        INTO_TEXT(struct mount_volume, options)                                                    \
-    }
+    TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(mount_volume, options))
 
 /* Neither is required: shares of the embedded default are folders, which need no key. Both at once
  * would leave open which one counts. */
@@ -49,18 +36,11 @@ static int check_credentials(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field credentials_rows[] = {
-    {.name = "accountKey",
-     .kind = FIELD_STRING,
-     .flags = FIELD_SECRET,
-     .max = 4096,
-     INTO_TEXT(struct mount_volume, key)},
-    {.name = "accountKeySecretReference",
-     .kind = FIELD_OBJECT,
-     .sub = &schema_secret_reference,
-     INTO_REFERENCE(struct mount_volume, secret_ref)},
+    TEXT("accountKey", SECRET, .max = 4096, INTO(mount_volume, key)),
+    OBJECT("accountKeySecretReference", 0, schema_secret_reference, INTO(mount_volume, secret_ref)),
 };
-static SCHEMA_INTO(schema_credentials, "AzureStorageCredentialsInfo", credentials_rows,
-                   check_credentials, struct mount_volume, NULL);
+static SCHEMA(schema_credentials, credentials_rows, "AzureStorageCredentialsInfo",
+              .check = check_credentials, FILLS(mount_volume));
 
 /* Sets the kind of a volume by the list that it stands in, and removes slashes from the end of its
  * path. */
@@ -136,97 +116,59 @@ static int check_file_share(json_t *obj, const char *path, struct err *e)
 
 static const struct field file_share_rows[] = {
     ACCOUNT_ROW,
-    {.name = "azureFileUrl",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_URL_BYTES,
-     .check = check_share_url},
+    TEXT("azureFileUrl", REQUIRED, 1, MAX_URL_BYTES, .check = check_share_url),
     CREDENTIALS_ROWS,
     MOUNT_PATH_ROW,
-    {.name = "fileMode",
-     .kind = FIELD_STRING,
-     .fallback = "\"0777\"",
-     .check = check_mode,
-     INTO_TEXT(struct mount_volume, file_mode)},
-    {.name = "directoryMode",
-     .kind = FIELD_STRING,
-     .fallback = "\"0777\"",
-     .check = check_mode,
-     INTO_TEXT(struct mount_volume, directory_mode)},
+    TEXT("fileMode", .fallback = "\"0777\"", .check = check_mode, INTO(mount_volume, file_mode)),
+    TEXT("directoryMode", .fallback = "\"0777\"", .check = check_mode,
+         INTO(mount_volume, directory_mode)),
 };
-static SCHEMA_INTO(schema_file_share, "AzureFileShareReference", file_share_rows, check_file_share,
-                   struct mount_volume, finish_file_share);
+static SCHEMA(schema_file_share, file_share_rows, "AzureFileShareReference",
+              .check = check_file_share, FILLS(mount_volume), .finish = finish_file_share);
 
 static const struct field blob_rows[] = {
     ACCOUNT_ROW,
-    {.name = "containerName",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = SHARE_NAME_MAX,
-     .check = check_share_name,
-     INTO_TEXT(struct mount_volume, share)},
+    TEXT("containerName", REQUIRED, 1, SHARE_NAME_MAX, .check = check_share_name,
+         INTO(mount_volume, share)),
     CREDENTIALS_ROWS,
     MOUNT_PATH_ROW,
     OPTIONS_ROW,
 };
-static SCHEMA_INTO(schema_blob, "AzureBlobFileSystemReference", blob_rows, NULL,
-                   struct mount_volume, finish_blob);
+static SCHEMA(schema_blob, blob_rows, "AzureBlobFileSystemReference", FILLS(mount_volume),
+              .finish = finish_blob);
 
-/* Decoded into a text: see INTO_REFERENCE. */
+/* Decoded into a text (INTO() of model/schema_rows.h). */
 static const struct field file_server_id_rows[] = {
-    {.name = "id",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED | FIELD_ID,
-     .min = 1,
-     .max = MAX_ID_BYTES,
-     .check = check_file_server_id,
-     INTO_SAME},
+    TEXT("id", REQUIRED | ID, 1, MAX_ID_BYTES, .check = check_file_server_id, INTO_SAME),
 };
-static SCHEMA_INTO(schema_file_server_id, "ResourceId", file_server_id_rows, NULL, const char *,
-                   NULL);
+static SCHEMA(schema_file_server_id, file_server_id_rows, "ResourceId",
+              .size = sizeof(const char *));
 
 static const struct field file_server_mount_rows[] = {
-    {.name = "fileServer",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_file_server_id,
-     INTO_REFERENCE(struct mount_volume, source)},
-    {.name = "sourceDirectory",
-     .kind = FIELD_STRING,
-     .max = MAX_PATH_BYTES,
-     .check = check_clean_text,
-     INTO_TEXT(struct mount_volume, source_directory)},
+    OBJECT("fileServer", REQUIRED, schema_file_server_id, INTO(mount_volume, source)),
+    TEXT("sourceDirectory", .max = MAX_PATH_BYTES, .check = check_clean_text,
+         INTO(mount_volume, source_directory)),
     MOUNT_PATH_ROW,
     OPTIONS_ROW,
 };
-static SCHEMA_INTO(schema_file_server_mount, "FileServerReference", file_server_mount_rows, NULL,
-                   struct mount_volume, finish_file_server);
+static SCHEMA(schema_file_server_mount, file_server_mount_rows, "FileServerReference",
+              FILLS(mount_volume), .finish = finish_file_server);
 
 static const struct field unmanaged_rows[] = {
-    {.name = "mountCommand",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct mount_volume, source)},
+    TEXT("mountCommand", REQUIRED, 1, MAX_ARG_BYTES, INTO(mount_volume, source)),
     MOUNT_PATH_ROW,
 };
-static SCHEMA_INTO(schema_unmanaged, "UnmanagedFileSystemReference", unmanaged_rows, NULL,
-                   struct mount_volume, finish_unmanaged);
-
-#define VOLUMES_ROW(label, table)                                                                  \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .sub = &(table), .max = MAX_ITEMS,                   \
-        INTO_LIST(struct mount_list, items, n)                                                     \
-    }
+static SCHEMA(schema_unmanaged, unmanaged_rows, "UnmanagedFileSystemReference", FILLS(mount_volume),
+              .finish = finish_unmanaged);
 
 static const struct field mount_volumes_rows[] = {
-    VOLUMES_ROW("azureFileShares", schema_file_share),
-    VOLUMES_ROW("azureBlobFileSystems", schema_blob),
-    VOLUMES_ROW("fileServers", schema_file_server_mount),
-    VOLUMES_ROW("unmanagedFileSystems", schema_unmanaged),
+    LIST("azureFileShares", 0, schema_file_share, .max = MAX_ITEMS,
+         INTO_LIST(mount_list, items, n)),
+    LIST("azureBlobFileSystems", 0, schema_blob, .max = MAX_ITEMS, INTO_LIST(mount_list, items, n)),
+    LIST("fileServers", 0, schema_file_server_mount, .max = MAX_ITEMS,
+         INTO_LIST(mount_list, items, n)),
+    LIST("unmanagedFileSystems", 0, schema_unmanaged, .max = MAX_ITEMS,
+         INTO_LIST(mount_list, items, n)),
 };
 
 /* All volumes of one resource share one mount root. */
@@ -239,5 +181,5 @@ static int check_mount_volumes(json_t *obj, const char *path, struct err *e)
     json_decref(seen);
     return rc;
 }
-SCHEMA_INTO(schema_mount_volumes, "MountVolumes", mount_volumes_rows, check_mount_volumes,
-            struct mount_list, NULL);
+SCHEMA(schema_mount_volumes, mount_volumes_rows, "MountVolumes", .check = check_mount_volumes,
+       FILLS(mount_list));

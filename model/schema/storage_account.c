@@ -8,33 +8,6 @@
 
 enum { MAX_RULES = 1000, MAX_METADATA = 200, MAX_SAS_BYTES = 2048 };
 
-#define TEXT_ROW(label, bits, most)                                                                \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = (bits), .min = 1, .max = (most),           \
-        .check = check_clean_text                                                                  \
-    }
-#define READ_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = FIELD_READONLY                             \
-    }
-#define BOOL_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_BOOL                                                        \
-    }
-#define ENUM_ROW(label, bits, names)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .flags = (bits), .values = (names)                    \
-    }
-#define OBJECT_ROW(label, bits, table)                                                             \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = (bits), .sub = &(table)                    \
-    }
-#define LIST_ROW(label, table)                                                                     \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .flags = FIELD_KEEP_EMPTY, .sub = &(table),          \
-        .max = MAX_RULES                                                                           \
-    }
-
 static const struct enum_name skus[] = {
     {1, "Standard_LRS"},    {2, "Standard_GRS"},    {3, "Standard_RAGRS"},
     {4, "Standard_ZRS"},    {5, "Premium_LRS"},     {6, "Premium_ZRS"},
@@ -63,76 +36,82 @@ static const struct enum_name key_names[] = {{1, "key1"}, {2, "key2"}, {0, NULL}
 /* --- what closes an account ------------------------------------------------------------------- */
 
 /* It is stored and shown; nothing is closed by it (docs/storage.md). */
-static const struct field ip_rule_rows[] = {TEXT_ROW("value", FIELD_REQUIRED, 64),
-                                            ENUM_ROW("action", 0, actions)};
-static SCHEMA(schema_ip_rule, "IPRule", ip_rule_rows, NULL);
-static const struct field network_rule_rows[] = {TEXT_ROW("id", FIELD_REQUIRED, MAX_ID_BYTES),
-                                                 ENUM_ROW("action", 0, actions)};
-static SCHEMA(schema_network_rule, "VirtualNetworkRule", network_rule_rows, NULL);
-static const struct field resource_rule_rows[] = {TEXT_ROW("tenantId", 0, 64),
-                                                  TEXT_ROW("resourceId", 0, MAX_ID_BYTES)};
-static SCHEMA(schema_resource_rule, "ResourceAccessRule", resource_rule_rows, NULL);
-static const struct field network_acls_rows[] = {
-    TEXT_ROW("bypass", 0, 64), /* several, joined by commas */
-    LIST_ROW("resourceAccessRules", schema_resource_rule),
-    LIST_ROW("virtualNetworkRules", schema_network_rule),
-    LIST_ROW("ipRules", schema_ip_rule),
-    {.name = "defaultAction", .kind = FIELD_ENUM, .values = actions, .fallback = "\"Allow\""},
+static const struct field ip_rule_rows[] = {
+    TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
+    ENUM("action", 0, actions),
 };
-static SCHEMA(schema_network_acls, "NetworkRuleSet", network_acls_rows, NULL);
+static SCHEMA(schema_ip_rule, ip_rule_rows, "IPRule");
+static const struct field network_rule_rows[] = {
+    TEXT("id", REQUIRED, 1, MAX_ID_BYTES, .check = check_clean_text),
+    ENUM("action", 0, actions),
+};
+static SCHEMA(schema_network_rule, network_rule_rows, "VirtualNetworkRule");
+static const struct field resource_rule_rows[] = {
+    TEXT("tenantId", 0, 1, 64, .check = check_clean_text),
+    TEXT("resourceId", 0, 1, MAX_ID_BYTES, .check = check_clean_text),
+};
+static SCHEMA(schema_resource_rule, resource_rule_rows, "ResourceAccessRule");
+static const struct field network_acls_rows[] = {
+    TEXT("bypass", 0, 1, 64, .check = check_clean_text), /* several, joined by commas */
+    LIST("resourceAccessRules", KEEP_EMPTY, schema_resource_rule, .max = MAX_RULES),
+    LIST("virtualNetworkRules", KEEP_EMPTY, schema_network_rule, .max = MAX_RULES),
+    LIST("ipRules", KEEP_EMPTY, schema_ip_rule, .max = MAX_RULES),
+    ENUM("defaultAction", 0, actions, .fallback = "\"Allow\""),
+};
+static SCHEMA(schema_network_acls, network_acls_rows, "NetworkRuleSet");
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-static const struct field sku_rows[] = {ENUM_ROW("name", FIELD_REQUIRED, skus), READ_ROW("tier")};
-static SCHEMA(schema_sku, "Sku", sku_rows, NULL);
+static const struct field sku_rows[] = {ENUM("name", REQUIRED, skus), TEXT("tier", READONLY)};
+static SCHEMA(schema_sku, sku_rows, "Sku");
 
 static const struct field encryption_service_rows[] = {
-    {.name = "keyType", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "enabled", .kind = FIELD_BOOL, .flags = FIELD_READONLY},
-    {.name = "lastEnabledTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
+    TEXT("keyType", READONLY),
+    BOOL("enabled", READONLY),
+    TIME("lastEnabledTime", READONLY),
 };
-static SCHEMA(schema_encryption_service, "EncryptionService", encryption_service_rows, NULL);
+static SCHEMA(schema_encryption_service, encryption_service_rows, "EncryptionService");
 static const struct field encryption_services_rows[] = {
-    OBJECT_ROW("file", 0, schema_encryption_service),
-    OBJECT_ROW("blob", 0, schema_encryption_service),
+    OBJECT("file", 0, schema_encryption_service),
+    OBJECT("blob", 0, schema_encryption_service),
 };
-static SCHEMA(schema_encryption_services, "EncryptionServices", encryption_services_rows, NULL);
+static SCHEMA(schema_encryption_services, encryption_services_rows, "EncryptionServices");
 static const struct field encryption_rows[] = {
-    OBJECT_ROW("services", 0, schema_encryption_services),
-    ENUM_ROW("keySource", 0, key_sources),
-    BOOL_ROW("requireInfrastructureEncryption"),
+    OBJECT("services", 0, schema_encryption_services),
+    ENUM("keySource", 0, key_sources),
+    BOOL("requireInfrastructureEncryption"),
 };
-static SCHEMA(schema_encryption, "Encryption", encryption_rows, NULL);
+static SCHEMA(schema_encryption, encryption_rows, "Encryption");
 
 static const struct field sas_policy_rows[] = {
-    TEXT_ROW("sasExpirationPeriod", FIELD_REQUIRED, 64),
-    ENUM_ROW("expirationAction", FIELD_REQUIRED, sas_actions),
+    TEXT("sasExpirationPeriod", REQUIRED, 1, 64, .check = check_clean_text),
+    ENUM("expirationAction", REQUIRED, sas_actions),
 };
-static SCHEMA(schema_sas_policy, "SasPolicy", sas_policy_rows, NULL);
+static SCHEMA(schema_sas_policy, sas_policy_rows, "SasPolicy");
 static const struct field key_policy_rows[] = {
-    {.name = "keyExpirationPeriodInDays",
-     .kind = FIELD_INT,
-     .flags = FIELD_REQUIRED,
-     .min = 0,
-     .max = 36500},
+    INT("keyExpirationPeriodInDays", REQUIRED, .max = 36500),
 };
-static SCHEMA(schema_key_policy, "KeyPolicy", key_policy_rows, NULL);
+static SCHEMA(schema_key_policy, key_policy_rows, "KeyPolicy");
 static const struct field routing_rows[] = {
-    ENUM_ROW("routingChoice", 0, choices),
-    BOOL_ROW("publishMicrosoftEndpoints"),
-    BOOL_ROW("publishInternetEndpoints"),
+    ENUM("routingChoice", 0, choices),
+    BOOL("publishMicrosoftEndpoints"),
+    BOOL("publishInternetEndpoints"),
 };
-static SCHEMA(schema_routing, "RoutingPreference", routing_rows, NULL);
+static SCHEMA(schema_routing, routing_rows, "RoutingPreference");
 
-static const struct field endpoints_rows[] = {READ_ROW("blob"),  READ_ROW("queue"),
-                                              READ_ROW("table"), READ_ROW("file"),
-                                              READ_ROW("web"),   READ_ROW("dfs")};
-static SCHEMA(schema_endpoints, "Endpoints", endpoints_rows, NULL);
-static const struct field key_times_rows[] = {
-    {.name = "key1", .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    {.name = "key2", .kind = FIELD_TIME, .flags = FIELD_READONLY},
+/* clang-format off */
+static const struct field endpoints_rows[] = {
+    TEXT("blob", READONLY),
+    TEXT("queue", READONLY),
+    TEXT("table", READONLY),
+    TEXT("file", READONLY),
+    TEXT("web", READONLY),
+    TEXT("dfs", READONLY),
 };
-static SCHEMA(schema_key_times, "KeyCreationTime", key_times_rows, NULL);
+/* clang-format on */
+static SCHEMA(schema_endpoints, endpoints_rows, "Endpoints");
+static const struct field key_times_rows[] = {TIME("key1", READONLY), TIME("key2", READONLY)};
+static SCHEMA(schema_key_times, key_times_rows, "KeyCreationTime");
 
 static int check_off(const json_t *value, const char *path, struct err *e)
 {
@@ -141,104 +120,88 @@ static int check_off(const json_t *value, const char *path, struct err *e)
     return err_set(e, ERR_NOT_SUPPORTED, path, "%s is true; batchaid does not serve that", path);
 }
 
-#define OFF_ROW(label)                                                                             \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_BOOL, .check = check_off                                    \
-    }
-
 static const struct field properties_rows[] = {
-    READ_ROW("provisioningState"),
-    OBJECT_ROW("primaryEndpoints", FIELD_READONLY, schema_endpoints),
-    READ_ROW("primaryLocation"),
-    READ_ROW("statusOfPrimary"),
-    {.name = "creationTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    OBJECT_ROW("sasPolicy", 0, schema_sas_policy),
-    OBJECT_ROW("keyPolicy", 0, schema_key_policy),
-    OBJECT_ROW("keyCreationTime", FIELD_READONLY, schema_key_times),
-    OBJECT_ROW("encryption", 0, schema_encryption),
-    ENUM_ROW("accessTier", 0, tiers),
-    BOOL_ROW("supportsHttpsTrafficOnly"),
-    OBJECT_ROW("networkAcls", 0, schema_network_acls),
-    OFF_ROW("isSftpEnabled"),
-    OFF_ROW("isLocalUserEnabled"),
-    OFF_ROW("isHnsEnabled"),
-    ENUM_ROW("largeFileSharesState", 0, switches),
-    OBJECT_ROW("routingPreference", 0, schema_routing),
-    BOOL_ROW("allowBlobPublicAccess"),
-    ENUM_ROW("minimumTlsVersion", 0, tls_versions),
-    BOOL_ROW("allowSharedKeyAccess"),
-    OFF_ROW("isNfsV3Enabled"),
-    BOOL_ROW("allowCrossTenantReplication"),
-    BOOL_ROW("defaultToOAuthAuthentication"),
-    ENUM_ROW("publicNetworkAccess", 0, switches),
-    ENUM_ROW("allowedCopyScope", 0, copy_scopes),
-    ENUM_ROW("dnsEndpointType", 0, dns_types),
+    TEXT("provisioningState", READONLY),
+    OBJECT("primaryEndpoints", READONLY, schema_endpoints),
+    TEXT("primaryLocation", READONLY),
+    TEXT("statusOfPrimary", READONLY),
+    TIME("creationTime", READONLY),
+    OBJECT("sasPolicy", 0, schema_sas_policy),
+    OBJECT("keyPolicy", 0, schema_key_policy),
+    OBJECT("keyCreationTime", READONLY, schema_key_times),
+    OBJECT("encryption", 0, schema_encryption),
+    ENUM("accessTier", 0, tiers),
+    BOOL("supportsHttpsTrafficOnly"),
+    OBJECT("networkAcls", 0, schema_network_acls),
+    BOOL("isSftpEnabled", .check = check_off),
+    BOOL("isLocalUserEnabled", .check = check_off),
+    BOOL("isHnsEnabled", .check = check_off),
+    ENUM("largeFileSharesState", 0, switches),
+    OBJECT("routingPreference", 0, schema_routing),
+    BOOL("allowBlobPublicAccess"),
+    ENUM("minimumTlsVersion", 0, tls_versions),
+    BOOL("allowSharedKeyAccess"),
+    BOOL("isNfsV3Enabled", .check = check_off),
+    BOOL("allowCrossTenantReplication"),
+    BOOL("defaultToOAuthAuthentication"),
+    ENUM("publicNetworkAccess", 0, switches),
+    ENUM("allowedCopyScope", 0, copy_scopes),
+    ENUM("dnsEndpointType", 0, dns_types),
 };
-static SCHEMA(schema_properties, "StorageAccountProperties", properties_rows, NULL);
+static SCHEMA(schema_properties, properties_rows, "StorageAccountProperties");
 
 static const struct field account_rows[] = {
-    OBJECT_ROW("sku", FIELD_REQUIRED, schema_sku),
-    ENUM_ROW("kind", FIELD_REQUIRED, kinds),
-    READ_ROW("id"),
-    READ_ROW("name"),
-    READ_ROW("type"),
-    {.name = "location",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_location},
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_TAGS},
-    OBJECT_ROW("properties", 0, schema_properties),
+    OBJECT("sku", REQUIRED, schema_sku),
+    ENUM("kind", REQUIRED, kinds),
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("location", REQUIRED, 1, 128, .check = check_location),
+    MAP("tags", KEEP_EMPTY, .max = MAX_TAGS),
+    OBJECT("properties", 0, schema_properties),
 };
-SCHEMA(schema_storage_account, "StorageAccount", account_rows, NULL);
+SCHEMA(schema_storage_account, account_rows, "StorageAccount");
 
 static const struct field account_name_rows[] = {
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .max = 1024},
-    ENUM_ROW("type", FIELD_REQUIRED, account_types),
+    TEXT("name", REQUIRED, .max = 1024),
+    ENUM("type", REQUIRED, account_types),
 };
-SCHEMA(schema_account_name, "StorageAccountCheckNameAvailabilityParameters", account_name_rows,
-       NULL);
+SCHEMA(schema_account_name, account_name_rows, "StorageAccountCheckNameAvailabilityParameters");
 
-static const struct field key_name_rows[] = {ENUM_ROW("keyName", FIELD_REQUIRED, key_names)};
-SCHEMA(schema_key_name, "StorageAccountRegenerateKeyParameters", key_name_rows, NULL);
+static const struct field key_name_rows[] = {ENUM("keyName", REQUIRED, key_names)};
+SCHEMA(schema_key_name, key_name_rows, "StorageAccountRegenerateKeyParameters");
 
 /* --- signatures: the values go into the text that is signed as they are ------------------------
  */
 
-#define SAS_ROW(label, bits)                                                                       \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = (bits), .max = MAX_SAS_BYTES,              \
-        .check = check_clean_text                                                                  \
-    }
 static const struct field account_sas_rows[] = {
-    SAS_ROW("signedServices", FIELD_REQUIRED),
-    SAS_ROW("signedResourceTypes", FIELD_REQUIRED),
-    SAS_ROW("signedPermission", FIELD_REQUIRED),
-    SAS_ROW("signedExpiry", FIELD_REQUIRED),
-    SAS_ROW("signedStart", 0),
-    SAS_ROW("signedIp", 0),
-    SAS_ROW("signedProtocol", 0),
-    ENUM_ROW("keyToSign", 0, key_names),
+    TEXT("signedServices", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedResourceTypes", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedPermission", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedExpiry", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedStart", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedIp", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedProtocol", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    ENUM("keyToSign", 0, key_names),
 };
-SCHEMA(schema_account_sas, "AccountSasParameters", account_sas_rows, NULL);
+SCHEMA(schema_account_sas, account_sas_rows, "AccountSasParameters");
 static const struct field service_sas_rows[] = {
-    SAS_ROW("canonicalizedResource", FIELD_REQUIRED),
-    SAS_ROW("signedResource", FIELD_REQUIRED),
-    SAS_ROW("signedPermission", 0),
-    SAS_ROW("signedExpiry", 0),
-    SAS_ROW("signedStart", 0),
-    SAS_ROW("signedIp", 0),
-    SAS_ROW("signedProtocol", 0),
-    SAS_ROW("signedIdentifier", 0),
-    SAS_ROW("rscc", 0),
-    SAS_ROW("rscd", 0),
-    SAS_ROW("rsce", 0),
-    SAS_ROW("rscl", 0),
-    SAS_ROW("rsct", 0),
-    ENUM_ROW("keyToSign", 0, key_names),
+    TEXT("canonicalizedResource", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedResource", REQUIRED, .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedPermission", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedExpiry", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedStart", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedIp", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedProtocol", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("signedIdentifier", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("rscc", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("rscd", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("rsce", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("rscl", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    TEXT("rsct", .max = MAX_SAS_BYTES, .check = check_clean_text),
+    ENUM("keyToSign", 0, key_names),
 };
-SCHEMA(schema_service_sas, "ServiceSasParameters", service_sas_rows, NULL);
+SCHEMA(schema_service_sas, service_sas_rows, "ServiceSasParameters");
 
 /* --- shares and containers -------------------------------------------------------------------- */
 
@@ -256,8 +219,8 @@ static int check_metadata(const json_t *value, const char *path, struct err *e)
     json_object_foreach((json_t *)value, name, word) {
         if (!metadata_name_ok(name))
             return err_set(e, ERR_INVALID_PROPERTY, path,
-                           "%s has the name '%.60s'; names have letters, digits, _ and -, and do "
-                           "not begin with a digit",
+                           "%s has the name '%.60s'; names have letters, digits and _, and do not "
+                           "begin with a digit",
                            path, name);
         if (!metadata_value_ok(json_string_value(word)))
             return err_set(e, ERR_INVALID_PROPERTY, path,
@@ -266,27 +229,22 @@ static int check_metadata(const json_t *value, const char *path, struct err *e)
     return 0;
 }
 
-#define METADATA_ROW                                                                               \
-    {                                                                                              \
-        .name = "metadata", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_METADATA,     \
-        .check = check_metadata                                                                    \
-    }
+#define METADATA_ROW MAP("metadata", KEEP_EMPTY, .max = MAX_METADATA, .check = check_metadata)
 
 static const struct field share_properties_rows[] = {
     METADATA_ROW,
-    {.name = "shareQuota", .kind = FIELD_INT, .min = 1, .max = SHARE_QUOTA_MAX},
-    ENUM_ROW("enabledProtocols", 0, protocols),
-    ENUM_ROW("accessTier", 0, share_tiers),
+    INT("shareQuota", 0, 1, SHARE_QUOTA_MAX),
+    ENUM("enabledProtocols", 0, protocols),
+    ENUM("accessTier", 0, share_tiers),
 };
-static SCHEMA(schema_share_properties, "FileShareProperties", share_properties_rows, NULL);
-static const struct field share_rows[] = {OBJECT_ROW("properties", 0, schema_share_properties)};
-SCHEMA(schema_share_rm, "FileShare", share_rows, NULL);
+static SCHEMA(schema_share_properties, share_properties_rows, "FileShareProperties");
+static const struct field share_rows[] = {OBJECT("properties", 0, schema_share_properties)};
+SCHEMA(schema_share_rm, share_rows, "FileShare");
 
 static const struct field container_properties_rows[] = {
     METADATA_ROW,
-    ENUM_ROW("publicAccess", 0, accesses),
+    ENUM("publicAccess", 0, accesses),
 };
-static SCHEMA(schema_container_properties, "ContainerProperties", container_properties_rows, NULL);
-static const struct field container_rows[] = {
-    OBJECT_ROW("properties", 0, schema_container_properties)};
-SCHEMA(schema_container_rm, "BlobContainer", container_rows, NULL);
+static SCHEMA(schema_container_properties, container_properties_rows, "ContainerProperties");
+static const struct field container_rows[] = {OBJECT("properties", 0, schema_container_properties)};
+SCHEMA(schema_container_rm, container_rows, "BlobContainer");

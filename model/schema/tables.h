@@ -1,90 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and checks that several resources share; private to model/schema/.
- *
- * How to read a row: name, kind, flags, then what the kind needs (values, sub), then default
- * (.fallback, JSON text), range and extra check. Rows stand in the order of replies.
- * A new property is a row; a property that only some versions know has .versions; one that they
- * call differently has .canon, the newest name.
+ * Tables, rows and checks that several resources share; private to the tables of model/.
+ * model/schema_rows.h says how to read and write a row.
  */
 #ifndef MODEL_SCHEMA_TABLES_H
 #define MODEL_SCHEMA_TABLES_H
 
 #include "model/schema_priv.h"
+#include "model/schema_rows.h"
 #include "model/spec.h"
 
-#define SCHEMA(symbol, label, rows, rule)                                                          \
-    const struct schema symbol = {.name = (label),                                                 \
-                                  .fields = (rows),                                                \
-                                  .n_fields = sizeof(rows) / sizeof *(rows),                       \
-                                  .check = (rule)}
-
-/* A table that is decoded into a `type`: its rows name places in that struct. */
-#define SCHEMA_INTO(symbol, label, rows, rule, type, last)                                         \
-    const struct schema symbol = {.name = (label),                                                 \
-                                  .fields = (rows),                                                \
-                                  .n_fields = sizeof(rows) / sizeof *(rows),                       \
-                                  .check = (rule),                                                 \
-                                  .size = sizeof(type),                                            \
-                                  .finish = (last)}
-
-/* The place of a property: one macro for each type of member, so that a wrong one does not compile.
- */
-#define INTO_(type, member, kind)                                                                  \
-    .into = (unsigned short)(offsetof(type, member) + _Generic(((type *)0)->member, kind : 1))
-#define INTO_TEXT(type, member) INTO_(type, member, const char *)
-#define INTO_INT(type, member)  INTO_(type, member, int)
-#define INTO_BOOL(type, member) INTO_(type, member, bool)
-#define INTO_US(type, member)   INTO_(type, member, int64_t)
-/* An enum or a struct: any member of the right size. */
-#define INTO_SIZED(type, member, bytes)                                                            \
-    .into = (unsigned short)(offsetof(type, member) +                                              \
-                             sizeof(char[sizeof(((type *)0)->member) == (bytes) ? 1 : -1]))
-#define INTO_ENUM(type, member)        INTO_SIZED(type, member, sizeof(int))
-#define INTO_OBJECT(type, member, sub) INTO_SIZED(type, member, sizeof(sub))
-#define INTO_POINTER(type, member)     INTO_SIZED(type, member, sizeof(void *))
-/* The object's properties are members of the same struct as those beside it. */
-#define INTO_SAME .into = 1
-/* An object of which one text counts: the id that it refers to, or the URL of a secret. */
-#define INTO_REFERENCE(type, member) INTO_TEXT(type, member)
-#define INTO_LIST(type, member, count)                                                             \
-    INTO_POINTER(type, member),                                                                    \
-        .count_into =                                                                              \
-            (unsigned short)(offsetof(type, count) + _Generic(((type *)0)->count, size_t : 1))
-
 /* What `id`, `name` and `type` of every resource are. */
-#define RESOURCE_ROWS                                                                              \
-    {.name = "id", .kind = FIELD_STRING, .flags = FIELD_READONLY | FIELD_ID},                      \
-        {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},                           \
-    {                                                                                              \
-        .name = "type", .kind = FIELD_STRING, .flags = FIELD_READONLY                              \
-    }
+#define RESOURCE_ROWS TEXT("id", READONLY | ID), TEXT("name", READONLY), TEXT("type", READONLY)
 
 #define V17 V_2017_09_01_PREVIEW
 #define V03 V_2018_03_01
 #define V05 V_2018_05_01
 
 /* location and tags of clusters and file servers. The versions without workspaces have them;
- * requests of early June 2018 still did, replies no longer. Locations are compared as names of
- * regions, which api/batchai/common.c does and not the engine. */
+ * requests of early June 2018 still did, replies no longer: such tags are kept and shown in those
+ * versions, and the location must be the workspace's. Locations are compared as names of regions,
+ * which api/arm/batchai/common.c does and not the engine. */
+/* clang-format off */
 #define TRACKED_ROWS(bits)                                                                         \
-    {.name = "location",                                                                           \
-     .kind = FIELD_STRING,                                                                         \
-     .flags = FIELD_REQUIRED | FIELD_MUTABLE,                                                      \
-     .versions = V_FLAT,                                                                           \
-     .min = 1,                                                                                     \
-     .max = 128,                                                                                   \
-     .check = check_location},                                                                     \
-        {.name = "location",                                                                       \
-         .kind = FIELD_STRING,                                                                     \
-         .flags = FIELD_DISCARD,                                                                   \
-         .versions = V05,                                                                          \
-         .max = 128},                                                                              \
-        {.name = "tags", .kind = FIELD_MAP, .flags = (bits), .versions = V_FLAT, .max = MAX_TAGS}, \
-    {                                                                                              \
-        .name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .versions = V05,                \
-        .max = MAX_TAGS                                                                            \
-    }
+    TEXT("location", REQUIRED | MUTABLE, 1, 128, .versions = V_FLAT, .check = check_location),     \
+    TEXT("location", INPUT_ONLY, .versions = V05, .max = 128),                                     \
+    MAP("tags", bits, .versions = V_FLAT, .max = MAX_TAGS),                                        \
+    MAP("tags", (bits) | INPUT_ONLY, .versions = V05, .max = MAX_TAGS)
+/* clang-format on */
 
 enum {
     MAX_PATH_BYTES = 4096,

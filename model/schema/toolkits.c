@@ -8,23 +8,11 @@
 
 #include "model/schema/tables.h"
 
-#define TEXT_ROW(label, bits, member)                                                              \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = (bits),                                    \
-        .min = (bits)&FIELD_REQUIRED ? 1 : 0, .max = MAX_ARG_BYTES,                                \
-        INTO_TEXT(struct toolkit_spec, member)                                                     \
-    }
-#define COUNT_ROW(label, least, member)                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_INT, .min = (least), INTO_INT(struct toolkit_spec, member)  \
-    }
-#define SCRIPT_ROW(bits) TEXT_ROW("pythonScriptFilePath", bits, script)
-#define PYTHON_ROW       TEXT_ROW("pythonInterpreterPath", 0, interpreter)
-#define ARGS_ROW         TEXT_ROW("commandLineArgs", 0, args)
-#define CONFIG_ROW       TEXT_ROW("configFilePath", 0, config_file)
-#define PROCESSES_ROW    COUNT_ROW("processCount", 1, process_count)
-#define SETTINGS(symbol, label, rows, rule)                                                        \
-    SCHEMA_INTO(symbol, label, rows, rule, struct toolkit_spec, NULL)
+#define PYTHON_ROW                                                                                 \
+    TEXT("pythonInterpreterPath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, interpreter))
+#define ARGS_ROW      TEXT("commandLineArgs", .max = MAX_ARG_BYTES, INTO(toolkit_spec, args))
+#define CONFIG_ROW    TEXT("configFilePath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, config_file))
+#define PROCESSES_ROW INT("processCount", .min = 1, INTO(toolkit_spec, process_count))
 
 /* A bound on mistakes, not on machines: a node may have fewer cores and still run as many. */
 #define PROCESSES_PER_NODE_MAX 256
@@ -75,11 +63,15 @@ static int check_interpreter(const json_t *obj, const char *path, struct err *e)
                    where);
 }
 
+/* Shows the language that the file says. */
 static int check_cntk(json_t *obj, const char *path, struct err *e)
 {
-    if (check_cntk_files(obj, path, e) != 0)
+    if (check_cntk_files(obj, path, e) != 0 || check_interpreter(obj, path, e) != 0)
         return -1;
-    return check_interpreter(obj, path, e);
+    if (!has(obj, "languageType"))
+        json_object_set_new(obj, "languageType",
+                            json_string(has(obj, "configFilePath") ? "BrainScript" : "Python"));
+    return 0;
 }
 static int check_caffe(json_t *obj, const char *path, struct err *e)
 {
@@ -88,80 +80,76 @@ static int check_caffe(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field cntk_rows[] = {
-    {.name = "languageType",
-     .kind = FIELD_STRING,
-     .min = 1,
-     .check = check_cntk_language,
-     INTO_TEXT(struct toolkit_spec, language)},
+    TEXT("languageType", .min = 1, .check = check_cntk_language, INTO(toolkit_spec, language)),
     CONFIG_ROW,
-    SCRIPT_ROW(0),
+    TEXT("pythonScriptFilePath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, script)),
     PYTHON_ROW,
     ARGS_ROW,
     PROCESSES_ROW,
 };
-SETTINGS(schema_cntk, "CNTKsettings", cntk_rows, check_cntk);
+SCHEMA(schema_cntk, cntk_rows, "CNTKsettings", .check = check_cntk, FILLS(toolkit_spec));
 
 static const struct field pytorch_rows[] = {
-    SCRIPT_ROW(FIELD_REQUIRED),
+    TEXT("pythonScriptFilePath", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, script)),
     PYTHON_ROW,
     ARGS_ROW,
     PROCESSES_ROW,
-    {.name = "communicationBackend",
-     .kind = FIELD_STRING,
-     .max = 64,
-     .check = check_backend,
-     INTO_TEXT(struct toolkit_spec, backend)},
+    TEXT("communicationBackend", .max = 64, .check = check_backend, INTO(toolkit_spec, backend)),
 };
-SETTINGS(schema_pytorch, "PyTorchSettings", pytorch_rows, NULL);
+SCHEMA(schema_pytorch, pytorch_rows, "PyTorchSettings", FILLS(toolkit_spec));
 
 static const struct field tensorflow_rows[] = {
-    SCRIPT_ROW(FIELD_REQUIRED),
+    TEXT("pythonScriptFilePath", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, script)),
     PYTHON_ROW,
-    {.name = "masterCommandLineArgs",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED | FIELD_ALWAYS,
-     .versions = V17,
-     .max = MAX_ARG_BYTES},
-    {.name = "masterCommandLineArgs",
-     .kind = FIELD_STRING,
-     .versions = V03 | V05,
-     .max = MAX_ARG_BYTES,
-     INTO_TEXT(struct toolkit_spec, master_args)},
-    TEXT_ROW("workerCommandLineArgs", 0, worker_args),
-    TEXT_ROW("parameterServerCommandLineArgs", 0, parameter_server_args),
-    COUNT_ROW("workerCount", 1, worker_count),
-    COUNT_ROW("parameterServerCount", 0, parameter_server_count),
+    TEXT("masterCommandLineArgs", REQUIRED | ALWAYS, .versions = V17, .max = MAX_ARG_BYTES),
+    TEXT("masterCommandLineArgs", .versions = V03 | V05, .max = MAX_ARG_BYTES,
+         INTO(toolkit_spec, master_args)),
+    TEXT("workerCommandLineArgs", .max = MAX_ARG_BYTES, INTO(toolkit_spec, worker_args)),
+    TEXT("parameterServerCommandLineArgs", .max = MAX_ARG_BYTES,
+         INTO(toolkit_spec, parameter_server_args)),
+    INT("workerCount", .min = 1, INTO(toolkit_spec, worker_count)),
+    INT("parameterServerCount", INTO(toolkit_spec, parameter_server_count)),
 };
-SETTINGS(schema_tensorflow, "TensorFlowSettings", tensorflow_rows, NULL);
+SCHEMA(schema_tensorflow, tensorflow_rows, "TensorFlowSettings", FILLS(toolkit_spec));
 
+/* clang-format off */
 static const struct field caffe_rows[] = {
-    CONFIG_ROW, SCRIPT_ROW(0), PYTHON_ROW, ARGS_ROW, PROCESSES_ROW,
-};
-SETTINGS(schema_caffe, "CaffeSettings", caffe_rows, check_caffe);
-
-static const struct field caffe2_rows[] = {SCRIPT_ROW(FIELD_REQUIRED), PYTHON_ROW, ARGS_ROW};
-SETTINGS(schema_caffe2, "Caffe2Settings", caffe2_rows, NULL);
-
-static const struct field mpi_script_rows[] = {
-    SCRIPT_ROW(FIELD_REQUIRED),
+    CONFIG_ROW,
+    TEXT("pythonScriptFilePath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, script)),
     PYTHON_ROW,
     ARGS_ROW,
     PROCESSES_ROW,
 };
-SETTINGS(schema_chainer, "ChainerSettings", mpi_script_rows, NULL);
-SETTINGS(schema_horovod, "HorovodSettings", mpi_script_rows, NULL);
+/* clang-format on */
+SCHEMA(schema_caffe, caffe_rows, "CaffeSettings", .check = check_caffe, FILLS(toolkit_spec));
+
+static const struct field caffe2_rows[] = {
+    TEXT("pythonScriptFilePath", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, script)),
+    PYTHON_ROW,
+    ARGS_ROW,
+};
+SCHEMA(schema_caffe2, caffe2_rows, "Caffe2Settings", FILLS(toolkit_spec));
+
+static const struct field mpi_script_rows[] = {
+    TEXT("pythonScriptFilePath", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, script)),
+    PYTHON_ROW,
+    ARGS_ROW,
+    PROCESSES_ROW,
+};
+SCHEMA(schema_chainer, mpi_script_rows, "ChainerSettings", FILLS(toolkit_spec));
+SCHEMA(schema_horovod, mpi_script_rows, "HorovodSettings", FILLS(toolkit_spec));
 
 /* Required here though the published schema does not say so: without it there is nothing to run. */
 static const struct field custom_toolkit_rows[] = {
-    TEXT_ROW("commandLine", FIELD_REQUIRED, command_line),
+    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, command_line)),
 };
-SETTINGS(schema_custom_toolkit, "CustomToolkitSettings", custom_toolkit_rows, NULL);
+SCHEMA(schema_custom_toolkit, custom_toolkit_rows, "CustomToolkitSettings", FILLS(toolkit_spec));
 
 static const struct field custom_mpi_rows[] = {
-    TEXT_ROW("commandLine", FIELD_REQUIRED, command_line),
+    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, command_line)),
     PROCESSES_ROW,
 };
-SETTINGS(schema_custom_mpi, "CustomMpiSettings", custom_mpi_rows, NULL);
+SCHEMA(schema_custom_mpi, custom_mpi_rows, "CustomMpiSettings", FILLS(toolkit_spec));
 
 /* --- settings beside the number of nodes -------------------------------------------------------
  */

@@ -17,25 +17,11 @@ static const struct enum_name actions[] = {{1, "Allow"}, {2, "Deny"}, {0, NULL}}
 static const struct enum_name accesses[] = {{1, "Enabled"}, {2, "Disabled"}, {0, NULL}};
 static const struct enum_name vault_types[] = {{1, "Microsoft.KeyVault/vaults"}, {0, NULL}};
 
-#define TEXT_ROW(label, bits, most)                                                                \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRING, .flags = (bits), .min = 1, .max = (most),           \
-        .check = check_clean_text                                                                  \
-    }
-#define BOOL_ROW(label)                                                                            \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_BOOL                                                        \
-    }
-#define ENUM_ROW(label, bits, names)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_ENUM, .flags = (bits), .values = (names)                    \
-    }
-
 static const struct field sku_rows[] = {
-    ENUM_ROW("family", FIELD_REQUIRED, families),
-    ENUM_ROW("name", FIELD_REQUIRED, skus),
+    ENUM("family", REQUIRED, families),
+    ENUM("name", REQUIRED, skus),
 };
-static SCHEMA(schema_sku, "Sku", sku_rows, NULL);
+static SCHEMA(schema_sku, sku_rows, "Sku");
 
 /* --- access policies ------------------------------------------------------------------------- */
 
@@ -108,72 +94,52 @@ static int check_storage_permissions(const json_t *list, const char *path, struc
     return check_permissions(list, storage_permissions, path, e);
 }
 
-#define PERMISSIONS_ROW(label, rule)                                                               \
-    {                                                                                              \
-        .name = (label), .kind = FIELD_STRINGS, .flags = FIELD_KEEP_EMPTY, .max = MAX_PERMISSIONS, \
-        .check = (rule)                                                                            \
-    }
 static const struct field permissions_rows[] = {
-    PERMISSIONS_ROW("keys", check_key_permissions),
-    PERMISSIONS_ROW("secrets", check_secret_permissions),
-    PERMISSIONS_ROW("certificates", check_certificate_permissions),
-    PERMISSIONS_ROW("storage", check_storage_permissions),
+    TEXTS("keys", KEEP_EMPTY, .max = MAX_PERMISSIONS, .check = check_key_permissions),
+    TEXTS("secrets", KEEP_EMPTY, .max = MAX_PERMISSIONS, .check = check_secret_permissions),
+    TEXTS("certificates", KEEP_EMPTY, .max = MAX_PERMISSIONS,
+          .check = check_certificate_permissions),
+    TEXTS("storage", KEEP_EMPTY, .max = MAX_PERMISSIONS, .check = check_storage_permissions),
 };
-static SCHEMA(schema_permissions, "Permissions", permissions_rows, NULL);
+static SCHEMA(schema_permissions, permissions_rows, "Permissions");
 
 static const struct field policy_rows[] = {
-    TEXT_ROW("tenantId", FIELD_REQUIRED, 64),
-    TEXT_ROW("objectId", FIELD_REQUIRED, 64),
-    TEXT_ROW("applicationId", 0, 64),
-    {.name = "permissions",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED | FIELD_KEEP_EMPTY,
-     .sub = &schema_permissions},
+    TEXT("tenantId", REQUIRED, 1, 64, .check = check_clean_text),
+    TEXT("objectId", REQUIRED, 1, 64, .check = check_clean_text),
+    TEXT("applicationId", 0, 1, 64, .check = check_clean_text),
+    OBJECT("permissions", REQUIRED | KEEP_EMPTY, schema_permissions),
 };
-static SCHEMA(schema_policy, "AccessPolicyEntry", policy_rows, NULL);
+static SCHEMA(schema_policy, policy_rows, "AccessPolicyEntry");
 
 #define POLICIES_ROW(bits)                                                                         \
-    {                                                                                              \
-        .name = "accessPolicies", .kind = FIELD_ARRAY, .flags = (bits) | FIELD_KEEP_EMPTY,         \
-        .sub = &schema_policy, .max = MAX_POLICIES                                                 \
-    }
+    LIST("accessPolicies", (bits) | KEEP_EMPTY, schema_policy, .max = MAX_POLICIES)
 
-static const struct field policy_properties_rows[] = {POLICIES_ROW(FIELD_REQUIRED)};
-static SCHEMA(schema_policy_properties, "VaultAccessPolicyProperties", policy_properties_rows,
-              NULL);
+static const struct field policy_properties_rows[] = {POLICIES_ROW(REQUIRED)};
+static SCHEMA(schema_policy_properties, policy_properties_rows, "VaultAccessPolicyProperties");
 static const struct field policies_rows[] = {
-    {.name = "properties",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_policy_properties},
+    OBJECT("properties", REQUIRED, schema_policy_properties),
 };
-SCHEMA(schema_vault_policies, "VaultAccessPolicyParameters", policies_rows, NULL);
+SCHEMA(schema_vault_policies, policies_rows, "VaultAccessPolicyParameters");
 
 /* --- vaults ---------------------------------------------------------------------------------- */
 
 /* They are stored and shown; nothing is closed by them (docs/vault.md). */
-static const struct field ip_rule_rows[] = {TEXT_ROW("value", FIELD_REQUIRED, 64)};
-static SCHEMA(schema_ip_rule, "IPRule", ip_rule_rows, NULL);
+static const struct field ip_rule_rows[] = {
+    TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
+};
+static SCHEMA(schema_ip_rule, ip_rule_rows, "IPRule");
 static const struct field network_rule_rows[] = {
-    TEXT_ROW("id", FIELD_REQUIRED, MAX_ID_BYTES),
-    BOOL_ROW("ignoreMissingVnetServiceEndpoint"),
+    TEXT("id", REQUIRED, 1, MAX_ID_BYTES, .check = check_clean_text),
+    BOOL("ignoreMissingVnetServiceEndpoint"),
 };
-static SCHEMA(schema_network_rule, "VirtualNetworkRule", network_rule_rows, NULL);
+static SCHEMA(schema_network_rule, network_rule_rows, "VirtualNetworkRule");
 static const struct field network_acls_rows[] = {
-    ENUM_ROW("bypass", 0, bypasses),
-    ENUM_ROW("defaultAction", 0, actions),
-    {.name = "ipRules",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_KEEP_EMPTY,
-     .sub = &schema_ip_rule,
-     .max = MAX_RULES},
-    {.name = "virtualNetworkRules",
-     .kind = FIELD_ARRAY,
-     .flags = FIELD_KEEP_EMPTY,
-     .sub = &schema_network_rule,
-     .max = MAX_RULES},
+    ENUM("bypass", 0, bypasses),
+    ENUM("defaultAction", 0, actions),
+    LIST("ipRules", KEEP_EMPTY, schema_ip_rule, .max = MAX_RULES),
+    LIST("virtualNetworkRules", KEEP_EMPTY, schema_network_rule, .max = MAX_RULES),
 };
-static SCHEMA(schema_network_acls, "NetworkRuleSet", network_acls_rows, NULL);
+static SCHEMA(schema_network_acls, network_acls_rows, "NetworkRuleSet");
 
 static int check_soft_delete(const json_t *value, const char *path, struct err *e)
 {
@@ -191,61 +157,44 @@ static int check_purge_protection(const json_t *value, const char *path, struct 
 }
 
 static const struct field properties_rows[] = {
-    {.name = "sku", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED, .sub = &schema_sku},
-    TEXT_ROW("tenantId", FIELD_REQUIRED, 64),
-    {.name = "networkAcls", .kind = FIELD_OBJECT, .sub = &schema_network_acls},
+    OBJECT("sku", REQUIRED, schema_sku),
+    TEXT("tenantId", REQUIRED, 1, 64, .check = check_clean_text),
+    OBJECT("networkAcls", 0, schema_network_acls),
     POLICIES_ROW(0),
-    BOOL_ROW("enabledForDeployment"),
-    BOOL_ROW("enabledForDiskEncryption"),
-    BOOL_ROW("enabledForTemplateDeployment"),
-    {.name = "enableSoftDelete",
-     .kind = FIELD_BOOL,
-     .fallback = "true",
-     .check = check_soft_delete},
-    {.name = "softDeleteRetentionInDays", .kind = FIELD_INT, .min = 7, .max = 90},
-    BOOL_ROW("enableRbacAuthorization"),
-    {.name = "enablePurgeProtection", .kind = FIELD_BOOL, .check = check_purge_protection},
-    ENUM_ROW("createMode", FIELD_DISCARD, modes),
-    {.name = "vaultUri", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "provisioningState", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "publicNetworkAccess",
-     .kind = FIELD_ENUM,
-     .values = accesses,
-     .fallback = "\"Enabled\""},
+    BOOL("enabledForDeployment"),
+    BOOL("enabledForDiskEncryption"),
+    BOOL("enabledForTemplateDeployment"),
+    BOOL("enableSoftDelete", .fallback = "true", .check = check_soft_delete),
+    INT("softDeleteRetentionInDays", 0, 7, 90),
+    BOOL("enableRbacAuthorization"),
+    BOOL("enablePurgeProtection", .check = check_purge_protection),
+    ENUM("createMode", DISCARD, modes),
+    TEXT("vaultUri", READONLY),
+    TEXT("provisioningState", READONLY),
+    ENUM("publicNetworkAccess", 0, accesses, .fallback = "\"Enabled\""),
 };
-static SCHEMA(schema_properties, "VaultProperties", properties_rows, NULL);
+static SCHEMA(schema_properties, properties_rows, "VaultProperties");
 
 static const struct field system_data_rows[] = {
-    {.name = "createdBy", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "createdAt", .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    {.name = "lastModifiedAt", .kind = FIELD_TIME, .flags = FIELD_READONLY},
+    TEXT("createdBy", READONLY),
+    TIME("createdAt", READONLY),
+    TIME("lastModifiedAt", READONLY),
 };
-static SCHEMA(schema_system_data, "SystemData", system_data_rows, NULL);
+static SCHEMA(schema_system_data, system_data_rows, "SystemData");
 
 static const struct field vault_rows[] = {
-    {.name = "id", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "type", .kind = FIELD_STRING, .flags = FIELD_READONLY},
-    {.name = "location",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_location},
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_TAGS},
-    {.name = "systemData",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_READONLY,
-     .sub = &schema_system_data},
-    {.name = "properties",
-     .kind = FIELD_OBJECT,
-     .flags = FIELD_REQUIRED,
-     .sub = &schema_properties},
+    TEXT("id", READONLY),
+    TEXT("name", READONLY),
+    TEXT("type", READONLY),
+    TEXT("location", REQUIRED, 1, 128, .check = check_location),
+    MAP("tags", KEEP_EMPTY, .max = MAX_TAGS),
+    OBJECT("systemData", READONLY, schema_system_data),
+    OBJECT("properties", REQUIRED, schema_properties),
 };
-SCHEMA(schema_vault, "Vault", vault_rows, NULL);
+SCHEMA(schema_vault, vault_rows, "Vault");
 
 static const struct field vault_name_rows[] = {
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .max = 1024},
-    ENUM_ROW("type", FIELD_REQUIRED, vault_types),
+    TEXT("name", REQUIRED, .max = 1024),
+    ENUM("type", REQUIRED, vault_types),
 };
-SCHEMA(schema_vault_name, "VaultCheckNameAvailabilityParameters", vault_name_rows, NULL);
+SCHEMA(schema_vault_name, vault_name_rows, "VaultCheckNameAvailabilityParameters");

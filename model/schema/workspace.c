@@ -5,37 +5,22 @@
 #include "model/schema/tables.h"
 
 static const struct field properties_rows[] = {
-    {.name = "provisioningState",
-     .kind = FIELD_ENUM,
-     .flags = FIELD_READONLY,
-     .values = prov_state_names},
-    {.name = "provisioningStateTransitionTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    {.name = "creationTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
+    ENUM("provisioningState", READONLY, prov_state_names),
+    TIME("provisioningStateTransitionTime", READONLY),
+    TIME("creationTime", READONLY),
 };
-static SCHEMA(schema_properties, "WorkspaceProperties", properties_rows, NULL);
+static SCHEMA(schema_properties, properties_rows, "WorkspaceProperties");
 
-#define PROPERTIES_ROW                                                                             \
-    {                                                                                              \
-        .name = "properties", .kind = FIELD_OBJECT, .flags = FIELD_READONLY,                       \
-        .sub = &schema_properties                                                                  \
-    }
+#define PROPERTIES_ROW OBJECT("properties", READONLY, schema_properties)
 
 /* Empty tags are kept: in a PATCH they mean "remove them all". */
-#define TAGS_ROW                                                                                   \
-    {                                                                                              \
-        .name = "tags", .kind = FIELD_MAP, .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,              \
-        .max = MAX_TAGS                                                                            \
-    }
+#define TAGS_ROW MAP("tags", MUTABLE | KEEP_EMPTY, .max = MAX_TAGS)
 
-#define LOCATION_ROW                                                                               \
-    {                                                                                              \
-        .name = "location", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 128,   \
-        .check = check_location                                                                    \
-    }
+#define LOCATION_ROW TEXT("location", REQUIRED, 1, 128, .check = check_location)
 
 /* What a request may contain for a group; api/arm writes the replies by hand. */
 static const struct field group_rows[] = {LOCATION_ROW, TAGS_ROW};
-SCHEMA(schema_group, "ResourceGroup", group_rows, NULL);
+SCHEMA(schema_group, group_rows, "ResourceGroup");
 
 static const struct field workspace_rows[] = {
     RESOURCE_ROWS,
@@ -43,10 +28,10 @@ static const struct field workspace_rows[] = {
     TAGS_ROW,
     PROPERTIES_ROW,
 };
-SCHEMA(schema_workspace, "Workspace", workspace_rows, NULL);
+SCHEMA(schema_workspace, workspace_rows, "Workspace");
 
 static const struct field workspace_update_rows[] = {TAGS_ROW};
-SCHEMA(schema_workspace_update, "WorkspaceUpdateParameters", workspace_update_rows, NULL);
+SCHEMA(schema_workspace_update, workspace_update_rows, "WorkspaceUpdateParameters");
 
 static const struct field experiment_rows[] = {RESOURCE_ROWS, PROPERTIES_ROW};
-SCHEMA(schema_experiment, "Experiment", experiment_rows, NULL);
+SCHEMA(schema_experiment, experiment_rows, "Experiment");

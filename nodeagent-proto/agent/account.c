@@ -11,7 +11,7 @@
 
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "nodeagent-proto/agent/ask.h"
+#include "nodeagent-proto/agent/run_tool.h"
 
 #define DATABASE_MAX (16U * 1024 * 1024) /* /etc/passwd or /etc/group of a large site */
 #define NAME_MAX_LEN 256                 /* LOGIN_NAME_MAX is 256 */

@@ -77,7 +77,7 @@ int agent_find_root(struct agent *a, const char *root, struct err *e) MUST_CHECK
 /* Whether the root of an agent that only looks could be used. */
 int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
-/* ---- out.c ---- */
+/* ---- send.c ---- */
 
 /* Queues a message, whose reference it takes. */
 void agent_send(struct agent *a, json_t *msg);

@@ -3,18 +3,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/confine.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
-#include "nodeagent-proto/agent/plain.h"
+#include "nodeagent-proto/agent/simple_command.h"
 
 /* Those from DOCKER_HOST on lead to a docker or podman other than the machine's usual one. */
 static const char *const inherited[] = {"PATH",
@@ -177,17 +181,51 @@ static void die_with(pid_t supervisor)
         _exit(127);
 }
 
+static void make_folders(const char *path)
+{
+    char part[PATH_MAX];
+    for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
+        size_t n = slash == path ? 0 : (size_t)(slash - path);
+        if (n == 0 || n >= sizeof part)
+            continue;
+        memcpy(part, path, n);
+        part[n] = '\0';
+        (void)mkdir(part, 0755);
+    }
+    (void)mkdir(path, 0755);
+}
+
+/* In a namespace of mounts of the task's own, which sees what is mounted and unmounted outside. */
+static void show(const struct task_view *v)
+{
+    if (!v->source || !v->target || geteuid() != 0)
+        return;
+    make_folders(v->target);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+        return;
+    int ignored = mount(v->source, v->target, NULL, MS_BIND | MS_REC, NULL);
+    (void)ignored;
+}
+
+static const struct cgroup *cgroup_of(const struct command *c)
+{
+    static const struct cgroup none = {.path = NULL};
+    return c->in_cgroup ? c->cgroup : &none;
+}
+
 static int prepare(const struct command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
-    struct cgroup none = {.path = NULL};
     int out, error;
+    if (c->rules >= 0 && confine_enter(c->rules, e) < 0)
+        return -1;
     if (outputs_enter(&c->outputs, spec->cwd, spec->stdout_path, spec->stderr_path, &out, &error,
                       e) < 0 ||
         redirect(out, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
         redirect(error, spec->stderr_path, STDERR_FILENO, e) < 0 ||
-        limits_set(&spec->limits, c->in_cgroup ? c->cgroup : &none, e) < 0)
+        limits_set(&spec->limits, cgroup_of(c), e) < 0)
         return -1;
+    show(&spec->view);
     if (!spec->user)
         return 0;
     (void)account_umask(c->outputs.account);
@@ -284,13 +322,16 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct are
 static enum command_failure exec_command(const struct command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
+    size_t n = spec->argv ? spec->n_argv : 0;
+    char **argv = arena_alloc(c->arena, (n + 1) * sizeof *argv);
+    for (size_t i = 0; i < n; i++)
+        argv[i] = (char *)(uintptr_t)spec->argv[i];
+    if (limits_set_memory(&spec->limits, cgroup_of(c), e) < 0)
+        return COMMAND_FAILED;
     if (!spec->argv) {
         command_exec_shell(spec->command_line, c->env, c->arena, e);
         return COMMAND_FAILED;
     }
-    char **argv = arena_alloc(c->arena, (spec->n_argv + 1) * sizeof *argv);
-    for (size_t i = 0; i < spec->n_argv; i++)
-        argv[i] = (char *)(uintptr_t)spec->argv[i];
     return command_exec_argv(argv, c->env, c->arena, e);
 }
 

@@ -23,6 +23,7 @@ struct command { /* all borrowed */
     struct outputs outputs; /* the command also runs as its account, if the task has a user */
     const struct cgroup *cgroup;
     bool in_cgroup;
+    int rules; /* of spec->confine; -1: it is not confined */
     char **env;
     int why_fd;
     pid_t supervisor;
@@ -57,7 +58,7 @@ void command_ignore_signals(void);
 enum command_failure command_exec_argv(char *const *argv, char **env, struct arena *a,
                                        struct err *e);
 /* As `bash -c` would (sh where there is no bash), and without one where that makes no difference
- * (plain.h). Returns only if the shell cannot be executed. */
+ * (simple_command.h). Returns only if the shell cannot be executed. */
 void command_exec_shell(const char *command_line, char **env, struct arena *a, struct err *e);
 
 #endif

@@ -62,8 +62,11 @@ out:
 
 int file_append(const char *path, const char *text, struct err *e)
 {
-    /* A pipe without a reader must not block us. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    /* A pipe without a reader must not block us. A job may have put a link in the place of its log,
+     * to a file that is not the job's. */
+    const int flags =
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+    int fd = open(path, flags, 0666);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", path);
     int rc = fs_write_all(fd, text, strlen(text));

@@ -5,13 +5,16 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "lib/fs.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/gpus.h"
 
+#define TRIED       ".writable" /* below the root */
 #define GPU_TROUBLE "NVRM: Xid"
 #define ERRORS_MAX  2000U /* bytes of errors reported at once */
 /* Records read in one look, so that a log that is written to without end does not block the agent.
@@ -62,10 +65,29 @@ static void read_kernel_log(struct health *h)
     }
 }
 
-void health_look(struct health *h, const char *root, struct node_health *out)
+/* Says why nothing can be written; "": something can. It is not synced, which might take long. */
+static void try_to_write(struct health *h, const char *root)
+{
+    char *path = fs_join(root, TRIED);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool written = fd >= 0 && write(fd, "", 1) == 1;
+    int why = errno;
+    h->disk_error[0] = '\0';
+    if (!written)
+        snprintf(h->disk_error, sizeof h->disk_error, "%s", strerror(why));
+    if (fd >= 0) {
+        close(fd);
+        (void)unlink(path);
+    }
+    free(path);
+}
+
+void health_look(struct health *h, const char *root, bool tries, struct node_health *out)
 {
     struct statvfs v;
     memset(out, 0, sizeof *out);
+    if (tries)
+        try_to_write(h, root);
     if (statvfs(root, &v) == 0) {
         out->disk_free_bytes = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
         out->disk_total_bytes = (int64_t)v.f_blocks * (int64_t)v.f_frsize;
@@ -73,5 +95,6 @@ void health_look(struct health *h, const char *root, struct node_health *out)
     read_kernel_log(h);
     out->time_us = time_now_us();
     out->gpus = gpus_count();
+    out->disk_error = h->disk_error;
     out->gpu_errors = h->errors.len ? h->errors.s : "";
 }

@@ -12,13 +12,15 @@ struct health {
     int kernel_log; /* /dev/kmsg, positioned behind the records already read; -1: we may not read it
                      */
     struct strbuf errors;
+    char disk_error[256];
 };
 
 /* Skips what is already in the kernel's log. */
 void health_open(struct health *h);
 void health_close(struct health *h);
 
-/* *out borrows from `h` until the next look. */
-void health_look(struct health *h, const char *root, struct node_health *out);
+/* *out borrows from `h` until the next look. `tries`: a byte is written below the root to see
+ * whether that works, which free space does not tell of a disk that has failed. */
+void health_look(struct health *h, const char *root, bool tries, struct node_health *out);
 
 #endif

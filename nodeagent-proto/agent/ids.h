@@ -10,9 +10,6 @@
 
 #include "lib/err.h"
 
-/* The most that Azure Batch's own have, and most programs know. */
-#define CHOSEN_ID_MAX INT32_MAX
-
 /* Whether /etc/passwd has the number. */
 bool id_is_users(unsigned uid);
 /* ERR_CONFLICT, which says whose it is, if /etc/passwd has the uid, or /etc/group the gid under

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The directory of a job that left nothing in it is kept for a later job (see slip.h for why): with
- * its empty directory for all of the job's nodes, below ROOT/accounts, where nobody but root gets.
- * It is root's before it is looked through, so nothing can come into it after that.
+ * The directory of a job that left nothing in it is kept for a later job (see small_record.h for
+ * why): with its empty directory for all of the job's nodes, below ROOT/accounts, where nobody but
+ * root gets. It is root's before it is looked through, so nothing can come into it after that.
  */
 #ifndef NODEAGENT_PROTO_AGENT_JOBDIR_H
 #define NODEAGENT_PROTO_AGENT_JOBDIR_H

@@ -24,6 +24,7 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/procs.h"
+#include "nodeagent-proto/agent/uids.h"
 #include "nodeagent-proto/wire/task.h"
 
 #define KILL_MS 5000
@@ -116,6 +117,12 @@ int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 
 /* ---- files ---- */
 
+/* The account's, or those of the other users that it had in a container. */
+static bool is_of_account(uid_t owner, uid_t uid)
+{
+    return owner == uid || (uid_has_room(uid) && owner - (uid - NODE_UID_ROOM) < 2 * NODE_UID_ROOM);
+}
+
 int lease_end_files(uid_t uid, const char *dir, struct err *e)
 {
     char *paths[] = {strdup(dir), NULL};
@@ -135,7 +142,7 @@ int lease_end_files(uid_t uid, const char *dir, struct err *e)
         if (at->fts_info == FTS_DNR || at->fts_info == FTS_ERR) {
             errno = at->fts_errno;
             rc = err_errno(e, ERR_IO, "cannot look through %s", at->fts_path);
-        } else if (at->fts_statp->st_uid == uid &&
+        } else if (is_of_account(at->fts_statp->st_uid, uid) &&
                    lchown(at->fts_accpath, geteuid(), getegid()) < 0)
             rc = err_errno(e, ERR_IO, "cannot take %s over", at->fts_path);
     }

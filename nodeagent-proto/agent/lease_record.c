@@ -14,7 +14,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/files.h"
-#include "nodeagent-proto/agent/slip.h"
+#include "nodeagent-proto/agent/small_record.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define DIR_NAME   "accounts"

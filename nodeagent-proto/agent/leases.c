@@ -21,7 +21,7 @@
 #include "nodeagent-proto/agent/lease_end.h"
 #include "nodeagent-proto/agent/lease_record.h"
 #include "nodeagent-proto/agent/names.h"
-#include "nodeagent-proto/agent/slip.h"
+#include "nodeagent-proto/agent/small_record.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define NOBODY 65534
@@ -157,7 +157,7 @@ static int take_number(const struct lease_ask *ask, uid_t *out, struct err *e)
 {
     *out = owner_of(ask);
     return *out != 0 ? uids_keep(&ask->holder, ask->name, *out, e)
-                     : uids_take(&ask->range, &ask->holder, ask->name, out, e);
+                     : uids_take(&ask->range, ask->room, &ask->holder, ask->name, out, e);
 }
 
 static bool is_in(const struct uid_range *r, unsigned number)

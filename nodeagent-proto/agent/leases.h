@@ -31,6 +31,7 @@ struct lease_ask {
                        * parent exists; or NULL */
     struct uid_range range;
     unsigned uid, gid; /* that the account is to have; both 0: one of the range */
+    bool room;         /* one with room for the other users of a container (uids.h) */
 };
 
 /* Takes an account, unless `name` has one, and makes `dir`, mode 0700, for it. ERR_CONFLICT: the

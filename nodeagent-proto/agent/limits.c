@@ -17,22 +17,22 @@ static int set_one(int resource, rlim_t value)
     return setrlimit(resource, &want);
 }
 
+static int set(const char *name, int resource, int64_t value, struct err *e)
+{
+    return value <= 0 || set_one(resource, (rlim_t)value) == 0
+               ? 0
+               : err_errno(e, ERR_NODE, "cannot limit the task's %s to %lld", name,
+                           (long long)value);
+}
+
 int limits_set(const struct task_limits *l, const struct cgroup *g, struct err *e)
 {
-    const struct {
-        const char *name;
-        int resource;
-        int64_t value;
-        bool elsewhere;
-    } all[] = {
-        {"open_files", RLIMIT_NOFILE, l->open_files, false},
-        {"processes", RLIMIT_NPROC, l->processes, g->pids},
-        {"memory_bytes", RLIMIT_AS, l->memory_bytes, g->memory},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].value > 0 && !all[i].elsewhere &&
-            set_one(all[i].resource, (rlim_t)all[i].value) < 0)
-            return err_errno(e, ERR_NODE, "cannot limit the task's %s to %lld", all[i].name,
-                             (long long)all[i].value);
-    return 0;
+    if (set("open_files", RLIMIT_NOFILE, l->open_files, e) < 0)
+        return -1;
+    return g->pids ? 0 : set("processes", RLIMIT_NPROC, l->processes, e);
+}
+
+int limits_set_memory(const struct task_limits *l, const struct cgroup *g, struct err *e)
+{
+    return g->memory ? 0 : set("memory_bytes", RLIMIT_AS, l->memory_bytes, e);
 }

@@ -10,8 +10,12 @@
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/wire/task.h"
 
-/* Sets limits for the calling process and its children. Call it right before an exec, because this
- * process itself may run out of memory. A limit that may not be raised stays at its lower value. */
+/* Sets limits of the calling process and its children, but for memory. A limit that may not be
+ * raised stays at its lower value. */
 int limits_set(const struct task_limits *l, const struct cgroup *g, struct err *e) MUST_CHECK;
+/* Limits the address space. The last step before an exec, as from now on this process itself gets
+ * no more memory; with AddressSanitizer it has far more than any limit. */
+int limits_set_memory(const struct task_limits *l, const struct cgroup *g,
+                      struct err *e) MUST_CHECK;
 
 #endif

@@ -1,10 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether a request may be done, when, and its handler. The handlers of requests about the link and
+ * about tasks are here, too.
+ */
 #include "nodeagent-proto/agent/ops.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "lib/arena.h"
 #include "nodeagent-proto/agent/ops_priv.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
@@ -13,20 +16,10 @@
 #define TASKS_PER_REPLY 100
 #define PING_MAX_S      86400
 
-static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_hello(struct agent *a, struct asked *q, struct err *e)
 {
-    int version;
-    if (get_int(req, "version", &version, e) < 0)
-        return SERVE_FAILED;
-    if (version != PROTOCOL_VERSION) {
-        err_set(e, ERR_NOT_SUPPORTED, "version",
-                "the agent speaks version %d of the node protocol, not %d", PROTOCOL_VERSION,
-                version);
-        return SERVE_FAILED;
-    }
-    struct node_epoch said;
-    if (message_epoch_read(json_object_get(req, "epoch"), &said, e) < 0 ||
-        (!a->looks_at && epoch_hear(&a->epoch, a->root, &said, e) < 0))
+    const struct request_hello *r = &q->r.hello;
+    if (!a->looks_at && epoch_hear(&a->epoch, a->root, &r->epoch, e) < 0)
         return SERVE_FAILED;
     facts_refresh(&a->facts);
     json_t *facts = message_facts(&a->facts.node);
@@ -34,41 +27,27 @@ static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, str
         err_set(e, ERR_INTERNAL, NULL, "the node's description is not UTF-8");
         return SERVE_FAILED;
     }
-    json_object_set_new(reply, "node", facts);
+    json_object_set_new(q->reply, "node", facts);
     if (a->epoch.term > 0)
-        json_object_set_new(reply, "epoch",
+        json_object_set_new(q->reply, "epoch",
                             message_epoch(&(struct node_epoch){a->epoch.term, a->epoch.id}));
-    agent_send(a, json_incref(reply));
-    json_int_t ping_s = json_integer_value(json_object_get(req, "ping_s"));
-    if (ping_s > 0)
-        peer_open(a, ping_s < PING_MAX_S ? (int)ping_s : PING_MAX_S);
+    agent_send(a, json_incref(q->reply));
+    if (r->ping_s > 0)
+        peer_open(a, r->ping_s < PING_MAX_S ? (int)r->ping_s : PING_MAX_S);
     tasks_announce(&a->tasks);
     return SERVE_ANSWERED;
 }
 
-static enum outcome serve_run(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_run(struct agent *a, struct asked *q, struct err *e)
 {
-    struct arena arena;
-    struct task_spec spec;
-    (void)reply;
-    arena_init(&arena);
-    json_int_t id = json_integer_value(json_object_get(req, "id"));
-    json_t *task = json_object_get(req, "task");
-    int rc = message_task_spec_read(task, &arena, &spec, e);
-    if (rc == 0)
-        rc = tasks_run(&a->tasks, &spec, task, id, e);
-    arena_free(&arena);
-    return rc < 0 ? SERVE_FAILED : SERVE_ANSWERED;
+    json_int_t id = json_integer_value(json_object_get(q->msg, "id"));
+    json_t *task = json_object_get(q->msg, "task"); /* goes to a helper as it is */
+    return tasks_run(&a->tasks, q->r.run.task, task, id, e) < 0 ? SERVE_FAILED : SERVE_ANSWERED;
 }
 
-static enum outcome serve_signal(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_signal(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *task;
-    int signo;
-    (void)reply;
-    if (get_text(req, "task", &task, e) < 0 || get_int(req, "signal", &signo, e) < 0)
-        return SERVE_FAILED;
-    return outcome(tasks_signal(&a->tasks, task, signo, e));
+    return outcome(tasks_signal(&a->tasks, q->r.signal.task, q->r.signal.signal, e));
 }
 
 struct listing {
@@ -90,108 +69,53 @@ static void list_one(void *ctx, json_t *status)
     json_array_append(l->tasks, status);
 }
 
-static enum outcome serve_tasks(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_tasks(struct agent *a, struct asked *q, struct err *e)
 {
-    struct listing l = {a, reply, json_array()};
-    (void)req;
+    struct listing l = {a, q->reply, json_array()};
     (void)e;
     tasks_each(&a->tasks, list_one, &l);
-    json_object_set_new(reply, "tasks", l.tasks);
+    json_object_set_new(q->reply, "tasks", l.tasks);
     return SERVE_DONE;
 }
 
-static enum outcome serve_forget(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_forget(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *task;
-    (void)reply;
-    if (get_text(req, "task", &task, e) < 0)
-        return SERVE_FAILED;
-    return outcome(tasks_forget(&a->tasks, task, e));
+    return outcome(tasks_forget(&a->tasks, q->r.forget.task, e));
 }
 
-static enum outcome serve_ping(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_ping(struct agent *a, struct asked *q, struct err *e)
 {
     (void)a;
-    (void)req;
-    (void)reply;
+    (void)q;
     (void)e;
     return SERVE_DONE;
 }
 
-static const struct op {
-    const char *name;
-    serve_fn serve;
-    enum { LOOKS, CHANGES } what; /* CHANGES: refused for an outdated daemon */
-    /* What happens while a worker still carries out an earlier request: IN_ORDER waits for it;
-     * BY_TASK waits if the start of its task waits. */
-    enum { IN_ORDER, ANY_TIME, BY_TASK } when;
-} ops[] = {
-    {"hello", serve_hello, LOOKS, ANY_TIME},
-    {"mount_folder", serve_mount_folder, CHANGES, IN_ORDER},
-    {"open_folder", serve_open_folder, CHANGES, IN_ORDER},
-    {"unmount", serve_unmount, CHANGES, IN_ORDER},
-    {"make_dirs", serve_make_dirs, CHANGES, IN_ORDER},
-    {"remove_tree", serve_remove_tree, CHANGES, IN_ORDER},
-    {"drop_unlinked", serve_drop_unlinked, CHANGES, ANY_TIME},
-    {"append", serve_append, CHANGES, IN_ORDER},
-    {"write_file", serve_write_file, CHANGES, IN_ORDER},
-    {"write_bytes", serve_write_bytes, CHANGES, IN_ORDER},
-    {"unpack", serve_unpack, CHANGES, ANY_TIME},
-    {"list_dir", serve_list_dir, LOOKS, ANY_TIME},
-    {"read_file", serve_read_file, LOOKS, ANY_TIME},
-    {"run", serve_run, CHANGES, IN_ORDER},
-    {"signal", serve_signal, CHANGES, BY_TASK},
-    {"tasks", serve_tasks, LOOKS, IN_ORDER},
-    {"forget", serve_forget, CHANGES, BY_TASK},
-    {"ping", serve_ping, LOOKS, ANY_TIME},
-    {"health", serve_health, LOOKS, ANY_TIME},
-    {"usage", serve_usage, LOOKS, ANY_TIME},
-    {"user_add", serve_user_add, CHANGES, ANY_TIME},
-    {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
-    {"account_take", serve_account_take, CHANGES, IN_ORDER},
-    {"account_key", serve_account_key, CHANGES, ANY_TIME},
-    {"account_release", serve_account_release, CHANGES, IN_ORDER},
-    {"remote_open", serve_remote_open, CHANGES, IN_ORDER},
-    {"remote_close", serve_remote_close, CHANGES, IN_ORDER},
-    {"clean", serve_clean, LOOKS, IN_ORDER}, /* with `take` it asks for itself */
-    {"remove_root", serve_remove_root, CHANGES, IN_ORDER},
-    {"reboot", serve_reboot, CHANGES, IN_ORDER},
-};
+#define HANDLER(name) [REQUEST_##name] = serve_##name,
+static const serve_fn handlers[N_REQUESTS] = {REQUESTS(HANDLER)};
+#undef HANDLER
 
-static const struct op *find_op(const char *name)
+static int may_look(const struct agent *a, enum request_op op, struct err *e)
 {
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(ops[i].name, name) == 0)
-            return &ops[i];
-    return NULL;
-}
-
-static int may_look(const struct agent *a, const char *name, struct err *e)
-{
-    if (strcmp(name, "hello") == 0 || strcmp(name, "ping") == 0)
+    if (op == REQUEST_hello || op == REQUEST_ping)
         return 0;
-    if (strcmp(name, "health") == 0)
+    if (op == REQUEST_health)
         return agent_look(a, e);
-    return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only looks; it does no '%s'", name);
+    return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only looks; it does no '%s'",
+                   request_form(op)->name);
 }
 
-static int may(const struct agent *a, const struct op *op, struct err *e)
+static int may(const struct agent *a, enum request_op op, struct err *e)
 {
+    const struct request_form *f = request_form(op);
     if (a->looks_at)
-        return may_look(a, op->name, e);
-    return op->what == CHANGES ? epoch_may_change(&a->epoch, op->name, e) : 0;
+        return may_look(a, op, e);
+    return f->looks ? 0 : epoch_may_change(&a->epoch, f->name, e);
 }
 
-static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome serve(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *name;
-    if (get_text(req, "op", &name, e) < 0)
-        return SERVE_FAILED;
-    const struct op *op = find_op(name);
-    if (op)
-        return may(a, op, e) < 0 ? SERVE_FAILED : op->serve(a, req, reply, e);
-    err_set(e, ERR_NOT_SUPPORTED, "op", "this agent has no operation '%.100s'", name);
-    return SERVE_FAILED;
+    return may(a, q->r.op, e) < 0 ? SERVE_FAILED : handlers[q->r.op](a, q, e);
 }
 
 /* ---- in the order they came ---- */
@@ -218,10 +142,12 @@ static bool start_waits(const struct agent *a, const char *task)
 static bool must_wait(const struct agent *a, json_t *req)
 {
     const char *name = json_string_value(json_object_get(req, "op"));
-    const struct op *op = name ? find_op(name) : NULL;
-    if ((!workers_in_order(a) && json_array_size(a->held) == 0) || !op || op->when == ANY_TIME)
+    enum request_op op;
+    if ((!workers_in_order(a) && json_array_size(a->held) == 0) || !name ||
+        !request_find(name, &op))
         return false;
-    return op->when == IN_ORDER || start_waits(a, task_of(req));
+    int when = request_form(op)->when;
+    return when == REQUEST_IN_ORDER || (when == REQUEST_BY_TASK && start_waits(a, task_of(req)));
 }
 
 void ops_serve(struct agent *a, json_t *req)

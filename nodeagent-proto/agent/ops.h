@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of PROTOCOL.md, each a row of a table.
+ * The requests of wire/requests.txt, each carried out by its handler (ops_priv.h).
  */
 #ifndef NODEAGENT_PROTO_AGENT_OPS_H
 #define NODEAGENT_PROTO_AGENT_OPS_H

@@ -16,11 +16,11 @@
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
-#include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/unlinked.h"
+#include "nodeagent-proto/agent/upload.h"
 #include "nodeagent-proto/agent/worker.h"
-#include "nodeagent-proto/disk/listing.h"
+#include "nodeagent-proto/wire/listing.h"
 #include "nodeagent-proto/wire/message.h"
 
 /* How long a looked-up account stays valid: a directory service may be slow. */
@@ -34,9 +34,8 @@
 #define UNMOUNT_LIMIT_S 60
 
 /* The account that the request is for; NULL: the agent's own. */
-static int get_as(struct agent *a, json_t *req, const struct account **out, struct err *e)
+static int get_as(struct agent *a, const char *name, const struct account **out, struct err *e)
 {
-    const char *name = json_string_value(json_object_get(req, "as"));
     int64_t now = monotonic_ms();
     *out = NULL;
     if (!name || !a->facts.node.is_root)
@@ -53,23 +52,17 @@ static int get_as(struct agent *a, json_t *req, const struct account **out, stru
     return 0;
 }
 
-static bool is_far(struct agent *a, const json_t *path)
+static bool is_far(struct agent *a, const char *path)
 {
-    const char *text = json_string_value(path);
-    return text && *text == '/' && mounts_may_hang(&a->mounts, a->root, text);
+    return mounts_may_hang(&a->mounts, a->root, path);
 }
 
 /* Done by the agent itself, or in a worker if the path may hang; later requests wait for it either
  * way. */
-static enum outcome here_or_in_worker(struct agent *a, json_t *req, json_t *reply, serve_fn fn,
+static enum outcome here_or_in_worker(struct agent *a, struct asked *q, bool far, serve_fn fn,
                                       struct err *e)
 {
-    json_t *paths = json_object_get(req, "paths"), *path;
-    size_t i;
-    bool far = is_far(a, json_object_get(req, "path")) || is_far(a, json_object_get(req, "source"));
-    json_array_foreach(paths, i, path)
-        far = far || is_far(a, path);
-    return far ? worker_start_in_order(a, req, fn, LOOK_LIMIT_S) : fn(a, req, reply, e);
+    return far ? worker_start_in_order(a, q->msg, fn, LOOK_LIMIT_S) : fn(a, q, e);
 }
 
 /* The agent's own files, which no request may take away or cover. */
@@ -88,145 +81,111 @@ static int refuse_own(const struct agent *a, const char *name, const char *path,
     return err_set(e, ERR_INVALID_PATH, name, "%s belongs to the node agent and stays", path);
 }
 
-static enum outcome mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome mount_folder(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *source, *target;
-    (void)reply;
-    if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0 ||
-        refuse_own(a, "target", target, e) < 0)
+    const struct request_mount_folder *r = &q->r.mount_folder;
+    if (refuse_own(a, "target", r->target, e) < 0)
         return SERVE_FAILED;
-    bool everybodys = json_is_true(json_object_get(req, "shared")) && a->facts.node.is_root;
-    return outcome(file_link(a->root, source, target, everybodys, e));
+    return outcome(file_link(a->root, r->source, r->target, r->shared && a->facts.node.is_root, e));
 }
 
-enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_mount_folder(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *source = json_string_value(json_object_get(req, "source"));
-    if (source && a->facts.node.is_root && json_is_true(json_object_get(req, "shared")) &&
-        !is_far(a, json_object_get(req, "source")) && !share_is_open(source))
-        return worker_start_in_order(a, req, mount_folder, OPEN_LIMIT_S);
-    return here_or_in_worker(a, req, reply, mount_folder, e);
+    const struct request_mount_folder *r = &q->r.mount_folder;
+    bool far = is_far(a, r->source);
+    if (a->facts.node.is_root && r->shared && !far && !share_is_open(r->source))
+        return worker_start_in_order(a, q->msg, mount_folder, OPEN_LIMIT_S);
+    return here_or_in_worker(a, q, far, mount_folder, e);
 }
 
 /* A missing folder is no error here: whatever uses it will report it. */
-static enum outcome open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome open_folder(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path;
+    const char *path = q->r.open_folder.path;
     struct stat st;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0)
-        return SERVE_FAILED;
     if (!a->facts.node.is_root || stat(path, &st) < 0)
         return SERVE_DONE;
     return outcome(share_open(path, e));
 }
 
-enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_open_folder(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path = json_string_value(json_object_get(req, "path"));
-    if (is_far(a, json_object_get(req, "path")))
+    const char *path = q->r.open_folder.path;
+    if (is_far(a, path))
         return SERVE_DONE; /* its own file system decides about access, and it may hang */
-    if (path && !share_is_open(path))
-        return worker_start_in_order(a, req, open_folder, OPEN_LIMIT_S);
-    return open_folder(a, req, reply, e);
+    if (!share_is_open(path))
+        return worker_start_in_order(a, q->msg, open_folder, OPEN_LIMIT_S);
+    return open_folder(a, q, e);
 }
 
 /* ---- remote commands ---- */
 
-static int get_job(json_t *req, const char **out, struct err *e)
-{
-    if (get_text(req, "job", out, e) < 0)
-        return -1;
-    if (task_id_valid(*out) && **out != '.')
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, "job", "'%.100s' cannot be a job's name", *out);
-}
-
-enum outcome serve_remote_open(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_remote_open(struct agent *a, struct asked *q, struct err *e)
 {
     const struct account *as;
-    const char *job;
-    (void)reply;
-    if (get_job(req, &job, e) < 0 || get_as(a, req, &as, e) < 0)
+    if (get_as(a, q->r.remote_open.as, &as, e) < 0)
         return SERVE_FAILED;
-    return outcome(remotes_open(a, job, as, e));
+    return outcome(remotes_open(a, q->r.remote_open.job, as, e));
 }
 
-enum outcome serve_remote_close(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_remote_close(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *job = NULL;
-    (void)reply;
-    if (json_object_get(req, "job") && get_job(req, &job, e) < 0)
-        return SERVE_FAILED;
-    remotes_close(a, job);
+    (void)e;
+    remotes_close(a, q->r.remote_close.job);
     return SERVE_DONE;
 }
 
 /* ---- mounts ---- */
 
-static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome unmount(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *target;
-    (void)reply;
-    if (get_path(req, "target", &target, e) < 0 || mounts_detach_within(a->root, target, e) < 0)
+    const char *target = q->r.unmount.target;
+    if (mounts_detach_within(a->root, target, e) < 0)
         return SERVE_FAILED;
     return outcome(file_unlink(a->root, target, e));
 }
 
-enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_unmount(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *target;
-    (void)reply;
-    if (get_path(req, "target", &target, e) < 0 || refuse_own(a, "target", target, e) < 0 ||
-        file_check_below(a->root, target, e) < 0)
+    const char *target = q->r.unmount.target;
+    if (refuse_own(a, "target", target, e) < 0 || file_check_below(a->root, target, e) < 0)
         return SERVE_FAILED;
     if (mounts_concern(a->root, target))
-        return worker_start(a, req, unmount, UNMOUNT_LIMIT_S);
+        return worker_start(a, q->msg, unmount, UNMOUNT_LIMIT_S);
     return outcome(file_unlink(a->root, target, e));
 }
 
-static enum outcome make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome make_dirs(struct agent *a, struct asked *q, struct err *e)
 {
-    size_t i;
-    json_t *v, *paths = json_object_get(req, "paths");
+    const struct request_make_dirs *r = &q->r.make_dirs;
     const struct account *as;
-    (void)reply;
-    if (get_as(a, req, &as, e) < 0)
+    if (get_as(a, r->as, &as, e) < 0)
         return SERVE_FAILED;
-    if (!json_is_array(paths)) {
-        err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
-        return SERVE_FAILED;
-    }
     /* Jobs with accounts of their own make things beside each other on shares. */
-    const char *name = json_string_value(json_object_get(req, "as"));
-    bool open_to_all = as && name && *name == LEASE_SIGN;
-    json_array_foreach(paths, i, v) {
-        const char *path = json_string_value(v);
-        if (!path || *path != '/') {
-            err_set(e, ERR_INVALID_PATH, "paths",
-                    "paths[%zu] '%s' is not an absolute path of the node", i, path ? path : "");
-            return SERVE_FAILED;
-        }
+    bool open_to_all = as && *r->as == LEASE_SIGN;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < r->n_paths; i++) {
         mode_t mask = umask(0);
         (void)umask(open_to_all ? 0 : mask);
-        int rc = file_make_dirs(a->root, as, path, e);
+        rc = file_make_dirs(a->root, as, r->paths[i], e);
         (void)umask(mask);
-        if (rc < 0)
-            return SERVE_FAILED;
     }
-    return SERVE_DONE;
+    return outcome(rc);
 }
 
-enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_make_dirs(struct agent *a, struct asked *q, struct err *e)
 {
-    return here_or_in_worker(a, req, reply, make_dirs, e);
+    const struct request_make_dirs *r = &q->r.make_dirs;
+    bool far = false;
+    for (size_t i = 0; i < r->n_paths; i++)
+        far = far || is_far(a, r->paths[i]);
+    return here_or_in_worker(a, q, far, make_dirs, e);
 }
 
-enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_remove_tree(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || refuse_own(a, "path", path, e) < 0)
+    const char *path = q->r.remove_tree.path;
+    if (refuse_own(a, "path", path, e) < 0)
         return SERVE_FAILED;
     int rc = file_discard(a->root, path, a->trash_dir, &a->mounts, e);
     if (rc > 0)
@@ -234,13 +193,17 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     return outcome(rc);
 }
 
-enum outcome serve_drop_unlinked(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_drop_unlinked(struct agent *a, struct asked *q, struct err *e)
 {
-    struct unlinked u = {.root = a->root, .trash = a->trash_dir, .mounts = &a->mounts};
-    (void)reply;
-    if (get_path(req, "dir", &u.dir, e) < 0 || get_path(req, "used", &u.used, e) < 0 ||
-        get_path(req, "links", &u.links, e) < 0 || refuse_own(a, "dir", u.dir, e) < 0 ||
-        file_check_below(a->root, u.dir, e) < 0 || file_check_below(a->root, u.links, e) < 0)
+    const struct request_drop_unlinked *r = &q->r.drop_unlinked;
+    const struct unlinked u = {.root = a->root,
+                               .trash = a->trash_dir,
+                               .mounts = &a->mounts,
+                               .dir = r->dir,
+                               .used = r->used,
+                               .links = r->links};
+    if (refuse_own(a, "dir", u.dir, e) < 0 || file_check_below(a->root, u.dir, e) < 0 ||
+        file_check_below(a->root, u.links, e) < 0)
         return SERVE_FAILED;
     int rc = unlinked_discard(&u, e);
     if (rc > 0)
@@ -262,10 +225,10 @@ static void resume(const struct rights *r)
 }
 
 /* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
-static int prepare_to_write(struct agent *a, json_t *req, const char *path, struct rights *r,
+static int prepare_to_write(struct agent *a, const char *as, const char *path, struct rights *r,
                             struct err *e)
 {
-    if (get_as(a, req, &r->as, e) < 0)
+    if (get_as(a, as, &r->as, e) < 0)
         return -1;
     r->mask = account_umask(r->as);
     int rc = r->as ? file_make_parents_as(a->root, r->as, path, e) : file_make_parents(path, e);
@@ -276,115 +239,78 @@ static int prepare_to_write(struct agent *a, json_t *req, const char *path, stru
     return rc;
 }
 
-static enum outcome append(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome append(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path, *text;
+    const struct request_append *r = &q->r.append;
     struct rights as;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
-        prepare_to_write(a, req, path, &as, e) < 0)
+    if (prepare_to_write(a, r->as, r->path, &as, e) < 0)
         return SERVE_FAILED;
-    int rc = file_append(path, text, e);
+    int rc = file_append(r->path, r->text, e);
     resume(&as);
     return outcome(rc);
 }
 
-enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_append(struct agent *a, struct asked *q, struct err *e)
 {
-    return here_or_in_worker(a, req, reply, append, e);
+    return here_or_in_worker(a, q, is_far(a, q->r.append.path), append, e);
 }
 
-static enum outcome write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome write_file(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path, *text;
+    const struct request_write_file *r = &q->r.write_file;
     struct rights as;
-    int mode;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
-        get_int(req, "mode", &mode, e) < 0)
+    if (prepare_to_write(a, r->as, r->path, &as, e) < 0)
         return SERVE_FAILED;
-    if (mode < 0 || mode > 07777) {
-        err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
-        return SERVE_FAILED;
-    }
-    if (prepare_to_write(a, req, path, &as, e) < 0)
-        return SERVE_FAILED;
-    int rc = file_replace(path, text, strlen(text), (mode_t)mode, e);
+    int rc = file_replace(r->path, r->text, strlen(r->text), (mode_t)r->mode, e);
     resume(&as);
     return outcome(rc);
 }
 
-enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_write_file(struct agent *a, struct asked *q, struct err *e)
 {
-    return here_or_in_worker(a, req, reply, write_file, e);
+    return here_or_in_worker(a, q, is_far(a, q->r.write_file.path), write_file, e);
 }
 
 /* ---- files in parts, and archives ---- */
 
 #define UNPACK_LIMIT_S 3600
 
-static int get_mode(json_t *req, mode_t *out, struct err *e)
+static enum outcome write_bytes(struct agent *a, struct asked *q, struct err *e)
 {
-    int mode;
-    if (get_int(req, "mode", &mode, e) < 0)
-        return -1;
-    if (mode < 0 || mode > 07777)
-        return err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
-    *out = (mode_t)mode;
-    return 0;
-}
-
-static enum outcome write_bytes(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    struct file_piece piece = {.last = json_is_true(json_object_get(req, "last"))};
-    const char *path, *text;
+    const struct request_write_bytes *r = &q->r.write_bytes;
+    const struct file_piece piece = {.offset = r->offset,
+                                     .bytes = r->bytes,
+                                     .n = r->n_bytes,
+                                     .last = r->last,
+                                     .mode = (mode_t)r->mode};
     struct rights as;
-    char *bytes;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_text(req, "bytes", &text, e) < 0 ||
-        get_int64(req, "offset", &piece.offset, e) < 0 || get_mode(req, &piece.mode, e) < 0)
+    if (prepare_to_write(a, r->as, r->path, &as, e) < 0)
         return SERVE_FAILED;
-    if (piece.offset < 0 || base64_decode(text, strlen(text), &bytes, &piece.n) < 0) {
-        err_set(e, ERR_INVALID_PROPERTY, "bytes", "the bytes are not base64, or begin before 0");
-        return SERVE_FAILED;
-    }
-    piece.bytes = bytes;
-    int rc = prepare_to_write(a, req, path, &as, e);
-    if (rc == 0) {
-        rc = file_write_piece(path, &piece, e);
-        resume(&as);
-    }
-    free(bytes);
+    int rc = file_write_piece(r->path, &piece, e);
+    resume(&as);
     return outcome(rc);
 }
 
-enum outcome serve_write_bytes(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_write_bytes(struct agent *a, struct asked *q, struct err *e)
 {
-    return here_or_in_worker(a, req, reply, write_bytes, e);
+    return here_or_in_worker(a, q, is_far(a, q->r.write_bytes.path), write_bytes, e);
 }
 
-static enum outcome unpack(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome unpack(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path, *target;
     (void)a;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_path(req, "target", &target, e) < 0)
-        return SERVE_FAILED;
-    return outcome(archive_unpack(path, target, e));
+    return outcome(archive_unpack(q->r.unpack.path, q->r.unpack.target, e));
 }
 
-/* Without `path`: is it there? */
-enum outcome serve_unpack(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_unpack(struct agent *a, struct asked *q, struct err *e)
 {
-    const char *path = json_string_value(json_object_get(req, "path")), *target;
+    const char *path = q->r.unpack.path, *target = q->r.unpack.target;
     struct stat st;
-    (void)reply;
-    if (get_path(req, "target", &target, e) < 0 || refuse_own(a, "target", target, e) < 0 ||
-        file_check_below(a->root, target, e) < 0 ||
+    if (refuse_own(a, "target", target, e) < 0 || file_check_below(a->root, target, e) < 0 ||
         (path && file_check_below(a->root, path, e) < 0))
         return SERVE_FAILED;
     if (path)
-        return worker_start(a, req, unpack, UNPACK_LIMIT_S);
+        return worker_start(a, q->msg, unpack, UNPACK_LIMIT_S);
     if (stat(target, &st) == 0 && S_ISDIR(st.st_mode))
         return SERVE_DONE;
     err_set(e, ERR_FILE_NOT_FOUND, "target", "%s is not there", target);
@@ -395,7 +321,6 @@ enum outcome serve_unpack(struct agent *a, json_t *req, json_t *reply, struct er
 
 /* With the longest names, all of them escaped, this many fit a frame. */
 #define ENTRIES_PER_REPLY 2000
-#define READ_MAX          (1024 * 1024)
 #define JOBS_DIR          "/jobs/"
 
 /* The place that is looked at, and the account (NULL: our own). */
@@ -460,15 +385,11 @@ static bool is_handed_over(const struct agent *a, const char *name)
 
 /* Takes on the rights for the rest of this process. FUSE checks the real ids too, so these change
  * as well; then nobody may look into our memory, which holds requests of others. */
-static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *e)
+static int begin_look(struct agent *a, const char *name, struct look *l, struct err *e)
 {
-    const char *name = json_string_value(json_object_get(req, "as"));
-    if (get_path(req, "base", &l->base, e) < 0 || get_text(req, "path", &l->path, e) < 0)
-        return -1;
-    l->as = NULL;
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
     bool taken = leased && lease_is_taken(a->root, name + 1);
-    if ((!leased || taken) && get_as(a, req, &l->as, e) < 0) {
+    if ((!leased || taken) && get_as(a, name, &l->as, e) < 0) {
         if (!leased || lease_is_taken(a->root, name + 1))
             return -1;
         taken = false; /* it was released in between */
@@ -484,66 +405,57 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
     return rc;
 }
 
-static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome list_dir(struct agent *a, struct asked *q, struct err *e)
 {
-    struct look look;
+    const struct request_list_dir *r = &q->r.list_dir;
+    struct look look = {.base = r->base, .path = r->path};
     struct disk_listing l;
-    if (begin_look(a, req, &look, e) < 0 || disk_list(look.base, look.path, &l, e) < 0)
+    if (begin_look(a, r->as, &look, e) < 0 || disk_list(look.base, look.path, &l, e) < 0)
         return SERVE_FAILED;
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n; i++) {
         if (json_array_size(entries) == ENTRIES_PER_REPLY)
-            send_part(a, reply, entries);
+            send_part(a, q->reply, entries);
         json_array_append_new(entries, message_dir_entry(&l.entries[i]));
     }
-    json_object_set_new(reply, "entries", entries);
+    json_object_set_new(q->reply, "entries", entries);
     disk_list_free(&l);
     return SERVE_DONE;
 }
 
-enum outcome serve_list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_list_dir(struct agent *a, struct asked *q, struct err *e)
 {
-    (void)reply;
     (void)e;
-    return worker_start(a, req, list_dir, LOOK_LIMIT_S);
+    return worker_start(a, q->msg, list_dir, LOOK_LIMIT_S);
 }
 
-static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome read_file(struct agent *a, struct asked *q, struct err *e)
 {
-    struct look look;
-    int64_t offset, max;
+    const struct request_read_file *r = &q->r.read_file;
+    struct look look = {.base = r->base, .path = r->path};
     struct file_part part;
-    if (get_int64(req, "offset", &offset, e) < 0 || get_int64(req, "max", &max, e) < 0)
+    if (begin_look(a, r->as, &look, e) < 0)
         return SERVE_FAILED;
-    if (offset < 0 || max < 0 || max > READ_MAX) {
-        err_set(e, ERR_INVALID_PROPERTY, "offset",
-                "%lld bytes from %lld on cannot be read: 0 to %d bytes can, from 0 on",
-                (long long)max, (long long)offset, READ_MAX);
-        return SERVE_FAILED;
-    }
-    if (begin_look(a, req, &look, e) < 0)
-        return SERVE_FAILED;
-    if (disk_read_file(look.base, look.path, offset, (size_t)max, &part, e) < 0) {
+    if (disk_read_file(look.base, look.path, r->offset, (size_t)r->max, &part, e) < 0) {
         free(part.bytes);
         return SERVE_FAILED;
     }
-    json_object_set_new(reply, "size", json_integer(part.size));
-    json_object_set_new(reply, "mtime_us", json_integer(part.mtime_us));
-    if (json_is_true(json_object_get(req, "raw"))) {
-        agent_send_with(a, json_incref(reply), part.bytes, part.n);
+    json_object_set_new(q->reply, "size", json_integer(part.size));
+    json_object_set_new(q->reply, "mtime_us", json_integer(part.mtime_us));
+    if (r->raw) {
+        agent_send_with(a, json_incref(q->reply), part.bytes, part.n);
     } else {
         char *text = base64_encode(part.bytes, part.n);
-        json_object_set_new(reply, "bytes", json_string(text));
-        agent_send(a, json_incref(reply));
+        json_object_set_new(q->reply, "bytes", json_string(text));
+        agent_send(a, json_incref(q->reply));
         free(text);
     }
     free(part.bytes);
     return SERVE_ANSWERED;
 }
 
-enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_read_file(struct agent *a, struct asked *q, struct err *e)
 {
-    (void)reply;
     (void)e;
-    return worker_start(a, req, read_file, LOOK_LIMIT_S);
+    return worker_start(a, q->msg, read_file, LOOK_LIMIT_S);
 }

@@ -67,10 +67,12 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
         close(dir);
 }
 
-/* access(2) would check with the real ids, so the file is simply opened. */
+/* access(2) would check with the real ids, so the file is simply opened. An earlier task may have
+ * put a link in its place, to a file that is not the task's. */
 static int open_append_with(const char *path, int more_flags, struct err *e)
 {
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | more_flags;
+    const int flags =
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | more_flags;
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == ENOENT) {
         if (file_make_parents(path, e) < 0)
@@ -183,7 +185,7 @@ int outputs_enter(const struct outputs *o, const char *dir, const char *out_path
 static int open_read(const char *path, struct err *e)
 {
     (void)e;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 }
 
 int outputs_open_read(const struct outputs *o, const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of the machine: finds them, and runs those that change something (ask.h runs those that
- * answer questions).
+ * Programs of the machine: finds them, and runs those that change something (run_tool.h runs those
+ * that answer questions).
  */
 #ifndef NODEAGENT_PROTO_AGENT_PROGRAM_H
 #define NODEAGENT_PROTO_AGENT_PROGRAM_H

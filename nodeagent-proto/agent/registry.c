@@ -12,7 +12,7 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/slip.h"
+#include "nodeagent-proto/agent/small_record.h"
 
 static int open_it(void)
 {

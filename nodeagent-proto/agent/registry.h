@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine's directory of numbers that are given out (uids.h): a slip (slip.h)
+ * The machine's directory of numbers that are given out (uids.h): a slip (small_record.h)
  * "NAME@INCARNATION" that says "UID ROOT" for each job and root. REGISTRY_ENDING behind the name:
  * let go. Whoever changes it, or gives out what is not in it, locks it; looking alone needs no
  * lock.

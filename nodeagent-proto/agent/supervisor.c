@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/confine.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/account.h"
@@ -57,6 +58,7 @@ struct supervisor {
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* processes left behind that had to be killed */
     bool none_left;      /* in the end */
+    int rules;           /* of spec->confine; -1: it is not confined */
     int64_t started_us, stderr_from;
 };
 
@@ -278,10 +280,21 @@ static void join_cgroup(struct supervisor *s)
         (void)devices_deny(s->cgroup.path, denied.gpus, denied.n);
 }
 
+/* The supervisor opens files that its task may have put links in the place of. Its command is
+ * confined once more, and so cannot trace it. */
+static int confine(struct supervisor *s, struct err *e)
+{
+    const struct task_confine *c = &s->c->spec->confine;
+    if (!c->hide)
+        return 0;
+    s->rules = confine_open(c->hide, c->reach, c->n_reach, e);
+    return s->rules < 0 ? -1 : confine_enter(s->rules, e);
+}
+
 static int prepare(struct supervisor *s, struct err *e)
 {
     const struct supervisor_config *c = s->c;
-    if (find_account(s, e) < 0)
+    if (confine(s, e) < 0 || find_account(s, e) < 0)
         return -1;
     join_cgroup(s);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
@@ -323,6 +336,7 @@ static void fork_command(struct supervisor *s, char *why, size_t size)
     struct command command = {.spec = s->c->spec,
                               .outputs = s->outputs,
                               .cgroup = &s->cgroup,
+                              .rules = s->rules,
                               .env = s->env,
                               .why_fd = fds[1],
                               .supervisor = getpid(),
@@ -497,6 +511,7 @@ bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal
         .outputs = {.root = c->root},
         .log = {.spec = c->spec, .hostname = c->hostname, .outputs = {.root = c->root}},
         .relay = {.command = c->spec->signal_command},
+        .rules = -1,
     };
     forget_signals(signal_fd);
     supervise(&s);
@@ -506,5 +521,7 @@ bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal
     command_environment_free(s.env);
     account_free(&s.account);
     cgroup_free(&s.cgroup);
-    return s.none_left;
+    if (s.rules >= 0)
+        close(s.rules);
+    return s.none_left && !c->spec->confine.hide;
 }

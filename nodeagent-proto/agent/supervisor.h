@@ -42,7 +42,7 @@ struct supervisor_config { /* all borrowed, for the call */
 int supervisor_take_signals(void);
 /* Supervises a task from its start to its end. `report_fd` is closed once ID.start or ID.exit is
  * there, `claim_fd`, and so the lock, after ID.exit. True: nothing of the task is left, and the
- * process may supervise another. */
+ * process may supervise another: it was not confined. */
 bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal_fd) MUST_CHECK;
 
 /* "NAME=value", which all processes of the task have in their environment. Caller frees. */

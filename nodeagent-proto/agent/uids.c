@@ -24,6 +24,8 @@
  * and frees no blocks, which may mean to wait for the disk (mount option discard). Nothing else
  * here waits for it: numbers that were given out right before a power cut are skipped. */
 #define NEXT ".next"
+/* The account with room that was given out last: which of them. */
+#define ROOM ".room"
 
 /* More numbers than are given out in the seconds that a power cut may lose; even. */
 #define BOOT_STEP 10000U
@@ -90,9 +92,9 @@ static int write_next(int registry, const struct next *n, struct err *e)
 
 /* ---- choosing ---- */
 
-/* Whether a line of `path` has `uid` or its successor in field `at`. With `counted`, the next field
- * is the length of a range (subuid(5)). */
-static bool file_has(const char *path, int at, bool counted, uid_t uid)
+/* Whether a line of `path` has one of `len` numbers from `uid` on in field `at`. With `counted`,
+ * the next field is the length of a range (subuid(5)). */
+static bool file_has(const char *path, int at, bool counted, uid_t uid, unsigned len)
 {
     char *text, *save = NULL;
     bool has = false;
@@ -110,16 +112,17 @@ static bool file_has(const char *path, int at, bool counted, uid_t uid)
             continue;
         if (counted && *end == ':')
             n = strtoull(end + 1, NULL, 10);
-        has = first < uid + 2ULL && uid < first + n;
+        has = first < uid + (unsigned long long)len && uid < first + n;
     }
     free(text);
     return has;
 }
 
-static bool is_known(uid_t uid)
+static bool is_known(uid_t uid, unsigned len)
 {
-    return file_has("/etc/passwd", 2, false, uid) || file_has("/etc/group", 2, false, uid) ||
-           file_has("/etc/subuid", 1, true, uid) || file_has("/etc/subgid", 1, true, uid);
+    return file_has("/etc/passwd", 2, false, uid, len) ||
+           file_has("/etc/group", 2, false, uid, len) ||
+           file_has("/etc/subuid", 1, true, uid, len) || file_has("/etc/subgid", 1, true, uid, len);
 }
 
 /* Those of all entries, ascending. */
@@ -162,10 +165,16 @@ static uid_t noted_from(const struct numbers *all, uid_t uid)
     return HIGHEST;
 }
 
+struct stretch {
+    uid_t first;
+    unsigned len;
+};
+
 /* What a root that is gone has noted counts no more once nothing runs as it. */
 static bool is_needed(void *ctx, int registry, const struct entry *en)
 {
-    if (en->uid != *(const uid_t *)ctx)
+    const struct stretch *s = ctx;
+    if (en->uid < s->first || en->uid - s->first >= s->len)
         return false;
     if (!entry_is_gone(en) || procs_run_as(en->uid, 2))
         return true;
@@ -174,12 +183,85 @@ static bool is_needed(void *ctx, int registry, const struct entry *en)
     return false;
 }
 
+/* ---- accounts with room ---- */
+
+bool uid_has_room(uid_t uid)
+{
+    return uid % (2 * NODE_UID_ROOM) == NODE_UID_ROOM;
+}
+
+/* The first account with room in the upper half of the range, and how many there are. */
+static unsigned rooms_of(const struct uid_range *r, uid_t *first)
+{
+    const uint64_t step = 2 * NODE_UID_ROOM, from = r->first + (uint64_t)r->count / 2,
+                   to = r->first + (uint64_t)r->count;
+    uint64_t slot = (from + step - 1) / step * step;
+    *first = (uid_t)(slot + NODE_UID_ROOM);
+    return slot + step <= to ? (unsigned)((to - slot) / step) : 0;
+}
+
+/* What accounts without room may have. */
+static unsigned plain_count(const struct uid_range *r)
+{
+    uid_t first;
+    return rooms_of(r, &first) > 0 ? r->count / 2 : r->count;
+}
+
+/* Begins behind the one that was given out last, which a file notes; without it some may be reused
+ * early. */
+static unsigned last_room(int registry, unsigned rooms)
+{
+    char *text;
+    unsigned n = 0;
+    (void)registry;
+    if (fs_read(REGISTRY "/" ROOM, 64, &text, NULL, NULL) == 0) {
+        n = (unsigned)strtoul(text, NULL, 10) + 1;
+        free(text);
+    }
+    return n % rooms;
+}
+
+static void note_room(int registry, unsigned i)
+{
+    char text[32];
+    int len = snprintf(text, sizeof text, "%010u\n", i);
+    int fd = openat(registry, ROOM, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    ssize_t ignored = pwrite(fd, text, (size_t)len, 0);
+    (void)ignored;
+    close(fd);
+}
+
+static int choose_room(int registry, const struct uid_range *r, uid_t *out, struct err *e)
+{
+    uid_t first;
+    unsigned rooms = rooms_of(r, &first), from = last_room(registry, rooms);
+    for (unsigned i = 0; i < rooms; i++) {
+        unsigned at = (from + i) % rooms;
+        uid_t uid = first + at * 2 * NODE_UID_ROOM;
+        struct stretch s = {uid - NODE_UID_ROOM, 2 * NODE_UID_ROOM};
+        if (is_known(s.first, s.len) || registry_each(registry, NULL, is_needed, &s))
+            continue;
+        note_room(registry, at);
+        *out = uid;
+        return 0;
+    }
+    return err_set(
+        e, ERR_IO, "first",
+        "all of the %u accounts for containers from %u on are taken on this machine: see " REGISTRY
+        ", /etc/passwd and /etc/subuid, and configure more (jobs.uids)",
+        rooms, (unsigned)first);
+}
+
+/* ---- accounts without ---- */
+
 /* The first number from the next on that nobody has. Reads all entries at most once, and not at all
  * as long as NEXT says that there are none. */
 static int choose_next(int registry, const struct uid_range *r, struct next *next,
                        struct numbers *all, struct err *e)
 {
-    const unsigned pairs = (r->count - 2) / 2;
+    const unsigned pairs = (plain_count(r) - 2) / 2;
     unsigned from = 0;
     bool has_read = false;
     if (next->number >= r->first + 2 && next->number - r->first - 2 < 2 * pairs)
@@ -190,8 +272,10 @@ static int choose_next(int registry, const struct uid_range *r, struct next *nex
         if (!is_free && !has_read)
             read_numbers(registry, all);
         has_read = has_read || !is_free;
-        if (is_known(uid) || (!is_free && noted_from(all, uid) == uid &&
-                              registry_each(registry, NULL, is_needed, &uid)))
+        struct stretch s = {uid, 1};
+        if (uid_has_room(uid) || is_known(uid, 2) ||
+            (!is_free && noted_from(all, uid) == uid &&
+             registry_each(registry, NULL, is_needed, &s)))
             continue;
         if (!is_free)
             next->free_to = noted_from(all, uid + 1);
@@ -246,16 +330,18 @@ static bool find_job(void *ctx, int registry, const struct entry *en)
     return s->held;
 }
 
-int uids_take(const struct uid_range *range, const struct uid_holder *h, const char *name,
-              uid_t *out, struct err *e)
+int uids_take(const struct uid_range *range, bool room, const struct uid_holder *h,
+              const char *name, uid_t *out, struct err *e)
 {
     struct search s = {.holder = h};
+    uid_t ignored;
     int registry = registry_lock(e), rc = 0;
     if (registry < 0)
         return -1;
     (void)registry_each(registry, name, find_job, &s);
     if (s.uid == 0)
-        rc = choose(registry, range, &s.uid, e);
+        rc = room && rooms_of(range, &ignored) > 0 ? choose_room(registry, range, &s.uid, e)
+                                                   : choose(registry, range, &s.uid, e);
     if (rc == 0 && s.is_noted && !s.held)
         registry_forget(registry, h, name); /* the entry with the former path of the root */
     if (rc == 0 && !s.held)

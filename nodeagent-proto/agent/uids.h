@@ -7,7 +7,8 @@
  *
  * `first` is the group of all jobs. The other numbers form pairs: one for a job, and one for ending
  * the processes of the first (lease_end.h). They are given out in turn, so that a number is reused
- * as late as possible.
+ * as late as possible. The upper half of a range that is large enough is for accounts with room:
+ * nobody else has the NODE_UID_ROOM numbers before and behind theirs.
  *
  *   (free) --uids_take--> held, perhaps by several --uids_let_go--> ending --uids_forget--> (free)
  */
@@ -34,9 +35,12 @@ struct uid_holder {
  * ERR_INVALID_PROPERTY. */
 int uids_check(const struct uid_range *range, struct err *e) MUST_CHECK;
 
-/* Takes a number for the job called `name`; this root holds it from now on. */
-int uids_take(const struct uid_range *range, const struct uid_holder *h, const char *name,
-              uid_t *out, struct err *e) MUST_CHECK;
+/* Takes a number for the job called `name`; this root holds it from now on. `room`: one with room,
+ * if there are such. */
+int uids_take(const struct uid_range *range, bool room, const struct uid_holder *h,
+              const char *name, uid_t *out, struct err *e) MUST_CHECK;
+/* Whether a number is one with room. */
+bool uid_has_room(uid_t uid);
 /* The root gives up the number, which is not free yet. 1: nobody else holds it. 0: another root
  * does. */
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;

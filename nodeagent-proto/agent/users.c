@@ -39,7 +39,7 @@ enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
 enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
 
 /* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
-static int check(const struct node_user *u, struct err *e)
+static int check(const struct request_user_add *u, struct err *e)
 {
     static const char *const first = "abcdefghijklmnopqrstuvwxyz_";
     static const char *const rest = "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -208,7 +208,7 @@ static void group_of(unsigned gid, char out[GROUP_SIZE])
     snprintf(out, GROUP_SIZE, COMMENT "-%u", gid);
 }
 
-static int make_group(const struct node_user *u, struct err *e)
+static int make_group(const struct request_user_add *u, struct err *e)
 {
     char gid[NUMBER_SIZE], group[GROUP_SIZE];
     group_of((unsigned)u->gid, group);
@@ -219,7 +219,7 @@ static int make_group(const struct node_user *u, struct err *e)
     return group_is_there(group) ? 0 : must_run(add, NULL, e);
 }
 
-static int run_useradd(const struct node_user *u, struct err *e)
+static int run_useradd(const struct request_user_add *u, struct err *e)
 {
     const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
     const char *add[] = {"useradd", "-m", "-U", "-s", shell, "-c", COMMENT, "--", u->name, NULL};
@@ -245,7 +245,7 @@ static void delete_group(gid_t gid)
         err_clear(&unused);
 }
 
-static int make_account(const char *root, const struct node_user *u, struct err *e)
+static int make_account(const char *root, const struct request_user_add *u, struct err *e)
 {
     const char *name = u->name;
     struct account a;
@@ -269,7 +269,7 @@ static int make_account(const char *root, const struct node_user *u, struct err 
 }
 
 /* Without a password the account is not locked with "!", because that would refuse keys as well. */
-static int set_password(const struct node_user *u, struct err *e)
+static int set_password(const struct request_user_add *u, struct err *e)
 {
     const char *none[] = {"usermod", "-p", "*", "--", u->name, NULL}, *set[] = {"chpasswd", NULL};
     if (!u->password || !*u->password)
@@ -282,7 +282,7 @@ static int set_password(const struct node_user *u, struct err *e)
     return rc == 0 ? 0 : -1;
 }
 
-static int set_keys(const struct node_user *u, struct err *e)
+static int set_keys(const struct request_user_add *u, struct err *e)
 {
     struct account a;
     memset(&a, 0, sizeof a);
@@ -294,7 +294,7 @@ static int set_keys(const struct node_user *u, struct err *e)
 }
 
 /* What is in its home belongs to the numbers that it has. */
-static int check_same_ids(const struct node_user *u, struct err *e)
+static int check_same_ids(const struct request_user_add *u, struct err *e)
 {
     struct account a;
     memset(&a, 0, sizeof a);
@@ -308,7 +308,7 @@ static int check_same_ids(const struct node_user *u, struct err *e)
     return rc;
 }
 
-int users_add(const char *root, const struct node_user *u, struct err *e)
+int users_add(const char *root, const struct request_user_add *u, struct err *e)
 {
     enum owner owner;
     if (check(u, e) < 0 || find_owner(root, u->name, &owner, e) < 0)
@@ -372,7 +372,7 @@ static int delete_account(const char *name, struct err *e)
 
 int users_remove(const char *root, const char *name, struct err *e)
 {
-    struct node_user u = {.name = name};
+    struct request_user_add u = {.name = name};
     struct account a;
     enum owner owner;
     memset(&a, 0, sizeof a);

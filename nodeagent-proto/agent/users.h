@@ -11,10 +11,10 @@
 #define NODEAGENT_PROTO_AGENT_USERS_H
 
 #include "lib/err.h"
-#include "nodeagent-proto/wire/task.h"
+#include "nodeagent-proto/wire/requests.h"
 
 /* Makes the account, or sets key and password of one of ours to exactly these. */
-int users_add(const char *root, const struct node_user *u, struct err *e) MUST_CHECK;
+int users_add(const char *root, const struct request_user_add *u, struct err *e) MUST_CHECK;
 /* Kills its processes, and removes account and home. Does nothing to an account that is not ours.
  */
 int users_remove(const char *root, const char *name, struct err *e) MUST_CHECK;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "lib/fs.h"
+#include "lib/hash.h"
 
 /* A link to a node that cannot be reached fails after this. */
 #define REFUSED_US 200000
@@ -23,10 +24,7 @@
 
 uint64_t fake_random(struct fake_nodes *f)
 {
-    uint64_t z = f->random += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
+    return random_next(&f->random);
 }
 
 static int64_t any_delay(struct fake_nodes *f)
@@ -499,22 +497,6 @@ void fake_wipe(struct fake_node *n)
         drop(&c->up);
         conn_free_if_done(c);
     }
-}
-
-void fake_set_bad_disk(struct fake_node *n, bool bad)
-{
-    n->troubles += bad && !n->bad_disk;
-    n->bad_disk = bad;
-}
-
-void fake_set_gpus(struct fake_node *n, int gpus)
-{
-    n->gpus = gpus;
-}
-
-void fake_set_refusals(struct fake_node *n, int permille)
-{
-    n->refusals = permille;
 }
 
 /* --- the nodes

@@ -118,6 +118,9 @@ void fake_set_hung(struct fake_node *n, bool hung);
 void fake_set_refusals(struct fake_node *n, int permille);
 /* Refuses every request that touches its files with an I/O error. */
 void fake_set_bad_disk(struct fake_node *n, bool bad);
+/* Its disk is full: it refuses every request that makes something there, and says so when it is
+ * asked for its health. */
+void fake_set_full(struct fake_node *n, bool full);
 /* Why it refuses every request that touches its files (copied); NULL: it does not any more. */
 void fake_set_refusing(struct fake_node *n, const char *why);
 /* That which the daemon calls so; NULL: there is none any more. */

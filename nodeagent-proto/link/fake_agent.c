@@ -10,28 +10,28 @@
 #include "nodeagent-proto/link/fake_disk.h"
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/wire/request.h"
 
 #define DISK_BYTES (INT64_C(1) << 40)
 
 /* --- requests
  * --------------------------------------------------------------------------------------- */
 
-static const char *text(json_t *req, const char *name)
+struct asked {
+    json_t *msg;
+    struct node_request r;
+};
+
+static json_t *yes(struct asked *q)
 {
-    const char *s = json_string_value(json_object_get(req, name));
-    return s ? s : "";
+    return json_pack("{s:O, s:b}", "id", json_object_get(q->msg, "id"), "ok", 1);
 }
 
-static json_t *yes(json_t *req)
-{
-    return json_pack("{s:O, s:b}", "id", json_object_get(req, "id"), "ok", 1);
-}
-
-static json_t *no(json_t *req, enum err_code code, const char *why)
+static json_t *no(struct asked *q, enum err_code code, const char *why)
 {
     struct err e;
     err_set(&e, code, NULL, "%s", why);
-    return json_pack("{s:O, s:b, s:o}", "id", json_object_get(req, "id"), "ok", 0, "error",
+    return json_pack("{s:O, s:b, s:o}", "id", json_object_get(q->msg, "id"), "ok", 0, "error",
                      message_err(&e));
 }
 
@@ -51,7 +51,7 @@ static char *gpus_text(const struct fake_node *n)
     return text;
 }
 
-static void do_hello(struct conn *c, json_t *req)
+static void do_hello(struct conn *c, struct asked *q)
 {
     struct fake_node *n = c->node;
     char *gpus = gpus_text(n);
@@ -73,87 +73,73 @@ static void do_hello(struct conn *c, json_t *req)
     json_t *says = message_facts(&facts);
     free(gpus);
     c->greeted = true;
-    struct node_epoch epoch = {0};
-    struct err e;
-    if (message_epoch_read(json_object_get(req, "epoch"), &epoch, &e) < 0) {
-        json_decref(says);
-        fake_reply(c, no(req, e.code, e.msg), 0, true);
-        return;
-    }
+    struct node_epoch epoch = q->r.hello.epoch;
     c->outdated = epoch.term < n->term;
     if (!c->outdated) {
         n->term = epoch.term;
         snprintf(n->epoch_id, sizeof n->epoch_id, "%s", epoch.id ? epoch.id : "");
     }
     epoch = (struct node_epoch){n->term, n->epoch_id};
-    fake_reply(c, plus(plus(yes(req), "node", says), "epoch", message_epoch(&epoch)), 0, true);
+    fake_reply(c, plus(plus(yes(q), "node", says), "epoch", message_epoch(&epoch)), 0, true);
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state != TASK_RUNNING)
             fake_task_tell(t);
 }
 
 /* Other answers may overtake this one, but the task's end must not come before it. */
-static void do_run(struct conn *c, json_t *req)
+static void do_run(struct conn *c, struct asked *q)
 {
-    struct arena a;
-    struct err e;
-    struct task_spec spec;
-    arena_init(&a);
-    if (message_task_spec_read(json_object_get(req, "task"), &a, &spec, &e) < 0) {
-        fake_reply(c, no(req, e.code, e.msg), 0, true);
-    } else {
-        struct task *t = fake_task_find(c->node, spec.id);
-        bool is_new = t == NULL;
-        if (is_new)
-            t = fake_task_start(c->node, &spec);
-        t->reply_us =
-            fake_reply(c, plus(yes(req), "task", message_task_status(&t->status)), 0, false);
-        if (is_new && t->status.state != TASK_RUNNING)
-            fake_task_tell(t);
-    }
-    arena_free(&a);
+    struct task *t = fake_task_find(c->node, q->r.run.task->id);
+    bool is_new = t == NULL;
+    if (is_new)
+        t = fake_task_start(c->node, q->r.run.task);
+    t->reply_us = fake_reply(c, plus(yes(q), "task", message_task_status(&t->status)), 0, false);
+    if (is_new && t->status.state != TASK_RUNNING)
+        fake_task_tell(t);
 }
 
-static void do_signal(struct conn *c, json_t *req)
+static void do_signal(struct conn *c, struct asked *q)
 {
-    struct task *t = fake_task_find(c->node, text(req, "task"));
+    struct task *t = fake_task_find(c->node, q->r.signal.task);
     if (t)
-        fake_task_kill(t, (int)json_integer_value(json_object_get(req, "signal")));
-    fake_reply(c, yes(req), 0, true);
+        fake_task_kill(t, q->r.signal.signal);
+    fake_reply(c, yes(q), 0, true);
 }
 
-static void do_tasks(struct conn *c, json_t *req)
+static void do_tasks(struct conn *c, struct asked *q)
 {
     json_t *list = json_array();
     for (const struct task *t = c->node->tasks; t; t = t->next)
         json_array_append_new(list, message_task_status(&t->status));
-    fake_reply(c, plus(yes(req), "tasks", list), 0, true);
+    fake_reply(c, plus(yes(q), "tasks", list), 0, true);
 }
 
-static void do_forget(struct conn *c, json_t *req)
+static void do_forget(struct conn *c, struct asked *q)
 {
-    struct task *t = fake_task_find(c->node, text(req, "task"));
+    struct task *t = fake_task_find(c->node, q->r.forget.task);
     if (t && t->status.state == TASK_RUNNING) {
-        fake_reply(c, no(req, ERR_CONFLICT, "the task is running"), 0, true);
+        fake_reply(c, no(q, ERR_CONFLICT, "the task is running"), 0, true);
         return;
     }
     if (t)
         fake_task_forget(t);
-    fake_reply(c, yes(req), 0, true);
+    fake_reply(c, yes(q), 0, true);
 }
 
-static void do_health(struct conn *c, json_t *req)
+static void do_health(struct conn *c, struct asked *q)
 {
-    const struct node_health h = {.disk_free_bytes = DISK_BYTES,
+    const char *error = c->node->full ? FAKE_FULL : "";
+    const struct node_health h = {.disk_free_bytes = c->node->full ? 0 : DISK_BYTES,
                                   .disk_total_bytes = DISK_BYTES,
+                                  .disk_error = error,
                                   .gpus = c->node->gpus,
                                   .gpu_errors = "",
                                   .time_us = loop_wall_us(c->node->f->c.loop)};
-    fake_reply(c, plus(yes(req), "health", message_health(&h)), 0, true);
+    fake_reply(c, plus(yes(q), "health", message_health(&h)), 0, true);
 }
 
 /* A machine with one processor that is busy half of the time, and reads and sends as it does. */
-static void do_usage(struct conn *c, json_t *req)
+static void do_usage(struct conn *c, struct asked *q)
 {
     enum { TICK_US = 10000, BYTES = 1000 };
     int64_t ticks = loop_mono_us(c->node->f->c.loop) / TICK_US;
@@ -165,71 +151,70 @@ static void do_usage(struct conn *c, json_t *req)
                                  .network_out_bytes = ticks * BYTES,
                                  .memory_bytes = DISK_BYTES / 4,
                                  .disk_bytes = DISK_BYTES / 2};
-    fake_reply(c, plus(yes(req), "usage", message_usage(&u)), 0, true);
+    fake_reply(c, plus(yes(q), "usage", message_usage(&u)), 0, true);
 }
 
-static void do_list(struct conn *c, json_t *req)
+static void do_list(struct conn *c, struct asked *q)
 {
-    fake_reply(c, no(req, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
+    fake_reply(c, no(q, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
 }
 
-static void do_reboot(struct conn *c, json_t *req)
+static void do_reboot(struct conn *c, struct asked *q)
 {
     struct fake_node *n = c->node;
-    fake_reply(c, yes(req), 0, true);
+    fake_reply(c, yes(q), 0, true);
     if (n->f->c.watch.rebooting)
         n->f->c.watch.rebooting(n->f->c.watch.ctx, n);
     fake_restart(n);
 }
 
-static void do_nothing(struct conn *c, json_t *req)
+static void do_nothing(struct conn *c, struct asked *q)
 {
-    fake_reply(c, yes(req), 0, true);
+    fake_reply(c, yes(q), 0, true);
 }
 
+/* A request that stands here not at all is one that fake nodes do not know. */
 static const struct op {
-    const char *name;
-    void (*run)(struct conn *c, json_t *req);
-    bool harmless; /* changes nothing, so it is also done for a daemon that is not the newest */
+    void (*run)(struct conn *c, struct asked *q);
     bool on_disk;
     bool clears; /* takes away what was there */
-} ops[] = {
-    {"hello", do_hello, .harmless = true},
-    {"ping", do_nothing, .harmless = true},
-    {"health", do_health, .harmless = true},
-    {"usage", do_usage, .harmless = true},
-    {"tasks", do_tasks, .harmless = true},
-    {"list_dir", do_list, .harmless = true, .on_disk = true},
-    {"read_file", do_list, .harmless = true, .on_disk = true},
-    {"run", do_run, .on_disk = true},
-    {"signal", do_signal, .harmless = false},
-    {"forget", do_forget, .on_disk = true},
-    {"reboot", do_reboot, .harmless = false},
-    {"append", do_nothing, .on_disk = true},
-    {"make_dirs", do_nothing, .on_disk = true},
-    {"mount_folder", do_nothing, .on_disk = true},
-    {"unmount", do_nothing, .on_disk = true, .clears = true},
-    {"user_add", do_nothing, .harmless = false},
-    {"user_remove", do_nothing, .harmless = false},
-    {"account_key", do_nothing, .harmless = false},
-    {"account_release", do_nothing, .harmless = false},
-    {"remote_open", do_nothing, .on_disk = true},
-    {"remote_close", do_nothing, .on_disk = true},
-    {"write_file", do_nothing, .on_disk = true},
-    {"remove_tree", do_nothing, .on_disk = true, .clears = true},
-    {"drop_unlinked", do_nothing, .on_disk = true},
-    {"write_bytes", do_nothing, .on_disk = true},
-    {"unpack", do_nothing, .on_disk = true},
-    {"open_folder", do_nothing, .on_disk = true},
+} ops[N_REQUESTS] = {
+    [REQUEST_hello] = {.run = do_hello},
+    [REQUEST_ping] = {.run = do_nothing},
+    [REQUEST_health] = {.run = do_health},
+    [REQUEST_usage] = {.run = do_usage},
+    [REQUEST_tasks] = {.run = do_tasks},
+    [REQUEST_list_dir] = {.run = do_list, .on_disk = true},
+    [REQUEST_read_file] = {.run = do_list, .on_disk = true},
+    [REQUEST_run] = {.run = do_run, .on_disk = true},
+    [REQUEST_signal] = {.run = do_signal},
+    [REQUEST_forget] = {.run = do_forget, .on_disk = true},
+    [REQUEST_reboot] = {.run = do_reboot},
+    [REQUEST_append] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_make_dirs] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_mount_folder] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_unmount] = {.run = do_nothing, .on_disk = true, .clears = true},
+    [REQUEST_user_add] = {.run = do_nothing},
+    [REQUEST_user_remove] = {.run = do_nothing},
+    [REQUEST_account_key] = {.run = do_nothing},
+    [REQUEST_account_release] = {.run = do_nothing},
+    [REQUEST_remote_open] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_remote_close] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_write_file] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_remove_tree] = {.run = do_nothing, .on_disk = true, .clears = true},
+    [REQUEST_drop_unlinked] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_write_bytes] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_unpack] = {.run = do_nothing, .on_disk = true},
+    [REQUEST_open_folder] = {.run = do_nothing, .on_disk = true},
 };
 
 /* On a node that keeps files. False: the request is not about files. */
-static bool serve_files(struct conn *c, const char *name, json_t *req)
+static bool serve_files(struct conn *c, struct asked *q)
 {
     struct fake_answer more;
     struct err e;
-    int rc = fake_disk_serve(c->node->name, name, req, loop_wall_us(c->node->f->c.loop), &more, &e);
-    json_t *reply = rc < 0 ? no(req, e.code, e.msg) : yes(req);
+    int rc = fake_disk_serve(c->node->name, &q->r, loop_wall_us(c->node->f->c.loop), &more, &e);
+    json_t *reply = rc < 0 ? no(q, e.code, e.msg) : yes(q);
     if (rc != 0 && more.says)
         json_object_update(reply, more.says);
     if (rc != 0)
@@ -240,38 +225,72 @@ static bool serve_files(struct conn *c, const char *name, json_t *req)
     return rc != 0;
 }
 
-/* What cannot be prepared fails in what is made there, not in removing what was there before. */
-static bool fails_to_prepare(const struct fake_node *n, const struct op *op)
+/* Why it refuses; NULL: it does not. What cannot be prepared, or has no room, fails in what is made
+ * there, not in removing what was there before. */
+static const char *refusal(struct fake_node *n, enum request_op which)
 {
-    return n->refuses && op->on_disk && !op->clears;
+    const struct op *op = &ops[which];
+    bool makes = op->on_disk && !op->clears;
+    if (which == REQUEST_hello)
+        return NULL;
+    if (n->full && makes && !request_form(which)->looks && which != REQUEST_forget)
+        return FAKE_FULL;
+    if ((n->bad_disk && op->on_disk) || (n->refuses && makes) ||
+        (n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals))
+        return n->refuses ? n->refuses : "an I/O error of the fake disk";
+    return NULL;
 }
 
-static bool refuses(struct fake_node *n, const struct op *op)
+static void serve(struct conn *c, struct asked *q)
 {
-    if (op->run == do_hello)
-        return false;
-    return (n->bad_disk && op->on_disk) || fails_to_prepare(n, op) ||
-           (n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals);
+    const struct op *op = &ops[q->r.op];
+    const char *why = refusal(c->node, q->r.op);
+    if (why)
+        fake_reply(c, no(q, ERR_IO, why), 0, true);
+    else if (c->outdated && !request_form(q->r.op)->looks)
+        fake_reply(c, no(q, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
+    else if (!op->on_disk || !c->node->f->c.keeps_files || !serve_files(c, q))
+        op->run(c, q);
 }
 
-static void request(struct conn *c, json_t *req)
+static void request(struct conn *c, json_t *msg)
 {
-    const char *name = text(req, "op");
-    const struct op *op = ops, *end = ops + sizeof ops / sizeof ops[0];
-    while (op < end && strcmp(op->name, name) != 0)
-        op++;
-    if (op == end)
-        fake_reply(c, no(req, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0,
-                   true);
-    else if (refuses(c->node, op))
-        fake_reply(
-            c,
-            no(req, ERR_IO, c->node->refuses ? c->node->refuses : "an I/O error of the fake disk"),
-            0, true);
-    else if (c->outdated && !op->harmless)
-        fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
-    else if (!op->on_disk || !c->node->f->c.keeps_files || !serve_files(c, name, req))
-        op->run(c, req);
+    struct asked q = {.msg = msg};
+    struct arena a;
+    struct err e;
+    const char *name = json_string_value(json_object_get(msg, "op"));
+    arena_init(&a);
+    if (!name || !request_find(name, &q.r.op) || !ops[q.r.op].run)
+        fake_reply(c, no(&q, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0, true);
+    else if (request_read(msg, &a, &q.r, &e) < 0)
+        fake_reply(c, no(&q, e.code, e.msg), 0, true);
+    else
+        serve(c, &q);
+    arena_free(&a);
+}
+
+/* --- what tests make of it ------------------------------------------------------------------- */
+
+void fake_set_bad_disk(struct fake_node *n, bool bad)
+{
+    n->troubles += bad && !n->bad_disk;
+    n->bad_disk = bad;
+}
+
+void fake_set_full(struct fake_node *n, bool full)
+{
+    n->troubles += full && !n->full;
+    n->full = full;
+}
+
+void fake_set_gpus(struct fake_node *n, int gpus)
+{
+    n->gpus = gpus;
+}
+
+void fake_set_refusals(struct fake_node *n, int permille)
+{
+    n->refusals = permille;
 }
 
 /* --- the node itself

@@ -9,10 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base64.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/disk/listing.h"
+#include "nodeagent-proto/wire/listing.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define DIR_MODE  0777
@@ -22,18 +21,6 @@
 #define NS_PER_US  1000
 /* A listing is cut here: it goes in one frame. */
 #define ENTRIES_MAX 2000
-#define READ_MAX    (1024 * 1024)
-
-static const char *text_of(const json_t *req, const char *name)
-{
-    const char *s = json_string_value(json_object_get(req, name));
-    return s ? s : "";
-}
-
-static int64_t number(const json_t *req, const char *name)
-{
-    return json_integer_value(json_object_get(req, name));
-}
 
 static int make_parents(const char *path, struct err *e)
 {
@@ -98,7 +85,7 @@ int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_u
 /* One request: the node's root, what was asked and when, and what it is answered with. */
 struct work {
     const char *root;
-    const json_t *req;
+    const struct node_request *r;
     int64_t now_us;
     struct fake_answer *out;
 };
@@ -118,20 +105,18 @@ static int check_below(const struct work *w, const char *path, struct err *e)
 
 static int make_dirs(struct work *w, struct err *e)
 {
-    size_t i;
-    json_t *path;
+    const struct request_make_dirs *r = &w->r->make_dirs;
     int rc = 0;
-    json_array_foreach(json_object_get(w->req, "paths"), i, path) {
-        char *at = fake_disk_place(w->root, json_string_value(path));
-        rc = rc < 0 ? -1 : fs_mkdirs(at, DIR_MODE, e);
+    for (size_t i = 0; rc == 0 && i < r->n_paths; i++) {
+        char *at = fake_disk_place(w->root, r->paths[i]);
+        rc = fs_mkdirs(at, DIR_MODE, e);
         free(at);
     }
     return rc;
 }
 
-static int unmount(struct work *w, struct err *e)
+static int clear_target(const struct work *w, const char *target, struct err *e)
 {
-    const char *target = text_of(w->req, "target");
     if (check_below(w, target, e) < 0)
         return -1;
     if (unlink(target) < 0 && errno == EISDIR)
@@ -139,10 +124,16 @@ static int unmount(struct work *w, struct err *e)
     return 0;
 }
 
+static int unmount(struct work *w, struct err *e)
+{
+    return clear_target(w, w->r->unmount.target, e);
+}
+
 static int mount_folder(struct work *w, struct err *e)
 {
-    const char *source = text_of(w->req, "source"), *target = text_of(w->req, "target");
-    if (unmount(w, e) < 0 || fs_mkdirs(source, DIR_MODE, e) < 0 || make_parents(target, e) < 0)
+    const char *source = w->r->mount_folder.source, *target = w->r->mount_folder.target;
+    if (clear_target(w, target, e) < 0 || fs_mkdirs(source, DIR_MODE, e) < 0 ||
+        make_parents(target, e) < 0)
         return -1;
     return symlink(source, target) == 0 || errno == EEXIST
                ? 0
@@ -158,24 +149,17 @@ static int nothing(struct work *w, struct err *e)
 
 static int append(struct work *w, struct err *e)
 {
-    const char *said = text_of(w->req, "text");
-    char *at = fake_disk_place(w->root, text_of(w->req, "path"));
-    int rc = fake_disk_append(at, said, strlen(said), w->now_us, e);
+    const struct request_append *r = &w->r->append;
+    char *at = fake_disk_place(w->root, r->path);
+    int rc = fake_disk_append(at, r->text, strlen(r->text), w->now_us, e);
     free(at);
     return rc;
 }
 
-struct piece {
-    const char *bytes;
-    size_t n;
-    int64_t offset;
-    bool last;
-};
-
 /* Writes a piece of a file beside its path, which takes its place with the last one. */
-static int put_piece(const struct work *w, const struct piece *p, struct err *e)
+static int put_piece(const struct work *w, const struct request_write_bytes *p, struct err *e)
 {
-    char *path = fake_disk_place(w->root, text_of(w->req, "path"));
+    char *path = fake_disk_place(w->root, p->path);
     struct strbuf beside = STRBUF_INIT;
     strbuf_printf(&beside, "%s" UNFINISHED, path);
     int rc = make_parents(path, e);
@@ -183,7 +167,7 @@ static int put_piece(const struct work *w, const struct piece *p, struct err *e)
         int anew = p->offset == 0 ? O_TRUNC : 0;
         int fd = open(beside.s, O_WRONLY | O_CREAT | O_CLOEXEC | anew, FILE_MODE);
         bool well = fd >= 0 && lseek(fd, p->offset, SEEK_SET) == p->offset &&
-                    fs_write_all(fd, p->bytes, p->n) == 0 &&
+                    fs_write_all(fd, p->bytes, p->n_bytes) == 0 &&
                     (!p->last || rename(beside.s, path) == 0);
         rc = write_end(fd, path, well, w->now_us, e);
     }
@@ -194,41 +178,31 @@ static int put_piece(const struct work *w, const struct piece *p, struct err *e)
 
 static int write_file(struct work *w, struct err *e)
 {
-    const char *said = text_of(w->req, "text");
-    const struct piece whole = {.bytes = said, .n = strlen(said), .last = true};
+    const struct request_write_file *r = &w->r->write_file;
+    const struct request_write_bytes whole = {
+        .path = r->path, .bytes = r->text, .n_bytes = strlen(r->text), .last = true};
     return put_piece(w, &whole, e);
 }
 
 static int write_bytes(struct work *w, struct err *e)
 {
-    const char *said = text_of(w->req, "bytes");
-    char *bytes;
-    size_t n;
-    if (base64_decode(said, strlen(said), &bytes, &n) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "bytes", "the bytes are not base64");
-    const struct piece p = {.bytes = bytes,
-                            .n = n,
-                            .offset = number(w->req, "offset"),
-                            .last = json_is_true(json_object_get(w->req, "last"))};
-    int rc = put_piece(w, &p, e);
-    free(bytes);
-    return rc;
+    return put_piece(w, &w->r->write_bytes, e);
 }
 
 static int remove_tree(struct work *w, struct err *e)
 {
-    const char *path = text_of(w->req, "path");
+    const char *path = w->r->remove_tree.path;
     return check_below(w, path, e) < 0 ? -1 : fs_remove_tree(path, e);
 }
 
 /* An archive is not opened: its directory is there, and empty. */
 static int unpack(struct work *w, struct err *e)
 {
-    const char *archive = text_of(w->req, "path"), *target = text_of(w->req, "target");
+    const char *archive = w->r->unpack.path, *target = w->r->unpack.target;
     struct stat st;
     if (check_below(w, target, e) < 0)
         return -1;
-    if (!*archive)
+    if (!archive)
         return stat(target, &st) == 0
                    ? 0
                    : err_set(e, ERR_FILE_NOT_FOUND, "target", "%s is not there", target);
@@ -239,8 +213,8 @@ static int unpack(struct work *w, struct err *e)
 static int list_dir(struct work *w, struct err *e)
 {
     struct disk_listing l;
-    char *base = fake_disk_place(w->root, text_of(w->req, "base"));
-    int rc = disk_list(base, text_of(w->req, "path"), &l, e);
+    char *base = fake_disk_place(w->root, w->r->list_dir.base);
+    int rc = disk_list(base, w->r->list_dir.path, &l, e);
     free(base);
     if (rc < 0)
         return -1;
@@ -255,10 +229,9 @@ static int list_dir(struct work *w, struct err *e)
 static int read_file(struct work *w, struct err *e)
 {
     struct file_part part;
-    int64_t max = number(w->req, "max");
-    char *base = fake_disk_place(w->root, text_of(w->req, "base"));
-    int rc = disk_read_file(base, text_of(w->req, "path"), number(w->req, "offset"),
-                            (size_t)(max < READ_MAX ? max : READ_MAX), &part, e);
+    const struct request_read_file *r = &w->r->read_file;
+    char *base = fake_disk_place(w->root, r->base);
+    int rc = disk_read_file(base, r->path, r->offset, (size_t)r->max, &part, e);
     free(base);
     if (rc < 0) {
         free(part.bytes);
@@ -271,25 +244,21 @@ static int read_file(struct work *w, struct err *e)
     return 0;
 }
 
-static const struct {
-    const char *name;
-    int (*serve)(struct work *w, struct err *e);
-} ops[] = {
-    {"make_dirs", make_dirs},     {"mount_folder", mount_folder},
-    {"open_folder", nothing},     {"unmount", unmount},
-    {"append", append},           {"write_file", write_file},
-    {"write_bytes", write_bytes}, {"remove_tree", remove_tree},
-    {"unpack", unpack},           {"list_dir", list_dir},
-    {"read_file", read_file},
+static int (*const serve[N_REQUESTS])(struct work *w, struct err *e) = {
+    [REQUEST_make_dirs] = make_dirs,     [REQUEST_mount_folder] = mount_folder,
+    [REQUEST_open_folder] = nothing,     [REQUEST_unmount] = unmount,
+    [REQUEST_append] = append,           [REQUEST_write_file] = write_file,
+    [REQUEST_write_bytes] = write_bytes, [REQUEST_remove_tree] = remove_tree,
+    [REQUEST_unpack] = unpack,           [REQUEST_list_dir] = list_dir,
+    [REQUEST_read_file] = read_file,
 };
 
-int fake_disk_serve(const char *root, const char *op, const json_t *req, int64_t now_us,
+int fake_disk_serve(const char *root, const struct node_request *r, int64_t now_us,
                     struct fake_answer *out, struct err *e)
 {
-    struct work w = {root, req, now_us, out};
+    struct work w = {root, r, now_us, out};
     *out = (struct fake_answer){0};
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(ops[i].name, op) == 0)
-            return ops[i].serve(&w, e) < 0 ? -1 : 1;
-    return 0;
+    if (!serve[r->op])
+        return 0;
+    return serve[r->op](&w, e) < 0 ? -1 : 1;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/err.h"
+#include "nodeagent-proto/wire/requests.h"
 
 /* What an answer has besides the usual. */
 struct fake_answer {
@@ -22,9 +23,9 @@ struct fake_answer {
     size_t n;
 };
 
-/* Carries out request `op` on the node with this root. 1: done; -1: `e` says why not; 0: it is not
+/* Carries out a request on the node with this root. 1: done; -1: `e` says why not; 0: it is not
  * about files. */
-int fake_disk_serve(const char *root, const char *op, const json_t *req, int64_t now_us,
+int fake_disk_serve(const char *root, const struct node_request *r, int64_t now_us,
                     struct fake_answer *out, struct err *e) MUST_CHECK;
 
 /* Where a path of that node lies: what is not below its root is below "host" in it, as a fake node

@@ -11,6 +11,7 @@
 
 #define FAKE_ID_SIZE   40
 #define FAKE_NAME_SIZE 512
+#define FAKE_FULL      "No space left on device"
 
 /* A task on a node, until it is forgotten. */
 struct task {
@@ -77,7 +78,7 @@ struct fake_node {
     struct task *tasks;
     int64_t term; /* of the newest daemon that said hello, and its id */
     char epoch_id[FAKE_ID_SIZE];
-    bool down, hung, bad_disk, removed, is_root;
+    bool down, hung, bad_disk, full, removed, is_root;
     int refusals, troubles, gpus;
     int64_t id;    /* 0: nobody has reached it yet */
     char *refuses; /* NULL: see fake_set_refusing() */

@@ -52,6 +52,42 @@ bool node_link_is_new_host(const struct node_link *link)
 
 /* ---- answering ---- */
 
+/* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */
+static void tell(const struct pending *p, const struct err *why, const void *what, size_t n)
+{
+    if (!p->cb.done)
+        return; /* nobody waits for it */
+    switch (p->form->answer) {
+    case ANSWER_NOTHING:
+        p->cb.done(p->ctx, why);
+        break;
+    case ANSWER_STATUS:
+        p->cb.task(p->ctx, why, what);
+        break;
+    case ANSWER_STATUSES:
+        p->cb.tasks(p->ctx, why, what, n);
+        break;
+    case ANSWER_ENTRIES:
+        p->cb.dir(p->ctx, why, what, n);
+        break;
+    case ANSWER_TEXTS:
+        p->cb.texts(p->ctx, why, what, n);
+        break;
+    case ANSWER_HEALTH:
+        p->cb.health(p->ctx, why, what);
+        break;
+    case ANSWER_USAGE:
+        p->cb.usage(p->ctx, why, what);
+        break;
+    case ANSWER_BYTES:
+        p->cb.bytes(p->ctx, why, what);
+        break;
+    case ANSWER_FACTS: /* `ready` tells of them */
+    case N_ANSWER_KINDS:
+        break;
+    }
+}
+
 /* Takes `p` out of the list, so that whatever the callback does it is answered once. */
 void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
                  size_t n)
@@ -61,7 +97,7 @@ void link_answer(struct node_link *link, struct pending *p, const struct err *wh
         at = &(*at)->next;
     assert(*at); /* otherwise it was answered before */
     *at = p->next;
-    p->type->tell(p, why, what, n);
+    tell(p, why, what, n);
     json_decref(p->parts);
     free(p);
 }
@@ -152,16 +188,17 @@ int link_send(struct node_link *link, json_t *msg, struct err *e)
     return rc;
 }
 
-void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p)
+void link_ask(struct node_link *link, const struct node_request *r, struct pending p)
 {
     struct pending *q = xcalloc(1, sizeof *q), **end = &link->head;
-    assert(p.type && (!msg || json_is_object(msg)));
+    json_t *msg = request_pack(r);
     *q = p;
+    q->form = request_form(r->op);
     q->id = ++link->last_id;
     if (link_is_closing(link)) {
         struct err why;
         err_set(&why, ERR_UNAVAILABLE, NULL, "the link to the node is closed");
-        q->type->tell(q, &why, NULL, 0);
+        tell(q, &why, NULL, 0);
         free(q);
         json_decref(msg);
         return;
@@ -171,10 +208,10 @@ void link_ask(struct node_link *link, const char *op, json_t *msg, struct pendin
     *end = q;
     if (!msg)
         err_set(&q->refused, ERR_INVALID_PROPERTY, NULL,
-                "the request '%s' to the node has a text that is not UTF-8", op);
+                "the request '%s' to the node has a text that is not UTF-8", q->form->name);
     else if (link->why.code == ERR_NONE) {
         json_object_set_new(msg, "id", json_integer(q->id));
-        json_object_set_new(msg, "op", json_string(op));
+        json_object_set_new(msg, "op", json_string(q->form->name));
         if (link_send(link, json_incref(msg), &q->refused) == 0)
             err_clear(&q->refused);
     }

@@ -15,15 +15,6 @@
 
 /* ---- hearing ---- */
 
-/* The first request of every link; nobody outside waits for its answer. */
-static void tell_hello(struct pending *p, const struct err *why, const void *what, size_t n)
-{
-    (void)p;
-    (void)why;
-    (void)what;
-    (void)n;
-}
-
 static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
 {
     struct node_facts facts;
@@ -48,8 +39,6 @@ static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, st
     return rc;
 }
 
-static const struct answer_type answer_hello = {hear_hello, tell_hello};
-
 static int hear_reply(struct node_link *link, json_t *msg, struct err *e)
 {
     struct err why;
@@ -60,10 +49,11 @@ static int hear_reply(struct node_link *link, json_t *msg, struct err *e)
     if (!p)
         return err_set(e, ERR_PROTOCOL, NULL, "the agent answered request %lld, which nobody made",
                        (long long)id);
+    bool is_hello = p->form->answer == ANSWER_FACTS;
     if (json_is_true(json_object_get(msg, "ok")))
-        return p->type->hear(link, p, msg, e);
+        return is_hello ? hear_hello(link, p, msg, e) : link_hear_answer(link, p, msg, e);
     message_err_read(json_object_get(msg, "error"), &why);
-    if (p->type == &answer_hello) {
+    if (is_hello) {
         *e = why;
         return -1;
     }
@@ -138,10 +128,9 @@ void link_start(struct node_link *link, const struct link_start *how)
     if (how->dead_ms > 0)
         link->watch = link_watch_start(link, how->dead_ms);
     frame_decoder_init(&link->in);
-    json_t *hello = json_pack("{s:i, s:i}", "version", PROTOCOL_VERSION, "ping_s", PING_S);
-    if (how->epoch->term > 0)
-        json_object_set_new(hello, "epoch", message_epoch(how->epoch));
-    link_ask(link, "hello", hello, (struct pending){.type = &answer_hello});
+    link_ask(link,
+             REQUEST(hello, .version = PROTOCOL_VERSION, .ping_s = PING_S, .epoch = *how->epoch),
+             (struct pending){0}); /* nobody outside waits for its answer */
 }
 
 void link_released(struct node_link *link)

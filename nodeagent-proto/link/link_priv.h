@@ -18,23 +18,15 @@
 
 #include "nodeagent-proto/link/node.h"
 #include "nodeagent-proto/wire/codec.h"
+#include "nodeagent-proto/wire/request.h"
 
 struct pending;
-
-/* How an answer is read and passed on; one for each form of answer (requests.c). */
-struct answer_type {
-    /* Reads a reply that is ok, and calls link_answer() or waits for more parts. -1: the reply is
-     * malformed, and the link goes down. */
-    int (*hear)(struct node_link *link, struct pending *p, json_t *msg, struct err *e);
-    /* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */
-    void (*tell)(struct pending *p, const struct err *why, const void *what, size_t n);
-};
 
 /* A request on its way. Owned by the link until it is answered. */
 struct pending {
     struct pending *next;
     int64_t id;
-    const struct answer_type *type;
+    const struct request_form *form;
     union {
         node_done_cb done;
         node_task_cb task;
@@ -96,8 +88,8 @@ struct node_link {
 void link_begin(struct node_link *link, struct loop *loop);
 /* The only writer of its state. */
 void link_go(struct node_link *link, enum link_state to);
-/* Sends a request, to be answered as `p` says. Takes over `msg` (NULL: a text was not UTF-8). */
-void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p);
+/* Sends a request; `p` says who is called back. */
+void link_ask(struct node_link *link, const struct node_request *r, struct pending p);
 /* Calls back and forgets the request, so that whatever the callback does it is answered once. */
 void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
                  size_t n);
@@ -110,6 +102,13 @@ int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
 void link_fail(struct node_link *link, const struct err *why);
 /* True once the transport's own callbacks have nothing more to tell. */
 bool link_is_closing(const struct node_link *link);
+
+/* ---- requests.c ---- */
+
+/* Reads a reply that is ok, and calls link_answer() or waits for more parts. -1: the reply is
+ * malformed, and the link goes down. */
+int link_hear_answer(struct node_link *link, struct pending *p, json_t *msg,
+                     struct err *e) MUST_CHECK;
 
 /* ---- link_serve.c ---- */
 

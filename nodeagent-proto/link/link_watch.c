@@ -36,7 +36,7 @@ static void on_look(void *ctx)
     struct err why;
     if (w->silent++ < LOOKS) {
         if (w->silent == 1)
-            node_ping(w->link, on_pong, NULL);
+            node_ask(w->link, BARE_REQUEST(ping), on_pong, NULL);
         look_again(w);
         return;
     }

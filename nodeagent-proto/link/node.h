@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "files/files.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/log.h"
@@ -30,7 +29,9 @@
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/wire/facts.h"
 #include "nodeagent-proto/wire/remote.h"
+#include "nodeagent-proto/wire/requests.h"
 #include "nodeagent-proto/wire/task.h"
+#include "storage/folders/files.h"
 
 struct node_link;
 
@@ -143,48 +144,18 @@ struct node_bytes {
 };
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
-/* Makes `target` (absolute, below the node root) a symbolic link to `source` (a directory, made if
- * missing). `shared`: every job may write there, if the agent is root. Succeeds if it is done
- * already. */
-void node_mount_folder(struct node_link *, const char *source, const char *target, bool shared,
-                       node_done_cb cb, void *ctx);
-/* Opens an existing folder and its contents to all jobs, if the agent is root. */
-void node_open_folder(struct node_link *, const char *path, node_done_cb cb, void *ctx);
-/* Removes what node_mount_folder() or a mount command put at `target`: a link, or each mount there,
- * by force if it is in use or stuck (never blocks the agent), then the empty directory. */
-void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
-/* File operations take `as`: the account whose rights they use and that owns the files they make;
- * below the node root the agent itself makes directories and gives them to the account. NULL, or an
- * agent that is not root: the agent's own account. */
+/* Asks for what is answered with nothing but success: node_ask(link, REQUEST(remove_tree, .path =
+ * path), cb, ctx). wire/requests.txt says what each request does. `cb` may be NULL.
+ *
+ * `as` of a request about files: the account whose rights it uses and that owns the files that it
+ * makes; below the node root the agent itself makes directories and gives them to the account.
+ * NULL, or an agent that is not root: the agent's own account. */
+void node_ask(struct node_link *, const struct node_request *r, node_done_cb cb, void *ctx);
+/* Whether it is carried out beside later requests: whoever needs it done waits for its answer. */
+bool node_ask_is_beside(const struct node_request *r);
 
-/* mkdir -p, all of them; mode 0777 less umask. */
-void node_make_dirs(struct node_link *, const char *as, const char *const *paths, size_t n,
-                    node_done_cb cb, void *ctx);
-/* rm -rf below the node root; never follows symbolic links. */
-void node_remove_tree(struct node_link *, const char *path, node_done_cb cb, void *ctx);
-/* Appends text to a file, making parents. */
-void node_append(struct node_link *, const char *as, const char *path, const char *text,
-                 node_done_cb cb, void *ctx);
-/* Writes a whole file atomically (hostfile and such), mode in octal. */
-void node_write_file(struct node_link *, const char *as, const char *path, const char *text,
-                     int mode, node_done_cb cb, void *ctx);
-/* Writes a file in pieces, the first at 0: it lies beside its path until the last has come.
- * ERR_CONFLICT: the bytes before are not there. */
-#define NODE_PIECE_MAX (512 * 1024)
-struct node_piece {
-    int64_t offset;
-    const void *bytes;
-    size_t n;
-    bool last;
-    int mode; /* of the whole file */
-};
-void node_write_bytes(struct node_link *, const char *as, const char *path,
-                      const struct node_piece *piece, node_done_cb cb, void *ctx);
-/* Makes the directory `target` of what is in an archive on the node (zip/zip.h), which is removed.
- * Both are below the node root. If it is there, it stays as it is. NULL: only says whether it is
- * there (ERR_FILE_NOT_FOUND). */
-void node_unpack(struct node_link *, const char *archive, const char *target, node_done_cb cb,
-                 void *ctx);
+#define NODE_PIECE_MAX (512 * 1024) /* bytes of one write_bytes */
+
 /* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
  * itself) and nothing outside base can be reached, not even by symbolic links. Regular files and
  * directories only. ERR_FILE_NOT_FOUND. */
@@ -198,63 +169,18 @@ void node_read_file(struct node_link *, const char *as, const char *base, const 
  * id. The reply comes when the command's process exists, or could not be made: then it is a status
  * in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id is
  * still free. The end of a task, in any state, is reported by task_ended: once on each link until
- * node_forget(), after the reply to its node_run(); for tasks that ended while there was no link,
- * right after ready. */
+ * the request forget, after the reply to its node_run(); for tasks that ended while there was no
+ * link, right after ready. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
-/* Signals the task's whole process group/session; with SIGKILL everything the task left behind
- * too, also if it has ended and they were to go on (task_spec.keep_children). A task that is not
- * running: success. */
-void node_signal(struct node_link *, const char *task_id, int signo, node_done_cb cb, void *ctx);
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
-/* Forgets a task that is not running. */
-void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
-
-/* Opens a job's socket for remote commands (wire/remote.h) to the account `as`, and puts the
- * programs for them there; closes it (`job` NULL: all that are there). */
-void node_remote_open(struct node_link *, const char *as, const char *job, node_done_cb cb,
-                      void *ctx);
-void node_remote_close(struct node_link *, const char *job, node_done_cb cb, void *ctx);
 /* Sends a message of a remote command. Like anything on its way it may be dropped: without a link,
  * and when the node reads too slowly. */
 void node_remote_send(struct node_link *, const struct remote_msg *m);
 
-/* Does nothing except answer. */
-void node_ping(struct node_link *, node_done_cb cb, void *ctx);
 void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
-/* Makes the account, with a home, or updates key and password of one that was made here before.
- * ERR_CONFLICT: an account of that name exists that was not made here; it is left as it is.
- * ERR_NOT_SUPPORTED: the agent is not root. */
-void node_user_add(struct node_link *, const struct node_user *user, node_done_cb cb, void *ctx);
-/* Ends its processes and removes the account and its home, if it was made here. */
-/* A NULL name stands for all that were made here. */
-void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
-/* Takes an account of its own for `name`: a number, and a directory that belongs to it and is
- * closed to all others. From then on "+NAME" can be given wherever an account is named. A repeated
- * call, or one on another node of the same machine, gives the same number. ERR_NOT_SUPPORTED: the
- * agent is not root; ERR_CONFLICT: no account could get to the directory. */
-void node_account_take(struct node_link *, const struct node_account *account, node_done_cb cb,
-                       void *ctx);
-/* Puts a key pair for SSH into the .ssh of an account that was taken. */
-void node_account_key(struct node_link *, const char *name, const char *private_key,
-                      node_done_cb cb, void *ctx);
-/* Ends the account's processes; the files in its directory become the agent's. A NULL name stands
- * for all. */
-void node_account_release(struct node_link *, const char *name, node_done_cb cb, void *ctx);
 /* Lists what is below the node root, a text for each: tasks, accounts, mounts, directories. With
  * `take` ends, unmounts and removes all of it. */
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
-/* Removes a node root that was cleaned; the agent ends after its answer. */
-void node_remove_root(struct node_link *, node_done_cb cb, void *ctx);
-/* What is used by way of links alone; paths on the node. */
-struct node_unlinked {
-    const char *dir, *used, *links;
-};
-/* Removes what is right below `dir` and no link at or below `used` leads to, with the links right
- * below `links` that lead there. What is asked for later finds it gone. */
-void node_drop_unlinked(struct node_link *, const struct node_unlinked *what, node_done_cb cb,
-                        void *ctx);
-/* Restarts the machine; needs root. Answered before it goes down. */
-void node_reboot(struct node_link *, node_done_cb cb, void *ctx);
 
 #endif

@@ -16,7 +16,7 @@
 #include "lib/err.h"
 #include "lib/log.h"
 #include "lib/loop.h"
-#include "nodeagent-proto/wire/task.h"
+#include "nodeagent-proto/wire/requests.h"
 
 struct login;
 
@@ -26,7 +26,7 @@ struct login_config {       /* all texts are copied */
     const struct log *log;  /* borrowed */
     const char *node;       /* for the log */
     const char *root;       /* the node's; keys and configuration are kept in ROOT/login (0700) */
-    struct node_user user;
+    struct request_user_add user;
 };
 
 /* Whether sshd is installed here. */

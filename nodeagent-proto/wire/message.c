@@ -91,6 +91,14 @@ static json_t *pack_argv(const struct task_spec *s)
     return list;
 }
 
+static json_t *pack_confine(const struct task_confine *c)
+{
+    json_t *reach = json_array();
+    for (size_t i = 0; i < c->n_reach; i++)
+        json_array_append_new(reach, json_string(c->reach[i]));
+    return json_pack("{s:s, s:o}", "hide", c->hide, "reach", reach);
+}
+
 json_t *message_task_spec(const struct task_spec *s)
 {
     json_t *env = pack_env(s->env, s->n_env);
@@ -108,6 +116,11 @@ json_t *message_task_spec(const struct task_spec *s)
         json_decref(j);
         return NULL;
     }
+    if (s->confine.hide)
+        json_object_set_new(j, "confine", pack_confine(&s->confine));
+    if (s->view.source)
+        json_object_set_new(
+            j, "view", json_pack("{s:s, s:s}", "source", s->view.source, "target", s->view.target));
     if (s->keep_children)
         json_object_set_new(j, "keep_children", json_true());
     put_number(j, "timeout_s", s->timeout_s);
@@ -159,6 +172,25 @@ static int read_argv(json_t *list, struct arena *a, struct task_spec *out, struc
     return 0;
 }
 
+static int read_confine(const json_t *c, struct arena *a, struct task_confine *out, struct err *e)
+{
+    const json_t *list = json_object_get(c, "reach");
+    const char **reach = arena_alloc(a, (json_array_size(list) + 1) * sizeof *reach);
+    if (!c)
+        return 0;
+    out->hide = json_string_value(json_object_get(c, "hide"));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        reach[i] = json_string_value(json_array_get(list, i));
+        if (!reach[i] || reach[i][0] != '/')
+            return err_set(e, ERR_PROTOCOL, "confine", "reach[%zu] is not an absolute path", i);
+    }
+    out->reach = reach;
+    out->n_reach = json_array_size(list);
+    if (out->hide && out->hide[0] == '/')
+        return 0;
+    return err_set(e, ERR_PROTOCOL, "confine", "hide is not an absolute path");
+}
+
 static int check_paths(const struct task_spec *s, struct err *e)
 {
     const struct {
@@ -203,12 +235,14 @@ static int read_optional(json_t *j, struct task_spec *out, struct err *e)
     int keep = 0;
     json_int_t memory = 0;
     if (json_unpack_ex(
-            j, &je, 0, "{s?s, s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i, s?s, s?s}}",
+            j, &je, 0,
+            "{s?s, s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i, s?s, s?s}, s?{s:s, s:s}}",
             "title", &out->title, "path", &out->path, "user", &out->user, "files_as",
             &out->files_as, "keep_children", &keep, "timeout_s", &out->timeout_s, "signal_command",
             &out->signal_command, "limits", "memory_bytes", &memory, "cpus", &out->limits.cpus,
             "processes", &out->limits.processes, "open_files", &out->limits.open_files, "gpus",
-            &out->limits.gpus, "group", &out->limits.group) < 0)
+            &out->limits.gpus, "group", &out->limits.group, "view", "source", &out->view.source,
+            "target", &out->view.target) < 0)
         return unreadable(e, "the task", &je);
     out->keep_children = keep;
     out->limits.memory_bytes = memory;
@@ -238,7 +272,8 @@ int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, st
         return err_set(e, ERR_INVALID_PROPERTY, "id",
                        "task id '%.120s' must be 1 to %d characters out of A-Z a-z 0-9 _ . -",
                        out->id, TASK_ID_MAX);
-    if (check_paths(out, e) < 0 || read_argv(json_object_get(j, "argv"), a, out, e) < 0)
+    if (read_confine(json_object_get(j, "confine"), a, &out->confine, e) < 0 ||
+        check_paths(out, e) < 0 || read_argv(json_object_get(j, "argv"), a, out, e) < 0)
         return -1;
     return read_env(env, a, out, e);
 }

@@ -157,10 +157,10 @@ bool node_gpus_are_amd(const char *gpus)
 
 json_t *message_health(const struct node_health *h)
 {
-    return json_pack("{s:I, s:I, s:I, s:i, s:o}", "time_us", (json_int_t)h->time_us,
+    return json_pack("{s:I, s:I, s:I, s:o, s:i, s:o}", "time_us", (json_int_t)h->time_us,
                      "disk_free_bytes", (json_int_t)h->disk_free_bytes, "disk_total_bytes",
-                     (json_int_t)h->disk_total_bytes, "gpus", h->gpus, "gpu_errors",
-                     jsontext_string(h->gpu_errors));
+                     (json_int_t)h->disk_total_bytes, "disk_error", jsontext_string(h->disk_error),
+                     "gpus", h->gpus, "gpu_errors", jsontext_string(h->gpu_errors));
 }
 
 int message_health_read(json_t *j, struct node_health *out, struct err *e)
@@ -168,9 +168,10 @@ int message_health_read(json_t *j, struct node_health *out, struct err *e)
     json_error_t je;
     json_int_t when, disk_free, total;
     memset(out, 0, sizeof *out);
-    if (json_unpack_ex(j, &je, 0, "{s:I, s:I, s:I, s:i, s:s}", "time_us", &when, "disk_free_bytes",
-                       &disk_free, "disk_total_bytes", &total, "gpus", &out->gpus, "gpu_errors",
-                       &out->gpu_errors) < 0)
+    out->disk_error = ""; /* agents of before do not say it */
+    if (json_unpack_ex(j, &je, 0, "{s:I, s:I, s:I, s?s, s:i, s:s}", "time_us", &when,
+                       "disk_free_bytes", &disk_free, "disk_total_bytes", &total, "disk_error",
+                       &out->disk_error, "gpus", &out->gpus, "gpu_errors", &out->gpu_errors) < 0)
         return unreadable(e, "the health of a node", &je);
     out->time_us = when;
     out->disk_free_bytes = disk_free;

@@ -43,6 +43,7 @@ struct node_facts { /* from hello */
 struct node_health {
     int64_t time_us; /* the machine's clock */
     int64_t disk_free_bytes, disk_total_bytes;
+    const char *disk_error; /* why nothing can be written below the root, or "" */
     int gpus;               /* how many the driver shows */
     const char *gpu_errors; /* errors of the driver, or "" */
 };
@@ -75,28 +76,13 @@ struct node_dir_entry {
     int64_t size, mtime_us;
 };
 
-/* An account for people to log in with. */
-struct node_user {
-    const char *name;
-    const char *ssh_public_key; /* a line for authorized_keys, or NULL */
-    const char *password;       /* secret; or NULL */
-    const char *private_key;    /* secret, of SSH: the account's own pair; or NULL */
-    int uid, gid;               /* both 0: the node chooses */
-};
-
 /* Numbers for accounts of jobs; the first one is the group of all. */
+/* An account with room has this many numbers on either side of its own, for the other users of a
+ * container: its number is an odd multiple. No other account has such a number. */
+#define NODE_UID_ROOM    65536
 #define NODE_UIDS_MIN    1000
 #define NODE_UID_LOWEST  65536 /* distributions give lower ones to people and services */
 #define NODE_UID_HIGHEST 4294967294LL
-
-/* An account of a job's own. */
-struct node_account {
-    const char *name;
-    const char *dir;      /* below the node root */
-    const char *also;     /* the job's directory below another node root of the machine, or NULL */
-    int64_t first, count; /* the range of numbers */
-    int uid, gid;         /* not of the range; both 0: the node chooses */
-};
 
 enum task_state {
     TASK_UNKNOWN = 0, /* the node has no record of it */
@@ -139,6 +125,20 @@ struct task_limits {
                           NULL: all. With cgroups only, and where the agent is root */
 };
 
+/* A directory that the task and its command cannot get at, except what they may reach below it
+ * (lib/confine.h); `hide` NULL: there is none. */
+struct task_confine {
+    const char *hide;
+    const char *const *reach; /* absolute */
+    size_t n_reach;
+};
+
+/* A folder of the node that a task sees at another path too, where the agent is root and may have
+ * mounts that others do not see; elsewhere it does not. NULL: there is none. */
+struct task_view {
+    const char *source, *target;
+};
+
 struct task_spec {
     const char *id;           /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
     const char *command_line; /* for the shell (bash if there, else sh) -c */
@@ -164,6 +164,8 @@ struct task_spec {
      * runs once more with 9 before the end is reported. 10 s each. NULL: none. */
     const char *signal_command;
     struct task_limits limits;
+    struct task_confine confine;
+    struct task_view view;
 };
 
 #endif

@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "files/files.h"
-#include "scheduler/fleet/file_server.h"
-#include "scheduler/fleet/node_priv.h"
+#include "scheduler/fleet/mount/file_server.h"
+#include "scheduler/fleet/node/node_priv.h"
+#include "storage/folders/files.h"
 
 static const char *const *copy_list(const char *const *list)
 {
@@ -38,9 +38,15 @@ struct fleet *fleet_create(const struct fleet_config *c)
     fl->st = c->storage;
     fl->log = c->log;
     wakes_handle(fl->wakes, WAKE_NODE, node_reconcile, fl);
+    wakes_handle_refused(fl->wakes, WAKE_NODE, node_refused);
     wakes_handle(fl->wakes, WAKE_NODE_READ, node_read_reconcile, fl);
     wakes_handle(fl->wakes, WAKE_FILE_SERVER, file_server_reconcile, fl);
     return fl;
+}
+
+bool fleet_has_local(const struct fleet *fl)
+{
+    return fl->cfg.local_nodes > 0;
 }
 
 const struct fleet_counts *fleet_counts(const struct fleet *fl)

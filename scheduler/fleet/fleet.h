@@ -5,8 +5,8 @@
  * A node is what its row says; the fleet compares that with what its link says, takes the next step
  * and writes it down.
  *
- * Who works on a node (a run) attaches to it: scheduler/fleet/node.h. The fleet knows nobody above
- * it; it tells others through struct fleet_events.
+ * Who works on a node (a run) attaches to it: scheduler/fleet/node/node.h. The fleet knows nobody
+ * above it; it tells others through struct fleet_events.
  *
  * Owns the links; borrows wakes, storage, loop, log and site.
  */
@@ -21,8 +21,8 @@
 #include "lib/log.h"
 #include "model/resource.h"
 #include "model/spec.h"
-#include "scheduler/fleet/front.h"
-#include "scheduler/fleet/site.h"
+#include "scheduler/front/front.h"
+#include "scheduler/site/site.h"
 #include "scheduler/wake/wake.h"
 
 struct fleet;
@@ -83,6 +83,8 @@ struct fleet_counts {
 const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
+/* Whether there may be local nodes. */
+bool fleet_has_local(const struct fleet *fl);
 struct files *fleet_files(const struct fleet *fl);
 struct transfers *fleet_transfers(const struct fleet *fl);
 /* The monotonic instant since which a node is idle and holds nothing: computed once from the row,
@@ -98,6 +100,7 @@ struct machine_view {
     const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
     bool is_local, drained;
     const char *reason;                /* why drained, unreachable or unusable */
+    const char *trouble;               /* what was wrong when it was last tried; NULL: nothing */
     const char *node, *cluster, *jobs; /* jobs: "A, B" */
     const char *const *vm_sizes;       /* NULL-terminated; empty: any */
     enum vm_priority priority;
@@ -159,6 +162,9 @@ struct machine_use {
 };
 /* False: there is no such machine. */
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);
+/* Why nothing new begins on a node although its row does not say so: its disk has no room, or
+ * cannot be written to. NULL: something may. Borrowed until the next turn. */
+const char *fleet_node_closed(const struct fleet *fl, int64_t node_id);
 /* Reads drained machines and claims from the rows again, because something was rolled back. */
 void machines_reread(struct fleet *fl);
 /* How many nodes a pool of scripted nodes may have: they take memory only. */
@@ -227,7 +233,7 @@ struct output_dir {
 /* Lists or reads `path` below the directory with the rights of the job's account: see
  * node_list_dir() and node_read_file(). The callback runs once, later; its arguments are valid
  * during the call. ERR_FILE_NOT_FOUND, ERR_INVALID_PATH, ERR_IO; ERR_UNAVAILABLE (at once or
- * later): the node cannot be reached now. */
+ * later): the node cannot be reached now; ERR_NODE_LOST: it is unusable and was tried in vain. */
 struct node_bytes;
 typedef void (*fleet_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
                              size_t n);
@@ -236,7 +242,7 @@ int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *pa
                    void *ctx, struct err *e) MUST_CHECK;
 int fleet_read_file(struct fleet *fl, const struct output_dir *at, const char *path, int64_t offset,
                     size_t max, fleet_bytes_cb cb, void *ctx, struct err *e) MUST_CHECK;
-/* Removes a file, or a directory with all in it: see node_remove_tree(). */
+/* Removes a file, or a directory with all in it: see the request remove_tree. */
 typedef void (*fleet_done_cb)(void *ctx, const struct err *why);
 int fleet_remove(struct fleet *fl, const struct output_dir *at, const char *path, fleet_done_cb cb,
                  void *ctx, struct err *e) MUST_CHECK;

@@ -16,7 +16,7 @@
 #include "nodeagent-proto/link/provider.h"
 #include "nodeagent-proto/login/login.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/fleet/node.h"
+#include "scheduler/fleet/node/node.h"
 #include "storage/storage.h"
 
 /* A machine: machines.c. Made at the start for each machine of the inventory, and for each that a
@@ -37,7 +37,7 @@ struct machine {
     char *trouble;       /* why it could not be reached or used when last tried; NULL: none */
 };
 
-/* Turns to connect: node_connect.c. */
+/* Turns to connect: node/connect.c. */
 struct turns {
     int connecting;               /* links of machines between open and ready */
     struct node_rt *first, *last; /* those that wait to connect, the oldest first */
@@ -65,7 +65,7 @@ struct fleet {
     struct capacity local_has; /* each local node; slots 0: not known */
     struct turns turns;
     struct fleet_counts counts;
-    struct id_map reads; /* struct node_read * that are not answered yet: node_files.c */
+    struct id_map reads; /* struct node_read * that are not answered yet: node/files.c */
     int64_t last_read;
     bool reads_ended;
     struct id_map servers; /* struct server_work *, owned, by file server */
@@ -93,11 +93,11 @@ void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
 
-/* --- node_capacity.c ------------------------------------------------------------------------- */
+/* --- node/capacity.c ------------------------------------------------------------------------- */
 /* Notes what a machine has whose facts are known from its last contact. */
 void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 
-/* --- node_files.c, file_server.c: for wakes_handle() ------------------------------------------ */
+/* --- node/files.c, file_server.c: for wakes_handle() ------------------------------------------ */
 void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
 void file_server_reconcile(void *ctx, int64_t id);
 

@@ -38,9 +38,11 @@ static void log_end(struct job_run *run)
     LOG_INFO(run->runs->log, front_event(w, good ? "{run}.succeeded" : "{run}.failed").name,
              LF_STR(w->run, run->name), LF_INT(w->run_id, run->row.owner_id),
              LF_STR("node", run->slots[0].node_name),
+             LF_STR("machine", node_rt_machine(run->slots[0].tenant.node)),
              LF_INT("ms", (wakes_mono(run->runs->wakes) - run->began_us) / 1000),
              LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL),
-             LF_STR("command", run->out.why.command), LF_STR("stderr", run->out.why.stderr_tail));
+             LF_STR("command", run->out.why.command), LF_STR("stderr", run->out.why.stderr_tail),
+             LF_STR("remedy", run->out.why.remedy));
 }
 
 /* On disk: the nodes may forget. Rolled back: to be written again. */

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "scheduler/fleet/secret_refs.h"
+#include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/run/run_priv.h"
 
 /* The beginning of a run without a time limit is at most this long ago. */
@@ -142,6 +142,7 @@ struct job_run *run_make(struct runs *rs, const struct run *row, const struct ru
     LOG_INFO(rs->log, front_event(f->words, resumed ? "{run}.resumed" : "{run}.running").name,
              LF_STR(f->words->run, run->name), LF_INT(f->words->run_id, row->owner_id),
              LF_INT("attempt", row->attempt), LF_STR("node", run->slots[0].node_name),
+             LF_STR("machine", node_rt_machine(run->slots[0].tenant.node)),
              LF_INT("nodes", run->n_slots));
     return run;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Output on the nodes' own disks: outputs.c says where it is, node_files.c lists and reads it over
- * the nodes' links, node_sweep.c removes the job directories that nobody needs any more.
+ * the nodes' links, node/sweep.c removes the job directories that nobody needs any more.
  *
  * A job's directory is removed when the job has ended, unless an output directory is in it: then it
  * stays until the job is deleted, the node leaves, or sched_config.kept_outputs later jobs have

@@ -49,7 +49,7 @@ void remote_add_start(struct job_slot *slot, const char *as)
                                       .what = "open the way to the other nodes",
                                       .on_node = true};
     if (remote_is_offered(slot->run))
-        script_remote(slot->script, &open, as, slot->run->dir, true);
+        script_ask(slot->script, &open, REQUEST(remote_open, .job = slot->run->dir, .as = as));
 }
 
 void remote_add_end(struct job_slot *slot)
@@ -59,7 +59,7 @@ void remote_add_end(struct job_slot *slot)
                                        .may_fail = true};
     if (!remote_is_offered(slot->run))
         return;
-    script_remote(slot->script, &close, NULL, slot->run->dir, false);
+    script_ask(slot->script, &close, REQUEST(remote_close, .job = slot->run->dir));
     script_kill_tasks(slot->script, &kill, remote_task_prefix(slot, &slot->a), NULL, true, NULL);
 }
 
@@ -171,7 +171,7 @@ bool remote_task_ended(struct job_slot *slot, const struct task_status *st)
     struct arena a;
     arena_init(&a);
     if (st->state == TASK_EXITED && st->exit_code == 0 && slot->state == SLOT_STARTED)
-        node_forget(node_rt_link(slot->tenant.node), st->id, NULL, NULL);
+        node_ask(node_rt_link(slot->tenant.node), REQUEST(forget, .task = st->id), NULL, NULL);
     else if (st->state != TASK_EXITED || st->exit_code != 0)
         say_lost(near, session, how_it_ended(&a, st));
     arena_free(&a);
@@ -226,6 +226,8 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
         .step = "remote command",
         .user = slot_account(slot),
         .limits = slot_limits(slot),
+        .confine = node_rt_confine(slot->tenant.node, a, &slot->run->spec.mounts),
+        .view = slot_view(slot, a),
     };
     if (slot->container.runtime && !files)
         container_wrap(a, &slot->container, env.items + n_node, env.n - n_node, &spec);
@@ -294,6 +296,7 @@ void remote_signal(struct job_slot *slot, const struct task_status *list, size_t
         if (list[i].state != TASK_RUNNING || !read_id(slot, list[i].id, &near, &session))
             continue;
         slot->pending++;
-        node_signal(node_rt_link(slot->tenant.node), list[i].id, signo, on_signalled, slot);
+        node_ask(node_rt_link(slot->tenant.node),
+                 REQUEST(signal, .task = list[i].id, .signal = signo), on_signalled, slot);
     }
 }

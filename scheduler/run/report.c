@@ -29,6 +29,7 @@ static void on_node_down(struct node_tenant *t)
     struct job_run *run = slot->run;
     slot->pending = 0;
     slot->has_error = false;
+    slot->error_us = 0;
     if (slot->script)
         script_halt(slot->script);
     if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)

@@ -46,19 +46,20 @@ static void log_failed(struct runs *rs, const struct run *r, const struct failur
     st_when_durable(rs->st, on_failed_durable, n);
 }
 
-/* The end of a run without nodes. */
+/* The end of a run that is not in memory. */
 struct ending {
     struct runs *runs;
     const struct run *r;
     const struct failure *why;
+    bool keeps_nodes; /* it has some, and nobody cleans them yet */
 };
 
-static int end_without_nodes(struct storage *st, void *ctx, struct err *e)
+static int end_from_outside(struct storage *st, void *ctx, struct err *e)
 {
     const struct ending *k = ctx;
     const struct front *f = front_of_run(k->runs, k->r);
     bool queued = k->r->state == RUN_WAITING;
-    enum run_event ev = queued ? RUN_EV_ENDED : RUN_EV_RELEASED;
+    enum run_event ev = queued || k->keeps_nodes ? RUN_EV_ENDED : RUN_EV_RELEASED;
     int64_t now = wakes_wall(k->runs->wakes);
     const struct run_end end = {.was_queued = queued, .why = k->why, .now_us = now};
     const struct st_run_move m = {.id = k->r->id,
@@ -72,8 +73,8 @@ static int end_without_nodes(struct storage *st, void *ctx, struct err *e)
 
 int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f, struct err *e)
 {
-    struct ending k = {rs, r, f};
-    if (st_tx(rs->st, "end run", end_without_nodes, &k, e) < 0)
+    struct ending k = {.runs = rs, .r = r, .why = f};
+    if (st_tx(rs->st, "end run", end_from_outside, &k, e) < 0)
         return -1;
     log_failed(rs, r, f);
     wake(rs->wakes, WAKE_RUN, r->id);
@@ -88,9 +89,9 @@ static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, s
     const struct failure f = {.code = FAIL_NODE_LOST,
                               .message = front_text(w, a, "The {run}'s nodes are gone"),
                               .exit_code = -1};
-    struct ending k = {rs, r, &f};
+    struct ending k = {.runs = rs, .r = r, .why = &f};
     LOG_ERROR(rs->log, front_event(w, "{run}.without_nodes").name, LF_INT(w->run_id, r->owner_id));
-    return st_tx(rs->st, "end run", end_without_nodes, &k, e);
+    return st_tx(rs->st, "end run", end_from_outside, &k, e);
 }
 
 static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_run **run,
@@ -185,6 +186,7 @@ static void advance_active(struct job_run *run)
 {
     if (!may_begin(run))
         return;
+    verdict_unstarted(run);
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
         if (slot->has_error)
@@ -341,6 +343,43 @@ void run_reconcile(void *ctx, int64_t id)
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {
         advance(run);
+    }
+    arena_free(&a);
+}
+
+/* --- a run whose step ends the daemon --------------------------------------------------------- */
+
+/* Its nodes stay its own, and what runs there goes on, until its steps may be taken again. */
+static int fail_with_nodes(struct runs *rs, const struct run *r, const struct failure *f,
+                           struct err *e)
+{
+    struct ending k = {.runs = rs, .r = r, .why = f, .keeps_nodes = true};
+    if (st_tx(rs->st, "end run", end_from_outside, &k, e) < 0)
+        return -1;
+    log_failed(rs, r, f);
+    return 0;
+}
+
+void run_refused(void *ctx, int64_t id, const struct err *why)
+{
+    struct runs *rs = ctx;
+    struct arena a;
+    struct run row;
+    struct err e = {0};
+    const struct failure f = {.code = FAIL_ENDED_DAEMON, .message = why->msg, .exit_code = -1};
+    arena_init(&a);
+    int rc = id_map_has(&rs->map, id) || id_map_has(&rs->allocating, id)
+                 ? 0
+                 : st_run_by_id(rs->st, &a, id, &row, &e);
+    if (rc == 1 && row.stop != STOP_AND_FORGET && row.state == RUN_WAITING)
+        rc = runs_fail_queued(rs, &row, &f, &e);
+    else if (rc == 1 && row.stop != STOP_AND_FORGET && row.state == RUN_ALLOCATED)
+        rc = fail_with_nodes(rs, &row, &f, &e);
+    if (rc < 0) {
+        LOG_ERROR(rs->log, "run.refusal_not_written", LF_INT("run_id", id), LF_STR("why", e.msg));
+        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+    } else if (st_has_pending(rs->st)) {
+        wake_if_lost(rs->wakes, WAKE_RUN, id);
     }
     arena_free(&a);
 }

@@ -25,10 +25,11 @@
 #define SCHEDULER_RUN_RUN_PRIV_H
 
 #include "lib/idmap.h"
-#include "scheduler/fleet/container.h"
-#include "scheduler/fleet/mounts.h"
-#include "scheduler/fleet/node.h"
-#include "scheduler/fleet/script.h"
+#include "scheduler/fleet/container/container.h"
+#include "scheduler/fleet/mount/mounts.h"
+#include "scheduler/fleet/node/node.h"
+#include "scheduler/fleet/node/room.h"
+#include "scheduler/fleet/script/script.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
 #include "scheduler/run/runs.h"
@@ -130,6 +131,7 @@ struct job_slot {
     const char *kill_refused; /* what it said last, over this link; NULL: it did not refuse */
     bool has_error;
     struct failure error;  /* of a request, while the link holds */
+    int64_t error_us;      /* when it was noted (monotonic); 0: no node was asked */
     bool nodes_fault;      /* the error says something about the node, not the job */
     int refusals;          /* such errors while its tasks may have been running */
     struct launch_env env; /* the run's arena */
@@ -159,6 +161,11 @@ struct job_run {
     size_t n_tasks;
     enum run_phase phase;
     struct outcome out;
+    /* RUN_ACTIVE: the first task whose command could not be started, why, and since when
+     * (monotonic) that is known; NULL: none. */
+    const struct run_task *unstarted;
+    struct failure unstarted_why;
+    int64_t unstarted_us;
     bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
     int64_t asked_us; /* RUN_ACTIVE, with a verdict that its user asked for: since when; 0: none */
@@ -196,19 +203,28 @@ int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct 
 struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
 void job_run_free(struct job_run *run);
 
+/* --- step.c ----------------------------------------------------------------------------------- */
+/* Taken from the row, so that a resumed run has the same as before. Rows from before nodes had a
+ * capacity have nothing; then the node's own number counts. */
+int slot_gpus(const struct job_slot *slot);
+/* What the launcher sees of the run; the arena's. */
+struct launch_input run_launch_input(struct job_run *run);
+
 /* --- report.c ------------------------------------------------------------------------------- */
 extern const struct node_tenant_events run_tenant_events;
 
 /* --- run.c ---------------------------------------------------------------------------------- */
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
+/* For wakes_handle_refused(): the run fails with that reason. */
+void run_refused(void *ctx, int64_t id, const struct err *why);
 
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
 /* The beginning of the ids of all tasks of this attempt on this node. Arena-owned. */
 const char *slot_task_prefix(const struct job_slot *slot);
-/* What the launcher sees of the run; the arena's. */
-struct launch_input run_launch_input(struct job_run *run);
 /* What its processes and files are owned by; of the slot's arena. */
 const char *slot_account(struct job_slot *slot);
+/* The volumes of its pool where the service had them; nothing if there are none. */
+struct task_view slot_view(const struct job_slot *slot, struct arena *a);
 /* Takes that account on the node, by the slot's script; its environment is made first. False: it
  * cannot be. */
 bool slot_ready(struct job_slot *slot);
@@ -259,6 +275,16 @@ bool run_tasks_over(const struct job_run *run);
  */
 void run_check_kills(struct job_run *run);
 
+/* --- room.c: starts on disks without room --------------------------------------------------- */
+/* A run that its nodes fail again and again is not queued again for ever. */
+#define ATTEMPTS_MAX 10
+/* What the slot's node says of its disk since an error of `at_us` (0: of no request); ROOM_ASKED:
+ * the run is woken with the answer, or by the next link. */
+enum room room_of(struct job_run *run, struct job_slot *slot, int64_t at_us);
+/* Why the run is queued again, where a start has failed for `why`. */
+struct failure room_failure(struct job_run *run, const struct job_slot *slot,
+                            const struct failure *why);
+
 /* --- end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
 void run_write_end(struct job_run *run);
@@ -272,6 +298,8 @@ void run_set_outcome(struct job_run *run, const struct outcome *out);
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct job_run *run, struct job_slot *slot);
+/* A task's command could not be started (struct job_run's unstarted), if there is one. */
+void verdict_unstarted(struct job_run *run);
 /* The row or its nodes say that the job has to end; reads the database. */
 int verdict_rows(struct job_run *run, struct arena *a, struct err *e) MUST_CHECK;
 

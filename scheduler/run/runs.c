@@ -9,7 +9,7 @@
 
 #include "lib/strbuf.h"
 #include "model/states.h"
-#include "scheduler/fleet/secret_refs.h"
+#include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
@@ -25,6 +25,7 @@ struct runs *runs_create(const struct runs_config *c)
     rs->events = c->events;
     rs->events_ctx = c->events_ctx;
     wakes_handle(rs->wakes, WAKE_RUN, run_reconcile, rs);
+    wakes_handle_refused(rs->wakes, WAKE_RUN, run_refused);
     return rs;
 }
 

@@ -18,7 +18,7 @@
 #include "model/failure.h"
 #include "model/resource.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/fleet/front.h"
+#include "scheduler/front/front.h"
 #include "scheduler/wake/wake.h"
 
 struct runs;

@@ -4,8 +4,8 @@
  * written. A daemon that is killed meanwhile hears of the processes' end again, and takes all of it
  * once more; what it puts where is the same.
  */
+#include "scheduler/fleet/copy/upload_files.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/fleet/upload.h"
 #include "scheduler/run/run_priv.h"
 
 /* Whether its process has ended by itself or by its time limit; and how. */

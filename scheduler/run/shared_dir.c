@@ -36,7 +36,7 @@ void shared_dir_make(struct job_slot *slot, const char *as)
         .remedy = "see that the directory jobs.shared_directory of the configuration is there on "
                   "this machine, and open to all (mode 1777)"};
     *path = slot->env.shared_dir;
-    script_make_dirs(slot->script, &make, as, path, 1);
+    script_ask(slot->script, &make, REQUEST(make_dirs, .paths = path, .n_paths = 1, .as = as));
 }
 
 /* Whether this node has it from the run's first, by sshfs. Known without an environment. */
@@ -99,7 +99,7 @@ static void unmount(struct job_slot *slot)
                               unmount = {.what = "unmount the directory that all nodes share",
                                          .may_fail = true};
     script_kill_tasks(slot->script, &kill, mount_id(slot), NULL, true, NULL);
-    script_unmount(slot->script, &unmount, own_dir(slot, slot->rank));
+    script_ask(slot->script, &unmount, REQUEST(unmount, .target = own_dir(slot, slot->rank)));
 }
 
 void shared_dir_remove(struct job_slot *slot)
@@ -116,7 +116,7 @@ void shared_dir_remove(struct job_slot *slot)
         return;
     const char *path =
         launch_shared_dir(a, run_shared_root(run->runs), run->row.guid, run->row.attempt);
-    node_account_take_step(slot->tenant.node, a, slot->script, run->dir, slot->root, true);
+    node_account_take_step(slot->tenant.node, a, slot->script, run->dir, slot->root, false, true);
     const struct task_spec task = {.id = arena_printf(a, "%sshared", slot->task_prefix),
                                    .command_line =
                                        arena_concat(a, "rm -rf -- ", shell_quoted(a, path)),

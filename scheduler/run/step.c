@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/run/step.h"
 
+#include <string.h>
+
 struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what)
 {
     struct step *st = arena_alloc(&slot->a, sizeof *st);
@@ -54,6 +56,22 @@ struct task_limits slot_limits(const struct job_slot *slot)
     return l;
 }
 
+const char *slot_std_path(struct job_slot *slot, const char *name)
+{
+    const char *suffix = slot->run->spec.file_suffix, *end = strrchr(name, '.');
+    size_t n = suffix && end ? (size_t)(end - name) : strlen(name);
+    return arena_printf(&slot->a, "%s/%.*s%s%s", slot->env.std_dir, (int)n, name,
+                        suffix ? suffix : "", name + n);
+}
+
+struct task_view slot_view(const struct job_slot *slot, struct arena *a)
+{
+    const struct front_words *w = words_of(slot->run);
+    if (slot->run->spec.cluster_mounts.n == 0 || !w->mounts_path)
+        return (struct task_view){NULL, NULL};
+    return (struct task_view){node_mount_root(a, w, slot->root), w->mounts_path};
+}
+
 const char *slot_account(struct job_slot *slot)
 {
     const struct job_run *run = slot->run;
@@ -75,4 +93,40 @@ bool run_waits_for_files(const struct job_run *run)
 {
     const struct place_spec *place = run->spec.place;
     return place && (place->files.n > 0 || (place->team && place->team->files.n > 0));
+}
+
+int slot_gpus(const struct job_slot *slot)
+{
+    if (slot->takes.cores > 0 || slot->devices)
+        return slot->takes.gpus;
+    return slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0;
+}
+
+struct launch_input run_launch_input(struct job_run *run)
+{
+    struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
+    for (int i = 0; i < run->n_slots; i++) {
+        const struct job_slot *slot = &run->slots[i];
+        struct node_rt *rt = slot->tenant.node;
+        bool local = rt && node_rt_is_local(rt);
+        nodes[i] = (struct launch_node){
+            .name = slot->node_name,
+            .root = slot->root,
+            .address = local && run->n_slots == 1 ? "127.0.0.1" : node_rt_address(rt),
+            .is_local = local,
+            .gpus = slot_gpus(slot),
+            .cores = slot->takes.cores > 0 ? slot->takes.cores
+                     : rt                  ? node_rt_cores(rt)
+                                           : 0,
+            .amd = slot->tenant.node && node_rt_gpus_are_amd(slot->tenant.node),
+            .devices = slot->devices};
+    }
+    return (struct launch_input){.words = words_of(run),
+                                 .spec = &run->spec,
+                                 .job_guid = run->row.guid,
+                                 .attempt = run->row.attempt,
+                                 .number = run->row.id,
+                                 .shared_root = run_shared_root(run->runs),
+                                 .nodes = nodes,
+                                 .n_nodes = (size_t)run->n_slots};
 }

@@ -28,5 +28,7 @@ const struct run_task *slot_first_task(const struct job_slot *slot);
 bool run_waits_for_files(const struct job_run *run);
 /* What each task of the run may use of the node. */
 struct task_limits slot_limits(const struct job_slot *slot);
+/* The std file of a process: all runs of an array see the same directory. */
+const char *slot_std_path(struct job_slot *slot, const char *name);
 
 #endif

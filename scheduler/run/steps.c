@@ -9,26 +9,31 @@
 #include <string.h>
 
 #include "lib/timefmt.h"
-#include "scheduler/fleet/inputs.h"
+#include "scheduler/fleet/copy/input_files.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/remote.h"
 #include "scheduler/run/run_priv.h"
 #include "scheduler/run/step.h"
 
+static void note_failure(struct job_slot *slot, const struct failure *f, bool nodes_fault)
+{
+    slot->has_error = true;
+    slot->error_us = wakes_mono(slot->run->runs->wakes);
+    slot->nodes_fault = nodes_fault;
+    slot->error = *f;
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+}
+
 static void note_error(struct step *st, const struct err *why)
 {
     struct job_slot *slot = st->slot;
-    struct arena *a = &slot->a;
-    if (slot->has_error)
-        return;
-    slot->has_error = true;
-    slot->nodes_fault = st->on_node && (why->code == ERR_IO || why->code == ERR_NODE);
-    slot->error = (struct failure){.code = st->code,
-                                   .message = arena_printf(a, "%s: %s", st->what, why->msg),
-                                   .node = slot->node_name,
-                                   .step = st->what,
-                                   .exit_code = -1};
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+    const struct failure f = {.code = st->code,
+                              .message = arena_printf(&slot->a, "%s: %s", st->what, why->msg),
+                              .node = slot->node_name,
+                              .step = st->what,
+                              .exit_code = -1};
+    if (!slot->has_error)
+        note_failure(slot, &f, st->on_node && (why->code == ERR_IO || why->code == ERR_NODE));
 }
 
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
@@ -64,20 +69,13 @@ static void take_account(struct job_slot *slot)
     const struct place_spec *place = run->spec.place;
     struct node_rt *rt = slot->tenant.node;
     if (!place)
-        node_account_take_step(rt, &slot->a, slot->script, run->dir, run->slots[0].root, false);
+        node_account_take_step(rt, &slot->a, slot->script, run->dir, run->slots[0].root,
+                               run->spec.container, false);
     else
-        node_place_account_take_step(rt, &slot->a, slot->script, place, run->dir);
+        node_place_account_take_step(rt, &slot->a, slot->script, place, run->dir,
+                                     run->spec.container);
     if (place && place->admin)
         slot->sudo_dir = arena_strdup(&run->a, node_sudo_step(rt, &slot->a, slot->script));
-}
-
-/* The std file of a process: all runs of an array see the same directory. */
-static const char *std_path(struct job_slot *slot, const char *name)
-{
-    const char *suffix = slot->run->spec.file_suffix, *end = strrchr(name, '.');
-    size_t n = suffix && end ? (size_t)(end - name) : strlen(name);
-    return arena_printf(&slot->a, "%s/%.*s%s%s", slot->env.std_dir, (int)n, name,
-                        suffix ? suffix : "", name + n);
 }
 
 /* Directories of ours with programs for a program of the front's; NULL: none. */
@@ -105,14 +103,16 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .env = env.items,
         .n_env = env.n,
         .path = p->program ? path_of(slot) : NULL,
-        .stdout_path = std_path(slot, p->stdout_name),
-        .stderr_path = std_path(slot, p->stderr_name),
+        .stdout_path = slot_std_path(slot, p->stdout_name),
+        .stderr_path = slot_std_path(slot, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
         .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,
         .user = slot_account(slot),
         .keep_children = p->leaves,
         .limits = slot_limits(slot),
+        .confine = node_rt_confine(slot->tenant.node, a, &slot->run->spec.mounts),
+        .view = slot_view(slot, a),
     };
     if (slot->container.runtime)
         container_wrap(a, &slot->container, own, n_own, &spec);
@@ -127,44 +127,6 @@ static void send_task(struct job_slot *slot, struct run_task *task)
 const char *slot_task_prefix(const struct job_slot *slot)
 {
     return slot->task_prefix;
-}
-
-/* Taken from the row, so that a resumed run has the same as before. Rows from before nodes had a
- * capacity have nothing; then the node's own number counts. */
-static int slot_gpus(const struct job_slot *slot)
-{
-    if (slot->takes.cores > 0 || slot->devices)
-        return slot->takes.gpus;
-    return slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0;
-}
-
-struct launch_input run_launch_input(struct job_run *run)
-{
-    struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
-    for (int i = 0; i < run->n_slots; i++) {
-        const struct job_slot *slot = &run->slots[i];
-        struct node_rt *rt = slot->tenant.node;
-        bool local = rt && node_rt_is_local(rt);
-        nodes[i] = (struct launch_node){
-            .name = slot->node_name,
-            .root = slot->root,
-            .address = local && run->n_slots == 1 ? "127.0.0.1" : node_rt_address(rt),
-            .is_local = local,
-            .gpus = slot_gpus(slot),
-            .cores = slot->takes.cores > 0 ? slot->takes.cores
-                     : rt                  ? node_rt_cores(rt)
-                                           : 0,
-            .amd = slot->tenant.node && node_rt_gpus_are_amd(slot->tenant.node),
-            .devices = slot->devices};
-    }
-    return (struct launch_input){.words = words_of(run),
-                                 .spec = &run->spec,
-                                 .job_guid = run->row.guid,
-                                 .attempt = run->row.attempt,
-                                 .number = run->row.id,
-                                 .shared_root = run_shared_root(run->runs),
-                                 .nodes = nodes,
-                                 .n_nodes = (size_t)run->n_slots};
 }
 
 static int compute_env(struct job_slot *slot, struct err *e)
@@ -255,7 +217,8 @@ static bool add_directories(struct job_slot *slot, const char *as)
     if (!elsewhere)
         own[n_own++] = env->shared_dir;
     if (n_own > 0)
-        script_make_dirs(slot->script, &make_own, as, own, n_own);
+        script_ask(slot->script, &make_own,
+                   REQUEST(make_dirs, .paths = own, .n_paths = n_own, .as = as));
     if (elsewhere)
         shared_dir_make(slot, as);
     open_shares(slot);
@@ -267,11 +230,21 @@ static bool add_directories(struct job_slot *slot, const char *as)
     outer[0] = env->std_dir;
     for (size_t i = 0; i < env->n_outputs; i++)
         outer[i + 1] = env->output_dirs[i];
-    script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
-    script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
+    script_ask(slot->script, &make_outer,
+               REQUEST(make_dirs, .paths = outer, .n_paths = env->n_outputs + 1, .as = as));
+    script_ask(slot->script, &write_hosts,
+               REQUEST(write_file, .path = env->hostfile_path, .text = env->hostfile_text,
+                       .mode = 0644, .as = as));
     remote_add_start(slot, as);
     shared_dir_mount(slot, as);
     return true;
+}
+
+static void add_to_log(struct job_slot *slot, const struct script_label *label, const char *as,
+                       const char *text)
+{
+    script_ask(slot->script, label,
+               REQUEST(append, .path = slot->env.log_path, .text = text, .as = as));
 }
 
 static void add_first_line(struct job_slot *slot, const char *as)
@@ -283,10 +256,9 @@ static void add_first_line(struct job_slot *slot, const char *as)
     char now[TIMEFMT_SIZE];
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
     slot->begun = true;
-    script_append(slot->script, &label, as, slot->env.log_path,
-                  front_say(w, &slot->a, "%s {run} %s, attempt %d: node %s, rank %d of %d\n", now,
-                            run->name, run->row.attempt, slot->node_name, slot->rank,
-                            run->n_slots));
+    add_to_log(slot, &label, as,
+               front_say(w, &slot->a, "%s {run} %s, attempt %d: node %s, rank %d of %d\n", now,
+                         run->name, run->row.attempt, slot->node_name, slot->rank, run->n_slots));
 }
 
 /* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
@@ -294,14 +266,15 @@ static void add_first_line(struct job_slot *slot, const char *as)
 static bool find_container(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    struct runs *rs = run->runs;
     struct arena *a = &slot->a;
     bool known = slot->env.job_dir != NULL, placed = run->spec.place != NULL;
     const char *own = placed ? own_job_dir(slot) : known ? slot->env.job_dir : job_dir(slot);
     slot->container = (struct container){
         .words = words_of(run),
         .spec = run->spec.container,
-        .runtime = container_runtime(fleet_site(rs->fleet), node_rt_runtimes(slot->tenant.node)),
+        .runtime = node_rt_container_runtime(slot->tenant.node),
+        .site = fleet_site(run->runs->fleet),
+        .agent_is_root = node_rt_is_root(slot->tenant.node),
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
         .job_dir = own,
@@ -314,7 +287,8 @@ static bool find_container(struct job_slot *slot)
         .user = slot_account(slot),
         .gpus = slot_gpus(slot),
         .devices = slot->devices,
-        .limits = slot_limits(slot)};
+        .limits = slot_limits(slot),
+        .confine = node_rt_confine(slot->tenant.node, a, &run->spec.mounts)};
     return slot->container.runtime != NULL;
 }
 
@@ -393,6 +367,7 @@ static void on_script_changed(void *ctx)
 
 void slot_run_script(struct job_slot *slot)
 {
+    script_about(slot->script, slot->run->name, slot->run->row.guid);
     script_run(slot->script, node_rt_link(slot->tenant.node), on_script_changed, slot);
 }
 
@@ -473,14 +448,10 @@ static bool all_answered(const struct job_slot *slot)
 
 void slot_advance(struct job_slot *slot)
 {
-    if (script_state(slot->script) == SCRIPT_FAILED && !slot->has_error) {
-        slot->has_error = true;
-        slot->nodes_fault = script_nodes_fault(slot->script);
-        slot->error = *script_failure(slot->script);
-        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
-    } else if (all_answered(slot)) {
+    if (script_state(slot->script) == SCRIPT_FAILED && !slot->has_error)
+        note_failure(slot, script_failure(slot->script), script_nodes_fault(slot->script));
+    else if (all_answered(slot))
         slot_send_prep(slot);
-    }
 }
 
 bool run_prepared(const struct job_run *run)
@@ -523,25 +494,27 @@ static void add_last_line(struct job_slot *slot)
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
     /* The start may not have got this far. */
     node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
-                           true);
-    script_append(slot->script, &label, slot_account(slot), slot->env.log_path,
-                  front_say(w, a, "%s {run} %s %s: %s", now, run->name,
-                            run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
-                            failure_text(a, w, &run->out.why)));
+                           run->spec.container, true);
+    const char *how = run->out.kind == OUT_REQUEUE ? "queued again" : "failed";
+    add_to_log(slot, &label, slot_account(slot),
+               front_say(w, a, "%s {run} %s %s: %s", now, run->name, how,
+                         failure_text(a, w, &run->out.why)));
 }
 
 /* Of a process that is over nothing is left, unless it was to leave some. Also kills commands of a
- * start that did not finish, which are not among the run's tasks. */
+ * start that did not finish, which are not among the run's tasks, and all of a run that failed
+ * although its processes ran (run_refused()). */
 static void add_kills(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const struct script_label kill = clean_label("kill what is left");
-    if (run->spec.mounts.n > 0 || run->spec.container)
+    if (run->spec.mounts.n > 0 || run->spec.container || run->row.failure == FAIL_ENDED_DAEMON)
         script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank &&
             (run->tasks[i].state != RT_OVER || run->tasks[i].process->leaves))
-            script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
+            script_ask(slot->script, &kill,
+                       REQUEST(signal, .task = run->tasks[i].id, .signal = SIGKILL));
 }
 
 /* The job is over and stays known: not to be queued again, not deleted. */
@@ -575,20 +548,21 @@ void slot_clean(struct job_slot *slot)
     if (run->spec.container && find_container(slot))
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     if (run->spec.container && run->spec.place)
-        script_remove_tree(slot->script, &remove, own_job_dir(slot));
+        script_ask(slot->script, &remove, REQUEST(remove_tree, .path = own_job_dir(slot)));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     shared_dir_remove(slot);
-    if (!run->spec.place || !stays(run))
-        script_remove_tree(slot->script, &remove,
-                           slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
+    if (!run->spec.place || !stays(run)) {
+        const char *rest = slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir;
+        script_ask(slot->script, &remove, REQUEST(remove_tree, .path = rest));
+    }
     if (!run->spec.place || !run->spec.place->account)
         node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
     /* That a job is queued again is not in its rows yet. Until it is, the node must remember that
      * this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
-            script_forget(slot->script, &forget, run->tasks[i].id);
+            script_ask(slot->script, &forget, REQUEST(forget, .task = run->tasks[i].id));
     slot_run_script(slot);
 }
 

@@ -88,7 +88,8 @@ void slot_signal(struct job_slot *slot, int signo)
             continue;
         struct step *st = step_new(slot, FAIL_JOB_STOP_FAILED, "signal");
         st->task = t;
-        node_signal(node_rt_link(slot->tenant.node), t->id, signo, on_signal, st);
+        node_ask(node_rt_link(slot->tenant.node), REQUEST(signal, .task = t->id, .signal = signo),
+                 on_signal, st);
     }
     node_tasks(node_rt_link(slot->tenant.node), on_list,
                step_new(slot, FAIL_JOB_STOP_FAILED, "list tasks"));

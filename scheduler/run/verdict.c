@@ -7,9 +7,6 @@
 
 #include "scheduler/run/run_priv.h"
 
-/* A job whose nodes are lost again and again is not queued again for ever. */
-#define ATTEMPTS_MAX 10
-
 /* As shells do: a process killed by signal n counts as exit code 128 + n. */
 #define EXIT_BY_SIGNAL 128
 
@@ -77,6 +74,23 @@ static const struct wording *wording_of(struct arena *a, const struct launch_pro
     return w;
 }
 
+/* Where the agent is not root, volumes are not where the service had them; NULL: nobody asked. */
+static const char *mounts_remedy(struct job_run *run, const struct run_task *task,
+                                 const struct task_status *st)
+{
+    const struct front_words *w = words_of(run);
+    const struct job_slot *slot = &run->slots[task->process->rank];
+    size_t first = 0;
+    const char *variable = front_var_next(w, VAR_POOL_MOUNTS, &first);
+    bool named = w->mounts_path && (strstr(command_of(task), w->mounts_path) ||
+                                    (st->stderr_tail && strstr(st->stderr_tail, w->mounts_path)));
+    if (!named || !variable || run->spec.container || !slot->tenant.node ||
+        node_rt_is_root(slot->tenant.node))
+        return NULL;
+    return arena_concat(&run->a, "write $", variable, " instead of ", w->mounts_path,
+                        ": the node's agent is not root, so volumes are at no other path there");
+}
+
 static struct failure task_failure(struct job_run *run, const struct run_task *task,
                                    const struct task_status *st)
 {
@@ -100,6 +114,7 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
         f.message = arena_printf(&run->a, "%s %d (%s)", killed, st->signal, strsignal(st->signal));
     else
         f.exit_code = st->exit_code;
+    f.remedy = mounts_remedy(run, task, st);
     return f;
 }
 
@@ -115,10 +130,26 @@ static int exit_code_of(const struct task_status *st)
     return st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
 }
 
+/* Judged in the run's next turn. */
+static void note_unstarted(struct job_run *run, const struct run_task *task,
+                           const struct failure *why)
+{
+    if (run->unstarted)
+        return;
+    run->unstarted = task;
+    run->unstarted_us = wakes_mono(run->runs->wakes);
+    run->unstarted_why = *why;
+    keep_texts(run, &run->unstarted_why);
+}
+
 static void task_failed(struct job_run *run, const struct run_task *task,
                         const struct task_status *st)
 {
     struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
+    if (st->state == TASK_FAILED_TO_START && st->exit_code != TASK_NO_PROGRAM) {
+        note_unstarted(run, task, &out.why);
+        return;
+    }
     out.has_exit_code = st->state == TASK_EXITED;
     out.exit_code = exit_code_of(st);
     if (out.has_exit_code && retries(run, false, out.exit_code)) {
@@ -239,9 +270,33 @@ static bool refused_enough(struct job_slot *slot)
            (slot->tenant.node && node_rt_nearly_lost(slot->tenant.node));
 }
 
+/* Whether a failure of a start counts. False: that is not known yet, or the run is to be queued
+ * again. */
+static bool counts(struct job_run *run, struct job_slot *slot, const struct failure *why,
+                   int64_t at_us)
+{
+    enum room room = room_of(run, slot, at_us);
+    if (room == ROOM_NONE) {
+        const struct outcome out = {.kind = OUT_REQUEUE, .why = room_failure(run, slot, why)};
+        run_set_outcome(run, &out);
+    }
+    return room == ROOM_LEFT;
+}
+
+void verdict_unstarted(struct job_run *run)
+{
+    const struct run_task *task = run->unstarted;
+    if (task &&
+        counts(run, &run->slots[task->process->rank], &run->unstarted_why, run->unstarted_us))
+        fail(run, run->unstarted_why);
+}
+
 void verdict_slot_error(struct job_run *run, struct job_slot *slot)
 {
     bool nodes_fault = slot->nodes_fault;
+    bool clients = failure_fault(slot->error.code) == FAULT_CLIENT && !nodes_fault;
+    if (!clients && !counts(run, slot, &slot->error, slot->error_us))
+        return;
     slot->nodes_fault = false;
     if (nodes_fault && may_run_there(run, slot) && refused_enough(slot)) {
         run->has_lost = true; /* the node answers: its tasks are ended before it is released */

@@ -10,12 +10,16 @@
 
 #include "lib/arena.h"
 #include "lib/deadlines.h"
+#include "lib/hash.h"
 #include "lib/idqueue.h"
+#include "lib/work.h"
 #include "storage/storage.h"
 
 /* Reconciles per turn: some 50 us each, so a turn stays well under 10 ms and requests are answered
  * in between. The rest is done in the next turn, which follows at once. */
 #define RECONCILES_PER_TURN 100
+/* An operator allows work in a file, which wakes nobody. */
+#define REFUSED_AGAIN_US (INT64_C(60) * 1000000)
 
 static const char *const kind_names[WAKE_KINDS] = {
     [WAKE_DELETIONS] = "deletions",
@@ -40,6 +44,7 @@ static const char *const kind_names[WAKE_KINDS] = {
 
 struct handler {
     wake_fn reconcile;
+    wake_refused_fn refused; /* or NULL */
     void *ctx;
 };
 
@@ -92,7 +97,13 @@ void wakes_free(struct wakes *w)
 void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx)
 {
     assert(kind < WAKE_KINDS && !w->handlers[kind].reconcile);
-    w->handlers[kind] = (struct handler){reconcile, ctx};
+    w->handlers[kind] = (struct handler){reconcile, NULL, ctx};
+}
+
+void wakes_handle_refused(struct wakes *w, enum wake_kind kind, wake_refused_fn refused)
+{
+    assert(w->handlers[kind].reconcile && !w->handlers[kind].refused);
+    w->handlers[kind].refused = refused;
 }
 
 void wakes_ref(struct wakes *w)
@@ -211,6 +222,36 @@ static void note_time(struct wakes *w, int kind, int64_t id, int64_t us)
              LF_INT("ms", us / 1000));
 }
 
+/* What has ended the daemon before is left as it is, so that all else goes on; and so is saying
+ * that, if it ends the daemon too. */
+static void refuse(struct wakes *w, int kind, int64_t id, const struct err *why)
+{
+    const struct work_item saying = {.kind = kind_names[kind], .verb = "refusal", .id = id};
+    const struct handler *h = &w->handlers[kind];
+    struct err e;
+    LOG_ERROR(w->log, "work.refused", LF_STR("operation", kind_names[kind]), LF_INT("id", id),
+              LF_STR("why", why->msg));
+    const struct work_item *before = work_enter(&saying);
+    if (h->refused && work_may_begin(&saying, &e) == 0)
+        h->refused(h->ctx, id, why);
+    work_leave(before);
+    wake_by(w, (enum wake_kind)kind, id, wakes_mono(w) + REFUSED_AGAIN_US);
+}
+
+static void reconcile(struct wakes *w, int kind, int64_t id)
+{
+    const struct work_item step = {.kind = kind_names[kind], .id = id};
+    struct err e;
+    const struct work_item *before = work_enter(&step);
+    int64_t begun = wakes_mono(w);
+    if (work_may_begin(&step, &e) == 0)
+        w->handlers[kind].reconcile(w->handlers[kind].ctx, id);
+    else
+        refuse(w, kind, id, &e);
+    note_time(w, kind, id, wakes_mono(w) - begun);
+    work_leave(before);
+}
+
 static bool reconcile_one(struct wakes *w)
 {
     for (int kind = 0; kind < WAKE_KINDS; kind++) {
@@ -218,9 +259,7 @@ static bool reconcile_one(struct wakes *w)
         if (!id_queue_pop(&w->woken[kind], &id))
             continue;
         assert(w->handlers[kind].reconcile);
-        int64_t begun = wakes_mono(w);
-        w->handlers[kind].reconcile(w->handlers[kind].ctx, id);
-        note_time(w, kind, id, wakes_mono(w) - begun);
+        reconcile(w, kind, id);
         return true;
     }
     return false;
@@ -416,17 +455,8 @@ int64_t wakes_steady_wall(const struct wakes *w)
     return steady < wall ? steady : wall;
 }
 
-/* splitmix64: no secrets depend on it. */
-static uint64_t next_random(struct wakes *w)
-{
-    uint64_t z = w->random += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
 int64_t wakes_jitter(struct wakes *w, int64_t us)
 {
     assert(us >= 0);
-    return us / 10 * 8 + (int64_t)(next_random(w) % (uint64_t)(us / 10 * 4 + 1));
+    return us / 10 * 8 + (int64_t)(random_next(&w->random) % (uint64_t)(us / 10 * 4 + 1));
 }

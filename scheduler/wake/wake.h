@@ -72,6 +72,11 @@ struct wakes *wakes_create(const struct wakes_config *c);
 /* Sets the handler of a kind; once for each, before anything is woken. */
 typedef void (*wake_fn)(void *ctx, int64_t id);
 void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx);
+/* Called instead of the handler for an id whose step has ended the daemon too often (lib/work.h),
+ * as `why` says, each time that it is woken, and each minute until the step may begin; optional,
+ * once for each kind. It says so in rows, and does nothing of what the step does. */
+typedef void (*wake_refused_fn)(void *ctx, int64_t id, const struct err *why);
+void wakes_handle_refused(struct wakes *w, enum wake_kind kind, wake_refused_fn refused);
 /* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.
  * Call it in every turn, before what the turn wrote is committed. */
 void wakes_turn(struct wakes *w);

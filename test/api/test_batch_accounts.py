@@ -113,6 +113,18 @@ def test_a_repeated_put_changes_what_it_says(batch, store):
     assert code(reply) == "InvalidResourceLocation"
 
 
+@pytest.mark.parametrize("method, takes", [("PUT", {}), ("PATCH", {}), ("PATCH", None)])
+def test_auto_storage_is_taken_away_by_an_empty_one(batch, store, method, takes):
+    name = batch.account(autoStorage={"storageAccountId": store})
+    body = account_body(autoStorage=takes) if method == "PUT" else {"properties": {"autoStorage": takes}}
+    seen = batch.call(method, f"/{name}", body, expect=200).json
+    assert "autoStorage" not in seen["properties"] and seen == batch.get(name)
+
+
+def test_an_account_that_is_made_with_an_empty_auto_storage_has_none(batch):
+    assert "autoStorage" not in batch.get(batch.account(autoStorage={}))["properties"]
+
+
 def test_a_patch_changes_only_what_it_says(batch, store):
     name = batch.account(tags={"a": "b"})
     before = batch.call("GET", f"/{name}", expect=200)
@@ -170,7 +182,7 @@ def test_names_are_checked_before(batch):
         ({"identity": {"type": "SystemAssigned"}}, "identity.type"),
         ({"properties": {"poolAllocationMode": "Mine"}}, "properties.poolAllocationMode"),
         ({"properties": {"poolAllocationMode": "UserSubscription"}}, "properties"),
-        ({"properties": {"autoStorage": {}}}, "properties.autoStorage.storageAccountId"),
+        ({"properties": {"autoStorage": {"authenticationMode": "StorageKeys"}}}, "properties.autoStorage.storageAccountId"),
         ({"properties": {"autoStorage": {"storageAccountId": "/x"}}}, "properties.autoStorage.storageAccountId"),
         ({"properties": {"publicNetworkAccess": True}}, "properties.publicNetworkAccess"),
         ({"properties": {"encryption": {"keySource": "Microsoft.KeyVault"}}}, "properties.encryption.keySource"),

@@ -7,6 +7,7 @@ import pytest
 from support.batch import V
 from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Job
+from support.people import Person
 from support.waiting import wait_for
 
 
@@ -146,3 +147,41 @@ def test_each_job_of_a_schedule_may_have_a_pool_of_its_own(plane):
     name = wait_job(plane, "each").wait_state("completed")["executionInfo"]["poolId"]
     gone(plane, name)
     plane.call("DELETE", "/jobschedules/each", expect=202)
+
+
+def test_who_makes_no_pools_has_none_made(ground, plane):
+    """A job or a schedule that brings a pool along asks for what Pool_Add asks for; its life alone does, too."""
+    submitter, contributor = (
+        Person(plane.daemon, f"Azure Batch {name}", ground.accounts.base) for name in ("Job Submitter", "Data Contributor")
+    )
+
+    def call(person, method, path, body):
+        head = {"Authorization": f"Bearer {person.token()}", "Content-Type": "application/json; odata=minimalmetadata"}
+        return plane.call(method, path, body, headers=head, validate=False)
+
+    job = {"id": "brings-a-pool", "poolInfo": auto()}
+    daily = {"id": "brings-pools", "schedule": {"recurrenceInterval": "P1D"}, "jobSpecification": {"poolInfo": auto()}}
+    later = {**daily, "schedule": {"doNotRunUntil": "2999-01-01T00:00:00Z"}}
+    try:
+        for path, body in (("/jobs", job), ("/jobschedules", daily)):
+            reply = call(submitter, "POST", path, body)
+            assert (reply.status, reply.json["code"]) == (403, "Forbidden")
+            assert "Microsoft.Batch/batchAccounts/pools/write" in reply.content.decode()
+        assert call(contributor, "POST", "/jobs", job).status == 201
+        kept = {"poolInfo": auto(keep=True)}
+        assert call(submitter, "PATCH", "/jobs/brings-a-pool", kept).status == 403
+        assert call(submitter, "PUT", "/jobs/brings-a-pool", {"poolInfo": auto(), "priority": 7}).status == 200
+        assert call(contributor, "PATCH", "/jobs/brings-a-pool", kept).status == 200
+        assert call(contributor, "POST", "/jobschedules", later).status == 201
+        for method in ("PATCH", "PUT"):
+            reply = call(submitter, method, "/jobschedules/brings-pools", {k: later[k] for k in ("schedule", "jobSpecification")})
+            assert reply.status == 403
+        assert call(submitter, "PATCH", "/jobschedules/brings-pools", {"schedule": later["schedule"]}).status == 200
+        named = {**later, "id": "names-a-pool", "jobSpecification": {"poolInfo": {"poolId": "none"}}}
+        assert call(submitter, "POST", "/jobschedules", named).status == 201
+    finally:
+        made = [f"/pools/{pool['id']}" for pool in plane.all("/pools")]
+        for path in ("/jobs/brings-a-pool", "/jobschedules/brings-pools", "/jobschedules/names-a-pool", *made):
+            plane.call("DELETE", path)
+        for person in (submitter, contributor):
+            person.remove()

@@ -150,6 +150,8 @@ def test_what_machines_do_is_sampled_for_formulas_that_ask(plane):
     seen = dict(v.split("=") for v in run["results"].split(";") if v.startswith("x"))
     values = {m: float(seen[f"x{m}"].strip("[]")) for m in MACHINES}
     assert 0 <= values["CPUPercent"] <= 100 and values["WallClockSeconds"] == pytest.approx(30)
+    known = plane.get(f"/pools/{name}", **{"$expand": "stats"})["stats"]["resourceStats"]
+    assert known["avgMemoryGiB"] > 0 and known["peakDiskGiB"] >= known["avgDiskGiB"] > 0
     assert values["MemoryBytes"] > 1 << 20 and values["DiskBytes"] > 1 << 20 and min(values.values()) >= 0
     assert "error" not in evaluated("x = avg($MemoryBytes.GetSample(TimeInterval_Minute * 0.5, 100))")
     plane.call("DELETE", f"/pools/{name}", expect=202)

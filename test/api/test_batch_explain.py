@@ -38,6 +38,16 @@ def explain(daemon, ground):
     return of
 
 
+def test_why_it_failed_and_where_its_output_is(jobs, explain):
+    job = jobs()
+    (done,) = job.wait(job.add("/bin/sh -c 'echo the disk is on fire >&2; exit 7'", id="bad"))
+    details = {d["name"]: d["value"] for d in done["executionInfo"]["failureInfo"]["details"]}
+    assert details["StandardError"] == "the disk is on fire\n"
+    _, story = explain(job, "bad")
+    assert any(line.startswith("stderr: the disk is on fire") for line in story), story
+    assert f"its output: az batch task file list --job-id {job.id} --task-id bad" in story
+
+
 def test_how_it_ended(jobs, explain):
     job = jobs(constraints={"maxTaskRetryCount": 1}, usesTaskDependencies=True)
     job.wait(job.add("/bin/true", id="good"), job.add("/bin/sh -c 'exit 7'", id="bad"))

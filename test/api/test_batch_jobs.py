@@ -51,6 +51,7 @@ def test_bad_jobs(plane, body, code, name):
         ({"id": "x", "commandLine": "x", "dependsOn": {"taskIds": ["y"]}}, "TaskDependenciesNotSpecifiedOnJob"),
         ({"id": "x", "commandLine": "x", "resourceFiles": [{"filePath": "a"}]}, "InvalidPropertyValue"),
         ({"id": "x", "commandLine": "x", "resourceFiles": [{"httpUrl": "http://a/b", "filePath": "../a"}]}, "InvalidPropertyValue"),
+        ({"id": "x", "commandLine": "x", "resourceFiles": [{"httpUrl": "http://a/b", "filePath": "\\data\\in.csv"}]}, "InvalidPropertyValue"),
     ],
 )
 def test_bad_tasks(jobs, plane, body, code):

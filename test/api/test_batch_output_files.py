@@ -7,6 +7,7 @@ import pytest
 from support.batch_fixtures import jobs, others, store  # noqa: F401 (fixtures)
 from support.batch_jobs import add_pool
 from support.daemon import Daemon
+from support.delegated import delegated
 from support.waiting import wait_for
 
 
@@ -23,7 +24,7 @@ def plane(store):
 
 @pytest.fixture(scope="module")
 def pool(plane):
-    add_pool(plane, "pool", targetDedicatedNodes=1)
+    add_pool(plane, "pool", targetDedicatedNodes=1, taskSlotsPerNode=4)
     yield "pool"
     plane.call("DELETE", "/pools/pool", expect=202)
 
@@ -111,6 +112,16 @@ def test_all_of_it_is_there_when_the_task_is_completed_and_large_files_too(jobs,
     assert {p.name: p.stat().st_size for p in (store.folder / "sizes").iterdir()} == {"zeros": 3000000, "empty": 0}
 
 
+def test_tasks_upload_beside_each_other(jobs, store):
+    """While the node reads the next piece of one, the other end takes that of another."""
+    job = jobs()
+    tasks = [job.add("/bin/sh -c 'head -c 600000 /dev/zero > x'", outputFiles=[output("x", store.url(), f"beside/{i}")])
+             for i in range(3)]
+    ended = [t["executionInfo"] for t in job.wait(*tasks, limit=60)]
+    assert {e["result"] for e in ended} == {"success"}, ended
+    assert [p.stat().st_size for p in (store.folder / "beside").iterdir()] == 3 * [600000]
+
+
 def test_headers_and_another_time(jobs, store, daemon):
     files = output("x.html", store.url(), "kind", uploadHeaders=[{"name": "x-ms-blob-content-type", "value": "text/html"}])
     for text in ("one", "two"):
@@ -176,6 +187,22 @@ def test_the_identity_of_the_account_writes_to_its_auto_storage(jobs, store):
     assert "auto-storage" in said
 
 
+def test_a_login_has_signed_where_it_goes_also_without_the_keys(jobs, store, daemon):
+    url = store.url(signed=False)
+    keys = lambda on: store.accounts.call("PATCH", f"/{store.account}", {"properties": {"allowSharedKeyAccess": on}}, expect=200)
+    identity = {"resourceId": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}
+    signed = store.url()
+    keys(False)
+    by = delegated(daemon, store.account, "out", write=True, create=True)
+    good(jobs, "echo x > x", output("x", f"{url}?{by}", "by-login"))
+    assert (store.folder / "by-login").read_text() == "x\n"
+    _, said = failed(jobs, "FileUploadAccessDenied", "echo x > x", output("x", url, "no", identityReference=identity))
+    assert f"account {store.account} permits no use of its keys (allowSharedKeyAccess)" in said
+    failed(jobs, "FileUploadAccessDenied", "echo x > x", output("x", signed, "no"))
+    assert not (store.folder / "no").exists()
+    keys(True)
+
+
 # --- what cannot be -------------------------------------------------------------------------------------------------
 
 
@@ -219,6 +246,11 @@ def test_a_container_of_ours_that_cannot_be_written(jobs, store, where, code):
     info, said = failed(jobs, code, "echo x > x", output("x", store.url(**where), "refused"))
     assert info["exitCode"] == 0 and info["failureInfo"]["category"] == "UserError"
     assert ".blob.core.localhost/" in said
+
+
+def test_an_account_that_is_not_there(jobs):
+    _, said = failed(jobs, "FileUploadContainerNotFound", "echo x > x", output("x", "https://nosuch.blob.core.localhost/c?sig=x"))
+    assert "no storage account nosuch" in said
 
 
 @pytest.mark.parametrize(

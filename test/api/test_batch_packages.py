@@ -87,6 +87,20 @@ def test_the_life_of_an_application(batch, account):
     assert code(batch.call("GET", path, expect=404)) == "ApplicationNotFound"
 
 
+def test_tags_are_kept(batch, account):
+    path, new = f"/{account}/applications/tagged", {"api_version": "2024-07-01"}
+    made = batch.call("PUT", path, {"tags": {"team": "vision"}, "properties": {}}, expect=200, **new).json
+    assert made["tags"] == {"team": "vision"} and batch.call("GET", path, expect=200, **new).json == made
+    batch.call("PATCH", path, {"properties": {"displayName": "x"}}, expect=200, **new)
+    assert batch.call("GET", path, expect=200, **new).json["tags"] == {"team": "vision"}
+    assert batch.call("PATCH", path, {"tags": {"a": "b"}}, expect=200, **new).json["tags"] == {"a": "b"}
+    version = f"{path}/versions/1"
+    assert batch.call("PUT", version, {"tags": {"v": "1"}}, expect=200, **new).json["tags"] == {"v": "1"}
+    assert batch.call("GET", version, expect=200, **new).json["tags"] == {"v": "1"}
+    batch.call("DELETE", version, expect=200)
+    batch.call("DELETE", path, expect=200)
+
+
 @pytest.mark.parametrize("name", ["a.b", "a b", "%C3%A4", "a" * 65, "a!"])
 def test_names_that_no_application_has(batch, account, name):
     assert code(batch.call("PUT", f"/{account}/applications/{name}", expect=400)) == "InvalidRequestBody"
@@ -254,6 +268,24 @@ def test_readers_see_packages_and_change_none(batch, daemon, account):
     reader.remove()
 
 
+@pytest.mark.parametrize("role", [READER, "Azure Batch Account Reader", "Azure Batch Job Submitter", "Azure Batch Data Contributor"])
+def test_a_link_to_a_package_says_no_more_than_its_asker_may_do(batch, daemon, account, role):
+    package(batch, account, "app", "1", archive(a="x"), expect=200)
+    person = Person(daemon, role=role, scope=batch.base)
+    path, above = f"{batch.path}/{account}/applications/app/versions", {"api_version": RM_VERSION, "validate": False}
+    writes = role == "Azure Batch Data Contributor"
+    shown = [person.get(f"{path}/1", **above)]
+    shown += person.get(path, **above)["value"]
+    for one in shown:
+        url = one["properties"]["storageUrl"]
+        assert parse_qs(urlsplit(url).query)["sp"] == ["rw" if writes else "r"]
+        assert upload(daemon, url, b"another's").status == (201 if writes else 403)
+        place = urlsplit(url)
+        got = daemon.call("GET", f"{place.path}?{place.query}", headers={"Host": place.netloc}, token="", validate=False)
+        assert got.status == 200 and (got.content == b"another's") == writes
+    person.remove()
+
+
 def test_the_daemon_stops_while_a_package_is_activated(own_daemon):
     """Many at once: each is answered, and none is left half-way."""
     d = own_daemon()
@@ -264,3 +296,17 @@ def test_the_daemon_stops_while_a_package_is_activated(own_daemon):
     d.restart()
     assert not [n for n in kept(d) if n.startswith("new-")]
     assert b.call("GET", f"/{account}/applications/app/versions/1", expect=200).json["properties"]["state"] == "Active"
+
+
+def test_a_store_whose_keys_are_off_takes_no_packages(batch, account):
+    app, store = f"/{account}/applications/app", Accounts(batch.daemon, batch.group)
+    package(batch, account, "app", "1", archive(a="x"))
+    store.call("PATCH", f"/{batch.store_name}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)
+    for method, path, body in (("PUT", "/versions/2", None), ("POST", "/versions/1/activate", {"format": "zip"})):
+        reply = batch.call(method, app + path, body)
+        assert (reply.status, code(reply)) == (409, "SharedKeyAuthenticationDisabled"), reply
+        assert "allowSharedKeyAccess" in reply.json["error"]["message"]
+    shown = batch.call("GET", f"{app}/versions/1", expect=200).json["properties"]
+    assert shown["state"] == "Active" and "storageUrl" not in shown
+    store.call("PATCH", f"/{batch.store_name}", {"properties": {"allowSharedKeyAccess": True}}, expect=200)
+    assert batch.call("GET", f"{app}/versions/1", expect=200).json["properties"]["storageUrl"]

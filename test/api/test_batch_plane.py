@@ -10,6 +10,7 @@ import pytest
 from support import batch
 from support.batch import V, VERSIONS, BatchGround, Plane, operations
 from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
+from support.batch_rm import RM_VERSION
 from support.people import CONTRIBUTOR, READER, Person
 
 OLD, NEW = V["8.0"], V["9.0"]
@@ -116,6 +117,18 @@ def test_a_token_needs_a_role_at_the_account(ground, plane):
     finally:
         for person in (nobody, reader, contributor):
             person.remove()
+
+
+def test_who_only_submits_jobs_sees_nothing_of_the_account(ground, plane):
+    """The role as published has no batchAccounts/read: the images that pools can have are not for it."""
+    submitter = Person(plane.daemon, "Azure Batch Job Submitter", ground.accounts.base)
+    head = {"Authorization": f"Bearer {submitter.token()}"}
+    try:
+        plane.call("GET", "/supportedimages", headers=head, expect=403)
+        plane.call("GET", "/pools", headers=head, expect=200)
+        submitter.may_not("GET", f"{ground.accounts.path}/{ground.name}", api_version=RM_VERSION, validate=False)
+    finally:
+        submitter.remove()
 
 
 # --- the host ------------------------------------------------------------------------------------------------------

@@ -139,6 +139,66 @@ def test_what_is_wrong_with_a_pool_is_named(pools):
     pools.plane.refused(400, "MissingRequiredProperty", "POST", "/pools", body)
 
 
+@pytest.mark.parametrize("image", ["-v/:/host", "docker://--privileged", "a b", "busy\x07box", "x" * 1025, ""])
+def test_images_of_a_pool_are_names_as_those_of_tasks_are(pools, image):
+    """They become arguments of the runtime on the node."""
+    containers = {"type": "dockerCompatible", "containerImageNames": ["busybox:1", image]}
+    body = pool_body(pools.name(), virtualMachineConfiguration={**VM, "containerConfiguration": containers})
+    values = pools.plane.refused(400, "InvalidPropertyValue", "POST", "/pools", body)
+    assert values["PropertyName"] == "virtualMachineConfiguration.containerConfiguration.containerImageNames[1]"
+
+
+@pytest.mark.parametrize(
+    "publisher, offer, sku, agent",
+    [
+        ("canonical", "ubuntu-24_04-lts", "server", "batch.node.ubuntu 24.04"),
+        ("microsoft-dsvm", "ubuntu-hpc", "2404", "batch.node.ubuntu 24.04"),
+        ("almalinux", "almalinux-x86_64", "9-gen2", "batch.node.el 9"),
+        ("OpenLogic", "CentOS", "7_9", "batch.node.centos 7"),
+    ],
+)
+def test_images_of_today_and_their_agents_are_known(pools, publisher, offer, sku, agent):
+    reference = {"publisher": publisher, "offer": offer, "sku": sku, "version": "latest"}
+    pools.add(virtualMachineConfiguration={"imageReference": reference, "nodeAgentSKUId": agent})
+    listed = pools.plane.all("/supportedimages")
+    assert agent in [i["nodeAgentSKUId"] for i in listed if i["imageReference"]["sku"] == sku]
+
+
+def test_what_only_windows_has_is_refused_on_linux(pools):
+    account = {"name": "me", "password": "pw", "windowsUserConfiguration": {"loginMode": "batch"}}
+    body = pool_body(pools.name(), userAccounts=[account])
+    values = pools.plane.refused(400, "InvalidPropertyValue", "POST", "/pools", body)
+    assert values["PropertyName"] == "userAccounts[0].windowsUserConfiguration" and "Windows" in values["Reason"]
+    windows = {"imageReference": {"publisher": "MicrosoftWindowsServer", "offer": "WindowsServer", "sku": "2022-Datacenter", "version": "latest"},
+               "nodeAgentSKUId": "batch.node.windows amd64"}  # fmt: skip
+    pools.add(userAccounts=[account], virtualMachineConfiguration=windows)
+
+
+@pytest.mark.parametrize(
+    "extension, place",
+    [
+        ({"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript"}, "[0]"),
+        ({"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "settings": {"commandToExecute": "ls"}}, "[0].settings"),
+        ({"publisher": "Microsoft.HpcCompute", "type": "NvidiaGpuDriverLinux", "protectedSettings": {"a": "b"}}, "[0].protectedSettings"),
+    ],
+    ids=["a script", "its settings", "settings of a driver"],
+)
+def test_extensions_that_nobody_would_install_are_refused(pools, extension, place):
+    vm = {**VM, "extensions": [{"name": "e", **extension}]}
+    values = pools.plane.refused(400, "InvalidPropertyValue", "POST", "/pools", pool_body(pools.name(), virtualMachineConfiguration=vm))
+    assert values["PropertyName"] == f"virtualMachineConfiguration.extensions{place}" and "no extensions" in values["Reason"]
+
+
+@pytest.mark.parametrize(
+    "publisher, kind", [("microsoft.hpccompute", "NvidiaGpuDriverLinux"), ("Microsoft.Azure.Geneva", "GenevaMonitoring")]
+)
+def test_extensions_whose_absence_no_task_notices_are_shown(pools, publisher, kind):
+    extension = {"name": "e", "publisher": publisher, "type": kind, "settings": {}}
+    name, _ = pools.add(virtualMachineConfiguration={**VM, "extensions": [extension]})
+    del extension["settings"]
+    assert pools.get(name)["virtualMachineConfiguration"]["extensions"] == [extension]
+
+
 CONTAINED = {"commandLine": "/bin/true", "containerSettings": {"imageName": "busybox"}}
 NOBODYS = {"commandLine": "/bin/true", "userIdentity": {"username": "nobodys"}}
 

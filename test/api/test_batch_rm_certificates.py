@@ -51,6 +51,16 @@ def test_a_certificate_is_made_here_and_shown_there(plane, rm, made):
     rm("PATCH", name_of(made), body_of(made), expect=404)
 
 
+def test_tags_are_kept(rm, made):
+    new = {"api_version": "2024-07-01"}
+    tagged = {**body_of(made), "tags": {"team": "vision"}}
+    assert rm("PUT", name_of(made), tagged, expect=200, **new).json["tags"] == {"team": "vision"}
+    assert rm("GET", name_of(made), expect=200, **new).json["tags"] == {"team": "vision"}
+    again = {**body_of(made), "tags": {"a": "b"}}
+    assert rm("PATCH", name_of(made), again, expect=200, **new).json["tags"] == {"a": "b"}
+    rm("DELETE", name_of(made), expect=202)
+
+
 def test_certificates_are_listed(plane, rm, made):
     plane.call("POST", "/certificates", made.body(), expect=201)
     assert made.thumbprint in [c["properties"]["thumbprint"] for c in rm("GET", "", expect=200).json["value"]]

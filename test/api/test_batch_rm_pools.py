@@ -191,6 +191,23 @@ def test_what_cannot_be_changed_is_refused_by_name(rm):
     rm("PATCH", name, {"properties": {"taskSlotsPerNode": 3}}, api_version="2024-07-01", expect=200)
 
 
+def test_tags_are_kept(ground, plane, rm):
+    name, new = fresh("pool"), {"api_version": "2024-07-01"}
+    seen = rm("PUT", name, {"tags": {"team": "vision"}, **properties()}, expect=200, **new).json
+    assert seen["tags"] == {"team": "vision"} == rm("GET", name, expect=200, **new).json["tags"]
+    steady(plane, name)
+    (listed,) = [p for p in ground.accounts.call("GET", f"/{ground.name}/pools", expect=200, **new).json["value"] if p["name"] == name]
+    assert listed["tags"] == {"team": "vision"}
+    assert "tags" not in rm("GET", name, expect=200).json, "an older version does not know them"
+    assert "vision" not in str(plane.get(f"/pools/{name}"))
+    plane.call("PATCH", f"/pools/{name}", {"metadata": [{"name": "a", "value": "b"}]}, expect=200)
+    rm("PATCH", name, {"properties": {"displayName": "x"}}, expect=200, **new)
+    assert rm("GET", name, expect=200, **new).json["tags"] == {"team": "vision"}
+    assert rm("PATCH", name, {"tags": {"a": "b"}}, expect=200, **new).json["tags"] == {"a": "b"}
+    assert not rm("PUT", name, properties(), expect=200, **new).json.get("tags"), "a PUT replaces"
+    rm("DELETE", name, expect=202)
+
+
 def test_conditions(rm):
     name = fresh("pool")
     tag = rm("PUT", name, properties(), headers={"If-None-Match": "*"}, expect=200).headers["etag"]
@@ -213,6 +230,12 @@ def test_a_pool_is_deleted_and_asked_for(ground, rm):
     assert code(rm("PATCH", name, {"properties": {}}, expect=404)) == "PoolNotFound"
 
 
+def contained(image):
+    containers = {"type": "DockerCompatible", "containerImageNames": [image]}
+    vm = {**MACHINE["virtualMachineConfiguration"], "containerConfiguration": containers}
+    return {"deploymentConfiguration": {"virtualMachineConfiguration": vm}}
+
+
 # --- bad bodies ------------------------------------------------------------------------------------------------------
 
 
@@ -233,6 +256,10 @@ def test_a_pool_is_deleted_and_asked_for(ground, rm):
         ({"metadata": [{"name": "a"}]}, "properties.metadata[0].value"),
         ({"taskSlotsPerNode": 1000}, "properties.taskSlotsPerNode"),
         ({"mountConfiguration": [{}]}, "properties.mountConfiguration[0]"),
+        (
+            contained("-v/:/host"),
+            "properties.deploymentConfiguration.virtualMachineConfiguration.containerConfiguration.containerImageNames[0]",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused_with_their_place(rm, more, place):

@@ -56,6 +56,28 @@ def test_a_job_is_disabled_and_its_tasks_end(jobs, plane):
     job.wait(late)
 
 
+def test_what_is_being_deleted_is_not_added_again(jobs, plane, go):
+    """Tasks that do not heed SIGTERM keep both there."""
+    stubborn = {"id": "t", "commandLine": wait(go).replace("while", 'trap "" TERM; while')}
+    in_pool = {"poolInfo": {"poolId": "running"}}
+    schedule = {"id": "going", "schedule": {}, "jobSpecification": in_pool}
+    plane.call("POST", "/jobschedules", schedule, expect=201)
+    wait_for(lambda: plane.call("GET", "/jobs/going:job-1").status == 200, what="its job")
+    job = jobs()
+    for url in job.url, "/jobs/going:job-1":
+        plane.call("POST", f"{url}/tasks", stubborn, expect=201)
+        wait_for(lambda url=url: plane.get(f"{url}/tasks/t")["state"] == "running", what="running")
+    plane.call("DELETE", f"{job.url}/tasks/t", expect=200)
+    plane.refused(409, "TaskExists", "POST", f"{job.url}/tasks", stubborn)  # the service has no other code for tasks
+    plane.call("DELETE", job.url, expect=202)
+    plane.call("DELETE", "/jobschedules/going", expect=202)
+    plane.refused(409, "JobBeingDeleted", "POST", "/jobs", {"id": job.url.split("/")[-1], **in_pool})
+    plane.refused(409, "JobScheduleBeingDeleted", "POST", "/jobschedules", schedule)
+    go.touch()
+    wait_for(lambda: plane.call("GET", job.url).status == 404, what="its end")
+    wait_for(lambda: plane.call("GET", "/jobschedules/going").status == 404, what="its end")
+
+
 def test_a_job_is_disabled_once_its_tasks_have_ended(jobs, plane, go):
     job = jobs(maxParallelTasks=1)
     first, next = job.add(wait(go)), job.add("/bin/true")

@@ -221,6 +221,34 @@ def test_a_program_that_is_not_there(daemon, pool, waits, state):
     assert "no-such-program" in str(info) and "exitCode" not in info
 
 
+def test_what_a_failed_start_task_wrote_can_be_read_while_its_agent_answers(own_daemon):
+    d = own_daemon()
+    d.expect_log(r"warn node\.|node\.agent|link")
+    p = Pool(BatchGround(d).plane, startTask=start("echo why >&2; exit 2", True))
+    node = p.wait("starttaskfailed")
+    assert p.text("startup/stderr.txt") == "why\n"
+    assert "its stderr ends with: why" in str(node["startTaskInfo"]["failureInfo"]) and "why" in str(node["errors"])
+    assert "startup" in str(p.plane.all(f"/pools/{p.name}/nodes/{node['id']}/files"))
+    d.restart()
+    url = f"/pools/{p.name}/nodes/{node['id']}/files/startup/stderr.txt"
+    wait_for(lambda: p.plane.call("GET", url).content == b"why\n", what="a link for who reads")
+    assert p.node()["state"] == "starttaskfailed", "it is not tried again"
+    # Nothing can be started there any more.
+    d.stop()
+    root = d.state_dir / "nodes" / node["id"]
+    root.rename(d.state_dir / "away")
+    root.write_text("no directory")
+    d.start()
+    lost = wait_for(lambda: (r := p.plane.call("GET", url)).status != 503 and r, what="another answer")
+    assert lost.status == 409 and lost.json["code"] == "NodeStateUnusable", lost.json
+    assert "cannot be reached" in str(lost.json) and p.node()["state"] == "starttaskfailed"
+    d.stop()
+    root.unlink()
+    (d.state_dir / "away").rename(root)
+    d.start()
+    wait_for(lambda: p.plane.call("GET", url).content == b"why\n", what="the output once the agent runs again")
+
+
 @pytest.mark.parametrize("waits", [True, False])
 def test_its_files_belong_to_whom_it_runs_as(pool, others, waits):
     """Also when it runs once more on the same node."""

@@ -36,6 +36,18 @@ def test_lifetime_statistics_count_what_is_there(plane, used, version):
     assert pools["usageStats"]["dedicatedCoreTime"] not in ("", "PT0S")
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_pools_statistics_are_shown_to_those_who_ask(plane, used, version):
+    at = plane.at(version)
+    assert "stats" not in at.get(f"/pools/{used}")
+    stats = at.get(f"/pools/{used}", **{"$expand": "stats"})["stats"]
+    assert stats["url"] == f"{plane.url}/pools/{used}" and stats["startTime"] < stats["lastUpdateTime"]
+    assert stats["usageStats"]["dedicatedCoreTime"] not in ("", "PT0S")
+    assert stats["resourceStats"]["avgCPUPercentage"] == 0, "no sample was taken of a pool without a formula"
+    (listed,) = [p for p in at.get("/pools", **{"$expand": "stats"})["value"] if p["id"] == used]
+    assert listed["stats"]["url"] == stats["url"]
+
+
 def ago(**more):
     return (datetime.now(timezone.utc) - timedelta(**more)).strftime("%Y-%m-%dT%H:%M:%SZ")
 

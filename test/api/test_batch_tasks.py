@@ -180,6 +180,20 @@ def test_exit_options_that_their_job_would_not_heed(jobs, plane, conditions, whe
     assert values["PropertyName"] == f"{where}.jobAction" and "onTaskFailure" in values["Reason"]
 
 
+def test_a_task_is_reactivated_right_after_it_was_terminated(jobs, plane):
+    job = jobs()
+    task = job.add("/bin/sh -c 'echo run >> $AZ_BATCH_TASK_DIR/../ran; exec sleep 1000'")
+    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    started = job.task(task)["executionInfo"]["startTime"]
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
+    again = lambda: (t := job.task(task))["state"] == "running" and t["executionInfo"]["startTime"] > started
+    wait_for(again, what="running again")
+    plane.refused(409, "TaskNotCompleted", "POST", f"{job.url}/tasks/{task}/reactivate")
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    job.wait(task)
+
+
 def test_a_task_is_terminated_and_reactivated(jobs, plane):
     job = jobs()
     task = job.add("sleep 1000")

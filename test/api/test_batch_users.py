@@ -9,10 +9,11 @@ import pwd
 import subprocess
 
 import pytest
-from support.batch import BatchGround, V
+from support.batch import BatchGround, Plane, V
 from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool, numbers
 from support.daemon import Daemon
+from support.people import Person
 from support.waiting import wait_for
 
 ACCOUNTS = [
@@ -94,11 +95,101 @@ def test_a_site_may_make_administrators_root():
         g.remove()
 
 
+class Of(Plane):
+    """The account as one person uses it."""
+
+    def __init__(self, ground, person):
+        p = ground.plane
+        super().__init__(p.daemon, p.account, p.key, p.version, "token", p.location)
+        reply = person.login(resource="https://batch.core.windows.net/")
+        assert reply.status == 200, reply
+        self.token = reply.json["access_token"]
+
+    def head(self, *args, **more):
+        return {**super().head(*args, **more), "Authorization": f"Bearer {self.token}"}
+
+
+@pytest.fixture(scope="module")
+def roots():
+    """A site that makes administrators root: (the owner's ground, who submits, who also writes pools)."""
+    with Daemon(config={"batch": {"admin_is_root": True}, "containers": {"user": "image"}}) as d:
+        g = BatchGround(d)
+        add_pool(g.plane, "plain", targetDedicatedNodes=1)
+        add_pool(g.plane, "roots", targetDedicatedNodes=0, userAccounts=ACCOUNTS)
+        yield g, Of(g, Person(d, "Azure Batch Job Submitter")), Of(g, Person(d, "Azure Batch Data Contributor"))
+        g.remove()
+
+
+AS_ADMIN = "batchaid/nodes/runAsAdmin/action"
+ROOTED = {"commandLine": "/bin/true", **auto("task", "admin")}
+
+
+def in_pool(name, **more):
+    return {"poolInfo": {"poolId": "plain"}, "id": name, **more}
+
+
+@pytest.mark.parametrize("path, body", [
+    ("/jobs/j0/tasks", {"id": "t1", **ROOTED}),
+    ("/jobs/j0/tasks", {"id": "t2", "commandLine": "/bin/true", **named("chief")}),
+    ("/jobs/j0/tasks", {"id": "t3", "commandLine": "/bin/true", "containerSettings": {"imageName": "i"}}),
+    ("/jobs", in_pool("j1", jobManagerTask={"id": "m", **ROOTED})),
+    ("/jobs", in_pool("j2", jobPreparationTask=ROOTED)),
+    ("/jobs", in_pool("j3", jobPreparationTask={"commandLine": "/bin/true"}, jobReleaseTask=ROOTED)),
+    ("/jobs", {**in_pool("j4", jobManagerTask={"id": "m", "commandLine": "/bin/true", **named("chief")}),
+               "poolInfo": {"poolId": "nowhere"}}),
+    ("/jobschedules", {"id": "s1", "schedule": {}, "jobSpecification": {
+        "poolInfo": {"poolId": "plain"}, "jobManagerTask": {"id": "m", **ROOTED}}}),
+])  # fmt: skip
+def test_what_runs_as_root_takes_a_right_that_no_submitter_has(roots, path, body):
+    ground, submitter, contributor = roots
+    ground.plane.call("POST", "/jobs", {"id": "j0", "poolInfo": {"poolId": "roots"}}, expect=(201, 409))
+    reply = submitter.call("POST", path, body)
+    assert reply.status == 403 and AS_ADMIN in reply.content.decode(), reply
+    contributor.call("POST", path, body, expect=201)
+
+
+def test_entries_of_a_collection_are_asked_one_by_one(roots):
+    ground, submitter, _ = roots
+    ground.plane.call("POST", "/jobs", {"id": "j0", "poolInfo": {"poolId": "roots"}}, expect=(201, 409))
+    plain = {"id": "c1", "commandLine": "/bin/true", **named("worker")}
+    reply = submitter.call("POST", "/jobs/j0/addtaskcollection", {"value": [plain, {"id": "c2", **ROOTED}]}, expect=200)
+    first, second = reply.json["value"]
+    assert first["status"] == "Success"
+    assert second["status"] == "ClientError" and AS_ADMIN in str(second["error"])
+
+
+def test_a_job_moves_to_a_pool_with_administrators_by_those_who_may(roots):
+    ground, submitter, contributor = roots
+    submitter.call("POST", "/jobs", in_pool("moves"), expect=201)
+    submitter.call("POST", "/jobs/moves/disable", {"disableTasks": "requeue"}, expect=202)
+    wait_for(lambda: submitter.get("/jobs/moves")["state"] == "disabled", what="disabled")
+    move = {"poolInfo": {"poolId": "roots"}}
+    reply = submitter.call("PATCH", "/jobs/moves", move)
+    assert reply.status == 403 and AS_ADMIN in reply.content.decode(), reply
+    contributor.call("PATCH", "/jobs/moves", move, expect=200)
+
+
+def test_a_task_lets_run_as_root_only_what_it_could_itself(roots):
+    ground, submitter, contributor = roots
+    token = {"authenticationTokenSettings": {"access": ["job"]}}
+    show = {"commandLine": '/bin/sh -c "echo $AZ_BATCH_AUTHENTICATION_TOKEN; until [ -e go ]; do sleep 0.05; done"', **token}
+    contributor.call("POST", "/jobs", in_pool("tokens"), expect=201)
+    for id, identity, status in (("plain", {}, 403), ("rooted", auto("task", "admin"), 201)):
+        contributor.call("POST", "/jobs/tokens/tasks", {"id": id, **show, **identity}, expect=201)
+        out = lambda id=id: ground.plane.call("GET", f"/jobs/tokens/tasks/{id}/files/stdout.txt", validate=False)
+        wait_for(lambda: out().status == 200 and out().content.endswith(b"\n"), what="its token")
+        inner = Plane(ground.plane.daemon, ground.plane.account, None, ground.plane.version, "token", ground.plane.location)
+        bearer = {"Authorization": "Bearer " + out().content.decode().strip()}
+        reply = inner.call("POST", "/jobs/tokens/tasks", {"id": f"by-{id}", **ROOTED}, headers=bearer)
+        assert reply.status == status and (status == 201 or AS_ADMIN in reply.content.decode()), reply
+        contributor.call("POST", f"/jobs/tokens/tasks/{id}/terminate", expect=204)
+
+
 def test_an_account_that_the_pool_does_not_have(jobs):
     job = jobs()
     (done,) = job.wait(job.add("/bin/true", **named("nobody")))
     info = done["executionInfo"]["failureInfo"]
-    assert info["code"] == "CommandLaunchFailed" and "nobody" in str(info)
+    assert info["code"] == "TaskSchedulingConstraintFailed" and "nobody" in str(info)
     assert info["category"] == "UserError"
 
 
@@ -109,7 +200,7 @@ def test_a_preparation_by_an_account_that_the_pool_does_not_have(jobs):
     wait_for(lambda: [r["jobPreparationTaskExecutionInfo"]["state"] for r in status()] == ["completed"], what="its end")
     (row,) = status()
     info = row["jobPreparationTaskExecutionInfo"]["failureInfo"]
-    assert (info["code"], info["category"]) == ("CommandLaunchFailed", "UserError") and "nobody" in str(info)
+    assert (info["code"], info["category"]) == ("TaskSchedulingConstraintFailed", "UserError") and "nobody" in str(info)
     wait_for(lambda: job.task(task)["state"] == "active", what="a task that waits")
 
 

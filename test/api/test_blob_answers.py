@@ -5,7 +5,7 @@ import base64
 import xml.etree.ElementTree as ET
 
 import pytest
-from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
+from support.blobs import call, client, container, daemon, may_read, put  # noqa: F401 fixtures
 
 APPEND = {"x_ms_blob_type": "AppendBlob"}
 
@@ -36,6 +36,48 @@ def test_only_if_there_is_none(put, call, method, path, code):
     kind = {"x_ms_blob_type": "BlockBlob"} if path == "/b" and method == "PUT" else {}
     got = call(method, path, If_None_Match="*", **kind)
     assert (got.status, got.code) == code
+
+
+def test_nothing_is_read_only_if_it_is_not_there(put, call):
+    put("b")
+    for method, path in (("GET", "/b"), ("HEAD", "/b"), ("GET", "/b?comp=metadata"), ("GET", "/b?comp=blocklist")):
+        got = call(method, path, If_None_Match="*")
+        assert (got.status, got.code) == (400, "UnsatisfiableCondition"), (method, path)
+    assert call("GET", "/none", If_None_Match="*").code == "BlobNotFound"
+
+
+def test_that_ranges_are_served_is_said_once(put, call):
+    put("b")
+    for method, headers in (("GET", {}), ("HEAD", {}), ("GET", {"x_ms_range": "bytes=1-2"})):
+        assert call(method, "/b", **headers).headers.get_all("Accept-Ranges") == ["bytes"], (method, headers)
+
+
+def test_a_type_that_was_taken_away_is_shown_nowhere(container, put, call):
+    put("b", x_ms_blob_content_type="text/x")
+    put("c")
+    call("PUT", "/b?comp=properties", x_ms_blob_content_language="de")
+    call("PUT", "/b?comp=tier", x_ms_access_tier="Cool")
+    for method in ("GET", "HEAD"):
+        got = call(method, "/b").headers
+        assert (got["Content-Type"], got["Content-Language"]) == (None, "de")
+        assert call(method, "/c").headers["Content-Type"] == "application/octet-stream"
+    listed = {b.name: b.content_settings.content_type for b in container.list_blobs()}
+    assert listed == {"b": None, "c": "application/octet-stream"}
+    call("PUT", "/b?comp=properties", x_ms_blob_content_type="text/y")
+    assert call("GET", "/b").headers["Content-Type"] == "text/y"
+
+
+@pytest.mark.parametrize("name", ["my-key", "1st", "a.b", "-"])
+def test_names_of_metadata_are_identifiers(put, call, name):
+    given = {f"x-ms-meta-{name}": "1"}
+    put("b")
+    refusals = [
+        put("b", **given),
+        call("PUT", "?restype=container&comp=metadata", **given),
+        call("PUT", "/b?comp=metadata", **given),
+    ]
+    assert [(r.status, r.code) for r in refusals] == [(400, "InvalidMetadata")] * 3
+    assert put("b", x_ms_meta_a1="1").status == 201
 
 
 def test_a_block_list_has_a_body(put, call):
@@ -85,7 +127,7 @@ def test_lists_show_copies_and_how_many_tags(daemon, container, put, call):
 
 def from_url(daemon, container, call, source, **headers):
     """Two blocks of it, the second the part that the headers name, as a blob."""
-    url = f"{daemon.blob.url}/{container.container_name}{source}"
+    url = f"{daemon.blob.url}/{container.container_name}{source}?{may_read(container)}"
     for block, part in (("MDA%3D", {}), ("MDE%3D", headers)):
         answer = call("PUT", f"/made?comp=block&blockid={block}", x_ms_copy_source=url, **part)
         if answer.status != 201:
@@ -99,11 +141,19 @@ def test_blocks_come_from_other_blobs(daemon, container, put, call):
     assert call("GET", "/made").body == b"0123456789234"
 
 
+def test_a_range_of_a_source_ends_where_the_source_does(daemon, container, put, call):
+    put("b", b"0123456789")
+    assert from_url(daemon, container, call, "/b", x_ms_source_range="bytes=0-10").status == 201
+    assert call("GET", "/made").body == b"0123456789" * 2
+    assert from_url(daemon, container, call, "/b", x_ms_source_range="bytes=8-12").status == 201
+    assert call("GET", "/made").body == b"012345678989"
+
+
 @pytest.mark.parametrize(
     "source, headers, code",
     [
         ("/absent", {}, (404, "CannotVerifyCopySource")),
-        ("/b", {"x_ms_source_range": "bytes=8-12"}, (416, "InvalidRange")),
+        ("/b", {"x_ms_source_range": "bytes=10-12"}, (416, "InvalidRange")),
         ("/b", {"x_ms_source_range": "bytes=2"}, (400, "InvalidHeaderValue")),
         ("/b", {"x_ms_source_if_match": '"0x1"'}, (412, "SourceConditionNotMet")),
         ("/b", {"x_ms_source_content_md5": "AAAAAAAAAAAAAAAAAAAAAA=="}, (400, "UnsupportedHeader")),

@@ -3,13 +3,14 @@
 
 import base64
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 from urllib.parse import quote_plus
 
 import pytest
 from azure.core.exceptions import ResourceExistsError
-from azure.storage.blob import BlobServiceClient
+from azure.storage.blob import BlobServiceClient, generate_blob_sas
 from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
-from support.storage import KEY
+from support.storage import ACCOUNT, KEY
 
 
 def block_id(n):
@@ -154,3 +155,31 @@ def test_a_block_that_is_put_after_a_commit_stays(call, stage):
         assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
         assert stage("b", 2, b"y").status == 201
         assert call("PUT", "/b?comp=blocklist", block_list(("Committed", 1), ("Uncommitted", 2))).status == 201
+
+
+def test_blobs_of_blocks_alone_are_listed_if_that_is_asked(daemon, container, put, call, stage):
+    for name in ("a", "both", "d/e", "d/f", "x//y", "z"):
+        stage(name, 0, b"block")
+    url = f"{daemon.blob.url}/{container.container_name}"
+    put("both")
+    put("c")
+    put("q//r")  # which no file can be called
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    sas = generate_blob_sas(ACCOUNT, container.container_name, "c", account_key=KEY, permission="r", expiry=until)
+    assert stage("from", 0, b"", x_ms_copy_source=f"{url}/c?{sas}").status == 201
+    (daemon.folder / "blobs" / container.container_name / "z").write_bytes(b"job")
+    everything = ["a", "both", "c", "d/e", "d/f", "from", "q//r", "x//y", "z"]
+    assert [b.name for b in container.list_blobs()] == ["both", "c", "q//r", "z"]
+    for size in (1, 2, 3, 5000):
+        pages = container.list_blobs(include=["uncommittedblobs"], results_per_page=size).by_page()
+        assert [b.name for page in pages for b in page] == everything, size
+    sizes = {b.name: b.size for b in container.list_blobs(include=["uncommittedblobs"])}
+    assert (sizes["a"], sizes["both"], sizes["z"]) == (0, 5, 3)
+    groups = container.walk_blobs(delimiter="/", include=["uncommittedblobs"])
+    assert sorted(b.name for b in groups) == ["a", "both", "c", "d/", "from", "q/", "x/", "z"]
+    assert call("GET", "/a").status == 404 and call("GET", "/a?comp=blocklist&blocklisttype=all").status == 200
+    call("PUT", "/a?comp=blocklist", block_list(("Latest", 0)))
+    call("DELETE", "/a")
+    daemon.kill9()
+    daemon.start()
+    assert [b.name for b in container.list_blobs(include=["uncommittedblobs"])] == everything[1:]

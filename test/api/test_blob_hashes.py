@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""MD5 and CRC64 of what is sent, either way. CRC64 is reckoned here bit by bit, as it is defined."""
+"""MD5 and CRC64 of what is sent, either way."""
 
 import base64
 import hashlib
 
 import pytest
-from support.blobs import call, client, container, daemon  # noqa: F401 (fixtures)
+from support.blobs import call, client, container, daemon, may_read  # noqa: F401 (fixtures)
+from support.crc64 import crc64
 
-POLYNOMIAL = 0x9A6C9329AC4BC9B5
-ALL = (1 << 64) - 1
 ID = base64.b64encode(b"one").decode()
-
-
-def crc64(data):
-    crc = ALL
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ POLYNOMIAL if crc & 1 else crc >> 1
-    return base64.b64encode((crc ^ ALL).to_bytes(8, "little")).decode()
 
 
 def md5(data):
@@ -52,6 +42,43 @@ def test_what_is_sent_has_the_crc64_that_is_said(call, way, size):  # noqa: F811
         assert call("GET", path[:2]).body == body
 
 
+@pytest.mark.parametrize("way, size", [("put", 0), *((way, size) for way in WAYS for size in (1, 3000, 70_000, 300_001))])
+def test_what_is_put_is_answered_with_its_crc64(call, way, size):  # noqa: F811
+    method, path, more = WAYS[way]
+    body = bytes(i * 37 % 249 for i in range(size))
+    call("PUT", "/a", x_ms_blob_type="AppendBlob")
+    assert call(method, path, body, **more).headers["x-ms-content-crc64"] == crc64(body)
+    by_md5 = call(method, path, body, Content_MD5=md5(body), **more).headers
+    assert by_md5["Content-MD5"] == md5(body)
+    assert by_md5["x-ms-content-crc64"] == (None if way == "block" else crc64(body))
+    # Clients of before that hash do not know it.
+    old = call(method, path, body, x_ms_version="2018-11-09", **more)
+    assert (old.status, old.headers["x-ms-content-crc64"]) == (201, None)
+
+
+def test_a_block_list_is_answered_with_its_crc64(call):  # noqa: F811
+    blocks = f"<BlockList><Latest>{ID}</Latest></BlockList>".encode()
+    call("PUT", f"/b?comp=block&blockid={ID}", b"x")
+    assert call("PUT", "/b?comp=blocklist", blocks).headers["x-ms-content-crc64"] == crc64(blocks)
+
+
+@pytest.mark.parametrize("size", (0, 1, 3000, 3_000_001))
+def test_what_comes_from_a_url_is_answered_with_its_crc64(call, container, size):  # noqa: F811
+    body = bytes(i * 41 % 241 for i in range(size))
+    call("PUT", "/from", body, x_ms_blob_type="BlockBlob")
+    source = {"x_ms_copy_source": f"{container.url}/from?{may_read(container)}"}
+    block = call("PUT", f"/b?comp=block&blockid={ID}", **source)
+    assert (block.status, block.headers["x-ms-content-crc64"]) == (201, crc64(body))
+    if size:
+        part = call("PUT", f"/b?comp=block&blockid={ID}", x_ms_source_range=f"bytes=0-{size // 2}", **source)
+        assert part.headers["x-ms-content-crc64"] == crc64(body[: size // 2 + 1])
+    at_once = call("PUT", "/to", x_ms_requires_sync="true", **source)
+    assert (at_once.status, at_once.headers["x-ms-content-crc64"]) == (202, crc64(body))
+    assert call("GET", "/to").body == body
+    for none in (call("PUT", "/to", **source), call("PUT", "/to", x_ms_blob_type="BlockBlob", **source)):
+        assert none.status < 300 and none.headers["x-ms-content-crc64"] is None
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("text", ("", "x", "AAAA", "AAAAAAAAAAAAAAAA", "AAAAAAAAAA", "!!!!!!!!!!!="))
 def test_a_crc64_that_is_none_is_refused(call, way, text):  # noqa: F811
@@ -83,6 +110,15 @@ def test_ranges_are_sent_with_their_hash(call):  # noqa: F811
         assert call("GET", "/b", **ask).status == 400
         assert call("GET", "/b", x_ms_range=f"bytes=0-{4 << 20}", **ask).code == "InvalidHeaderValue"
         assert call("GET", "/b", x_ms_range="bytes=10000-10001", **ask).status == 416
+    for first in (0, 9_999):
+        for name, hashed, header in (("md5", md5, "Content-MD5"), ("crc64", crc64, "x-ms-content-crc64")):
+            got = call("GET", "/b", x_ms_range=f"bytes={first}-", **{f"x_ms_range_get_content_{name}": "true"})
+            assert (got.status, got.body, got.headers[header]) == (206, body[first:], hashed(body[first:]))
+    large = bytes(4 << 20) + b"12"
+    call("PUT", "/large", large, x_ms_blob_type="BlockBlob")
+    for first, status in ((1, 400), (2, 206), (len(large), 416)):
+        got = call("GET", "/large", x_ms_range=f"bytes={first}-", x_ms_range_get_content_md5="true")
+        assert got.status == status and (status != 206 or got.headers["Content-MD5"] == md5(large[2:]))
     both = {"x_ms_range_get_content_md5": "true", "x_ms_range_get_content_crc64": "true"}
     assert call("GET", "/b", x_ms_range="bytes=0-1", **both).status == 400
 

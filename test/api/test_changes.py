@@ -190,7 +190,8 @@ def test_what_was_refused_or_taken_back_is_not_told(tested, changes):
     before = changes.all()
     cluster.call("PATCH", "", {"properties": {"scaleSettings": {"manual": {"targetNodeCount": -1}}}}, expect=400)
     BatchAccounts(tested).call("PUT", "/a b", {"location": "eastus"}, expect=(400, 404))
-    assert before and changes.all() == []
+    told = [e for e in changes.all() if place.group in e["id"] or e["kind"].startswith("Batch")]
+    assert before and told == []  # what tests before began may still end
 
 
 def test_a_reset_forgets_them_and_tells_nothing_of_what_ends_behind_it(tested, changes):

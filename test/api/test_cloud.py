@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 from support.refusals import INVALID, MISSING, refused
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, wait_flag
@@ -407,3 +408,30 @@ def test_a_region_is_the_same_however_it_is_spelt(own_place, daemon):
         assert reply.json["location"] == "northeurope"
     daemon.call("PUT", group, {"location": "westus"}, expect=409)
     daemon.call("PUT", workspace, {"location": "westus"}, expect=409)
+
+
+def test_who_asks_by_azures_name_is_told_the_sites_suffixes(own_daemon):
+    """With a hosts file, clients that cannot be configured ask management.azure.com."""
+    suffixes = {"storage": {"suffixes": ["core.windows.net"]}, "vault": {"suffixes": ["vault.azure.net"]}}
+    d = own_daemon(config={**suffixes, "batch": {"suffixes": ["batch.azure.com"]}})
+    url, token = f"{d.endpoint}/metadata/endpoints?api-version=2022-09-01", d.token()
+
+    def told(host):
+        reply = requests.get(url, headers={"Host": host}, verify=d.ca, timeout=30).json()["suffixes"]
+        return reply["storage"], reply["keyVaultDns"]
+
+    assert told("management.azure.com") == ("core.windows.net", "vault.azure.net")
+    assert told(f"localhost:{d.port}") == (f"core.localhost:{d.port}", f"vault.localhost:{d.port}")
+    group = f"{d.endpoint}/subscriptions/{d.subscription}/resourceGroups/told"
+    azures = {"Host": "management.azure.com", "Authorization": f"Bearer {token}"}
+
+    def put(path, version, body):
+        return requests.put(f"{group}{path}?api-version={version}", json=body, headers=azures, verify=d.ca, timeout=30)
+
+    put("", "2021-04-01", {"location": "eastus"})
+    batch = put("/providers/Microsoft.Batch/batchAccounts/acct1", "2024-07-01", {"location": "eastus"})
+    location = batch.headers.get("Location", f"{group}/providers/Microsoft.Batch/batchAccounts/acct1?api-version=2024-07-01")
+    assert "localhost" in location or location.startswith("https://management.azure.com/")
+    account = requests.get(f"{group}/providers/Microsoft.Batch/batchAccounts/acct1?api-version=2024-07-01", headers=azures,
+                           verify=d.ca, timeout=30).json()  # fmt: skip
+    assert account["properties"]["accountEndpoint"] == "acct1.eastus.batch.azure.com"

@@ -323,6 +323,16 @@ def test_a_task_in_a_container_is_scripted(plane, pools, t):
     assert told["containerId"] and told["state"] == "exited"
 
 
+def test_a_task_in_a_container_fails_on_a_pool_without_containers(plane, pools):
+    """The add is taken: so it is in the service, as the tests of its client for .NET show."""
+    job = Jobs(plane, pools())()
+    task = job.add("inside", containerSettings={"imageName": "busybox:1"})
+    (done,) = job.wait(task)
+    info = done["executionInfo"]
+    assert (info["result"], info["failureInfo"]["code"]) == ("failure", "ContainerPoolNotSupported")
+    assert "containerConfiguration" in str(info["failureInfo"]["details"]) and "containerInfo" not in info
+
+
 def test_a_task_in_a_container_is_known_by_its_environment(plane, pools, t):
     t.rules({"match": {"environment": {"MODE": "bad"}}, "exitCode": 3})
     job = Jobs(plane, pools(virtualMachineConfiguration=CONTAINERS))()

@@ -146,7 +146,7 @@ def test_the_variables_of_the_service_are_there(own_place):
     assert env["AZ_BATCHAI_OUTPUT_Bare"].rstrip("/") == f"{base}/outputs"
     assert env["AZ_BATCHAI_STDOUTERR_DIR"].rstrip("/") == f"{base}/stdouterr"
     assert env["AZ_BATCHAI_NUM_GPUS"].isdigit()
-    assert env["AZ_BATCHAI_JOB_TEMP_DIR"] and env["AZ_BATCHAI_JOB_MOUNT_ROOT"] != root
+    assert env["AZ_BATCHAI_JOB_TEMP_DIR"] == env["AZ_BATCHAI_JOB_TEMP"] and env["AZ_BATCHAI_JOB_MOUNT_ROOT"] != root
     assert env["AZ_BATCH_HOST_LIST"] and env["AZ_BATCHAI_TASK_INDEX"] == "0"
     assert env["MINE"] == "with space and 'quote\" $HOME" and env["HIDDEN"] == "x=1;y"
     (host,) = [n["ipAddress"] for n in cluster.call("POST", "/listRemoteLoginInformation").json["value"]]

@@ -4,7 +4,8 @@
 import uuid
 
 import pytest
-from support.people import CONTRIBUTOR, Person
+from support.people import CONTRIBUTOR, SUBMITTER, Person
+from support.waiting import wait_for
 from support.world import Place, cluster_body, file_server_body, job_body
 
 SUBNETS = "/providers/Microsoft.Network/virtualNetworks/net/subnets/default"
@@ -81,3 +82,65 @@ def test_old_versions_are_asked_the_same(own_place, elsewhere, ada):
     body = {"location": "eastus", **cluster_body(0, nodeSetup=mounting(server.get()["id"]))}
     reply = ada.call("PUT", flat, body, api_version="2018-03-01")
     assert (reply.status, reply.error["code"]) == (403, "LinkedAuthorizationFailed"), reply
+
+
+# --- what runs as the nodes' administrator -------------------------------------------------------------------------------
+
+AS_ADMIN = "'batchaid/nodes/runAsAdmin/action'"
+
+
+def command_mounts(mark, **more):
+    command = f"sh -c 'id -u > {mark}' #"
+    return {"unmanagedFileSystems": [{"mountCommand": command, "relativeMountPath": "m", **more}]}
+
+
+def test_a_mount_command_is_for_those_who_may_run_as_administrator(daemon, own_place, ada, tmp_path):
+    cluster = own_place.cluster(1)
+    eve = Person(daemon, SUBMITTER, own_place.group_path)
+    experiment = own_place.path + "/experiments/x"
+    eve.call("PUT", experiment, {}, expect=(200, 202))
+    body = job_body(cluster.id, mountVolumes=command_mounts(tmp_path / "mark"), stdOutErrPathPrefix="/tmp")
+    message = eve.may_not_link("PUT", experiment + "/jobs/j", body)
+    assert AS_ADMIN in message and cluster.id in message and "mountVolumes" in message, message
+    assert daemon.call("GET", experiment + "/jobs/j").status == 404 and not (tmp_path / "mark").exists()
+    ada.call("PUT", experiment + "/jobs/j", body, expect=202)
+    wait_for(lambda: (tmp_path / "mark").exists(), what="the command of one who may")
+    eve.remove()
+
+
+def test_a_container_whose_users_are_the_machines_is_for_them_too(own_daemon):
+    daemon = own_daemon(config={"containers": {"user": "image"}})
+    place = Place(daemon).make()
+    cluster = place.cluster(0)
+    eve, ada = (Person(daemon, role, place.group_path) for role in (SUBMITTER, CONTRIBUTOR))
+    experiment = place.path + "/experiments/x"
+    eve.call("PUT", experiment, {}, expect=(200, 202))
+    more = {"mountVolumes": None, "stdOutErrPathPrefix": "/tmp"}
+    body = job_body(cluster.id, containerSettings={"imageSourceRegistry": {"image": "i"}}, **more)
+    message = eve.may_not_link("PUT", experiment + "/jobs/j", body)
+    assert AS_ADMIN in message and "containers.user: image" in message, message
+    eve.call("PUT", experiment + "/jobs/plain", job_body(cluster.id, **more), expect=202)
+    ada.call("PUT", experiment + "/jobs/j", body, expect=202)
+
+
+@pytest.mark.parametrize("options, allowed", [
+    ("vers=4.1,ro,hard", True),
+    ("--file-cache-timeout-in-seconds=120 -o attr_timeout=240 -o allow_other", True),
+    ("ProxyCommand=sh", False),
+    ("ro,suid", False),
+    ("--tmp-path=/etc", False),
+    ("--config-file /etc/x", False),
+])  # fmt: skip
+def test_mount_options_that_do_more_are_for_them_too(daemon, own_place, options, allowed):
+    cluster = own_place.cluster(0, steady=False)
+    server = own_place.file_server().get()["id"]
+    eve = Person(daemon, SUBMITTER, own_place.group_path)
+    experiment = own_place.path + "/experiments/x"
+    eve.call("PUT", experiment, {}, expect=(200, 202))
+    mount = {"fileServer": {"id": server}, "relativeMountPath": "fs", "mountOptions": options}
+    body = job_body(cluster.id, mountVolumes={"fileServers": [mount]}, stdOutErrPathPrefix="/tmp")
+    if allowed:
+        eve.call("PUT", experiment + "/jobs/j", body, expect=202)
+    else:
+        assert AS_ADMIN in eve.may_not_link("PUT", experiment + "/jobs/j", body)
+    eve.remove()

@@ -110,6 +110,8 @@ def test_storage_says_that_a_head_is_none(daemon):
     for headers in ({"Transfer_Encoding": "gzip"},):
         at = at_port(daemon.blob.port, f"/{ACCOUNT}/box", **headers)
         for reply in (at_host(daemon, HOSTS[0], "/box", **headers), at):
+            if b"Unsupported Transfer-Encoding" in reply.body and reply.status == 400:
+                continue  # so libmicrohttpd says itself from 1.0 on
             is_xml(reply, 400, "InvalidInput")
 
 
@@ -130,3 +132,19 @@ def test_what_is_too_long_elsewhere(daemon, path):
     for host in ("localhost", VAULT):
         reply = at_host(daemon, host, path)
         assert (reply.status, json.loads(reply.body)["error"]["code"]) == (414, "RequestUriTooLong")
+
+
+@pytest.mark.parametrize("path", ("//subscriptions", "/subscriptions//{id}", "//subscriptions///{id}//resourcegroups"))
+def test_several_slashes_are_one_where_the_resource_manager_is(daemon, path):
+    there = path.format(id=daemon.subscription)
+    plain = daemon.call("GET", re.sub("/+", "/", there), api_version="2021-04-01")
+    reply = at_host(daemon, "localhost", f"{there}?api-version=2021-04-01", Authorization="Bearer " + daemon.token())
+    assert (reply.status, reply.body) == (plain.status, plain.content)
+    assert at_host(daemon, "localhost", f"{there}?api-version=2021-04-01").status == 401
+
+
+def test_each_slash_counts_in_names_of_blobs(daemon):
+    daemon.blob.call("PUT", "/subscriptions?restype=container")
+    daemon.blob.call("PUT", "/subscriptions/a//b", b"two", **{"x-ms-blob-type": "BlockBlob"})
+    assert daemon.blob.call("GET", "/subscriptions/a//b").body == b"two"
+    assert daemon.blob.call("GET", "/subscriptions/a/b").status == 404

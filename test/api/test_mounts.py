@@ -6,7 +6,9 @@ import os
 import subprocess
 
 import pytest
+from support.someone import SomeonesDaemon
 from support.waiting import wait_for
+from support.world import Place
 
 
 def may_mount(folder):
@@ -132,3 +134,36 @@ def test_a_mount_that_fails_makes_the_node_unusable_and_says_why(own_place):
     text = json.dumps(errors[0])
     assert "no such filer" in text and "32" in text
     assert cluster.counts()["unusableNodeCount"] == 1
+
+
+# --- the path that the mounts of a cluster had in the service ---------------------------------------------------------
+
+PUBLISHED = "/mnt/batch/tasks/shared/LS_root/mounts"
+
+
+def by_its_path(place):
+    """A job that writes the path out, for its output too."""
+    return place.job(
+        place.cluster(nodes=1),
+        f"echo done > {PUBLISHED}/out/by-path.txt && cat $AZ_BATCHAI_INPUT_IN/by-path.txt",
+        stdOutErrPathPrefix=f"{PUBLISHED}/out",
+        inputDirectories=[{"id": "IN", "path": f"{PUBLISHED}/out"}],
+    )
+
+
+def test_mounts_are_seen_where_the_service_had_them(own_place, tmp_path):
+    if not may_mount(tmp_path):
+        pytest.skip("only root may mount")
+    job = by_its_path(own_place)
+    job.succeed()
+    assert (own_place.share() / "by-path.txt").read_text() == "done\n"
+    assert job.read("stdout.txt") == "done\n"  # which clients find at that path as well
+    assert not os.path.exists(f"{PUBLISHED}/out"), "it is the job's alone"
+
+
+def test_without_root_the_error_says_what_to_write(own_place):
+    with SomeonesDaemon() as daemon:  # whose nodes have no namespaces of mounts
+        place = Place(daemon).make()
+        errors = by_its_path(place).fail()["executionInfo"]["errors"]
+        assert f"write $AZ_BATCHAI_MOUNT_ROOT instead of {PUBLISHED}" in str(errors), errors
+        place.remove()

@@ -43,6 +43,14 @@ def put_cluster(place, body_mounts, expect):
     return place.daemon.call("PUT", path, body, expect=expect), path
 
 
+@pytest.mark.parametrize("name", ["NotThere_X", "Upper", "two--hyphens", "ab"])
+def test_a_container_that_can_have_no_such_name_is_not_made_under_another(place, name):
+    account = account_name()
+    reply, _ = put_cluster(place, mounts(blobs=[box_of(account, name)]), 400)
+    assert "there can be none" in reply.json["error"]["message"] and name in reply.json["error"]["message"]
+    place.daemon.call("GET", Accounts(place.daemon, IMPLICIT).path + f"/{account}", expect=404)
+
+
 def test_what_a_cluster_and_its_job_mount_is_there(own_place):
     d = own_place.daemon
     account, other = account_name(), account_name()
@@ -60,6 +68,34 @@ def test_what_a_cluster_and_its_job_mount_is_there(own_place):
     assert implicit.folder(other, "more").joinpath("file").read_text() == "hello\n"
     assert [s["name"] for s in implicit.shares(other)["value"]] == ["more"]
     assert len(set(implicit.keys(account) + implicit.keys(other))) == 4
+
+
+def test_what_was_made_by_being_named_is_said(own_place):
+    d = own_place.daemon
+    account, other = account_name(), account_name()
+    cluster = own_place.cluster(1, nodeSetup={"mountVolumes": mounts([share_of(account, "data")], [box_of(account, "box")])})
+    why = f"made share data of account {account}, container box of account {account}, because cluster {cluster.name} names them"
+    assert f'why="{why}"' in "\n".join(d.log())
+    events = d.call("GET", "/batchaid/events", api_version=None).json["value"]
+    assert [e["reason"] for e in events if e.get("kind") == "cluster" and "names them" in e.get("reason", "")] == [why]
+    job = own_place.job(cluster, "true", mountVolumes=mounts([share_of(other, "more", at="more"), share_of(account, "data", at="d")]))
+    job.succeed()
+    story = d.tool("explain", job.name).stdout.splitlines()
+    assert story[1].endswith(why) and story[3].endswith(f"made share more of account {other}, because job {job.name} names it")
+    quiet = own_place.cluster(0, nodeSetup={"mountVolumes": mounts([share_of(account, "data")])})
+    assert f"because cluster {quiet.name} names" not in "\n".join(d.log())
+
+
+def test_a_size_that_nobody_knows_is_said(own_place):
+    d = own_place.daemon
+    cluster = own_place.cluster(1, vmSize="Standrd_NC6")
+    job = own_place.job(cluster, "true")
+    job.succeed()
+    said = f"cluster {cluster.name} is served by local nodes: no size is known by the name"
+    assert said in d.tool("explain", job.name).stdout
+    known = own_place.job(own_place.cluster(1, vmSize="Standard_NC6"), "true")
+    known.succeed()
+    assert "no size is known" not in d.tool("explain", known.name).stdout
 
 
 def test_who_creates_such_an_account_takes_it_over(place):
@@ -194,11 +230,16 @@ def test_nobody_mounts_what_is_anothers(daemon, two):
     mine.account(account)
     mine.share(account, "data")
     right = mine.keys(account)[1]
-    mounts_as(ada, adas, mounts([share_of(account, "data")]), 202)  # she may list the keys
+    wrong = mounts_as(ada, adas, mounts([share_of(account, "data")]), 400)  # a key of an account that somebody made is checked
+    assert f"az storage account keys list -n {account}" in wrong.json["error"]["message"]
+    mounts_as(ada, adas, mounts([share_of(account, "data", mine.keys(account)[0])]), 202)
     reply = mounts_as(bob, bobs, mounts([share_of(account, "data")]), 400)
     assert "accountKey is no key" in reply.json["error"]["message"]
     mounts_as(bob, bobs, mounts(blobs=[box_of(account, "box")]), 400)
     mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 202)
+    mine.call("PATCH", f"/{account}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)
+    reply = mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 400)
+    assert f"account {account} permits no use of its keys (allowSharedKeyAccess)" in reply.json["error"]["message"]
 
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)  # he has named it first

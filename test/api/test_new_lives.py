@@ -47,6 +47,14 @@ def test_a_jobs_name_used_again_is_a_new_job_in_a_new_directory(own_place):
     assert "left" not in second.read("stdout.txt") and second.read("stdout.txt").startswith("second\n")
 
 
+def test_the_next_job_of_a_node_finds_nothing_in_its_temporary_directory(own_place):
+    """As the service's guide says of the variable with which output goes to the node's own disk."""
+    temp = "$AZ_BATCHAI_JOB_TEMP_DIR"
+    cluster = own_place.cluster(nodes=1)
+    own_place.job(cluster, f"touch {temp}/left", stdOutErrPathPrefix=temp).succeed()
+    own_place.job(cluster, f"touch {temp}/mine; test ! -e {temp}/left").succeed()
+
+
 def grace(seconds):
     return [{"name": "BATCHAID_JOB_GRACE", "value": str(seconds)}]
 

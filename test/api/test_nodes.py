@@ -14,7 +14,7 @@ import pytest
 from support.daemon import BATCHAID
 from support.ports import free_port
 from support.waiting import wait_for
-from support.world import wait_flag
+from support.world import Place, wait_flag
 
 HEADINGS = "NAME STATE CLUSTER JOB VMSIZE SLOTS CPUS MEMORY GPUS RUNTIMES AGENT CONTACT REASON".split()
 
@@ -184,6 +184,17 @@ def test_drain_and_undrain_several(site):
     assert [r["VMSIZE"] for r in rows] == ["STANDARD_NC6"] * 2 and rows[0]["CONTACT"] == "never"
     site.tool("nodes", "undrain", *site.machines)
     assert [r["STATE"] for r in table(site.tool("nodes").stdout)] == ["unknown"] * 2
+
+
+def test_undrain_says_what_is_still_wrong_with_a_machine(site):
+    name = site.machines[0]
+    cluster = Place(site).make().cluster(nodes=2, steady=False, vmSize="STANDARD_NC6")  # so that it tries to reach them
+    wait_for(lambda: call(site, "GET", name).json.get("reason"), what="a reason")
+    site.expect_log("machine.trouble|node.trouble|machine.silent|link|node.unusable")  # after a second without an answer
+    site.tool("nodes", "drain", name)
+    said = site.tool("nodes", "undrain", name).stdout.splitlines()
+    assert said[0] == f"{name}: in use again" and "connection refused" in said[1] and f"nodes check {name}" in said[2]
+    cluster.delete()
 
 
 def test_one_machine_that_refuses_does_not_keep_the_others(site):

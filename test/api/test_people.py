@@ -4,11 +4,16 @@
 import base64
 import hashlib
 import json
+import os
+import pty
 import re
 import sqlite3
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from support.daemon import BATCHAID
 from support.people import CONTRIBUTOR, OWNER, READER, SUBMITTER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
@@ -133,6 +138,37 @@ def test_wrong_passwords_say_no_more_than_wrong_names(own_daemon):
     for reply in (wrong, unknown):
         reply.pop("correlation_id")
     assert wrong == unknown and wrong["error"] == "invalid_grant"
+
+
+def test_wrong_passwords_of_one_account_shut_out_no_other(own_daemon):
+    """Not from the same address either: it may be a head node's, or a job's."""
+    d = own_daemon()
+    ada, bob = Person(d, READER), Person(d, READER)
+    d.expect_log("login.failed")
+    first = {"grant_type": "client_credentials"}
+    for _ in range(40):
+        reply = bob.login(password="wrong")
+        if reply.status == 429:
+            break
+    assert reply.status == 429 and "of this account" in reply.text, reply
+    assert bob.login().status == 429, "nobody learns whether that was it"
+    assert bob.login(username=bob.name.upper()).status == 429
+    assert ada.login().status == 200 and d.token_reply(**first).status == 200
+    for _ in range(40):
+        d.token_reply(**first, client_secret="wrong")
+    assert d.token_reply(**first).status == 429 and ada.login().status == 200
+
+
+def test_an_address_that_guesses_at_many_accounts_waits_for_itself_alone(own_daemon):
+    """Its secrets are compared one after the other, and none is refused for that."""
+    d = own_daemon()
+    ada = Person(d, READER)
+    d.expect_log("login.failed")
+    with ThreadPoolExecutor(40) as pool:
+        wrong = [pool.submit(ada.login, username=f"nobody{i}@lab") for i in range(60)]
+        right = [pool.submit(ada.login) for _ in range(8)]
+        assert {f.result().status for f in right} == {200}
+        assert {f.result().status for f in wrong} == {400}
 
 
 # --- roles ----------------------------------------------------------------------------------------
@@ -328,10 +364,9 @@ def page(daemon, method, path, **more):
     )
 
 
-def device_token(daemon, code):
-    return daemon.token_reply(
-        grant_type="urn:ietf:params:oauth:grant-type:device_code", device_code=code, client_secret=None
-    )
+def device_token(daemon, code, client_id="x"):
+    form = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code, "client_secret": None}
+    return daemon.token_reply(**form, client_id=client_id)
 
 
 def test_a_device_is_logged_in_on_the_page(own_daemon):
@@ -351,6 +386,8 @@ def test_a_device_is_logged_in_on_the_page(own_daemon):
     assert wrong.status_code == 401 and "<b>" not in wrong.text
     assert device_token(d, made["device_code"]).json["error"] == "authorization_pending"
     assert page(d, "POST", "/adfs/oauth2/deviceauth", data=form).status_code == 200
+    other = device_token(d, made["device_code"], client_id="y")
+    assert (other.status, other.json["error"]) == (400, "expired_token"), "it was given to another program"
     reply = device_token(d, made["device_code"])
     assert reply.status == 200
     assert d.call("GET", "/subscriptions", token=reply.json["access_token"], api_version="2019-11-01").status == 200
@@ -377,9 +414,13 @@ def test_a_program_on_ones_own_machine_is_called_back(daemon, person):
     assert back.netloc == "localhost:8400"
     answer = parse_qs(back.query)
     assert answer["state"] == ["a b&c"]
-    ask = {"grant_type": "authorization_code", "code": answer["code"][0], "client_secret": None}
+    program = {"client_id": "x", "redirect_uri": "http://localhost:8400"}
+    ask = {"grant_type": "authorization_code", "code": answer["code"][0], "client_secret": None, **program}
     assert daemon.token_reply(**ask).status == 400
     assert daemon.token_reply(**ask, code_verifier="w" * 50).status == 400
+    for name, value in (("client_id", "y"), ("redirect_uri", "http://localhost:8401"), ("redirect_uri", None)):
+        reply = daemon.token_reply(**{**ask, name: value}, code_verifier=verifier)
+        assert (reply.status, reply.json["error"]) == (400, "invalid_grant"), (name, value)
     reply = daemon.token_reply(**ask, code_verifier=verifier)
     assert reply.status == 200 and reply.json["id_token"]
     assert daemon.token_reply(**ask, code_verifier=verifier).status == 400, "a code is good once"
@@ -433,6 +474,28 @@ def test_data_is_open_to_tokens_by_role():
 
 
 # --- the command line -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer, added", [("y\n", True), ("n\n", False), ("", False)])
+def test_a_person_is_asked_about_a_scope_that_is_not_there(daemon, answer, added):
+    name = f"ask{len(answer)}{added}"
+    ours, theirs = pty.openpty()
+    argv = [BATCHAID, "user", "add", name, "--scope", "no-such-lab", "--state-dir", daemon.state_dir]
+    with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, text=True) as process:
+        os.write(ours, answer.encode() or b"\x04")  # or the end of the input
+        said = process.stderr.read()
+    os.close(theirs)
+    os.close(ours)
+    assert "'no-such-lab' is not there as a resource group" in said
+    assert (process.returncode == 0) == added and ("was not added" in said) != added
+    assert (f"{name}@batchaid" in daemon.tool("user").stdout) == added
+
+
+def test_a_scope_that_is_there_is_not_asked_about(daemon, place):
+    for scope in (place.group, f"{place.group_path}/providers/Microsoft.BatchAI/workspaces/{place.workspace}", "/"):
+        assert daemon.tool("user", "add", f"there{len(scope)}", "--scope", scope).stderr == ""
+    beyond = f"{place.group_path}/providers/Microsoft.BatchAI/workspaces/nowhere"
+    assert f"'{beyond}' is not there" in daemon.tool("user", "add", "beyond", "--scope", beyond).stderr
 
 
 def test_the_command_line_adds_lists_resets_and_removes(daemon):

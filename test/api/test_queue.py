@@ -208,6 +208,12 @@ def test_the_commands_print_it(own_place, flag):
     rows = d.tool("jobs", "--cluster", cluster.name, "--state", "running").stdout.splitlines()
     assert len(rows) == 2 and runs.name in rows[1]
     assert json.loads(d.tool("jobs", "--json", "--cluster", cluster.name).stdout)["value"][0]["name"] == waits.name
+    recent = d.tool("jobs", "--cluster", cluster.name, "--since", "2h").stdout.splitlines()
+    assert len(recent) == 3 and d.tool("jobs", "--cluster", cluster.name, "--since", "0s").stderr.startswith("batchaid: no job fits")
+    nobody = d.tool("queue", "--cluster", cluster.name, "--user", "nobody")
+    assert nobody.stderr == f"batchaid: no job fits --cluster {cluster.name} --user nobody; `batchaid queue` shows all that run and wait\n"
+    wrong = d.tool("jobs", "--since", "2x", check=False)
+    assert wrong.returncode == 1 and "'2x' is not a valid time" in wrong.stderr
     lines = d.tool("explain", waits.name).stdout.splitlines()
     assert lines[0] == f"job {waits.name} in {own_place.group}/{own_place.workspace}/exp, queued"
     assert "queued in cluster" in lines[1] and lines[2].startswith("now ")

@@ -54,6 +54,8 @@ TOOLKITS = {
         "cntk",
         {},
     ),
+    "cntkSettings by its script": ({"pythonScriptFilePath": "x.py"}, "cntk", {"languageType": "Python"}),
+    "cntkSettings by its configuration": ({"configFilePath": "c.cntk"}, "cntk", {"languageType": "BrainScript"}),
     "pyTorchSettings": (
         {**SCRIPT, "commandLineArgs": "-x", "communicationBackend": "gloo"},
         "pytorch",

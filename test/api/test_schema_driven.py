@@ -6,7 +6,7 @@ with a 400 that changes nothing. Every reply is judged on the way (support/spec.
 import pytest
 from support import spec
 from support.bodies import ALTERNATIVE, TOOLKITS, Maker, changed, right_enums, wrong_values
-from support.flat import HOME, FlatPlace
+from support.flat import HOME, LOCATION, FlatPlace
 from support.spec import API_VERSION
 from support.world import Place, fresh
 
@@ -118,7 +118,7 @@ def test_full_bodies_are_taken_and_stay_themselves(ground, operation_id):
             again, seen_again = ground.put(KINDS[operation_id], seen)
             if "location" in body and "location" not in seen:
                 assert again.status == 400  # jobs' replies never said where they are
-                again, seen_again = ground.put(KINDS[operation_id], {**seen, "location": "x"})
+                again, seen_again = ground.put(KINDS[operation_id], {**seen, "location": LOCATION})
             assert again.status in (200, 202), again
             assert settled(seen_again) == settled(seen)
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from support.people import Person
-from support.vaults import ALL, DATA, Safe, Vaults, policy
+from support.vaults import ALL, DATA, RM_VERSION, Safe, Vaults, policy, vault_body
 from support.world import fresh
 
 YOU = "11111111-0000-0000-0000-000000000002"
@@ -47,6 +47,15 @@ def test_the_first_request_is_challenged(safe):
             assert reply.headers["WWW-Authenticate"] == (
                 f'Bearer authorization="https://{safe.site}/adfs", resource="https://vault.{safe.site}"'
             )
+
+
+@pytest.mark.parametrize("what, path", [("keys", "/keys"), ("keys", "/deletedkeys/k"), ("certificates", "/certificates/c/1"),
+                                        ("keys of storage accounts", "/storage"), ("random numbers", "/rng")])  # fmt: skip
+def test_what_a_vault_has_elsewhere_is_refused_by_its_name(safe, what, path):
+    for method in ("GET", "PUT", "POST"):
+        error = safe.call(method, path, data="{}" if method != "GET" else None, expect=501, judged=False).json["error"]
+        assert (error["code"], error["message"]) == ("NotImplemented", f"batchaid serves the secrets of vaults, not {what}.")
+    assert safe.call("GET", "/keysx", expect=404, judged=False).json["error"]["code"] == "NotFound"
 
 
 def test_a_token_must_be_for_vaults(safe, daemon):
@@ -125,6 +134,78 @@ def test_a_policy_lets_a_person_in(daemon, vaults):
     safe.call("PUT", "/secrets/a", {"value": "x"}, expect=401, judged=False)
 
 
+RIGHT = "Microsoft.Authorization/roleAssignments/write"
+RM = {"api_version": RM_VERSION, "validate": False}
+
+
+@pytest.mark.parametrize("by_roles", [False, True])
+@pytest.mark.parametrize("role", ["Key Vault Contributor", "Contributor"])
+def test_who_manages_vaults_lets_nobody_at_secrets(daemon, vaults, role, by_roles):
+    name = vaults.vault(policy(YOU, secrets=["get"]), policy(me(daemon), **ALL), enableRbacAuthorization=by_roles)
+    path = vaults.get(name)["id"]
+    Safe(daemon, name).set("a", "x")
+    person = Person(daemon, role, scope=path)
+
+    def put(properties):
+        return "PUT", path, {**vaults.get(name), "properties": {**vaults.get(name)["properties"], **properties}}
+
+    for more in (
+        policy(person.id, secrets=["get"]), policy(YOU, secrets=["get", "Set"]), policy(YOU, secrets=["all"]),
+        policy("9fcb3732-5f52-4135-8c08-9d4bbaf203ea", secrets=["get"]),
+    ):  # fmt: skip
+        there = vaults.get(name)["properties"]["accessPolicies"]
+        for method, where, body in (
+            ("PATCH", path, {"properties": {"accessPolicies": [more]}}),
+            put({"accessPolicies": [*there, more]}),
+            ("PUT", path + "/accessPolicies/add", {"properties": {"accessPolicies": [more]}}),
+            ("PUT", path + "/accessPolicies/replace", {"properties": {"accessPolicies": [more]}}),
+        ):
+            assert RIGHT in person.may_not(method, where, body, **RM)
+    switch = {"enableRbacAuthorization": not by_roles}
+    for request in (("PATCH", path, {"properties": switch}), put(switch), put({"accessPolicies": [], **switch})):
+        assert RIGHT in person.may_not(*request, **RM)
+    # All else about vaults is theirs, and to let in fewer.
+    assert person.call("PATCH", path, {"tags": {"a": "b"}, "properties": {"enabledForDeployment": True}}, **RM).status == 200
+    assert person.call(*put({}), **RM).status == 200
+    fewer = {"properties": {"accessPolicies": [policy(YOU, secrets=["get"])]}}
+    assert person.call("PUT", path + "/accessPolicies/remove", fewer, **RM).status == 200
+    safe = Safe(daemon, name)
+    safe._token = token_of(person, safe)
+    safe.get("a", expect=403)
+    person.remove()
+
+
+def test_who_made_a_vault_or_is_in_it_lets_others_in(daemon, vaults):
+    """The maker could have made it so; those who are in give what they have themselves, and no more."""
+    maker, member = (Person(daemon, "Key Vault Contributor", scope=vaults.base) for _ in "ab")
+    name = fresh("vault")
+    path = f"{vaults.base}/providers/Microsoft.KeyVault/vaults/{name}"
+    assert maker.call("PUT", path, vault_body(), **RM).status == 200
+
+    def add(person, *policies):
+        return person.call("PUT", path + "/accessPolicies/add", {"properties": {"accessPolicies": list(policies)}}, **RM).status
+
+    assert add(member, policy(member.id, secrets=["get"])) == 403
+    assert add(maker, policy(member.id, secrets=["get", "list"])) == 200
+    assert add(member, policy(YOU, secrets=["List"])) == 200
+    assert add(member, policy(YOU, secrets=["list", "set"])) == add(member, policy(member.id, secrets=["all"])) == 403
+    switch = {"enableRbacAuthorization": True}
+    assert RIGHT in maker.may_not("PATCH", path, {"properties": switch}, **RM)
+    owner = Person(daemon, "Owner", scope=path)
+    assert owner.call("PATCH", path, {"properties": switch}, **RM).status == 200
+    assert add(owner, policy(owner.id, secrets=["all"])) == 200
+    for person in (maker, member, owner):
+        person.remove()
+
+
+def test_who_manages_vaults_purges_none(daemon, vaults):
+    name = vaults.vault()
+    person = Person(daemon, "Key Vault Contributor", scope=vaults.above.split("/providers")[0])
+    vaults.call("DELETE", f"/vaults/{name}")
+    assert "purge/action" in person.may_not("POST", f"{vaults.above}/locations/eastus/deletedVaults/{name}/purge", **RM)
+    person.remove()
+
+
 def test_a_vault_that_is_not_there(daemon, vaults):
     reply = Safe(daemon, fresh("none")).call("GET", "/secrets", expect=404)
     assert codes(reply) == ("VaultNotFound", None)
@@ -164,7 +245,7 @@ def test_a_secret_and_its_versions(safe):
     assert safe.get("name-1", "0" * 32, expect=404)["error"]["code"] == "SecretNotFound"
     assert safe.get("name-2", expect=404)["error"]["code"] == "SecretNotFound"
     versions = safe.call("GET", "/secrets/name-1/versions", expect=200).json["value"]
-    assert [v["id"] for v in versions] == [first["id"], second["id"]]
+    assert [v["id"] for v in versions] == [second["id"], first["id"]]
     assert all("value" not in v for v in versions)
     assert safe.names() == ["Name-1"]
 
@@ -282,7 +363,10 @@ def test_lists_come_in_pages(safe):
     assert safe.names("/deletedsecrets", maxresults=3) == names[:10]
     for _ in range(9):
         safe.set("s29", "x")
-    assert len(safe.names("/secrets/s29/versions", maxresults=4)) == 10
+    versions = safe.names("/secrets/s29/versions", maxresults=4)
+    assert len(set(versions)) == 10 and versions == safe.names("/secrets/s29/versions")
+    assert safe.get("s29")["id"].endswith("/" + versions[0])
+    assert safe.names("/secrets/none/versions") == safe.names("/secrets/s00/versions") == []
 
 
 # --- deletion ---------------------------------------------------------------------------------------

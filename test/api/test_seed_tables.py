@@ -16,8 +16,8 @@ MADE_AGAIN = {
 }  # fmt: skip
 HISTORY = {"change", "change_forgotten", "event", "operation"}
 OF_THE_DAEMON = {"credential", "epoch", "identity", "machine", "meta"}
-NOT_IN_IT = {"batch_node_user", "blob_snapshot"}  # as docs/testing.md says
-ON_THEIR_WAY = {"batch_litter", "kept_put"}
+NOT_IN_IT = {"batch_node_user", "blob_snapshot", "uncommitted_blob"}  # as docs/testing.md says
+ON_THEIR_WAY = {"batch_litter", "item_change", "kept_put"}
 
 
 def test_each_table_is_told_or_named_here(daemon):

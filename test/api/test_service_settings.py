@@ -189,4 +189,15 @@ def test_a_page_sees_what_its_rule_lets_it_see(daemon, shared):
     missing = daemon.blob.call("GET", "/cors/none", Origin="https://a.example")
     assert (missing.status, missing.headers["Access-Control-Allow-Origin"]) == (404, "https://a.example")
     for origin in (None, "https://b.example"):
-        assert daemon.blob.call("GET", "/cors/b", Origin=origin).headers["Access-Control-Allow-Origin"] is None
+        got = daemon.blob.call("GET", "/cors/b", Origin=origin).headers
+        assert (got["Access-Control-Allow-Origin"], got["Vary"]) == (None, "Origin")
+
+
+def test_a_rule_for_all_origins_says_so_and_knows_nobody(daemon, shared):
+    for origin in (None, "https://any.example"):
+        got = daemon.blob.call("HEAD", "/cors/b", Origin=origin).headers
+        assert got["Access-Control-Allow-Origin"] == "*", origin
+        assert (got["Access-Control-Allow-Credentials"], got["Vary"]) == (None, None)
+    got = preflight(daemon.blob, "https://any.example", "HEAD").headers
+    assert (got["Access-Control-Allow-Origin"], got["Access-Control-Allow-Credentials"]) == ("*", None)
+    assert got["Access-Control-Allow-Methods"] == "HEAD"

@@ -8,6 +8,7 @@ import subprocess
 import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from unittest.mock import ANY
 from uuid import uuid4
 
 import pytest
@@ -17,11 +18,13 @@ from azure.storage.fileshare import (
     AccessPolicy,
     ContentSettings,
     NTFSAttributes,
+    ShareLeaseClient,
     ShareSasPermissions,
     ShareServiceClient,
     generate_share_sas,
 )
 from support.accounts import Accounts, account_name
+from support.crc64 import crc64
 from support.hanging import hanging_folder
 from support.shares import call, client, daemon, folder, refused, share  # noqa: F401 fixtures
 from support.storage import ACCOUNT, KEY
@@ -165,6 +168,7 @@ def test_headers_of_content_are_set_all_or_none(share, call):
     f.set_http_headers(ContentSettings(content_language="de"))
     shown = f.get_file_properties().content_settings
     assert shown.content_language == "de" and shown.cache_control is None and shown.content_md5 is None
+    assert shown.content_type is None
     assert f.download_file().readall() == b"da"
 
 
@@ -199,6 +203,67 @@ def test_attributes_and_times_are_kept(share, folder):
     d = share.create_directory("d")
     d.set_http_headers(file_attributes="hidden|directory")
     assert d.get_directory_properties().file_attributes == "Hidden | Directory"
+
+
+TIMES = {f"x_ms_file_{name}_time": f"2019-05-0{i + 1}T01:19:19.123456{i + 7}Z"
+         for i, name in enumerate(("creation", "last_write", "change"))}  # fmt: skip
+NEW = {"x_ms_type": "file", "x_ms_content_length": "3"}
+
+
+def times(answer):
+    return {name: answer.headers[name.replace("_", "-")] for name in TIMES}
+
+
+def test_times_are_kept_to_100_ns(call, folder):
+    for path, kind in (("/f", NEW), ("/d?restype=directory", {})):
+        made = call("PUT", path, **kind, **TIMES)
+        assert (made.status, times(made)) == (201, TIMES), made
+        assert times(call("HEAD", path)) == TIMES
+        assert os.stat(folder / path[1]).st_mtime_ns % 1_000_000_000 == 123456800
+        others = {name: said.replace("2019", "2020") for name, said in TIMES.items()}
+        comp = ("&" if "?" in path else "?") + "comp=properties"
+        assert times(call("PUT", path + comp, **others)) == times(call("HEAD", path)) == others
+        call("PUT", path + comp, x_ms_file_attributes="Hidden")
+        assert times(call("HEAD", path)) == {**others, "x_ms_file_change_time": ANY}
+    listed = xml(call("GET", "?restype=directory&comp=list&include=timestamps")).find("Entries/File/Properties")
+    assert (listed.findtext("CreationTime"), listed.findtext("LastWriteTime")) == (
+        others["x_ms_file_creation_time"],
+        others["x_ms_file_last_write_time"],
+    )
+
+
+def test_a_change_after_that_has_its_own_time(call, folder):
+    call("PUT", "/f", **NEW, **TIMES)
+    (folder / "f").write_bytes(b"job")
+    assert times(call("HEAD", "/f"))["x_ms_file_change_time"] > "2026"
+
+
+@pytest.mark.parametrize(
+    "said, kept, written",
+    [
+        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59.0000000Z", "2262-04-11T23:47:16"),
+        ("2400-01-01T00:00:00Z", "2400-01-01T00:00:00.0000000Z", "2262-04-11T23:47:16"),
+        ("1601-01-01T00:00:00Z", "1601-01-01T00:00:00.0000000Z", "1677-09-21T00:12:43"),
+        ("0001-01-01T00:00:00Z", "1601-01-01T00:00:00.0000000Z", "1677-09-21T00:12:43"),
+    ],
+)
+def test_a_time_that_nothing_holds_becomes_the_nearest(call, said, kept, written):
+    assert call("PUT", "/f", **NEW, **dict.fromkeys(TIMES, said)).status == 201
+    shown = times(call("HEAD", "/f"))
+    assert (shown["x_ms_file_creation_time"], shown["x_ms_file_change_time"]) == (kept, kept)
+    # A file system has bounds of its own, and the nearest time within them.
+    nearest = shown["x_ms_file_last_write_time"]
+    assert nearest.startswith(written) or "1901" <= nearest[:4] <= "2038" or nearest[:4] in ("2446", "2486")
+
+
+def test_what_makes_a_file_answers_with_what_is_there(call):
+    for path, kind in (("/f", NEW), ("/d?restype=directory", {}), ("/g", {**NEW, "x_ms_meta_a": "b"})):
+        made = call("PUT", path, **kind)
+        head = call("HEAD", path)
+        assert made.headers["ETag"] == head.headers["ETag"] and times(made) == times(head), path
+        again = call("PUT", path, **kind)
+        if again.status == 201:
+            assert again.headers["ETag"] == call("HEAD", path).headers["ETag"] != made.headers["ETag"]
 
 
 def test_ranges_keep_the_time_if_they_are_told_to(call, folder):
@@ -279,9 +344,13 @@ def test_a_range_is_copied_from_another_file(share):
     a, b = share.get_file_client("a"), share.get_file_client("b")
     a.upload_file(b"0123456789")
     b.create_file(10)
-    b.upload_range_from_url(a.url, offset=2, length=3, source_offset=5)
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    sas = generate_share_sas(ACCOUNT, share.share_name, KEY, permission=ShareSasPermissions(read=True), expiry=until)
+    done = b.upload_range_from_url(f"{a.url}?{sas}", offset=2, length=3, source_offset=5)
+    assert base64.b64encode(done["content_crc64"]).decode() == crc64(b"567")
     assert b.download_file().readall() == bytes(2) + b"567" + bytes(5)
-    refused("InvalidRange", b.upload_range_from_url, a.url, offset=0, length=3, source_offset=9)
+    refused("InvalidRange", b.upload_range_from_url, f"{a.url}?{sas}", offset=0, length=3, source_offset=9)
+    refused("CannotVerifyCopySource", b.upload_range_from_url, a.url, offset=0, length=3, source_offset=0)
 
 
 def test_a_range_comes_with_its_md5(call, folder):
@@ -291,6 +360,13 @@ def test_a_range_comes_with_its_md5(call, folder):
     assert got.headers["Content-MD5"] == base64.b64encode(hashlib.md5(b"234").digest()).decode()
     end = call("GET", "/f", x_ms_range="bytes=8-4000", x_ms_range_get_content_md5="true")
     assert end.headers["Content-MD5"] == base64.b64encode(hashlib.md5(b"89").digest()).decode()
+    open_end = call("GET", "/f", x_ms_range="bytes=3-", x_ms_range_get_content_md5="true")
+    assert open_end.body == b"3456789"
+    assert open_end.headers["Content-MD5"] == base64.b64encode(hashlib.md5(b"3456789").digest()).decode()
+    (folder / "large").write_bytes(bytes((4 << 20) + 1))
+    for first, status in ((0, 400), (1, 206)):
+        got = call("GET", "/large", x_ms_range=f"bytes={first}-", x_ms_range_get_content_md5="true")
+        assert (got.status, got.code) == (status, "InvalidHeaderValue" if status == 400 else None)
     none = call("GET", "/f", x_ms_range_get_content_md5="true")
     assert (none.status, none.code) == (400, "MissingRequiredHeader")
     much = call("GET", "/f", x_ms_range=f"bytes=0-{4 << 20}", x_ms_range_get_content_md5="true")
@@ -298,7 +374,8 @@ def test_a_range_comes_with_its_md5(call, folder):
     assert call("GET", "/no", x_ms_range="bytes=0-1", x_ms_range_get_content_md5="true").code == "ResourceNotFound"
 
 
-def test_a_full_disk_loses_nothing_that_was_acknowledged(share, folder):
+def test_a_full_disk_loses_nothing_that_was_acknowledged(daemon, share, folder):
+    daemon.expect_log(r"share\.disk_full")
     small = folder / "small"
     small.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], capture_output=True).returncode:
@@ -309,6 +386,8 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(share, folder):
         f.upload_range(b"kept" * 1024, 0, 4096)
         refused("ShareSizeLimitReached", f.upload_range, b"x" * (2 << 20), 4096, 2 << 20)
         assert f.download_file(offset=0, length=4096).readall() == b"kept" * 1024
+        told = [line for line in daemon.log() if "share.disk_full" in line and str(folder) in line]
+        assert len(told) == 1 and "path=small/f" in told[0], told
         source = share.get_file_client("source")
         source.upload_file(b"s" * (2 << 20))
         refused("ShareSizeLimitReached", share.get_file_client("small/copy").start_copy_from_url, source.url)
@@ -350,6 +429,19 @@ def test_only_the_holder_of_a_lease_changes_a_file(share, call):
     f.acquire_lease().break_lease()
     assert f.get_file_properties().lease.state == "broken"
     f.delete_file()
+
+
+def test_a_signature_to_delete_breaks_a_lease_and_acquires_none(daemon, share):
+    f = share.get_file_client("f")
+    f.create_file(1)
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    sas = generate_share_sas(ACCOUNT, share.share_name, KEY, permission=ShareSasPermissions(delete=True), expiry=until)
+
+    other = ShareServiceClient(daemon.file.url, credential=sas).get_share_client(share.share_name).get_file_client("f")
+    refused("AuthorizationPermissionMismatch", other.acquire_lease)
+    f.acquire_lease()
+    ShareLeaseClient(other).break_lease()
+    assert f.get_file_properties().lease.state == "broken"
 
 
 def test_a_leased_share_is_not_deleted(client):

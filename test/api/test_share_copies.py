@@ -3,6 +3,7 @@
 
 from datetime import datetime, timedelta, timezone
 
+from azure.storage.blob import generate_container_sas
 from azure.storage.fileshare import ContentSettings, ShareSasPermissions, ShareServiceClient, generate_share_sas
 from support.people import Person
 from support.shares import client, daemon, folder, refused, share  # noqa: F401 fixtures
@@ -80,11 +81,16 @@ def test_a_role_for_files_reads_no_blob_for_a_copy(share, daemon):
         )
 
     refused_copy = copy(f"{daemon.blob.url}/private/b")
-    assert (refused_copy.status, refused_copy.code) == (403, "AuthorizationPermissionMismatch")
+    assert (refused_copy.status, refused_copy.code) == (401, "CannotVerifyCopySource")
     assert copy(f"{daemon.file.url}/{share.share_name}/f").status == 202
     assert share.get_file_client("copy").download_file().readall() == b"file"
-    share.get_file_client("copy").start_copy_from_url(f"{daemon.blob.url}/private/b")  # with the account's key
-    assert share.get_file_client("copy").download_file().readall() == b"blob"
+    to, blob = share.get_file_client("copy"), f"{daemon.blob.url}/private/b"
+    refused("CannotVerifyCopySource", to.start_copy_from_url, blob)  # nor does the account's key
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    to.start_copy_from_url(f"{blob}?{generate_container_sas(ACCOUNT, 'private', account_key=KEY, permission='r', expiry=until)}")
+    assert to.download_file().readall() == b"blob"
+    made = daemon.blob.call("PUT", "/private/f", x_ms_copy_source=f"{daemon.file.url}/{share.share_name}/f")
+    assert (made.status, made.code) == (401, "CannotVerifyCopySource")
     daemon.blob.call("DELETE", "/private?restype=container")
 
 
@@ -103,6 +109,76 @@ def test_who_may_only_create_writes_over_nothing(share, daemon):
     source = f"{daemon.file.url}/{share.share_name}/new?{create_only}"
     refused("AuthorizationPermissionMismatch", maker.get_file_client("a").start_copy_from_url, source)
     assert share.get_file_client("a").download_file().readall() == b"there"
+
+
+SAID = {
+    "x_ms_file_attributes": "ReadOnly | Hidden",
+    "x_ms_file_creation_time": "2001-02-03T04:05:06.7890123Z",
+    "x_ms_file_last_write_time": "2002-02-03T04:05:06.7890123Z",
+    "x_ms_file_change_time": "2003-02-03T04:05:06.7890123Z",
+}
+
+
+def said(answer):
+    return {name: answer.headers[name.replace("_", "-")] for name in SAID}
+
+
+def test_a_copy_takes_times_and_attributes(share, daemon, folder):
+    at, source = f"/{share.share_name}", {"x_ms_copy_source": f"{daemon.file.url}/{share.share_name}/a"}
+    daemon.file.call("PUT", f"{at}/a", x_ms_type="file", x_ms_content_length="3", **SAID)
+    assert daemon.file.call("PUT", f"{at}/taken", **source, **dict.fromkeys(SAID, "source")).status == 202
+    assert said(daemon.file.call("HEAD", f"{at}/taken")) == SAID
+    given = {name: value.replace("200", "201").replace("Hidden", "System") for name, value in SAID.items()}
+    daemon.file.call("PUT", f"{at}/given", x_ms_file_copy_set_archive="true", **source, **given)
+    given["x_ms_file_attributes"] += " | Archive"
+    assert said(daemon.file.call("HEAD", f"{at}/given")) == given
+    daemon.file.call("PUT", f"{at}/now", **source)
+    assert all(when > "2026" for name, when in said(daemon.file.call("HEAD", f"{at}/now")).items() if "time" in name)
+    wrong = daemon.file.call("PUT", f"{at}/now", **source, x_ms_file_creation_time="yesterday")
+    assert (wrong.status, wrong.code) == (400, "InvalidHeaderValue")
+
+
+def test_a_copy_has_no_md5_that_is_of_other_bytes(share, folder):
+    a = share.get_file_client("a")
+    a.upload_file(b"first", content_settings=ContentSettings(content_md5=bytearray(16)))
+    (folder / "a").write_bytes(b"second")
+    b = share.get_file_client("b")
+    b.start_copy_from_url(a.url)
+    assert b.get_file_properties().content_settings.content_md5 is None
+
+
+def test_a_rename_takes_times_attributes_type_and_metadata(share, daemon):
+    at = f"/{share.share_name}"
+    for name, more in (("f", {"x_ms_type": "file", "x_ms_content_length": "3"}), ("d", {})):
+        kind = "restype=" if more else "restype=directory"
+        daemon.file.call("PUT", f"{at}/{name}?{kind}", x_ms_meta_old="1", **more)
+        source = {"x_ms_file_rename_source": f"{daemon.file.url}{at}/{name}"}
+        typed = {"x_ms_content_type": "text/x"} if more else {}
+        attributes = SAID["x_ms_file_attributes"] + ("" if more else " | Directory")
+        given = {**SAID, "x_ms_file_attributes": attributes}
+        wrong = daemon.file.call("PUT", f"{at}/to{name}?{kind}&comp=rename", x_ms_file_attributes="Odd", **source)
+        assert (wrong.status, wrong.code) == (400, "InvalidHeaderValue")
+        done = daemon.file.call("PUT", f"{at}/to{name}?{kind}&comp=rename", x_ms_meta_new="2", **source, **given, **typed)
+        head = daemon.file.call("HEAD", f"{at}/to{name}?{kind}")
+        assert done.status == 200 and said(done) == said(head) == given, done
+        assert done.headers["ETag"] == head.headers["ETag"]
+        assert (head.headers["x-ms-meta-new"], head.headers["x-ms-meta-old"]) == ("2", None)
+        assert not more or head.headers["Content-Type"] == "text/x"
+
+
+def test_a_rename_needs_a_signature_to_write(share, daemon):
+    share.get_file_client("a").upload_file(b"data")
+
+    def rename(permission, old, new):
+        token = generate_share_sas(ACCOUNT, share.share_name, KEY, permission=permission,
+                                   expiry=datetime.now(timezone.utc) + timedelta(hours=1))  # fmt: skip
+        by = ShareServiceClient(daemon.file.url, credential=token).get_share_client(share.share_name)
+        return by.get_file_client(old).rename_file(new)
+
+    for wrong in (ShareSasPermissions(read=True), ShareSasPermissions(read=True, create=True, delete=True)):
+        refused("AuthorizationPermissionMismatch", rename, wrong, "a", "b")
+    rename(ShareSasPermissions(read=True, write=True), "a", "b")
+    assert share.get_file_client("b").download_file().readall() == b"data"
 
 
 def test_files_and_directories_are_renamed_with_what_is_said(share, folder):

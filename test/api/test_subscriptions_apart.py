@@ -319,7 +319,7 @@ def test_a_share_of_an_own_account_goes_with_it(two, tested):
         accounts = Accounts(_In(tested, one.id)).make()
         accounts.account(name)
         accounts.share(name, "out")
-        job_that_writes(one, "x", account=name)
+        job_that_writes(one, "x", account=name, credentials={"accountKey": accounts.keys(name)[0]})
         assert Path(tested.share(name, "out"), "said").read_text() == "x"
         one.reset()
 

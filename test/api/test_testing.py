@@ -248,7 +248,7 @@ def test_uploads_are_hit_too():
 @pytest.mark.parametrize(
     "body, words",
     [
-        ({"match": {"operation": "Jobs_Crate"}, "hold": True}, ["Jobs_Crate"]),
+        ({"match": {"operation": "Jobs_Crate"}, "hold": True}, ["Jobs_Crate", "did you mean Jobs_Create?"]),
         ({"match": {"path": "jobs"}, "hold": True}, ["jobs", "begin with /"]),
         ({"match": {"paht": "/x"}, "hold": True}, ["paht"]),
         ({"match": {"status": 200}, "hold": True}, ["before there is a status"]),

@@ -110,7 +110,7 @@ def test_pytorch_has_a_process_for_each_rank(place, two_nodes):
     ]
     assert env[0]["AZ_BATCHAI_NODE_ID"] == env[1]["AZ_BATCHAI_NODE_ID"] != env[2]["AZ_BATCHAI_NODE_ID"]
     (method,) = {e["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for e in env}
-    assert method == f"tcp://{env[0]['MASTER_ADDR']}:{env[0]['MASTER_PORT']}"
+    assert method == f"file://{env[0]['AZ_BATCHAI_SHARED_JOB_TEMP']}/pytorch-init"
     assert {e["AZ_BATCHAI_PYTORCH_BACKEND"] for e in env} == {"gloo"}
 
 
@@ -164,7 +164,7 @@ def test_one_tensorflow_process_is_no_cluster(place, two_nodes):
 def test_caffe2_meets_in_the_directory_that_its_nodes_share(place, two_nodes):
     job = start(place, two_nodes, {"caffe2Settings": {"pythonScriptFilePath": SCRIPT, "commandLineArgs": "meet"}})
     job.succeed()
-    assert outputs("wk-0", "wk-1") <= names(job)
+    assert {"stdout-wk-0.txt", "stdout-wk-1.txt", "stderr-0.txt", "stderr-1.txt"} <= names(job)
     assert told(job.read("stdout-wk-1.txt"))[0]["env"]["AZ_BATCHAI_TASK_INDEX"] == "1"
 
 

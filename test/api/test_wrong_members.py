@@ -28,6 +28,8 @@ LONG = "x" * 4000
         (FAULTS, {"hold": True, "match": {"method": "PUT", "stat": 1}}, INVALID, "match.stat is not known; there are: operation,"),
         (RESET, {"force": 1}, INVALID, "force is 1; it must be true or false."),
         (RESET, {"group": "lab"}, INVALID, "group is not known; there are: subscription, resourceGroup, force."),
+        (EXPECT, {"timeoutSeconds": -0.5}, INVALID, "timeoutSeconds is -0.5; it must be a number of seconds from 0 to 600."),
+        (EXPECT, {"timeoutSeconds": "1"}, INVALID, 'timeoutSeconds is "1"; it must be a number of seconds from 0 to 600.'),
         (EXPECT, {"count": 0}, INVALID, "count is 0; it must be a whole number from 1 to 10000."),
         (EXPECT, {"after": -1}, INVALID, "after is -1; it must be a whole number from 0 to"),
         (CLOCK, {"advance": 6}, INVALID, "advance is 6; it must be a duration of ISO 8601, such as PT6H, or next."),

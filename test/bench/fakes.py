@@ -20,9 +20,10 @@ from support.testing import Testing
 from . import machine, stage, storage
 from .figures import Figure
 from .load import wrk_of
+from .size import size
 
-ROUNDS, SECONDS, CLIENTS = 3, 2, 8
-READ, RESET = 100, 1000
+ROUNDS, SECONDS, CLIENTS = size(3), size(2), 8
+READ, RESET = size(100, 10), size(1000, 10)
 SMALL = os.urandom(4096)
 AIM_FASTER, AIM_SMALLER, AIM_RESET_MS = 20, 10, 10
 OURS, AZURITE, MOTO, BARE = "batchaid", "Azurite", "moto", "bare server"

@@ -13,10 +13,11 @@ from support.world import MOUNT
 from . import machine, slurm, stage
 from .figures import Figure, percentile
 from .load import Client
+from .size import size
 
-PROBES, PEER_PROBES = 50, 10
+PROBES, PEER_PROBES = size(50, 2), size(10)
 AIM_START_MS = 10
-JOBS, NODES, ROUNDS, PEER_JOBS = 1_000, 16, 3, 400
+JOBS, NODES, ROUNDS, PEER_JOBS = size(1_000, 16), size(16, 2), size(3), size(400, 8)
 AIM_JOBS = 300
 STAMP = "echo $EPOCHREALTIME"
 

@@ -11,14 +11,15 @@ from .figures import Figure, percentile, short
 from .fleet import Fleet, Master
 from .jobs import STAMP, probe
 from .load import Client
+from .size import size
 
-MACHINES, ROUNDS = 100, 3
-PROBES = 50
+MACHINES, ROUNDS = size(100, 2), size(3)
+PROBES = size(50, 2)
 # Each is asked for its health when it becomes idle, then every 48 to 72 s: until the second round begins,
 # and as long as the mean of the interval.
-SETTLE_S, IDLE_S = 46, 60
+SETTLE_S, IDLE_S = size(46), size(60)
 AIM_KB, AIM_PERCENT = 100, 1
-SIMULATED = 2_000
+SIMULATED = size(2_000, 20)
 
 
 # --- connecting and preparing -----------------------------------------------------------------------

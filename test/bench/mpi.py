@@ -12,8 +12,9 @@ from support.world import SHARE
 from . import stage
 from .figures import Figure, percentile
 from .fleet import Fleet, Master
+from .size import size
 
-RANKS, ROUNDS = 8, 30
+RANKS, ROUNDS = size(8, 2), size(30, 3)
 MPIRUN = "/usr/bin/mpirun.mpich"
 # What the launcher's own work costs: ranks that end at once.
 RANK = "/bin/true"

@@ -8,16 +8,17 @@ from statistics import median
 from . import machine, stage
 from .figures import Figure, short
 from .load import Client, wrk
+from .size import size
 
-ROUNDS, SECONDS, SYNC_SECONDS = 5, 2, 0.5
-JOBS, LIST_ROUNDS = 10_000, 7
+ROUNDS, SECONDS, SYNC_SECONDS = size(5), size(2), size(0.5, 0.1)
+JOBS, LIST_ROUNDS = size(10_000, 100), size(7)
 CONNECTIONS = (1, 16)
 AIM_PUTS = {1: 500, 16: 3000}
 AIM_GETS, AIM_LIST_MS = 15_000, 100
 
 
 def echo_wrk(echo, method, body, connections):
-    found = wrk(echo.endpoint, method, "/", "-", body, connections, SECONDS, pid=echo.process.pid)
+    found = wrk(echo.endpoint, method, "/", "-", body, connections, seconds=SECONDS, pid=echo.process.pid)
     return found["rate"], found["cpu_us"]
 
 

@@ -15,8 +15,9 @@ from support.waiting import wait_for
 
 from .figures import Figure
 from .scripted import Client
+from .size import size
 
-COUNT, ROUNDS, LARGE = 1000, 3, 10_000
+COUNT, ROUNDS, LARGE = size(1000, 10), size(3), size(10_000, 10)
 AIM_RESET_MS, AIM_SEED_MS, AIM_WAIT_MS = 10, 500, 50
 
 

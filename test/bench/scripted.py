@@ -13,8 +13,9 @@ from support.testing import KEY
 from support.world import cluster_body, job_body
 
 from .figures import Figure
+from .size import size
 
-TESTS, AIM_S = 1000, 10
+TESTS, AIM_S = size(1000, 2), 10
 API = "?api-version=2018-05-01"
 
 

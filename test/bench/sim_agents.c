@@ -68,6 +68,7 @@ static json_t *health(void)
 {
     const struct node_health h = {.disk_free_bytes = disk_bytes,
                                   .disk_total_bytes = disk_bytes,
+                                  .disk_error = "",
                                   .gpu_errors = "",
                                   .time_us = time_now_us()};
     return message_health(&h);

@@ -80,6 +80,8 @@ class Slurm:
             ),
         )  # fmt: skip
         (self.dir / "slurm.conf").write_text(text)
+        # No plugin above uses cgroups. That of version 1 loads on every machine; that of version 2 wants controllers.
+        (self.dir / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 
     def __enter__(self):
         try:

@@ -8,10 +8,11 @@ from support.daemon import BATCHAID
 
 from . import machine, stage
 from .figures import Figure
+from .size import size
 
-ROUNDS = 10
+ROUNDS = size(10)
 AIM_MS, AIM_MB, AIM_READY_MB = 50, 20, 10
-JOBS = 10_000
+JOBS = size(10_000, 20)
 
 
 def timed(daemon):

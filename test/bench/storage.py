@@ -24,13 +24,14 @@ from support.storage import ACCOUNT, KEY, VERSION, StorageDaemon
 from . import machine, stage
 from .figures import Figure
 from .load import wrk_of
+from .size import size
 
-ROUNDS, SECONDS, SYNC_SECONDS = 5, 2, 0.5
+ROUNDS, SECONDS, SYNC_SECONDS = size(5), size(2), size(0.5, 0.1)
 CLIENTS, SMALL = 8, os.urandom(4096)
-READ_BLOBS = 1000
-LISTED, LIST_ROUNDS = 10_000, 5
-START_ROUNDS = 5
-STREAM_MIB, PIECE = 256, 1 << 20
+READ_BLOBS = size(1000, 10)
+LISTED, LIST_ROUNDS = size(10_000, 20), size(5)
+START_ROUNDS = size(5)
+STREAM_MIB, PIECE = size(256, 2), 1 << 20
 HEADERS = {"x-ms-version": VERSION, "x-ms-blob-type": "BlockBlob"}
 # Multiples of the peer.
 AIM_REQUESTS, AIM_UP, AIM_UP_UNSYNCED, AIM_DOWN, AIM_SMALLER = 5, 2, 3, 2, 20

@@ -19,13 +19,14 @@ from . import machine, slurm, stage
 from .figures import Figure
 from .jobs import instant, peer_is_here
 from .load import Client
+from .size import size
 
-COLLECTION, CONNECTIONS, ROUNDS = 100, 4, 3
-ADDED, AIM_ADDED = 20_000, 10_000
-NODES, SLOTS, TASKS, PEER_TASKS = 16, 4, 1_000, 400
-MANY, MANY_S = 100_000, 20  # so long do many tasks run; then their job is deleted
-PROBES, AIM_START_MS = 50, 10
-LARGE = int(os.environ.get("BENCH_TASKS", "1000000"))  # tasks of one database, 100,000 a job
+COLLECTION, CONNECTIONS, ROUNDS = size(100, 10), 4, size(3)
+ADDED, AIM_ADDED = size(20_000, 40), 10_000
+NODES, SLOTS, TASKS, PEER_TASKS = size(16, 2), 4, size(1_000, 20), size(400, 8)
+MANY, MANY_S = size(100_000, 400), size(20)  # so long do many tasks run; then their job is deleted
+PROBES, AIM_START_MS = size(50, 2), 10
+LARGE = int(os.environ.get("BENCH_TASKS", size(1_000_000, 400)))  # tasks of one database, 100,000 a job
 AIM_LARGE_MB, AIM_RESTART_S, AIM_WAIT_MS = 100, 2, 100
 
 

@@ -11,9 +11,10 @@ from support.world import Place, job_body
 from . import stage
 from .figures import Figure
 from .load import Client
+from .size import size
 
 AIM_MS = 50
-JOBS, LARGE_JOBS, LARGE_BYTES = 10_000, 60, 60_000
+JOBS, LARGE_JOBS, LARGE_BYTES = size(10_000, 20), size(60, 2), 60_000
 OLD = "api-version=2018-03-01"
 BODY_MAX = 4 * 1024 * 1024
 

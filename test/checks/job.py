@@ -40,7 +40,7 @@ class Outcome:
 class Job:
     """`load`: how many cores it keeps busy. `claims`: what only some jobs may use at a time. `cost`: about
     how many seconds it takes; the long ones begin first. `after`: stages, or
-    keys of jobs, that must be over."""
+    keys of jobs, that must be over. `deep`: why `make check` leaves it to `make check-deep`."""
     stage: str
     name: str
     argv: list
@@ -50,6 +50,7 @@ class Job:
     cost: float = 5
     after: tuple = ()
     limit: float = 900
+    deep: str = ""
 
     @property
     def key(self):
@@ -86,7 +87,7 @@ class Cmocka(Job):
         bad = [name for name in dict.fromkeys(begun) if name not in good | skipped]
         outcome = Outcome(len(good), [f"{self.name}: {n}" for n in bad], text=text)
         outcome.skipped = [(f"{self.name}: {n}", self.reason(text, n)) for n in begun if n in skipped]
-        whole = not re.search(r"^\[==========\] (?:\S+: )?\d+ test\(s\) run", text, re.M)
+        whole = not re.search(r"^\[==========\] (?:.+: )?\d+ test\(s\) run", text, re.M)
         if not begun:
             outcome.failed = [f"{self.name}: no test ran (exit code {rc})"]
         elif (rc or whole) and not bad:

@@ -14,7 +14,7 @@ import time
 from .job import ROOT, Outcome
 
 # How many jobs may use a thing at the same time.
-CLAIMS = {"docker": 1, "rack": 2, "whole machine": 1}
+CLAIMS = {"accounts": 1, "bench": 1, "docker": 1, "rack": 2, "whole machine": 1}
 # Jobs wait in between: somewhat more than all cores can be promised.
 FULL = 1.3
 

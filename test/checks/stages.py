@@ -5,10 +5,16 @@ the sanitizers cannot see."""
 import atexit
 import glob
 import os
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
 
 from .job import PYTHON, ROOT, Cmocka, Command, Pytest, Settled
+
+sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
+import chosen  # noqa: E402
 
 RELEASE = {"BUILD_DIR": "build", "BUILD": "build"}
 ASAN = {
@@ -18,6 +24,11 @@ ASAN = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
     "LSAN_OPTIONS": "suppressions=test/lsan.supp:print_suppressions=0",
 }
+TSAN = {
+    "BUILD_DIR": "build-tsan",
+    "BUILD": "build-tsan",
+    "TSAN_OPTIONS": "halt_on_error=0:exitcode=99:second_deadlock_stack=1:suppressions=test/tsan.supp:print_suppressions=0",
+}
 # Many things at once on few cores: tests wait longer for what must come.
 PATIENT = {"BATCHAID_TEST_PATIENCE": os.environ.get("BATCHAID_TEST_PATIENCE", "3")}
 
@@ -25,6 +36,9 @@ PATIENT = {"BATCHAID_TEST_PATIENCE": os.environ.get("BATCHAID_TEST_PATIENCE", "3
 TRAITS = {
     "fault/test_kill_under_load.py": dict(cost=150, load=0.8),
     "fault/test_kill_at_each_step.py": dict(cost=60),
+    "fault/test_damaged_rows.py": dict(cost=120),
+    "fault/test_blob_writes_killed.py": dict(cost=150, load=0.4),
+    "e2e/test_batch_containers.py": dict(cost=230, load=0.3),
     "fault/test_rack_": dict(cost=90, load=0.3, claims=("rack",)),
     "e2e/test_rack_": dict(cost=80, load=0.4, claims=("rack",)),
     "e2e/test_machines_page.py": dict(cost=30, claims=("rack",)),
@@ -32,12 +46,43 @@ TRAITS = {
     "e2e/test_container_mpi.py": dict(cost=130, load=0.8, claims=("docker",)),
     "e2e/test_recipes.py": dict(cost=150, load=0.6, claims=("docker",)),
     "api/test_toolkits.py": dict(cost=20),
+    # Accounts are the machine's: a job of one name has one on all nodes, and keeps it until the last gives it back.
+    "unit/nodeagent-proto/link/test_job_account": dict(claims=("accounts",)),
+    "unit/nodeagent-proto/link/test_chosen_numbers": dict(claims=("accounts",)),
+    "unit/nodeagent-proto/link/test_job_directory": dict(claims=("accounts",)),
+    "valgrind/nodeagent-proto/link/test_job_account": dict(claims=("accounts",)),
+    "valgrind/nodeagent-proto/link/test_chosen_numbers": dict(claims=("accounts",)),
+    "valgrind/nodeagent-proto/link/test_job_directory": dict(claims=("accounts",)),
     "clients/test_frameworks.py": dict(cost=150),
+    "clients/test_recipes_in_containers.py": dict(cost=190, claims=("docker",)),
+    "e2e/test_container_users.py": dict(cost=90, claims=("docker",)),
     "e2e/test_az_": dict(cost=40, load=0.8),
     "clients/test_az_walks.py": dict(cost=150),
     "clients/test_batch_clients.py": dict(cost=120),
     "clients/test_storage_clients.py": dict(cost=190),
     "e2e/test_remote_page.py": dict(cost=30, load=0.8),
+}
+
+# What only `make check-deep` runs, by the beginning of "stage/name", and why: what its like in the check shows as
+# well, what takes minutes of downloads, what looks for the unknown instead of guarding the known.
+DEEP = {
+    "clients/test_a": "the az of Debian takes the same ways in e2e",
+    "clients/test_batch_": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_frameworks": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_go": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_java": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_keyvault": "the az of Debian takes the same ways in e2e",
+    "clients/test_page": "clients of more languages; those of Python and Node stand for them",
+    "clients/test_recipes": "the recipes run in e2e; here in images of containers",
+    "clients/test_remote_az": "the az of Debian takes the same ways in e2e",
+    "clients/test_sdk_": "suites of others, which take minutes",
+    "clients/test_storage_": "clients of more languages; those of Python and Node stand for them",
+    "demo/test_az_recipe": "e2e runs it with sanitizers",
+    "demo/test_deb_and_image": "packages and images of Debian",
+    "demo/test_examples": "e2e runs them with sanitizers",
+    "demo/test_many_at_once": "e2e runs it with sanitizers",
+    "fuzz/": "looks for inputs that nobody has thought of; the check replays those that were found",
+    "threads/": "every program with threads; the check runs those of transfers, folders, journal and watchdog",
 }
 
 LAST_OF_API = "test_zz_spec_coverage.py"
@@ -49,13 +94,18 @@ LAST_OF_API = "test_zz_spec_coverage.py"
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=yes",
             "--suppressions=test/valgrind.supp"]
 WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts",
-         "machines", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
+         "machines", "many", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
          "survival", "task_account", "task_ends", "task_limits", "tasks", "transfer")
 ALIKE = ("endings", "large_pool", "silent_machines")
 # They open files by openat2(), which valgrind does not know.
-UNKNOWN = ("change", "files", "journal", "memory", "packages", "put", "settle", "upload", "walk", "workers")
+UNKNOWN = ("change", "files", "journal", "memory", "packages", "put", "settle", "threads", "upload", "walk", "workers")
 # Which programs cannot be executed, valgrind decides by itself.
 EXECS = ("plain",)
+
+# With ThreadSanitizer: what gives all threads of a daemon something to do.
+THREADED_DAEMONS = ("test_backup.py", "test_batch_output_files.py", "test_batch_packages.py", "test_batch_resource_urls.py",
+                    "test_blob_blocks.py", "test_blobs.py", "test_jobs.py", "test_people.py", "test_share_contents.py",
+                    "test_shares.py")
 
 
 def trait(stage, name):
@@ -63,6 +113,9 @@ def trait(stage, name):
     for start, values in TRAITS.items():
         if f"{stage}/{name}".startswith(start):
             found.update(values)
+    for start, why in DEEP.items():
+        if f"{stage}/{name}".startswith(start):
+            found["deep"] = why
     return found
 
 
@@ -89,19 +142,20 @@ def pytest(stage, env, folder=None, only=None, **more):
 
 
 def programs(build):
-    found = glob.glob(os.path.join(ROOT, build, "unit", "*", "test_*"))
-    return sorted(f for f in found if not f.endswith(".d"))
+    """(ROOM/test_NAME, path) of each."""
+    top = os.path.join(ROOT, build, "unit")
+    found = glob.glob(os.path.join(top, "**", "test_*"), recursive=True)
+    return sorted((os.path.relpath(f, top), f) for f in found if not f.endswith(".d"))
 
 
-def unit(stage, build, env, wrapper=(), but=(), **more):
-    """A job for each unit test program of a build, some apart."""
-    for program in programs(build):
-        room, name = program.split(os.sep)[-2:]
-        if name.removeprefix("test_") not in but:
+def unit(stage, build, env, wrapper=(), but=(), only=None, **more):
+    """A job for each unit test program of a build, some apart; or only those."""
+    for name, program in programs(build):
+        if os.path.basename(name).removeprefix("test_") not in but and (only is None or name in only):
             own = {"BATCHAI_NODE": os.path.join(ROOT, build, "batchai-node"),
                    "BATCHAID": os.path.join(ROOT, build, "batchaid")}
-            yield Cmocka(stage, f"{room}/{name}", [*wrapper, program], {**own, **env, **PATIENT},
-                         **{**trait(stage, f"{room}/{name}"), **more})
+            yield Cmocka(stage, name, [*wrapper, program], {**own, **env, **PATIENT},
+                         **{**trait(stage, name), **more})
 
 
 def make(stage, *targets, **more):
@@ -111,17 +165,16 @@ def make(stage, *targets, **more):
 STAGES = {
     "layers": lambda: [make("layers", "check-layers", load=1, cost=9)],
     "source": lambda: [make("source", "check-source", load=1, cost=9)],
-    "tidy": lambda: [make("tidy", "tidy", f"JOBS={max(1, (os.cpu_count() or 1) // 2)}",
-                          load=max(1, (os.cpu_count() or 1) // 2), cost=500, limit=1800)],
+    "tidy": lambda: [*tidy()],
     "tools": lambda: [make("tools", "bench-bins", load=1, cost=15),
                       *pytest("tools", RELEASE, "test/unit/tools", load=1, cost=20)],
     "collect": lambda: [*collect()],
+    "replay": lambda: [*replay()],
     "fuzz": lambda: [*fuzz()],
-    "sim": lambda: [make("sim", "sim", "HISTORIES=10000", load=2, cost=120),
-                    *pytest("sim", RELEASE, "test/sim", load=1, cost=30)],
+    "sim": lambda: [*sim()],
     "unit": lambda: [*unit("unit", "build-asan", ASAN)],
-    "valgrind": lambda: [*unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,
-                               WAITS + ALIKE + UNKNOWN + EXECS, load=1, cost=12)],
+    "tsan": lambda: [*unit("tsan", "build-tsan", TSAN, only=chosen.threads_of_check(), load=1, cost=20)],
+    "valgrind": lambda: [*valgrind()],
     "cli": lambda: [*pytest("cli", ASAN, "test/unit/daemon")],
     "api": api,
     "e2e": lambda: [*pytest("e2e", ASAN, only=without("e2e", "test_demo.py"))],
@@ -130,7 +183,19 @@ STAGES = {
                                                            "test_examples.py", "test_many_at_once.py"),
                              load=1, cost=60)],
     "clients": lambda: [*pytest("clients", RELEASE, load=0.8, cost=50)],
+    "bench": lambda: [*bench()],
+    "threads": lambda: [*unit("threads", "build-tsan", TSAN, only=chosen.threads(), load=1, cost=20),
+                        *pytest("threads", TSAN, "test/api", THREADED_DAEMONS, load=1, cost=120)],
 }
+
+
+def bench():
+    """Each measurement once, at its smallest: that it runs, not how fast. One at a time, as they use fixed addresses."""
+    with open(os.path.join(ROOT, "test", "bench", "run.py"), encoding="utf-8") as f:
+        names = re.findall(r'^    "([a-z-]+)": \w+\.measure', f.read(), re.M)
+    for name in names:
+        yield Command("bench", name, [PYTHON, "test/bench/run.py", "--only", name],
+                      {**RELEASE, "BENCH_SIZE": "smallest"}, claims=("bench",), load=0.8, cost=8)
 
 
 def fuzz():
@@ -138,7 +203,38 @@ def fuzz():
     for target in sorted(glob.glob(os.path.join(ROOT, "test", "fuzz", "fuzz_*.c"))):
         name = os.path.basename(target).removeprefix("fuzz_").removesuffix(".c")
         yield Settled("fuzz", name, ["nice", "-n", "19", "test/tools/fuzz.sh", name, "30"],
-                      load=0.4, cost=35)
+                      load=0.4, cost=35, **trait("fuzz", name))
+
+
+def replay():
+    """What was found by fuzzing once, and the seeds of each target."""
+    for target in sorted(glob.glob(os.path.join(ROOT, "test", "fuzz", "fuzz_*.c"))):
+        name = os.path.basename(target).removeprefix("fuzz_").removesuffix(".c")
+        yield Settled("replay", name, [f"build-asan/replay/{name}", f"test/fuzz/corpus/{name}"], ASAN, cost=1)
+
+
+def tidy():
+    half = max(1, (os.cpu_count() or 1) // 2)
+    yield make("tidy", "tidy-changed", f"JOBS={half}", load=half, cost=100, limit=1800)
+    yield make("tidy", "tidy", f"JOBS={half}", load=half, cost=500, limit=1800, after=(f"tidy: make tidy-changed JOBS={half}",),
+               deep="sources that have not changed since all were clean")
+
+
+def sim():
+    """Other histories for each commit, the same for the same: a failure names its seed."""
+    head = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    seed = int(head.stdout, 16) if head.returncode == 0 else 1
+    yield make("sim", "sim", "HISTORIES=3000", f"SEED={seed}", load=2, cost=40)
+    yield make("sim", "sim", "HISTORIES=100000", load=2, cost=1200, limit=3600, deep="100,000 histories")
+    yield from pytest("sim", RELEASE, "test/sim", load=1, cost=30)
+
+
+def valgrind():
+    of_check = chosen.computing()
+    for job in unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,
+                    WAITS + ALIKE + UNKNOWN + EXECS, load=1, cost=12):
+        job.deep = "" if job.name in of_check else "the check runs the rooms that compute"
+        yield job
 
 
 def without(folder, *names):

@@ -401,8 +401,11 @@ COPIES = [
     step("list with copies", "GET", f"{LIST}&include=copy"),
     step("with metadata", "PUT", "/{c}/m", {**SOURCE, "x-ms-meta-other": "w"}),
     step("head of it", "HEAD", "/{c}/m"),
+    # Copy Blob From URL reads what is public or signed alone.
+    step("made public", "PUT", "/{c}?restype=container&comp=acl", {"x-ms-blob-public-access": "blob"}),
     step("synchronous", "PUT", "/{c}/s", {**SOURCE, "x-ms-requires-sync": "true"}),
     step("head of s", "HEAD", "/{c}/s"),
+    step("made private", "PUT", "/{c}?restype=container&comp=acl"),
     step("of an absent", "PUT", "/{c}/d", {"x-ms-copy-source": "{url}/{c}/absent"}),
     step("out of no container", "PUT", "/{c}/d", {"x-ms-copy-source": "{url}/{c}x/b"}),
     step("into no container", "PUT", "/{c}x/d", SOURCE),

@@ -14,7 +14,6 @@ from azure.storage.blob import AccountSasPermissions, ResourceTypes, generate_ac
 from azure.storage.fileshare import generate_account_sas as generate_files_sas
 from support.accounts import Accounts, account_name
 from support.clients import PROGRAMS, install, needs
-from support.daemon import BUILD
 from support.storage import StorageDaemon
 from support.waiting import PATIENCE
 
@@ -29,7 +28,7 @@ def azcopy(tmp_path_factory):
         pytest.skip(f"the package has no azcopy for {platform.machine()}")
     npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
     package = PROGRAMS / "storage" / "azcopy" / "package.json"
-    home = install("azcopy", npm, home=BUILD / "clients" / "azcopy", files=[package])
+    home = install("azcopy", npm, files=[package])
     program = home / "node_modules" / "@azure-tools" / "azcopy-linux" / "dist" / "bin" / "azcopy_linux_amd64"
     program.chmod(0o755)
     starts = subprocess.run([program, "--version"], capture_output=True, text=True)

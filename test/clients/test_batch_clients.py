@@ -10,7 +10,7 @@ from azure.storage.blob import BlobSasPermissions, generate_blob_sas
 from support import operations
 from support.batch_packages import package, packaged
 from support.clients import PROGRAMS, install, live, needs, needs_names, python_home
-from support.daemon import BUILD, ROOT
+from support.daemon import ROOT
 from support.go_modules import go_programs
 from support.java import compiled, truststore
 
@@ -31,7 +31,7 @@ def python(version):
 def node(module):
     needs("node", "npm")
     npm = ["npm", "install", "--no-audit", "--no-fund"]
-    home = install("batch packages of npm", npm, home=BUILD / "clients" / "node-batch", files=[BATCH / "node" / "package.json"])
+    home = install("batch packages of npm", npm, files=[BATCH / "node" / "package.json"])
     return ["env", f"NODE_PATH={home}/node_modules", "node", BATCH / "node" / "life.js", module]
 
 

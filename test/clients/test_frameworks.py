@@ -169,8 +169,9 @@ def test_chainermn_over_open_mpi(place, cluster):
         pytest.skip("openmpi-bin or python3-mpi4py is not installed")
     python = environment("chainer", "chainer==7.8.1", "numpy<1.24", debians=True)
     script = write(place, "train_chainer.py", CHAINER)
-    launch = f"mpirun.openmpi --hostfile $AZ_BATCHAI_MPI_HOST_FILE {python} {script}"
-    agree("chainermn", lambda n: place.job(cluster, launch, nodes=n))
+    # A rank on each node: the file of hosts has a slot for each of their cores.
+    launch = f"--map-by node --hostfile $AZ_BATCHAI_MPI_HOST_FILE {python} {script}"
+    agree("chainermn", lambda n: place.job(cluster, f"mpirun.openmpi -np {n} {launch}", nodes=n))
 
 
 def test_tensorflow_2(place, cluster):

@@ -3,7 +3,6 @@
 
 import pytest
 from support.clients import PROGRAMS, install, live, needs
-from support.daemon import BUILD
 
 
 @pytest.fixture(scope="module")
@@ -11,7 +10,7 @@ def node_modules():
     needs("node", "npm")
     package = PROGRAMS / "node" / "package.json"
     npm = ["npm", "install", "--no-audit", "--no-fund"]
-    return install("@azure/arm-batchai", npm, home=BUILD / "clients" / "node", files=[package]) / "node_modules"
+    return install("@azure/arm-batchai", npm, files=[package]) / "node_modules"
 
 
 def test_the_life_of_a_cluster_and_a_job(daemon, group, node_modules):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samples of Azure's SDKs, out of their source packages, in tests of the package for tests (python/batchaid).
+"""The samples of Azure's SDKs, out of their source packages, in tests of the package for tests (etc/wheel/batchaid).
 
 Not run: of blobs those that copy from the internet, want a proxy, page blobs (hello_world), soft deletion of blobs (common),
 Query Blob Contents or an account of Azure Active Directory's (authentication); of file shares those of snapshots (share)."""
@@ -74,7 +74,7 @@ def test_the_samples_of_a_package_run(samples, tmp_path):
     shutil.copy(HERE / "samples.py", tmp_path / "test_samples.py")
     shutil.copy(HERE / "run_sample.py", tmp_path)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BATCHA", "AZURE_", "PYTEST", "PYTHON"))}
-    env.update(BATCHAID=str(BATCHAID), PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1")
+    env.update(BATCHAID=str(BATCHAID), PYTHONPATH=str(ROOT / "etc/wheel"), PYTHONDONTWRITEBYTECODE="1")
     env.update(SAMPLES=str(folder), SAMPLES_KIND=samples.kind, SAMPLES_NAMES=" ".join(samples.names))
     argv = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "batchaid.pytest_plugin", tmp_path]
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)

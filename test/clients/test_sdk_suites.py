@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The tests that azure-batch and azure-mgmt-batch bring along in their source packages, which their makers run against the
-service: here against the package for tests (python/batchaid). The framework of their repository is stood in for by
+service: here against the package for tests (etc/wheel/batchaid). The framework of their repository is stood in for by
 sdk_suites/."""
 
 import os
@@ -92,7 +92,7 @@ def test_the_suite_of_a_package_passes(suite, tmp_path):
     shutil.copytree(home_of(suite), tmp_path / "suite")
     say_in_another_way(tmp_path / "suite", suite.changes)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("BATCHA", "AZURE_", "PYTEST", "PYTHON"))}
-    env.update(BATCHAID=str(BATCHAID), PYTHONPATH=f"{HERE}:{ROOT / 'python'}", PYTHONDONTWRITEBYTECODE="1")
+    env.update(BATCHAID=str(BATCHAID), PYTHONPATH=f"{HERE}:{ROOT / 'etc/wheel'}", PYTHONDONTWRITEBYTECODE="1")
     env["AZURE_TEST_RUN_LIVE"] = "yes"
     argv = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "batchaid.pytest_plugin", "-p", "suite_plugin"]
     argv += ["-k", " and ".join(f"not {name}" for name in suite.without) or "test"]

@@ -12,7 +12,6 @@ import subprocess
 import pytest
 from support.accounts import Accounts, account_name
 from support.clients import PROGRAMS, install, needs, needs_names, python_home
-from support.daemon import BUILD
 from support.go_modules import go_programs
 from support.storage import StorageDaemon
 from support.waiting import PATIENCE
@@ -32,7 +31,7 @@ def node(program):
         needs("node", "npm")
         npm = ["npm", "install", "--no-audit", "--no-fund"]
         package = STORAGE / "node" / "package.json"
-        home = install("storage packages of npm", npm, home=BUILD / "clients" / "node-storage", files=[package])
+        home = install("storage packages of npm", npm, files=[package])
         return ["env", f"NODE_PATH={home}/node_modules", "node", STORAGE / "node" / program]
 
     return find

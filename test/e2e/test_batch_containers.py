@@ -65,14 +65,24 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 
+STAYS = "/bin/sh -c 'echo ready; exec sleep 1000'"
+
+
+def wait_ready(job, task):
+    """Until its command runs: SIGTERM before that reaches nothing, and SIGKILL comes 30 s later."""
+    out = f"{job.url}/tasks/{task}/files/stdout.txt"
+    wait_for(lambda: job.plane.call("GET", out).content.endswith(b"ready\n"), 60, "it runs")
+
+
 def contained(job, task):
     return job.plane.get(f"{job.url}/tasks/{task}")["executionInfo"].get("containerInfo")
 
 
 def test_what_is_told_of_a_container_while_it_runs_and_afterwards(jobs, plane, engine):
     job = jobs()
-    task = job.add("/bin/sh -c 'until [ -e go ]; do sleep 0.1; done'", **settings())
+    task = job.add(STAYS, **settings())
     info = wait_for(lambda: contained(job, task), 60, "its container")
+    wait_ready(job, task)
     assert info["state"] == "running" and info["error"] == ""
     assert engine("inspect", "-f", "{{.Id}} {{.State.Running}}", info["containerId"]).split()[1] == "true"
     recent = plane.all("/pools/contained/nodes")[0]["recentTasks"][0]
@@ -91,8 +101,9 @@ def test_what_is_told_of_a_container_while_it_runs_and_afterwards(jobs, plane, e
 
 def test_the_container_is_known_after_a_restart_of_the_daemon(jobs, plane, engine):
     job = jobs()
-    task = job.add("sleep 1000", **settings())
+    task = job.add(STAYS, **settings())
     info = wait_for(lambda: contained(job, task), 60, "its container")
+    wait_ready(job, task)
     plane.daemon.restart()
     assert contained(job, task) == info
     plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
@@ -114,15 +125,18 @@ def test_what_the_runtime_says_of_a_container_that_does_not_start(jobs, engine):
 def test_exit_codes_options_and_the_images_directory(jobs):
     job = jobs()
     options = {"containerRunOptions": "--rm --shm-size 48m --env MORE=seen", "workingDirectory": "containerImageDefault"}
-    task = job.add("/bin/sh -c 'df /dev/shm; pwd; exit 3'", **settings(**options))
-    (done,) = job.wait(task)
-    assert done["executionInfo"]["exitCode"] == 3
-    assert "49152" in said(job, task) and said(job, task).splitlines()[-1] == "/"
+    first = job.add("/bin/sh -c 'df /dev/shm; pwd; exit 3'", **settings(**options))
+    words = "--rm -w /etc --entrypoint /bin/sh --ipc private --ulimit nofile=999:999 --ulimit nproc=999:999 -eMORE=seen"
+    second = job.add("-c 'pwd; ulimit -n; echo $MORE'", **settings(containerRunOptions=words))
+    for task in job.wait(first, second):
+        assert task["executionInfo"].get("exitCode") == (3 if task["id"] == first else 0), str(task["executionInfo"])
+    assert "49152" in said(job, first) and said(job, first).splitlines()[-1] == "/"
+    assert said(job, second).splitlines() == ["/etc", "999", "seen"]
 
 
 def test_what_leads_out_of_the_container_is_refused_by_name(jobs):
     job = jobs()
-    for options in ("--privileged", "-v /:/host", "--pid=host"):
+    for options in ("--privileged", "-v/:/host", "--pid=host", "--network container:other"):
         task = job.add("/bin/true", **settings(containerRunOptions=options))
         (done,) = job.wait(task)
         info = done["executionInfo"]["failureInfo"]
@@ -145,17 +159,17 @@ def test_without_a_command_the_image_decides(jobs, engine):
 def test_terminate_reaches_the_container(jobs, plane, engine):
     job = jobs()
     task = job.add("/bin/sh -c 'trap \"\" TERM; echo ready; while :; do sleep 0.1; done'", **settings())
-    out = f"{job.url}/tasks/{task}/files/stdout.txt"
-    wait_for(lambda: plane.call("GET", out).content == b"ready\n", what="it runs")
+    wait_ready(job, task)
     plane.call("DELETE", f"{job.url}/tasks/{task}", expect=200)
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
 
 
 def test_two_tasks_of_a_node_have_a_container_each(jobs, plane, engine):
     job = jobs()
-    tasks = [job.add("sleep 1000", **settings()) for _ in range(2)]
+    tasks = [job.add(STAYS, **settings()) for _ in range(2)]
     wait_for(lambda: len(engine.containers()) == 2, what="two containers")
     for task in tasks:
+        wait_ready(job, task)
         plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
     wait_for(lambda: set(job.states().values()) == {"completed"}, 60, "both to end")
     wait_for(lambda: engine.containers() == [], 20, "the containers to go")
@@ -166,6 +180,7 @@ def test_images_that_cannot_be_had_and_pools_without_containers(jobs, plane):
     task = job.add("/bin/true", **settings("127.0.0.1:9/none:1"))
     (done,) = job.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "ContainerInvalidImage"
+    assert "refused" in str(done["executionInfo"]["failureInfo"]["details"]), "the runtime's own words"
     assert "containerInfo" not in done["executionInfo"]  # there was none
     add_pool(plane, "plain", targetDedicatedNodes=1)
     other = jobs(pool="plain")
@@ -173,6 +188,18 @@ def test_images_that_cannot_be_had_and_pools_without_containers(jobs, plane):
     (done,) = other.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "ContainerPoolNotSupported"
     plane.call("DELETE", "/pools/plain", expect=202)
+
+
+def test_an_image_of_a_pool_that_cannot_be_pulled_makes_its_node_unusable(plane):
+    plane.daemon.expect_log(r"warn node\.unusable")
+    container_pool(plane, "unpulled", images=["127.0.0.1:9/none:1"])
+    node = lambda: (plane.all("/pools/unpulled/nodes") or [{"state": None}])[0]
+    wait_for(lambda: node()["state"] == "unusable", 60, "the node to be unusable")
+    (error,) = node()["errors"]
+    assert error["code"] == "ContainerInvalidImage" and "127.0.0.1:9/none:1" in error["message"]
+    details = {d["name"]: d["value"] for d in error["errorDetails"]}
+    assert "refused" in details["stderr"] and "registry" in details["remedy"]
+    plane.call("DELETE", "/pools/unpulled", expect=202)
 
 
 @pytest.mark.skipif(
@@ -322,12 +349,21 @@ def test_an_image_that_cannot_even_wait(jobs, engine, tmp_path):
 
 @pytest.fixture
 def hanging(engine, tmp_path):
-    """A daemon whose container runtime never answers to the command that is named in the file."""
+    """A daemon whose container runtime never answers to the command that is named in the file. With "late" behind it
+    that is done all the same, with "fails" it fails."""
     real, word = shutil.which(engine.program), tmp_path / "word"
     word.write_text("none")
     program = tmp_path / "bin" / engine.program
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\n[ "$1" != "$(cat {word})" ] || {{ : >{tmp_path}/hung; exec sleep 1000; }}\nexec {real} "$@"\n')
+    program.write_text(f"""#!/bin/sh
+hang() {{ : >{tmp_path}/hung; exec sleep 1000; }}
+case $(cat {word}) in
+"$1") hang ;;
+"$1 late") {real} "$@" && hang ;;
+"$1 fails") exit 1 ;;
+*) exec {real} "$@" ;;
+esac
+""")
     program.chmod(0o755)
     path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     with Daemon(config={"containers": {"runtimes": [engine.program]}}, environment={**engine.environment, **path}) as d:
@@ -413,12 +449,37 @@ def test_a_container_of_a_start_task_goes_with_its_node(started, plane, engine):
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
 
 
+def test_a_container_whose_start_was_cut_short_goes_with_its_node(hanging, engine, tmp_path):
+    """Its processes are killed with the step that starts it, which the runtime need not notice."""
+    plane, word = hanging
+    word.write_text("run late")
+    container_pool(plane, "cut", startTask={"commandLine": "true", "waitForSuccess": False, **settings()})
+    wait_for((tmp_path / "hung").exists, 60, "the container to be there")
+    plane.call("POST", "/pools/cut/resize", {"targetDedicatedNodes": 0}, expect=202)
+    wait_for(lambda: engine.containers() == [], 60, "the container to go")
+    plane.call("DELETE", "/pools/cut", expect=202)
+
+
+def test_a_node_leaves_though_its_container_cannot_be_removed_and_that_ends_by_itself(hanging, engine):
+    plane, word = hanging
+    plane.daemon.expect_log(r"warn node\.containers_not_removed")
+    container_pool(plane, "left", startTask={"commandLine": "sleep 1000", "waitForSuccess": False, **settings()})
+    nodes = lambda: plane.all("/pools/left/nodes")
+    wait_for(lambda: nodes() and nodes()[0].get("startTaskInfo", {}).get("containerInfo"), 60, "its container")
+    word.write_text("rm fails")
+    plane.call("POST", "/pools/left/resize", {"targetDedicatedNodes": 0}, expect=202)
+    wait_for(lambda: not nodes(), 60, "the node to go")
+    wait_for(lambda: engine.containers() == [], 60, "the container to go")
+    plane.call("DELETE", "/pools/left", expect=202)
+
+
 def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hanging, engine, tmp_path):
     plane, word = hanging
     jobs = Jobs(plane, "hangs")
     job = jobs()
-    task = job.add("sleep 1000", **settings())
+    task = job.add(STAYS, **settings())
     info = wait_for(lambda: contained(job, task), 60, "its container")
+    wait_ready(job, task)
     word.write_text("ps")
     plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
     wait_for((tmp_path / "hung").exists, 60, "the runtime is asked")
@@ -466,7 +527,7 @@ def told_of_both(plane, job, task):
 
 def test_each_node_of_a_task_has_a_container_until_the_task_ends(team, plane, engine):
     job = team()
-    task = job.add("/bin/sh -c 'until [ -e go ]; do sleep 0.1; done'", **on_both("cat /etc/image"), **settings())
+    task = job.add(STAYS, **on_both("cat /etc/image"), **settings())
     wait_for(lambda: [p.get("exitCode") for p in subtasks(job, task)] == [0], 60, "the coordination")
     first, other = told_of_both(plane, job, task)
     assert first["state"] == other["state"] == "running" and first["error"] == other["error"] == ""
@@ -478,6 +539,7 @@ def test_each_node_of_a_task_has_a_container_until_the_task_ends(team, plane, en
     path = f"{part['nodeInfo']['taskRootDirectory']}/stdout.txt".replace("/", "%2F")
     seen = plane.call("GET", f"/pools/team/nodes/{part['nodeInfo']['nodeId']}/files/{path}", expect=200).content
     assert seen.decode() == f"{TOOLKIT}\n"
+    wait_ready(job, task)
     plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
     job.wait(task)
     assert told_of_both(plane, job, task) == [{**first, "state": "exited"}, {**other, "state": "exited"}]

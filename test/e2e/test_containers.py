@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Jobs in containers: Docker Engine and podman, images made here, Debian's registry."""
 
+import os
 import shutil
 import socket
+from pathlib import Path
 
 import pytest
 from support.containers import TOOLKIT, Registry, docker, podman
 from support.daemon import Daemon
+from support.host_image import libraries
+from support.people import SUBMITTER, Person
 from support.waiting import wait_for
 from support.world import Place, file_share, wait_flag
 
@@ -144,6 +148,60 @@ def test_a_private_image_is_pulled_once(place, cluster, registry):
     assert "is there" in second.read("execution.log") and "pulling" not in second.read("execution.log")
 
 
+# --- images as people have them: bash, an account, and its .bashrc ----------------------------------------------------
+
+HOMELY = "tests/homely:1"
+RC = """
+[ -z "$PS1" ] && return
+echo a banner
+export FROM_IMAGE="it's here" MINE=rc AZ_BATCHAI_NODE_COUNT=99 PATH="/opt/x/bin:$PATH"
+not_exported=1
+"""
+
+
+def bash_files():
+    bash = {"/bin/bash": Path("/bin/bash")}
+    return {**bash, **{path: Path(path).resolve() for path in libraries("/bin/bash")}}
+
+
+@pytest.fixture(scope="module")
+def homely(engine):
+    files = {"/etc/passwd": "root:x:0:0:root:/root:/bin/bash\n", "/root/.bashrc": RC, "/etc/bash.bashrc": RC, **bash_files()}
+    engine.add_image(HOMELY, files=files)
+    yield HOMELY
+    engine("rmi", "-f", HOMELY)
+
+
+def test_what_bashrc_exports_is_there_and_what_the_job_sets_wins(place, cluster, homely):
+    command = (
+        'echo "$FROM_IMAGE,$FROM_PREPARATION,$MINE,$AZ_BATCHAI_NODE_COUNT,${not_exported-},${PS1-}"; echo "$PATH"; cd; pwd; '
+        "touch mine && echo $BASH_VERSION"
+    )
+    preparation = 'echo "export FROM_PREPARATION=\'as well\'; sleep 1000 &" >> ~/.bashrc'
+    job = place.job(
+        cluster,
+        command,
+        jobPreparation={"commandLine": preparation},
+        environmentVariables=[{"name": "MINE", "value": "the job's"}],
+        **contained(homely),
+    )
+    job.succeed()
+    seen, path, home, version = job.read("stdout.txt").splitlines()
+    assert seen == "it's here,as well,the job's,1,,", job.read("stderr.txt")
+    assert path.startswith("/opt/x/bin:") and version[0].isdigit() and job.read("stderr.txt") == ""
+
+
+def test_a_bashrc_that_hangs_holds_the_command_for_ten_seconds(place, cluster, homely):
+    job = place.job(
+        cluster,
+        "echo $MINE",
+        jobPreparation={"commandLine": "echo 'export MINE=1; sleep 1000' > ~/.bashrc"},
+        **contained(homely),
+    )
+    job.succeed(limit=40)
+    assert job.read("stdout.txt") == "\n"
+
+
 def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
     d = own_daemon(config={"containers": {"runtimes": ["docker"]}}, environment={"DOCKER_HOST": f"unix://{tmp_path}/none"})
     place = Place(d).make()
@@ -151,3 +209,15 @@ def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
     (error,) = job.fail()["executionInfo"]["errors"]
     assert error["code"] == "ContainerRuntimeNotFound"
     assert "install docker or podman" in str(error["details"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="jobs of a daemon that is root have accounts of their own")
+def test_links_that_a_job_makes_lead_no_container_into_the_state_directory(place, cluster):
+    """The mount root of the node is the job's, too; and what is linked there, the container gets."""
+    ada = Person(place.daemon, SUBMITTER, place.group_path)
+    key = place.daemon.state_dir / "token.key"
+    job = place.job(cluster, f"ln -s {key.parent} $AZ_BATCHAI_MOUNT_ROOT/state; ln -s {key.parent.parent} $AZ_BATCHAI_MOUNT_ROOT/all")
+    job.succeed()
+    job = place.job(cluster, f"ls $AZ_BATCHAI_MOUNT_ROOT/out >&2 && ! cat {key}", **contained())
+    job.succeed()
+    ada.remove()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 from support import packaging
 from support.containers import podman
 from support.ports import free_port
@@ -73,8 +74,10 @@ def test_installed_run_removed_and_purged_it_leaves_nothing(tree):
     assert inside(tree, "id -un batchaid").strip() == "batchaid"
     conf = tree / "etc/batchaid/batchaid.yaml"
     inside(tree, "batchaid check-config /etc/batchaid/batchaid.yaml")
+    assert yaml.safe_load(conf.read_text())["local"]["nodes"] == 0
     for path in ("lib/systemd/system/batchaid.service", "usr/share/man/man1/batchaid.1.gz", "usr/share/man/man5/batchaid.yaml.5.gz",
-                 "usr/share/bash-completion/completions/batchaid", "usr/share/doc/batchaid/copyright"):  # fmt: skip
+                 "usr/share/bash-completion/completions/batchaid", "usr/share/doc/batchaid/copyright",
+                 "usr/share/doc/batchaid/operations.md"):  # fmt: skip
         assert (tree / path).is_file(), path
     # As its unit does it: in a directory that systemd makes, as its user.
     inside(tree, "install -d -o batchaid -g batchaid /var/lib/batchaid")
@@ -133,7 +136,7 @@ def test_a_job_runs_in_the_container_as_a_user_without_rights(engine, container,
                                     capture_output=True).returncode == 0, 30, "the container to be healthy")  # fmt: skip
     assert engine("inspect", "--format", "{{.State.Health.Status}}", name).strip() == "healthy"
     assert engine("exec", name, "id", "-un").strip() == "batchaid"
-    monkeypatch.syspath_prepend(str(packaging.ROOT / "python"))
+    monkeypatch.syspath_prepend(str(packaging.ROOT / "etc/wheel"))
     from batchaid import Cloud
 
     cloud = Cloud.running(lines_of(engine, name, port, tmp_path))

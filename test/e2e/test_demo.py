@@ -9,7 +9,7 @@ from support.daemon import BUILD, ROOT, processes_of
 
 def test_the_demo_ends_well_and_leaves_nothing_running():
     done = subprocess.run(
-        [str(ROOT / "demo" / "run.sh")],
+        [str(ROOT / "test/demo/run.sh")],
         env={**os.environ, "BUILD": os.path.relpath(BUILD, ROOT)},
         capture_output=True,
         text=True,

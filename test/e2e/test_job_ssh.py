@@ -58,8 +58,8 @@ def test_a_command_runs_on_the_other_node(place, cluster):
     assert own == own_too and own.split()[:3] == here.split()[:3] and own.split()[0] == "0"
     assert own.split()[1] != folder and Path(own.split()[1]).name == Path(folder).name
     assert uid == here.split()[2] and (uid != "0" or os.geteuid() != 0)
-    first, second = hosts.split()[:2]
-    assert first != second and hosts.split()[2:] == [first, "slots=1", second, "slots=1"]
+    (first, second), slots = hosts.split()[:2], f"slots={os.cpu_count()}"
+    assert first != second and hosts.split()[2:] == [first, slots, second, slots]
 
 
 def test_no_other_machine(place, cluster, daemon):

@@ -12,7 +12,7 @@ from support.daemon import BATCHAID, BUILD, ROOT, processes_of
 from support.waiting import PATIENCE, wait_for
 from support.world import cluster_body, job_body
 
-sys.path.insert(0, str(ROOT / "python"))
+sys.path.insert(0, str(ROOT / "etc/wheel"))
 
 from batchaid import BatchaidError, Cloud  # noqa: E402
 

@@ -66,7 +66,7 @@ def test_the_demo_on_machines(az, site, rack, key, tmp_path):
     az(f"batchai workspace create -g {GROUP} -n {WS} -l eastus")
     share = site.share("demo", "demostorage")
     for name in "train.py", "data":
-        source = ROOT / "demo" / name
+        source = ROOT / "test/demo" / name
         shutil.copytree(source, share / name) if source.is_dir() else shutil.copy(source, share)
     setup = {"mountVolumes": {"azureFileShares": [file_share("demo", "demo", "demostorage")]}}
     write(tmp_path / "cluster.json", {"nodeSetup": setup})
@@ -102,7 +102,7 @@ def trains(az, site, tmp_path):
     ]
     got = site.daemon.call("GET", model["downloadUrl"], token=None, api_version=None, expect=200)
     (tmp_path / "model.json").write_bytes(got.content)
-    argv = ["/usr/bin/python3", ROOT / "demo/train.py", "--data", ROOT / "demo/data"]
+    argv = ["/usr/bin/python3", ROOT / "test/demo/train.py", "--data", ROOT / "test/demo/data"]
     done = subprocess.run([*argv, "--evaluate", tmp_path / "model.json"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -71,7 +71,8 @@ def test_a_reboot_ends_all_processes_and_gives_a_new_boot_id_but_keeps_the_disks
     machine = rack[0]
     boot_id = machine.boot_id
     machine.run(f"setsid sleep 12345 </dev/null >/dev/null 2>&1 & echo kept | tee {NODE_DISK}/note /var/note")
-    (pid,) = machine.processes("sleep 12345")
+    # A program that is about to begin has no command line for a moment.
+    (pid,) = wait_for(lambda: machine.processes("^sleep 12345"), what="it runs")
     if ordered:
         machine.restart_itself()
         machine.wait_reboot(boot_id)

@@ -141,6 +141,51 @@ def test_a_nearly_full_disk_is_reported(racked, rack):
     cluster.wait_steady(1)
 
 
+def test_jobs_wait_for_a_machine_whose_disk_is_full_and_what_runs_there_goes_on(racked, rack):
+    site = racked([group(rack, rack[:1])], machines={"min_free_disk_mb": 10})
+    cluster = site.cluster(nodes=1)
+    flag, path = site.flag("go")
+    old = site.job(cluster, wait_flag(path), name="old")
+    old.wait("running")
+    rack[0].fill_disk()
+    site.wait_node(rack[0], reason=re.compile("nearly full|No space left"))
+    waiting = [site.job(cluster, "true", name=name) for name in ("one", "two")]
+    assert old.state == "running" and "NodeDiskUnusable" in json.dumps(cluster.properties["errors"])
+    flag.touch()
+    old.succeed()
+    told = site.wait_node(rack[0], state="unusable")
+    assert "nearly full" in told["reason"] or "No space left" in told["reason"]
+    assert [job.state for job in waiting] == ["queued", "queued"]
+    explained = site.daemon.tool("explain", "one").stdout
+    assert "without room on the disk" in explained or "nearly full" in explained, explained
+    rack[0].free_disk()
+    for job in waiting:
+        job.succeed()
+    cluster.wait_steady(1)
+    assert not cluster.properties.get("errors")
+
+
+def test_explain_names_the_machine_what_a_job_said_last_and_where_its_output_is(site, rack):
+    cluster = site.cluster(nodes=1)
+    job = site.job(cluster, "echo the disk is on fire >&2; exit 3", name="bad")
+    job.wait("failed")
+    (on,) = site.machines_of(cluster)
+    story = site.daemon.tool("explain", "bad").stdout
+    assert f"(machine {on.address})" in story and "stderr: the disk is on fire" in story
+    assert "its output is below $AZ_BATCHAI_MOUNT_ROOT" in story, story
+
+
+def test_a_machine_whose_node_root_has_become_read_only_gets_no_job_until_it_is_mended(racked, rack):
+    site = racked([group(rack, rack[:1])])
+    cluster = site.cluster(nodes=1)
+    rack[0].run(f"mount -t tmpfs -o ro none {NODE_ROOT}")
+    told = site.wait_node(rack[0], state="unusable")
+    assert f"nothing can be written to {NODE_ROOT}: Read-only file system" in told["reason"]
+    job = site.job(cluster, "true")
+    rack[0].run(f"umount {NODE_ROOT}")
+    job.succeed()
+
+
 def test_an_unknown_machine_is_told_with_those_that_there_are(site, rack):
     done = site.daemon.tool("nodes", "drain", "gpu99", check=False)
     assert done.returncode != 0 and "gpu99" in done.stderr and "Traceback" not in done.stderr

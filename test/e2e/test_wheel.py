@@ -102,7 +102,8 @@ def test_a_job_does_what_a_rule_says(batchaid):
     rule = batchaid.rule(name="j", exitCode=3, hold=True)
     path = scripted_job(batchaid)
     wait_for(batchaid, path, "running")
-    assert batchaid.unused_rules() == [unused.id] and len(batchaid.rules()) == 2
+    assert [(r.id, r.name) for r in batchaid.unused_rules()] == [(unused.id, "nobody")] and len(batchaid.rules()) == 2
+    assert repr(batchaid.unused_rules()) == f"[<Rule {unused.id}: name='nobody', role='job'>]"
     assert rule.release() == 1
     wait_for(batchaid, path, "failed")
     assert batchaid.cloud.call("GET", path)["properties"]["executionInfo"]["exitCode"] == 3
@@ -155,6 +156,26 @@ def test_all_nodes_are_fake_where_that_is_said(tmp_path):
         assert cloud.call("GET", path)["properties"]["executionInfo"]["exitCode"] == 7
 
 
+def test_a_client_is_had_by_its_name(batchaid):
+    group(batchaid)
+    assert list(batchaid.client("StorageManagementClient").storage_accounts.list()) == []
+    with pytest.raises(LookupError, match=r"StorageManagmentClient \(StorageManagementClient\?\)"):
+        batchaid.client("StorageManagmentClient")
+
+
+def test_parts_of_a_second_are_taken_wherever_a_time_is(batchaid):
+    with pytest.raises(BatchaidError, match="RequestNotSeen"):
+        batchaid.expect(timeout=0.01, operation="Jobs_Create")
+    assert batchaid.events(after=10**9, timeout=timedelta(milliseconds=10)) == []
+    batchaid.rule(name="slow", duration=timedelta(seconds=1.5))
+    assert batchaid.rules()[0]["duration"] == "PT1.5S"
+
+
+def test_its_types_are_known_to_checkers():
+    from pathlib import Path
+    assert Path(package.__file__).with_name("py.typed").exists()
+
+
 def test_the_environment_is_set(batchaid):
     import os
     assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id
@@ -192,7 +213,7 @@ def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
     (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
     done = subprocess.run(**pytest_of(python, tmp_path), timeout=240, check=False)
     assert done.returncode == 0, done.stdout
-    assert "17 passed" in done.stdout
+    assert "20 passed" in done.stdout
 
 
 DEAD = {"BATCHAID_ENDPOINT": "https://localhost:1", "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt",

@@ -28,7 +28,7 @@ for own in / /session.scope; do
     mkdir -p /sys/fs/cgroup$own
     echo $$ > /sys/fs/cgroup$own/cgroup.procs
     for test in limits account; do
-        {build}/unit/link/test_task_$test 2>&1 && echo "passed: $test in $own"
+        {build}/unit/nodeagent-proto/link/test_task_$test 2>&1 && echo "passed: $test in $own"
     done
 done
 echo "left behind: $(find /sys/fs/cgroup -name batchai | wc -l)"

@@ -15,9 +15,9 @@ from support.waiting import wait_for
 
 # What takes more than a request.
 MORE = """
-INSERT INTO batch_application VALUES (1, 1, 'app', NULL, '1.0', 1, 1, 1);
-INSERT INTO batch_package VALUES (1, 1, '1.0', 'zip', '00', 1, 1, 1, 1);
-INSERT INTO batch_certificate VALUES (1, 1, 'sha1', '0011', 'AA==', x'00', 1, 1, 1, 1, NULL);
+INSERT INTO batch_application VALUES (1, 1, 'app', NULL, '1.0', 1, 1, 1, NULL);
+INSERT INTO batch_package VALUES (1, 1, '1.0', 'zip', '00', 1, 1, 1, 1, NULL);
+INSERT INTO batch_certificate VALUES (1, 1, 'sha1', '0011', 'AA==', x'00', 1, 1, 1, 1, NULL, NULL);
 INSERT INTO batch_litter SELECT 1, min(id), 'batch/workitems/x', 0 FROM node;
 INSERT INTO batch_node_user SELECT 1, min(id), 'ada', 0, 1 << 52, 'ssh-ed25519 AAAA', NULL FROM node;
 INSERT OR IGNORE INTO node_setup SELECT min(id), 1, 1, 1, 0, 0, 0, 0, NULL, 'x-setup', 'c0ffee', NULL FROM node;

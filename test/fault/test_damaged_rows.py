@@ -30,6 +30,7 @@ TABLES = (
     "experiment",
     "file_server",
     "identity",
+    "item_change",
     "job",
     "kept_put",
     "machine",
@@ -47,6 +48,7 @@ TABLES = (
     "share_item",
     "storage_account",
     "subscription",
+    "uncommitted_blob",
     "vault",
     "workspace",
 )
@@ -60,7 +62,10 @@ INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL,
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
-INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 'another', x'61');
+INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 'another', x'61', 0, 0, -1);
+INSERT INTO item_change VALUES (2, 1, 'a', 1, NULL, 0, 0, 1, 0, 0, 0, 1, NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL,
+    1, NULL, 0, 0, 1);
+INSERT INTO uncommitted_blob VALUES (1, 1, 'b', 1);
 INSERT INTO blob_snapshot VALUES (1, 1, 'a', 1, '.aside/1/0', 1, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1);
 """
 # A vault with a secret, and one that is soft-deleted.

@@ -3,8 +3,12 @@
 is room again everything goes on."""
 
 import resource
+import subprocess
 import time
+from contextlib import contextmanager
 
+import pytest
+from support.daemon import BATCHAID
 from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
@@ -84,3 +88,32 @@ def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon)
     assert runs.read_text() == "ran\n"
     assert len(ends()) == 1, ends()
     place.job(cluster, "true").succeed()
+
+
+@contextmanager
+def full_disk_on(folder):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k,mode=0777", "none", folder], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        fill(folder / "filler")
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_job_whose_output_has_no_room_says_where(own_daemon):
+    d = own_daemon()
+    d.expect_log(r"node\.step_failed")
+    place = Place(d).make()
+    cluster = place.cluster(nodes=1)
+    with full_disk_on(place.share()):
+        (error,) = place.job(cluster).fail()["executionInfo"]["errors"]
+    assert "/mounts/out/" in error["message"] and "No space left on device" in error["message"], error
+    place.job(cluster).succeed()
+
+
+def test_a_start_on_a_full_disk_names_the_file(tmp_path):
+    with full_disk_on(tmp_path):
+        argv = [BATCHAID, "serve", "--state-dir", tmp_path, "--listen", "localhost:0"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert done.returncode != 0 and str(tmp_path) in done.stderr and "No space left on device" in done.stderr, done.stderr

@@ -245,7 +245,7 @@ def test_a_cloud_that_does_not_start_leaves_nothing(ready, tmp_path, monkeypatch
     monkeypatch.setattr(tempfile, "tempdir", str(own))
     monkeypatch.setenv("TMPDIR", str(own))
     monkeypatch.setenv("BATCHAID", str(stand_in))
-    monkeypatch.syspath_prepend(str(ROOT / "python"))
+    monkeypatch.syspath_prepend(str(ROOT / "etc/wheel"))
     from batchaid.cloud import Cloud
 
     cloud = Cloud()

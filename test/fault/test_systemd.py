@@ -214,7 +214,9 @@ def test_an_account_without_rights_runs_containers(systemd):
     imported.succeed()
     job = place.job(cluster, "cat /etc/image /proc/self/uid_map", **CONTAINED)
     job.succeed()
-    image, account, others = (line.split() for line in job.read("stdout.txt").splitlines())
+    lines = [line.split() for line in job.read("stdout.txt").splitlines()]
+    assert len(lines) == 3, (lines, job.read("stderr.txt"))
+    image, account, others = lines
     assert image == [IMAGE]
     assert account == ["0", "1", "1"], "root in there is the service's account"
     assert others == ["1", str(SUBIDS), "65536"]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Of fuzz_agent.c: what stands in the place of agent/parts.h and agent/usage.h, and of whole files
+ * Of fuzz_agent.c: what stands in the place of agent/upload.h and agent/usage.h, and of whole files
  * that are written.
  */
 #ifndef TEST_FUZZ_AGENT_PARTS_H

@@ -17,12 +17,12 @@
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/ops.h"
-#include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/share.h"
+#include "nodeagent-proto/agent/upload.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
-#include "nodeagent-proto/disk/listing.h"
+#include "nodeagent-proto/wire/listing.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/fuzz/fuzz.h"
 
@@ -293,7 +293,7 @@ void lease_nobody(const char *root, struct account *out)
     *out = (struct account){.name = xstrdup("nobody"), .uid = 65534, .gid = 65534};
 }
 
-int users_add(const char *root, const struct node_user *u, struct err *e)
+int users_add(const char *root, const struct request_user_add *u, struct err *e)
 {
     CLAIM(root == m.a.root && u->name && m.a.facts.node.is_root);
     return act(e);
@@ -464,10 +464,11 @@ void facts_refresh(struct facts *f)
     f->node.time_us++;
 }
 
-void health_look(struct health *h, const char *root, struct node_health *out)
+void health_look(struct health *h, const char *root, bool tries, struct node_health *out)
 {
+    (void)tries;
     CLAIM(h == &m.a.health && root == m.a.root);
-    *out = (struct node_health){.gpu_errors = ""};
+    *out = (struct node_health){.disk_error = "", .gpu_errors = ""};
 }
 
 bool clean_is_own(const char *name, size_t n)

@@ -8,8 +8,8 @@
  * What is accepted has whole parts within the limits, and no text with the end of a line in it,
  * since texts of a part come back in the answer.
  */
-#include "api/azblob/batch_read.h"
-#include "api/azstorage/errors.h"
+#include "api/plane/blob/batch_read.h"
+#include "api/plane/storage/errors.h"
 #include "test/fuzz/fuzz.h"
 
 static void check_text(const char *s)

@@ -4,8 +4,8 @@
  * then a page of its list. What is sent has no more than the given URL and what is encoded; a page
  * is read or refused.
  */
+#include "scheduler/fleet/transfer/blobs.h"
 #include "test/fuzz/fuzz.h"
-#include "transfer/blobs.h"
 
 /* `text` begins with what of `url` comes before its query, without slashes at the end. */
 static void claim_above(const char *text, const char *url)
@@ -32,7 +32,7 @@ static void read_page(struct arena *a, struct pieces *in)
     tell("page", rc, e.msg);
     CLAIM(rc == 0 || e.msg[0]);
     for (size_t i = 0; rc == 0 && i < page.n; i++)
-        CLAIM(page.names[i][0]);
+        CLAIM(page.blobs[i].name[0]);
     CLAIM(rc < 0 || !page.next || page.next[0]);
 }
 

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/config.h"
-#include "daemon/hostlist.h"
+#include "daemon/config/config.h"
+#include "daemon/config/hostlist.h"
 #include "model/spec.h"
 #include "test/fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "formula/formula.h"
+#include "scheduler/formula/formula.h"
 #include "test/fuzz/fuzz.h"
 
 #define NOW_US INT64_C(1476386327805000)

@@ -9,6 +9,7 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/facts.h"
 #include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/wire/request.h"
 #include "test/fuzz/fuzz.h"
 
 static void read_as_everything(json_t *msg)
@@ -56,6 +57,26 @@ static void read_as_everything(json_t *msg)
     arena_free(&a);
 }
 
+/* What was read as a request can be sent as one. */
+static void read_as_requests(json_t *msg)
+{
+    for (int op = 0; op < N_REQUESTS; op++) {
+        struct arena a;
+        struct err e;
+        struct node_request r = {.op = (enum request_op)op};
+        arena_init(&a);
+        int rc = request_read(msg, &a, &r, &e);
+        tell(request_form(r.op)->name, rc, e.msg);
+        CLAIM(rc == 0 || e.msg[0]);
+        if (rc == 0) {
+            json_t *again = request_pack(&r);
+            CLAIM(again && request_read(again, &a, &r, &e) == 0);
+            json_decref(again);
+        }
+        arena_free(&a);
+    }
+}
+
 static void one_message(json_t *msg)
 {
     struct strbuf out = STRBUF_INIT;
@@ -64,6 +85,7 @@ static void one_message(json_t *msg)
     json_t *value;
     CLAIM(json_is_object(msg));
     read_as_everything(msg);
+    read_as_requests(msg);
     json_object_foreach(msg, name, value)
         if (json_is_object(value))
             read_as_everything(value);

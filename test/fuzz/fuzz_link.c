@@ -229,35 +229,38 @@ static void ask_everything(struct daemon_end *d)
                                    .stdout_path = "/n/out",
                                    .stderr_path = "/n/err",
                                    .step = "job"};
-    const struct node_user user = {.name = "u", .password = "p"};
-    const struct node_account account = {
+    const struct request_user_add user = {.name = "u", .password = "p"};
+    const struct request_account_take account = {
         .name = "j", .dir = "/n/jobs/j", .first = 70000, .count = 9};
-    node_mount_folder(l, "/n/s", "/n/t", true, on_done, next(d));
+    node_ask(l, REQUEST(mount_folder, .source = "/n/s", .target = "/n/t", .shared = true), on_done,
+             next(d));
     node_run(l, &spec, on_task, next(d));
     node_tasks(l, on_tasks, next(d));
     node_health(l, on_health, next(d));
     node_list_dir(l, NULL, "/n", "", on_dir, next(d));
     node_read_file(l, "+j", "/n", "a", 0, 100, on_bytes, next(d));
     node_clean(l, false, on_texts, next(d));
-    node_make_dirs(l, "u", paths, 2, on_done, next(d));
-    node_open_folder(l, "/n/s", on_done, next(d));
-    node_unmount(l, "/n/t", on_done, next(d));
-    node_drop_unlinked(l, &(struct node_unlinked){"/n/p", "/n/u", "/n/l"}, on_done, next(d));
-    node_remove_tree(l, "/n/x", on_done, next(d));
-    node_append(l, NULL, "/n/a/log", "text\n", on_done, next(d));
-    node_write_file(l, "u", "/n/a/f", "text\n", 0644, on_done, next(d));
-    node_signal(l, "g-1-2-0", 15, on_done, next(d));
-    node_forget(l, "g-1-2-0", on_done, next(d));
-    node_ping(l, on_done, next(d));
-    node_user_add(l, &user, on_done, next(d));
-    node_user_remove(l, NULL, on_done, next(d));
-    node_account_take(l, &account, on_done, next(d));
-    node_account_key(l, "j", "key", on_done, next(d));
-    node_account_release(l, "j", on_done, next(d));
-    node_remove_root(l, on_done, next(d));
-    node_reboot(l, on_done, next(d));
-    node_remote_open(l, "+j", "j", on_done, next(d));
-    node_remote_close(l, "j", on_done, next(d));
+    node_ask(l, REQUEST(make_dirs, .paths = paths, .n_paths = 2, .as = "u"), on_done, next(d));
+    node_ask(l, REQUEST(open_folder, .path = "/n/s"), on_done, next(d));
+    node_ask(l, REQUEST(unmount, .target = "/n/t"), on_done, next(d));
+    node_ask(l, REQUEST(drop_unlinked, .dir = "/n/p", .used = "/n/u", .links = "/n/l"), on_done,
+             next(d));
+    node_ask(l, REQUEST(remove_tree, .path = "/n/x"), on_done, next(d));
+    node_ask(l, REQUEST(append, .path = "/n/a/log", .text = "text\n"), on_done, next(d));
+    node_ask(l, REQUEST(write_file, .path = "/n/a/f", .text = "text\n", .mode = 0644, .as = "u"),
+             on_done, next(d));
+    node_ask(l, REQUEST(signal, .task = "g-1-2-0", .signal = 15), on_done, next(d));
+    node_ask(l, REQUEST(forget, .task = "g-1-2-0"), on_done, next(d));
+    node_ask(l, BARE_REQUEST(ping), on_done, next(d));
+    node_ask(l, REQUEST_OF(user_add, user), on_done, next(d));
+    node_ask(l, REQUEST(user_remove, .name = NULL), on_done, next(d));
+    node_ask(l, REQUEST_OF(account_take, account), on_done, next(d));
+    node_ask(l, REQUEST(account_key, .name = "j", .private_key = "key"), on_done, next(d));
+    node_ask(l, REQUEST(account_release, .name = "j"), on_done, next(d));
+    node_ask(l, BARE_REQUEST(remove_root), on_done, next(d));
+    node_ask(l, BARE_REQUEST(reboot), on_done, next(d));
+    node_ask(l, REQUEST(remote_open, .job = "j", .as = "+j"), on_done, next(d));
+    node_ask(l, REQUEST(remote_close, .job = "j"), on_done, next(d));
     node_usage(l, on_usage, next(d));
 }
 

@@ -11,8 +11,8 @@
  */
 #include <inttypes.h>
 
-#include "api/azstorage/errors.h"
-#include "api/azstorage/range.h"
+#include "api/plane/storage/errors.h"
+#include "api/plane/storage/range.h"
 #include "test/fuzz/fuzz.h"
 
 static void read_part(const char *text, uint64_t size)

@@ -14,14 +14,15 @@
 #include <microhttpd.h>
 #include <strings.h>
 
-#include "api/aad/aad.h"
-#include "api/azstorage/errors.h"
-#include "api/azstorage/link.h"
-#include "api/azstorage/range.h"
 #include "api/http/auth.h"
 #include "api/http/http_priv.h"
 #include "api/http/router.h"
 #include "api/http/xml.h"
+#include "api/login/aad.h"
+#include "api/plane/storage/errors.h"
+#include "api/plane/storage/link.h"
+#include "api/plane/storage/range.h"
+#include "lib/cache.h"
 #include "lib/jsontext.h"
 #include "test/fuzz/fuzz.h"
 
@@ -223,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .token_lifetime_s = 3600,
                                  .directory = &directory},
                       .endpoint = "https://localhost:7443",
-                      .tokens = token_cache_create()};
+                      .tokens = cache_new(&auth_tokens)};
     struct fake_connection c = {0};
     struct pieces in = {(const char *)data, (const char *)data + size};
     char *first = next_line(&in), *lines[32];
@@ -257,12 +258,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         answer(&r);
         MHD_destroy_response(r.response);
         json_decref(r.body);
+        request_free_owned(&r);
         strbuf_free(&r.raw);
         arena_free(&r.arena);
     }
     for (int i = 0; i < n; i++)
         free(lines[i]);
     free(first);
-    token_cache_destroy(api.tokens);
+    cache_free(api.tokens);
     return 0;
 }

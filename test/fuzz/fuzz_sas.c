@@ -7,9 +7,9 @@
  *
  * What is read must be the same each time, and no signature that was not made with the key is one.
  */
-#include "api/azstorage/errors.h"
-#include "api/azstorage/sas.h"
 #include "api/http/url.h"
+#include "api/plane/storage/errors.h"
+#include "api/plane/storage/sas.h"
 #include "lib/timefmt.h"
 #include "test/fuzz/fuzz.h"
 

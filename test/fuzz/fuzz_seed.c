@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "api/seed/steps.h"
+#include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
 #include "test/fuzz/fuzz.h"
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <strings.h>
 
-#include "api/azstorage/shared_key.h"
+#include "api/plane/storage/shared_key.h"
 #include "test/fuzz/fuzz.h"
 
 #define PAIRS_MAX 40

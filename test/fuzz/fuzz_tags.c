@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "api/azblob/tag_words.h"
+#include "api/plane/blob/tag_words.h"
 #include "test/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

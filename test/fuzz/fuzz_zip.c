@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "nodeagent-proto/agent/zip/zip.h"
 #include "test/fuzz/fuzz.h"
-#include "zip/zip.h"
 
 static const struct zip_limits limits = {1 << 20, 64};
 

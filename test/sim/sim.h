@@ -7,12 +7,12 @@
 #ifndef TEST_SIM_SIM_H
 #define TEST_SIM_SIM_H
 
-#include "files/files.h"
-#include "front/batch/batch.h"
-#include "front/batchai.h"
 #include "lib/guid.h"
 #include "nodeagent-proto/link/fake.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
+#include "storage/folders/files.h"
 #include "storage/storage.h"
 #include "test/sim/sim_disk.h"
 #include "test/sim/sim_loop.h"

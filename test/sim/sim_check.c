@@ -8,6 +8,7 @@
 
 #include "lib/guid.h"
 #include "model/capacity.h"
+#include "scheduler/fleet/fleet.h"
 #include "test/sim/sim_view.h"
 
 /* Nodes that idle in vain for this long, beside a job that they suffice for, were forgotten. */
@@ -119,6 +120,11 @@ bool sim_withheld(const struct view *v, const struct node *n)
 {
     int i = sim_view_machine(v, n);
     return i >= 0 && ((v->drained | v->m->life->missing) & 1U << i);
+}
+
+bool sim_gets_nothing(const struct view *v, const struct node *n)
+{
+    return sim_withheld(v, n) || fleet_node_closed(sched_fleet(v->m->life->s), n->id);
 }
 
 /* --- jobs
@@ -261,7 +267,7 @@ static int head_of(const struct view *v, const struct cluster *c)
 static bool has_room(const struct view *v, const struct node *n, const struct run *r)
 {
     struct capacity left = n->has;
-    if (n->state != NODE_IDLE || sim_withheld(v, n))
+    if (n->state != NODE_IDLE || sim_gets_nothing(v, n))
         return false;
     for (size_t i = 0; i < v->n_held; i++)
         if (v->held[i].node_id == n->id) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/fleet/file_server.h"
+#include "scheduler/fleet/mount/file_server.h"
 #include "test/sim/sim_view.h"
 
 #define SERVERS_MAX 3

@@ -15,7 +15,7 @@
 #define MACHINE_CLUSTERS (MACHINES / JOB_NODES)
 
 /* A client would use it. */
-static bool there(const struct thing *t, enum thing_kind kind)
+bool sim_there(const struct thing *t, enum thing_kind kind)
 {
     bool in_use = !t->tree || (!t->tree->gone && !t->tree->delete_asked);
     bool known = t->acknowledged || t->kind == THING_JOB; /* others are made in it */
@@ -27,7 +27,7 @@ struct thing *sim_pick(struct sim *m, enum thing_kind kind)
     struct thing *found[THINGS_MAX];
     int n = 0;
     for (int i = 0; i < m->n_things; i++)
-        if (there(m->things[i], kind))
+        if (sim_there(m->things[i], kind))
             found[n++] = m->things[i];
     return n > 0 ? found[any(m, n)] : NULL;
 }
@@ -36,7 +36,7 @@ int sim_count(const struct sim *m, enum thing_kind kind)
 {
     int n = 0;
     for (int i = 0; i < m->n_things; i++)
-        n += there(m->things[i], kind);
+        n += sim_there(m->things[i], kind);
     return n;
 }
 
@@ -158,7 +158,7 @@ static void add_cluster(struct sim *m)
 /* --- changing
  * ---------------------------------------------------------------------------------------- */
 
-static void scale(struct sim *m, struct thing *t, struct scale s)
+void sim_scale(struct sim *m, struct thing *t, struct scale s)
 {
     struct err e = {0};
     struct cluster c;
@@ -177,7 +177,7 @@ static void resize(struct sim *m)
 {
     struct thing *t = sim_pick(m, THING_CLUSTER);
     if (t)
-        scale(m, t, any_scale(m));
+        sim_scale(m, t, any_scale(m));
 }
 
 static void terminate(struct sim *m)
@@ -356,9 +356,11 @@ static void bad_disk(struct sim *m)
     struct fake_node *n = any_node(m);
     if (!n)
         return;
-    bool bad = chance(m, 50);
-    sim_trace(m, "the disk of %s is %s", fake_name(n), bad ? "bad" : "good");
-    fake_set_bad_disk(n, bad);
+    static const char *const words[] = {"bad", "full", "good"};
+    int which = any(m, 3);
+    sim_trace(m, "the disk of %s is %s", fake_name(n), words[which]);
+    fake_set_bad_disk(n, which == 0);
+    fake_set_full(n, which == 1);
 }
 
 static void share(struct sim *m)
@@ -524,6 +526,7 @@ void sim_heal(struct sim *m)
         fake_set_hung(n, false);
         fake_set_refusals(n, 0);
         fake_set_bad_disk(n, false);
+        fake_set_full(n, false);
     }
     m->share = SHARE_MOUNTS;
     if (m->missing != 0) {
@@ -546,6 +549,8 @@ void sim_heal(struct sim *m)
         sim_tasks_heal(m);
     if (!sim_failed(m))
         sim_pools_heal(m);
+    if (!sim_failed(m))
+        sim_lend(m);
     sim_make_room(m);
 }
 
@@ -553,21 +558,21 @@ void sim_heal(struct sim *m)
 void sim_make_room(struct sim *m)
 {
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)
-        if (there(m->things[i], THING_CLUSTER))
-            scale(m, m->things[i],
-                  i % 2 ? (struct scale){.kind = SCALE_AUTO, .maximum = JOB_NODES}
-                        : (struct scale){.kind = SCALE_MANUAL,
-                                         .target = JOB_NODES,
-                                         .dealloc = DEALLOC_REQUEUE});
+        if (sim_there(m->things[i], THING_CLUSTER))
+            sim_scale(m, m->things[i],
+                      i % 2 ? (struct scale){.kind = SCALE_AUTO, .maximum = JOB_NODES}
+                            : (struct scale){.kind = SCALE_MANUAL,
+                                             .target = JOB_NODES,
+                                             .dealloc = DEALLOC_REQUEUE});
     arena_free(&m->a);
 }
 
 void sim_make_empty(struct sim *m)
 {
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)
-        if (there(m->things[i], THING_CLUSTER))
-            scale(m, m->things[i],
-                  (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+        if (sim_there(m->things[i], THING_CLUSTER))
+            sim_scale(m, m->things[i],
+                      (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
 }
 
 void sim_renew(struct sim *m)

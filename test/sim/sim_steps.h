@@ -23,6 +23,13 @@ static inline int64_t wall(struct sim *m)
     return loop_wall_us(m->life->loop);
 }
 
+/* A client would use it. */
+bool sim_there(const struct thing *t, enum thing_kind kind);
+void sim_scale(struct sim *m, struct thing *t, struct scale s);
+
+/* sim_lend.c: if there is a cluster of each kind on machines, and all is healed. */
+void sim_lend(struct sim *m);
+
 /* sim_jobs.c: some jobs are made. */
 void sim_add_jobs(struct sim *m);
 

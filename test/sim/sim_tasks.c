@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/batch/tasks.h"
 #include "model/batch/job_states.h"
+#include "scheduler/front/batch/tasks.h"
 #include "test/sim/sim_steps.h"
 #include "test/sim/sim_view.h"
 

@@ -143,7 +143,7 @@ static void draw(struct picture *p, const struct view *v, const struct cluster *
     for (size_t i = 0; i < v->n_nodes && p->n_nodes < NODES_MAX; i++) {
         const struct node *n = &v->nodes[i];
         bool serves = n->state == NODE_IDLE || n->state == NODE_PREPARING;
-        if (n->cluster_id == c->id && serves && !sim_withheld(v, n))
+        if (n->cluster_id == c->id && serves && !sim_gets_nothing(v, n))
             p->nodes[p->n_nodes++] = n;
     }
     p->spare = largest > p->n_nodes ? largest - p->n_nodes : 0;
@@ -280,7 +280,7 @@ static const struct node *lent(const struct view *v)
         for (size_t k = 0; k < v->n_clusters; k++)
             if (v->nodes[i].cluster_id == v->clusters[k].id &&
                 v->clusters[k].vm_priority == VM_LOWPRIORITY && v->nodes[i].machine_id != 0 &&
-                v->nodes[i].state != NODE_LEAVING && !sim_withheld(v, &v->nodes[i]))
+                v->nodes[i].state != NODE_LEAVING && !sim_gets_nothing(v, &v->nodes[i]))
                 return &v->nodes[i];
     return NULL;
 }

@@ -42,6 +42,8 @@ struct node *sim_view_node(const struct view *v, int64_t id);
 int sim_view_machine(const struct view *v, const struct node *n);
 /* Its machine is drained, or in no inventory. */
 bool sim_withheld(const struct view *v, const struct node *n);
+/* The same, or its disk has no room, as the daemon has heard. */
+bool sim_gets_nothing(const struct view *v, const struct node *n);
 /* Calls `each` with every row of a statement; false: it could not be read, which was noted. */
 struct sqlite3_stmt;
 bool sim_view_rows(struct view *v, const char *sql,

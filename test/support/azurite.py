@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from . import packages
-from .daemon import BUILD, ROOT
+from .daemon import ROOT
 from .ports import free_port
 from .storage import Plane
 from .waiting import PATIENCE
@@ -18,7 +18,7 @@ IN_MEMORY = "--inMemoryPersistence"
 def home():
     """Where it is installed; packages.Unavailable says why it cannot be."""
     npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
-    return packages.install("azurite", npm, home=BUILD / "clients" / "azurite", files=[PACKAGE])
+    return packages.install("azurite", npm, files=[PACKAGE])
 
 
 class Azurite:

@@ -90,7 +90,8 @@ SAMPLES = {
     ("CIFSMountConfiguration", "source"): "//host/share",
     ("UserAccount", "name"): "somebody",
     ("ContainerConfiguration", "type"): "docker",
-    ("VMExtension", "publisher"): "publisher-text",
+    ("VMExtension", "publisher"): "Microsoft.HpcCompute",  # others are refused
+    ("VMExtension", "type"): "NvidiaGpuDriverLinux",
     ("NetworkConfiguration", "subnetId"): "/subscriptions/ba7c4a1d-0000-4000-8000-000000000000"
     "/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/s",
     ("AutoUserSpecification", "scope"): "pool",
@@ -111,6 +112,7 @@ SAMPLES = {
 OMITTED = {
     "ResourceFile": {"autoStorageContainerName", "storageContainerUrl", "blobPrefix"},
     "UserIdentity": {"username"},
+    "UserAccount": {"windowsUserConfiguration"},  # the pools are of Linux
     "PoolInformation": {"autoPoolSpecification"},
     "JobNetworkConfiguration": {"skipWithdrawFromVNet"},
     "TaskAddParameter": {"multiInstanceSettings"},
@@ -118,7 +120,7 @@ OMITTED = {
     "ImageReference": {"virtualMachineImageId", "sharedGalleryImageId", "communityGalleryImageId"},
     "MountConfiguration": {"azureFileShareConfiguration", "nfsMountConfiguration", "cifsMountConfiguration"},
     "AzureBlobFileSystemConfiguration": {"sasKey", "identityReference"},
-    # These are not kept, as they may be secret.
+    # Nothing would heed them.
     "VMExtension": {"settings", "protectedSettings"},
     "TaskContainerSettings": {"containerHostBatchBindMounts"},
 }

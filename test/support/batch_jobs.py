@@ -78,4 +78,5 @@ class Jobs:
             reply = self.plane.call("GET", job.url)
             if reply.status == 200 and reply.json["state"] != "deleting":
                 self.plane.call("DELETE", job.url, expect=202)
-            wait_for(lambda url=job.url: self.plane.call("GET", url).status == 404, what="job gone")
+            # A task whose command had not begun is sent SIGKILL alone, 30 s later.
+            wait_for(lambda url=job.url: self.plane.call("GET", url).status == 404, 60, "job gone")

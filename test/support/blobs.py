@@ -2,12 +2,13 @@
 """What tests of blobs begin with: a daemon, a client, a container of their own."""
 
 import hashlib
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from azure.core.exceptions import HttpResponseError
-from azure.storage.blob import BlobServiceClient
+from azure.storage.blob import BlobServiceClient, generate_container_sas
 
-from .storage import KEY, StorageDaemon
+from .storage import ACCOUNT, KEY, StorageDaemon
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,12 @@ def container(client, request):
     c = client.create_container(name)
     yield c
     c.delete_container()
+
+
+def may_read(container, permission="r"):
+    """The query of a URL that reads its blobs."""
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    return generate_container_sas(ACCOUNT, container.container_name, account_key=KEY, permission=permission, expiry=until)
 
 
 @pytest.fixture

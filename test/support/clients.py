@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Published client packages, each installed into a directory of its own below the build folder, and
+"""Published client packages, each installed into a directory of its own (packages.py), and
 the programs of test/clients that use them. A package whose registry cannot be reached is skipped by
 name."""
 
-import hashlib
 import os
 import shutil
 import socket
@@ -16,7 +15,6 @@ from .daemon import BUILD, ROOT
 from .waiting import PATIENCE
 
 PROGRAMS = ROOT / "test" / "clients"
-NAME_MAX, DIGITS = 200, 12  # of a folder: no file system takes more than 255
 
 
 def needs(*tools):
@@ -45,10 +43,7 @@ def python_home(*packages):
     """An environment that has these, each with its version: "azure-cli==2.91.0"."""
     pip = ["bin/pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     venv = ["/usr/bin/python3", "-m", "venv", "--clear", "."]
-    name = "+".join(p.replace("==", "-") for p in packages)
-    if len(name) > NAME_MAX:
-        name = name[: NAME_MAX - DIGITS] + hashlib.sha256(name.encode()).hexdigest()[:DIGITS]
-    return install(name, venv, [*pip, *packages])
+    return install("+".join(p.replace("==", "-") for p in packages), venv, [*pip, *packages])
 
 
 def python_with(version):

@@ -5,6 +5,7 @@ program. No registry is reachable from outside and none is needed."""
 import io
 import os
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -17,14 +18,14 @@ from .waiting import wait_for
 BUSYBOX = Path("/bin/busybox")
 TOOLKIT = "tests/toolkit:1"  # the usual image
 TOOLS = (
-    *("sh", "cat", "cp", "df", "dirname", "echo", "env", "grep", "hostname", "id", "kill", "ls", "mkdir", "ps", "sed"),
+    *("sh", "cat", "chown", "cp", "df", "dirname", "echo", "env", "grep", "hostname", "id", "kill", "ls", "mkdir", "ps", "sed"),
     *("sleep", "test", "touch", "tr", "trap", "wc"),
 )
 
 
-def image(marker, programs=()):
-    """A root file system in a tar: busybox, a file that says which image this is, and programs, which are texts by
-    name."""
+def image(marker, programs=(), files=()):
+    """A root file system in a tar: busybox, a file that says which image this is, programs, which are texts by name,
+    and files by path: texts, or files of this machine."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
 
@@ -43,26 +44,33 @@ def image(marker, programs=()):
         for name, text in dict(programs).items():
             data = text.encode()
             tar.addfile(add(f"bin/{name}", size=len(data), mode=0o755), io.BytesIO(data))
+        for path, what in dict(files).items():
+            data = what.read_bytes() if isinstance(what, Path) else what.encode()
+            mode = what.stat().st_mode & 0o777 if isinstance(what, Path) else 0o644
+            tar.addfile(add(path.lstrip("/"), size=len(data), mode=mode), io.BytesIO(data))
         text = f"{marker}\n".encode()
         tar.addfile(add("etc/image", size=len(text), mode=0o644), io.BytesIO(text))
     return out.getvalue()
 
 
 class Engine:
-    """docker or podman, as the daemon's nodes will find it: .environment is for the daemon."""
+    """docker or podman, as the daemon's nodes will find it: .environment and .prefix are for the daemon."""
+
+    prefix = ()
 
     def __init__(self, program, environment):
         self.program, self.environment = program, environment
 
     def __call__(self, *arguments, **more):
         env = {**os.environ, **self.environment}
-        argv = [self.program, *arguments]
+        argv = [*self.prefix, self.program, *arguments]
         done = subprocess.run(argv, env=env, capture_output=True, text=not more.get("input"), timeout=120, **more)
         assert done.returncode == 0, f"{argv}: {done.stderr}"
         return done.stdout if isinstance(done.stdout, str) else done.stdout.decode()
 
-    def add_image(self, name, marker=None, programs=()):
-        self("import", "-", name, input=image(marker or name, programs))
+    def add_image(self, name, marker=None, programs=(), files=(), changes=()):
+        options = [word for change in changes for word in ("--change", change)]
+        self("import", *options, "-", name, input=image(marker or name, programs, files))
 
     def images(self):
         return self("images", "--format", "{{.Repository}}:{{.Tag}}").split()
@@ -133,20 +141,24 @@ def podman_settings(folder, engine=""):
 
 
 class Podman(Engine):
-    """The machine's podman with a store of its own."""
+    """The machine's podman with a store of its own: of this account, or of somebody."""
 
-    def __init__(self):
+    def __init__(self, somebody=None):
         self.dir = Path(tempfile.mkdtemp(prefix="batchaid-podman-"))
-        settings = podman_settings(self.dir, f'tmp_dir = "{self.dir}/tmp"\nlock_type = "file"\n')
+        more = 'cgroup_manager = "cgroupfs"\n' if somebody else ""
+        settings = podman_settings(self.dir, f'tmp_dir = "{self.dir}/tmp"\nlock_type = "file"\n{more}')
         storage = self.dir / "storage.conf"
         driver = "overlay" if os.geteuid() == 0 else "vfs"
         storage.write_text(f'[storage]\ndriver = "{driver}"\ngraphroot = "{self.dir}/store"\nrunroot = "{self.dir}/run"\n')
         super().__init__("podman", {**settings, "CONTAINERS_STORAGE_CONF": str(storage)})
+        if somebody:
+            self.prefix = somebody.prefix
+            somebody.give(self.dir)
 
     def __enter__(self):
         name = "batchaid-tests/probe:1"
         self.add_image(name)
-        argv = ["podman", "run", "--rm", "--network", "host", name, "/bin/sh", "-c", "exit 0"]
+        argv = [*self.prefix, "podman", "run", "--rm", "--network", "host", name, "/bin/sh", "-c", "exit 0"]
         done = subprocess.run(argv, env={**os.environ, **self.environment}, capture_output=True, text=True)
         if done.returncode != 0:
             self.__exit__()
@@ -155,13 +167,55 @@ class Podman(Engine):
         return self
 
     def __exit__(self, *_):
+        pause = self.dir / "tmp" / "pause.pid"  # it keeps the namespaces of an ordinary user's podman
+        if pause.exists():
+            os.kill(int(pause.read_text()), signal.SIGKILL)
         remove_store(self.dir)
 
 
-def podman():
+def podman(somebody=None):
     if not shutil.which("podman"):
         pytest.skip("podman is not installed")
-    return Podman()
+    return Podman(somebody)
+
+
+class Somebody:
+    """An ordinary account, with numbers for its containers, which is known to what is run with .prefix alone."""
+
+    UID = 61234
+
+    def __init__(self):
+        if os.geteuid() != 0 or not shutil.which("newuidmap"):
+            pytest.skip("an account of the tests' own needs root, and Debian's uidmap")
+        self.dir = Path(tempfile.mkdtemp(prefix="batchaid-somebody-"))
+        self.dir.chmod(0o755)
+        lines = {
+            "passwd": f"somebody:x:{self.UID}:{self.UID}::{self.dir}/home:/bin/sh",
+            "group": f"somebody:x:{self.UID}:",
+            "subuid": "somebody:3000000:65536",
+            "subgid": "somebody:3000000:65536",
+        }
+        script = ""
+        for name, line in lines.items():
+            real = Path("/etc") / name
+            (self.dir / name).write_text(f"{real.read_text() if real.exists() else ''}{line}\n")
+            script += f"mount --bind {self.dir}/{name} {real}\n"
+        for name, mode in (("home", 0o755), ("run", 0o700)):
+            (self.dir / name).mkdir(mode)
+            self.give(self.dir / name)
+        script += f"export HOME={self.dir}/home XDG_RUNTIME_DIR={self.dir}/run USER=somebody LOGNAME=somebody\n"
+        script += f'cd / && exec setpriv --reuid {self.UID} --regid {self.UID} --clear-groups --inh-caps=-all "$@"\n'
+        (self.dir / "as").write_text(script)
+        self.prefix = ("unshare", "--mount", "sh", str(self.dir / "as"))
+
+    def give(self, folder):
+        os.chown(folder, self.UID, self.UID)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.dir, ignore_errors=True)
 
 
 class Registry:

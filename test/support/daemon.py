@@ -118,6 +118,8 @@ def children(pid):
 
 
 class Daemon:
+    whose = ()  # a command that execs its tools, as the user that it is of
+
     def __init__(self, config=None, state_dir=None, arguments=(), environment=None, prefix=()):
         self.dir = Path(state_dir or tempfile.mkdtemp(prefix="batchaid-test-"))
         self.dir.chmod(0o711)  # the accounts of jobs pass through it
@@ -281,7 +283,7 @@ class Daemon:
     def tool(self, *arguments, check=True, env=None, limit=60, stdin=None):
         """Runs `batchaid ARGUMENTS... --state-dir` of this daemon; returns the finished process."""
         first, rest = arguments[0], list(arguments[1:])
-        argv = [str(BATCHAID), first, "--state-dir", str(self.state_dir)] + rest
+        argv = [*self.whose, str(BATCHAID), first, "--state-dir", str(self.state_dir)] + rest
         done = subprocess.run(
             argv,
             capture_output=True,

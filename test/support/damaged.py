@@ -11,6 +11,7 @@ import subprocess
 import requests
 
 from .daemon import PATIENCE, SANITIZER
+from .deep import some
 
 # No count and no instant; a count, but no state; more than an int holds.
 NUMBERS = (-1, 99, 1 << 31)
@@ -90,10 +91,11 @@ def outcome(d, ask):
 
 
 def wrongs(d, table, ask):
-    """What became of it with each number in each column, where it ended the daemon."""
+    """What became of it with each number in each column (in the check: with one number, another in the next column),
+    where it ended the daemon."""
     wrong = []
-    for column in numbers(d.kept, table):
-        for number in NUMBERS:
+    for turn, column in enumerate(numbers(d.kept, table)):
+        for number in some(NUMBERS, first=turn, step=len(NUMBERS)):
             edit(d, table, column, number)
             what = outcome(d, ask)
             wrong += [f"{table}.{column} = {number}: {what}"] if what else []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Libraries that are preloaded into a daemon: failing.c lets one of its calls fail, or counts them; clock.c sets
-its clocks."""
+"""Libraries that are preloaded into a daemon: failing.c lets one of its calls fail, or counts them; killing.c kills
+it before one of them; clock.c sets its clocks."""
 
 import os
 import shutil
@@ -39,6 +39,30 @@ def preloaded(library, **more):
 def environment(library, kind, at, count):
     """Of a daemon whose call number `at` of this kind fails (0: none); `count` gets a byte for each."""
     return preloaded(library, FAILING_CALL=kind, FAILING_AT=at, FAILING_COUNT=count)
+
+
+class Killer:
+    """Kills daemons with its environment, as kill -9 does, before one of their calls that change files."""
+
+    def __init__(self, folder):
+        self.file = folder / "killing"
+        self.file.write_bytes(bytes(16))
+        self.environment = preloaded(built(folder, "killing"), KILLING_FILE=self.file)
+
+    def arm(self, calls):
+        """The next call but so many will not be made; 0: all are made."""
+        with open(self.file, "r+b") as f:
+            f.write(struct.pack("q", calls))
+
+    @property
+    def left(self):
+        """How many calls it has still to live, if it was armed and is not dead."""
+        return struct.unpack("qq", self.file.read_bytes())[0]
+
+
+@pytest.fixture
+def killer(tmp_path):
+    return Killer(tmp_path)
 
 
 class Clock:

@@ -2,6 +2,7 @@
 """An image for containers out of programs of this machine, with the libraries that they load: where no registry can
 be reached, and no package be installed into an image."""
 
+import io
 import re
 import subprocess
 import tarfile
@@ -35,8 +36,9 @@ def closure(roots):
     return wanted
 
 
-def write_image(tar_path, roots, marker):
-    """Writes the tar of a root file system. Links of folders (/bin, /lib) stay what they are here."""
+def write_image(tar_path, roots, marker, files=()):
+    """Writes the tar of a root file system. Links of folders (/bin, /lib) stay what they are here. `files`: more of
+    them, as (path, mode, text), and links as (path, None, target)."""
     with tarfile.open(tar_path, "w") as tar:
         for top in ("bin", "sbin", "lib", "lib64"):
             if Path("/", top).is_symlink():
@@ -49,8 +51,18 @@ def write_image(tar_path, roots, marker):
         fixed = ["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/lib64/ld-linux-x86-64.so.2"]
         for name, path in sorted(closure([*BASE, *tools, *fixed, *roots]).items()):
             real = str(path.parent.resolve() / path.name)
-            if not path.is_dir() or path.is_symlink():
+            own = any(real == f[0] for f in files)
+            if not own and (not path.is_dir() or path.is_symlink()):
                 tar.add(path, arcname=real[1:], recursive=False)
+        for path, mode, text in files:
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            if mode is None:
+                entry.type, entry.linkname = tarfile.SYMTYPE, text
+                tar.addfile(entry)
+                continue
+            data = text.encode()
+            entry.size, entry.mode = len(data), mode
+            tar.addfile(entry, io.BytesIO(data))
         entry = tarfile.TarInfo("etc/image")
         marker = Path(tar_path).with_suffix(".marker"), marker
         marker[0].write_text(marker[1] + "\n")

@@ -52,7 +52,7 @@ class Mpi:
 
 
 KINDS = {
-    "openmpi": Mpi("openmpi", OPENMPI, "--hostfile $AZ_BATCHAI_MPI_HOST_FILE", ["exit", "abort"], 137),
+    "openmpi": Mpi("openmpi", OPENMPI, "-n $AZ_BATCHAI_NODE_COUNT --map-by node --hostfile $AZ_BATCHAI_MPI_HOST_FILE", ["exit", "abort"], 137),
     "mpich": Mpi("mpich", MPICH, "-genvnone -hosts $AZ_BATCH_HOST_LIST -n $AZ_BATCHAI_NODE_COUNT", ["abort"], 255),
 }
 

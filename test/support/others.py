@@ -9,8 +9,8 @@ from xml.sax.saxutils import escape
 
 
 class Others:
-    """`files`: path -> bytes, "/container/blob". `trouble`: path -> a status, "hang", "cut", a path to go on to, or a
-    list of what becomes of one request after another: None, a status, or for how many seconds (a float) it takes.
+    """`files`: path -> bytes, "/container/blob". `trouble`: path -> a status, "hang", "cut" (in the body), "torn" (in the
+    head), a path to go on to, or a list of what becomes of one request after another: None, a status, or for how many seconds (a float) it takes.
     `seen`: the requests, as (method, path, query, headers)."""
 
     PAGE = 3  # names of a page of a list
@@ -75,6 +75,9 @@ class Others:
             handler.end_headers()
             handler.wfile.write(b"half")
             handler.close_connection = True
+        elif trouble == "torn":
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Le")
+            handler.close_connection = True
         elif isinstance(trouble, str):
             self.answer(handler, 302, Location=trouble)
         elif isinstance(trouble, list):  # the first of these, and then the others
@@ -106,7 +109,11 @@ class Others:
         names = sorted(p[len(container) + 1 :] for p in self.files if p.startswith(start))
         after = query.get("marker", [""])[0]
         names = [n for n in names if n > after]
-        blobs = "".join(f"<Blob><Name>{escape(n)}</Name></Blob>" for n in names[: self.PAGE])
+        blobs = "".join(
+            f"<Blob><Name>{escape(n)}</Name><Properties><Content-Length>{len(self.files[f'{container}/{n}'])}"
+            "</Content-Length></Properties></Blob>"
+            for n in names[: self.PAGE]
+        )
         more = names[self.PAGE - 1] if len(names) > self.PAGE else ""
         xml = f"<?xml version='1.0'?><EnumerationResults><Blobs>{blobs}</Blobs><NextMarker>{escape(more)}</NextMarker>"
         self.answer(handler, 200, f"{xml}</EnumerationResults>".encode())

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Published packages, each installed into a directory of its own below the build folder."""
+"""Published packages, each installed into a directory of its own, named after what is installed and how: in the user's
+cache, so that another checkout has it too, or below the build folder where there is no home."""
 
 import fcntl
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 from .daemon import BUILD
+
+NAME_MAX, DIGITS = 200, 12  # of a folder: no file system takes more than 255
 
 
 class Unavailable(Exception):
@@ -22,12 +27,21 @@ def caller_environment():
     return dict(pairs)
 
 
+def cache():
+    env = caller_environment()
+    if "XDG_CACHE_HOME" in env:
+        return Path(env["XDG_CACHE_HOME"]) / "batchaid" / "clients"
+    return Path(env["HOME"]) / ".cache" / "batchaid" / "clients" if "HOME" in env else BUILD / "clients"
+
+
 def install(name, *commands, home=None, files=(), env=None):
     """The directory of a package, installed by these commands unless it has been before. One at a time:
-    test files that run side by side share what is installed."""
-    home = home or BUILD / "clients" / name
-    home.mkdir(parents=True, exist_ok=True)
+    test files that run side by side share what is installed. `files` are copied into it before. With `home` it is there,
+    whatever is installed."""
     recipe = repr(commands) + "".join(Path(f).read_text() for f in files)
+    digest = hashlib.sha256(recipe.encode()).hexdigest()[:DIGITS]
+    home = home or cache() / f"{re.sub(r'[^A-Za-z0-9.+-]', '-', name).strip('-')[:NAME_MAX]}-{digest}"
+    home.mkdir(parents=True, exist_ok=True)
     ready = home / "ready"
     with (home.parent / f".{home.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -137,7 +137,8 @@ def expected(properties):
 def std_files(properties):
     """The names of the files of standard output and error."""
     names = [f"-{name}.txt" if name else ".txt" for name in expected(properties).files]
-    return {stream + name for stream in ("stdout", "stderr") for name in names}
+    errors = [name.replace("-wk", "") if "caffe2Settings" in properties else name for name in names]
+    return {"stdout" + name for name in names} | {"stderr" + name for name in errors}
 
 
 @dataclass

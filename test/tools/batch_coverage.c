@@ -3,8 +3,8 @@
  * Writes docs/batch-coverage.md out of the tables of routes of Azure Batch's two planes. `make
  * docs-update` puts it in its place; a test fails while the page differs from what this prints.
  */
-#include "api/batch/batch.h"
-#include "api/batchrm/batchrm.h"
+#include "api/arm/batch/batchrm.h"
+#include "api/plane/batch/batch.h"
 #include "test/tools/clients_seen.h"
 
 /* Bits of versions are in their order. */
@@ -48,8 +48,8 @@ static void print_plane(const struct service *s, const char *seen_file)
 int main(void)
 {
     printf("# Coverage of Azure Batch\n\n"
-           "`make docs-update` writes this page from the tables of routes (`api/batch/`,\n"
-           "`api/batchrm/service.c`). A version between the first and the last of a row has it "
+           "`make docs-update` writes this page from the tables of routes (`api/plane/batch/`,\n"
+           "`api/arm/batch/service.c`). A version between the first and the last of a row has it "
            "too.\n"
            "The clients are those of `docs/clients.md`; each took a pool, a job and its tasks, or\n"
            "an account, through their life (`make check-clients`).\n\n"

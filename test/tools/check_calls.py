@@ -95,7 +95,8 @@ def cycles(graph):
 def look(root, build):
     """(calls upwards, cycles inside rooms, files without an object)"""
     below = rooms.load()
-    defined, used, missing = symbols(root, build, sources(root, below))
+    files = sources(root, below) + sources(root / build / "gen", below)
+    defined, used, missing = symbols(root, build, files)
     graph, room = calls(defined, used, below)
     up = sorted((f, t) for f, targets in graph.items() for t in targets if room[t] not in below[room[f]])
     inside = {f: [t for t in targets if room[t] == room[f]] for f, targets in graph.items()}

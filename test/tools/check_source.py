@@ -31,12 +31,39 @@ BANNED = {
 BANNED_CALL = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(BANNED))
 # SQLite is called in two files; tests may look for themselves.
 SQL_FILES, SQL_CALL = ("storage/sql.c", "storage/query.c"), re.compile(r"(?<![\w.>])(sqlite3_\w+)\s*\(")
+# Statements stand in storage/sql/; these make SQL at run time, or run it where no statement can be prepared.
+SQL_TEXT = re.compile(r"\b(SELECT|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM) ")
+SQL_TEXT_FILES = {"storage/changes.c": "triggers, made of a table of kinds",
+                  "storage/check.c": "rows without the row that they refer to, by the schema; a mark in a copy",
+                  "storage/db.c": "the epoch of a start, before the first turn",
+                  "storage/key.c": "what proves the key of a copy",
+                  "storage/sql.c": "the term of a database that may be damaged or old"}
+# The constants of the usual hash functions and generators.
+HASH_FILE, HASH = "lib/hash.c", re.compile(r"2166136261|16777619|0x9e3779b9|0xbf58476d|0xcbf29ce4", re.I)
+# Bodies are accepted in one place.
+ACCEPT_FILE, ACCEPT = "api/http/accept.c", re.compile(r"(?<![\w.>])(schema_accept(?:_partial|_as)?)\s*\(")
+# Values of JSON belong to the request (request_own()) or to a scope (json_auto_t). How often each file below api/ frees
+# one by hand: no other file does, and a number may only become smaller.
+JSON_FREE = re.compile(r"(?<![\w.>])json_(?:decrefp?|delete)\s*\(")
+JSON_FREES = {
+    "api/admin/story.c": 1, "api/arm/authorization/assignments.c": 1, "api/arm/batch/about.c": 1,
+    "api/arm/batch/child.c": 1, "api/arm/batchai/listing.c": 1, "api/arm/batchai/render.c": 3, "api/arm/may.c": 1,
+    "api/arm/storage/share_list.c": 1, "api/http/odata.c": 1, "api/http/paging.c": 1, "api/http/reply.c": 1,
+    "api/http/request_life.c": 1, "api/plane/batch/applications.c": 2, "api/plane/batch/certificate_rows.c": 2,
+    "api/plane/batch/list.c": 1, "api/plane/batch/node_show.c": 6, "api/plane/batch/reply.c": 1,
+    "api/plane/batch/statistics.c": 1, "api/plane/batch/stats.c": 1, "api/plane/blob/tag_check.c": 1,
+    "api/plane/blob/tags.c": 3, "api/plane/blob/work.c": 1, "api/plane/file/smb.c": 1, "api/plane/storage/items.c": 2,
+    "api/plane/storage/service_settings.c": 1, "api/testing/events.c": 1, "api/testing/log.c": 2,
+    "api/testing/rules.c": 1, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 3,
+    "api/testing/seed/dump_parts.c": 3, "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,
+    "api/testing/seed/seed_doc.c": 1, "api/testing/seed/seed_error.c": 1,
+}
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
 COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
 # Texts of these rooms have the words of fronts in braces, and placeholders of the site's rules: where each is listed.
-WORD_ROOMS, WORD = ("model", "scheduler", "front"), re.compile(r"(?<!\$)\{(\w+)\}")
+WORD_ROOMS, WORD = ("model", "scheduler"), re.compile(r"(?<!\$)\{(\w+)\}")
 WORD_LISTS = {"model/front_words.c": re.compile(r"^ +WORD\((\w+)\),$", re.M),
-              "scheduler/fleet/mount_command.c": re.compile(r'\{"\{(\w+)\}", w->')}
+              "scheduler/fleet/mount/command.c": re.compile(r'\{"\{(\w+)\}", w->')}
 
 
 # What tests make beside the sources while others look.
@@ -83,9 +110,40 @@ def check_c(name, lines):
         sql = not COMMENT_LINE.match(line) and SQL_CALL.search(LITERAL.sub("", line))
         if sql and str(name) not in SQL_FILES and not str(name).startswith("test/"):
             yield f"{name}:{number}: {sql[1]}() is called; only {' and '.join(SQL_FILES)} call SQLite"
+        texts = [] if COMMENT_LINE.match(line) else [m[0] for m in LITERAL.finditer(line) if m[0][0] == '"']
+        if str(name).startswith("storage/") and name not in SQL_TEXT_FILES and any(map(SQL_TEXT.search, texts)):
+            yield f"{name}:{number}: SQL stands in storage/sql/"
+        if HASH.search(line) and str(name) != HASH_FILE and not str(name).startswith("test/"):
+            yield f"{name}:{number}: a hash of its own; use lib/hash.h"
     for function, start, length in functions(lines):
         if length > FUNCTION_LIMIT:
             yield f"{name}:{start}: {function}() has {length} lines; {FUNCTION_LIMIT} are the limit"
+
+
+# Rows of tables of properties are written by the macros of one header.
+ROW_FILE, BARE_ROW = "model/schema_rows.h", re.compile(r"(?<![\w\])])\.kind\s*=\s*FIELD_")
+
+
+def check_rows(name, lines):
+    for number, line in enumerate(lines, 1):
+        if name != ROW_FILE and not COMMENT_LINE.match(line) and BARE_ROW.search(LITERAL.sub("", line)):
+            yield f"{name}:{number}: a property's row without a macro; those of {ROW_FILE} write rows"
+
+
+def check_accepts(name, lines):
+    for number, line in enumerate(lines, 1):
+        match = not COMMENT_LINE.match(line) and ACCEPT.search(LITERAL.sub("", line))
+        if match and name != ACCEPT_FILE:
+            yield f"{name}:{number}: {match[1]}() is called; request_accept() of api/http/accept.h accepts bodies"
+
+
+def check_json_frees(name, lines):
+    frees = sum(len(JSON_FREE.findall(LITERAL.sub("", line))) for line in lines if not COMMENT_LINE.match(line))
+    known = JSON_FREES.get(name, 0)
+    if frees > known:
+        yield f"{name}: frees a JSON value in {frees} places, not in {known}: use request_own() or json_auto_t"
+    elif frees < known:
+        yield f"{name}: frees a JSON value in {frees} places: let JSON_FREES of check_source.py say that"
 
 
 def known_words(root):
@@ -115,11 +173,15 @@ def check_format(root):
 
 def main(root):
     complaints, long_functions, words = [], [], known_words(root)
-    for file in sources(root, ".c", ".h", ".py", ".sh"):
+    for file in [*sources(root, ".c", ".h", ".py", ".sh"), *sorted((root / "storage").rglob("*.sql"))]:
         name, lines = str(file.relative_to(root)), file.read_text().splitlines()
         complaints += check_text(name, lines)
         if file.suffix in (".c", ".h"):
             complaints += check_c(name, lines)
+            complaints += check_rows(name, lines)
+            if name.startswith("api/"):
+                complaints += check_accepts(name, lines)
+                complaints += check_json_frees(name, lines)
             if name.split("/")[0] in WORD_ROOMS:
                 complaints += check_words(name, lines, words)
             long_functions += [f"{name}:{start}: {function}() has {length} lines"

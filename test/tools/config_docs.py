@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Keeps the texts that are generated from the table of settings (daemon/config_table.c).
+"""Keeps the texts that are generated from the table of settings (daemon/config/config_table.c).
 
     config_docs.py            lists what is stale; exit code 1 if anything is
     config_docs.py --write    brings it up to date

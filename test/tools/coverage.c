@@ -3,7 +3,7 @@
  * Writes docs/api-coverage.md out of the route table and the field tables. `make docs-update` puts
  * it in its place; a test fails while the page differs from what this prints.
  */
-#include "api/batchai/batchai.h"
+#include "api/arm/batchai/batchai.h"
 #include "model/schema.h"
 #include "model/wishes.h"
 #include "test/tools/clients_seen.h"
@@ -118,12 +118,9 @@ static void print_notes(const struct field *f)
         unsigned flag;
         const char *text;
     } notes[] = {
-        {FIELD_REQUIRED, ", required"},
-        {FIELD_READONLY, ", read-only"},
-        {FIELD_SECRET, ", secret: never shown"},
-        {FIELD_MUTABLE, ", can be changed"},
-        {FIELD_INPUT_ONLY, ", older name: taken, not shown"},
-        {FIELD_DISCARD, ", taken, not kept"},
+        {FIELD_REQUIRED, ", required"},           {FIELD_READONLY, ", read-only"},
+        {FIELD_SECRET, ", secret: never shown"},  {FIELD_MUTABLE, ", can be changed"},
+        {FIELD_INPUT_ONLY, ", taken, not shown"}, {FIELD_DISCARD, ", taken, not kept"},
     };
     printf("%s", kind_text(f));
     print_values(f);
@@ -191,7 +188,8 @@ int main(void)
 {
     printf(
         "# API coverage\n\n"
-        "`make docs-update` writes this page from the route table (`api/batchai/service.c`) and "
+        "`make docs-update` writes this page from the route table (`api/arm/batchai/service.c`) "
+        "and "
         "the field\n"
         "tables (`model/schema/`). The clients are those of `docs/clients.md`; each took a cluster "
         "and a\n"

@@ -11,6 +11,14 @@
 
 #include "lib/library.h"
 
+/* libssh2 1.11.1 has a second name for callbacks of the function type that it wants, and calls the
+ * first deprecated. */
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+#define SSH2_CALLBACK_SET libssh2_session_callback_set2
+#else
+#define SSH2_CALLBACK_SET libssh2_session_callback_set
+#endif
+
 #define SSH2_FUNCTIONS(X)                                                                          \
     X(libssh2_agent_connect)                                                                       \
     X(libssh2_agent_disconnect)                                                                    \
@@ -41,7 +49,7 @@
     X(libssh2_knownhost_get)                                                                       \
     X(libssh2_knownhost_init)                                                                      \
     X(libssh2_knownhost_readfile)                                                                  \
-    X(libssh2_session_callback_set)                                                                \
+    X(SSH2_CALLBACK_SET)                                                                           \
     X(libssh2_session_free)                                                                        \
     X(libssh2_session_handshake)                                                                   \
     X(libssh2_session_hostkey)                                                                     \

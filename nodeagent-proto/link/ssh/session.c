@@ -129,20 +129,25 @@ static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int f
 
 /* ---- the session ---- */
 
+static void set_callback(struct ssh *l, LIBSSH2_SESSION *session, int type, void (*f)(void))
+{
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+    l->lib.SSH2_CALLBACK_SET(session, type, f);
+#else
+    void *p; /* C has no cast from a function to void * */
+    memcpy(&p, &f, sizeof p);
+    l->lib.SSH2_CALLBACK_SET(session, type, p);
+#endif
+}
+
 LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 {
     LIBSSH2_SESSION *session = l->lib.libssh2_session_init_ex(get, put, resize, l);
     if (!session)
         return NULL;
     l->lib.libssh2_session_set_blocking(session, 0);
-    /* libssh2 takes the callbacks as void *. */
-    ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
-    ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
-    void *p;
-    memcpy(&p, &receive, sizeof p);
-    l->lib.libssh2_session_callback_set(session, LIBSSH2_CALLBACK_RECV, p);
-    memcpy(&p, &transmit, sizeof p);
-    l->lib.libssh2_session_callback_set(session, LIBSSH2_CALLBACK_SEND, p);
+    set_callback(l, session, LIBSSH2_CALLBACK_RECV, (void (*)(void))take_received);
+    set_callback(l, session, LIBSSH2_CALLBACK_SEND, (void (*)(void))put_to_send);
     return session;
 }
 

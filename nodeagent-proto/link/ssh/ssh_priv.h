@@ -18,19 +18,19 @@
  *
  * Logging in runs on the thread pool (bcrypt of a passphrase takes its time, an ssh-agent blocks).
  * While it does (`work_busy`) the loop touches neither session nor buffers. Files of this machine
- * (known_hosts, keys) may be on a file system that hangs, so workers of files/ read and write them:
- * struct ssh_file. Meanwhile (`asking`) the link waits, and may end.
+ * (known_hosts, keys) may be on a file system that hangs, so workers of storage/folders/ read and
+ * write them: struct ssh_file. Meanwhile (`asking`) the link waits, and may end.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 #define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 
 #include <uv.h>
 
-#include "files/files.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/link/ssh/functions.h"
+#include "storage/folders/files.h"
 
 #define SSH_LINE_MAX 600          /* of an agent's stderr; a longer line is cut into several */
 #define SSH_ROOM     (256U << 10) /* bytes on their way to the socket before a step must wait */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Caffe2: the script once on each node. Its processes find each other through the directory that
- * the nodes share, by the script's own means.
+ * the nodes share, by the script's own means. Its files are called as the service called them.
  */
 #include "scheduler/run/launch/toolkit.h"
 
@@ -23,7 +23,7 @@ bool plan_caffe2(struct arena *a, const struct launch_input *in, struct launch_p
                                          .env = v.items,
                                          .n_env = v.n,
                                          .stdout_name = arena_printf(a, "stdout-wk-%zu.txt", i),
-                                         .stderr_name = arena_printf(a, "stderr-wk-%zu.txt", i)};
+                                         .stderr_name = arena_printf(a, "stderr-%zu.txt", i)};
         launch_add(a, out, &p);
     }
     out->end = LAUNCH_ENDS_WITH_ALL;

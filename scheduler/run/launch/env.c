@@ -40,14 +40,23 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
     return arena_concat(a, job_dir(a, in, rank), "/hostfile");
 }
 
+/* How many ranks a node is for: as many as it has, where the toolkit counts them; a command of the
+ * user's own counts by itself. */
+static size_t slots_of(const struct launch_input *in, size_t i)
+{
+    const struct launch_node *n = &in->nodes[i];
+    if (in->spec->tool != TOOL_CUSTOM)
+        return launch_share(in, launch_ranks(in), i);
+    return (size_t)(n->gpus > 0 ? n->gpus : n->cores);
+}
+
 /* As Open MPI reads it. Nodes without a rank are in it too, for those who start something there by
  * themselves; mpirun begins with the first. */
 static const char *host_file(struct arena *a, const struct launch_input *in)
 {
-    size_t total = launch_ranks(in);
     struct strbuf b = STRBUF_INIT;
     for (size_t i = 0; i < in->n_nodes; i++) {
-        size_t n = launch_share(in, total, i);
+        size_t n = slots_of(in, i);
         strbuf_printf(&b, "%s slots=%zu\n", in->nodes[i].address, n > 0 ? n : 1);
     }
     const char *text = arena_strdup(a, b.s);
@@ -194,15 +203,18 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
 
 /* On local nodes, which are one machine, that of the first. Machines have it in the directory that
  * they share, if there is one. */
-static void set_shared_dir(struct arena *a, const struct launch_input *in, int rank,
-                           struct launch_env *out)
+static const char *shared_dir(struct arena *a, const struct launch_input *in, int rank)
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
     if (!local && many && in->shared_root)
-        out->shared_dir = launch_shared_dir(a, in->shared_root, in->job_guid, in->attempt);
-    else
-        out->shared_dir =
-            arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/" LAUNCH_SHARED);
+        return launch_shared_dir(a, in->shared_root, in->job_guid, in->attempt);
+    return arena_concat(a, job_dir(a, in, local ? 0 : rank), "/" LAUNCH_SHARED);
+}
+
+const char *launch_meeting_file(struct arena *a, const struct launch_input *in)
+{
+    bool one_disk = in->n_nodes == 1 || in->nodes[0].is_local || in->shared_root;
+    return one_disk ? arena_concat(a, shared_dir(a, in, 0), "/pytorch-init") : NULL;
 }
 
 const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place,
@@ -285,7 +297,7 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
     }
     out->job_dir = job_dir(a, in, rank);
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
-    set_shared_dir(a, in, rank, out);
+    out->shared_dir = shared_dir(a, in, rank);
     out->hostfile_path = launch_host_file(a, in, rank);
     out->hostfile_text = host_file(a, in);
     set_meeting_point(a, in, out);

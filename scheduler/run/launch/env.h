@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/spec.h"
-#include "scheduler/fleet/env.h"
+#include "scheduler/fleet/script/env.h"
 #include "scheduler/run/launch/launch.h"
 
 /* A node's own part of the directory that the run's nodes share, below the attempt's. */

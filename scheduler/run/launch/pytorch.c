@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * PyTorch: the script in as many processes as the settings ask for, each with its rank, and all
- * with the address at which the first one listens. The backend mpi has its ranks from mpirun, which
- * knows their addresses.
+ * with the URL at which they meet: a file, or where their disk has no locks, the address at which
+ * the first one listens. The backend mpi has its ranks from mpirun, which knows their addresses.
  */
 #include <strings.h>
 
@@ -14,10 +14,12 @@
 static void set_common(struct env *v, struct arena *a, const struct launch_input *in,
                        const char *backend)
 {
+    const char *file = launch_meeting_file(a, in);
     env_init(v, a);
     env_set_var(v, in->words, VAR_BACKEND, NULL, backend);
     env_set_var(v, in->words, VAR_INIT_METHOD, NULL,
-                arena_concat(a, "tcp://", launch_endpoint(a, in, 0, 0)));
+                file ? arena_concat(a, "file://", file)
+                     : arena_concat(a, "tcp://", launch_endpoint(a, in, 0, 0)));
 }
 
 static void add_rank(struct arena *a, const struct launch_input *in, struct launch_plan *out,

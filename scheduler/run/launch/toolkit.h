@@ -10,7 +10,7 @@
 #ifndef SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 #define SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 
-#include "scheduler/fleet/env.h"
+#include "scheduler/fleet/script/env.h"
 #include "scheduler/run/launch/launch.h"
 
 typedef bool toolkit_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
@@ -54,6 +54,10 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 /* HOST:PORT of the i-th thing of a run that listens, which is on this node. 0 is the run's
  * MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
+
+/* A file of the run's own, at the same path on all its nodes, where they may meet. NULL: they share
+ * a directory by sshfs, which has no locks. */
+const char *launch_meeting_file(struct arena *a, const struct launch_input *in);
 
 /* --- programs of fronts that have no toolkits --------------------------------------------------
  */

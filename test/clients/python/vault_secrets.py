@@ -33,7 +33,8 @@ def set_and_get():
     client.set_secret("first", "two")
     assert client.get_secret("first").value == "two"
     assert client.get_secret("first", made.properties.version).value == "one"
-    assert [v.version for v in client.list_properties_of_secret_versions("first")][0] == made.properties.version
+    newest, oldest = client.list_properties_of_secret_versions("first")
+    assert oldest.version == made.properties.version != newest.version
     changed = client.update_secret_properties("first", made.properties.version, enabled=False)
     assert changed.enabled is False and changed.expires_on == EXPIRES
     refused(HttpResponseError, client.get_secret, "first", made.properties.version)

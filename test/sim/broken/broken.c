@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/batch/front_priv.h"
 #include "lib/arena.h"
-#include "scheduler/ahead.h"
-#include "scheduler/fleet/file_server.h"
+#include "scheduler/fleet/mount/file_server.h"
+#include "scheduler/front/batch/front_priv.h"
+#include "scheduler/reservations.h"
 #include "scheduler/run/launch/launch.h"
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/batchai/errors.h"
+#include "api/arm/batchai/errors.h"
 #include "api/services.h"
 #include "model/schema.h"
 #include "test/unit/support/skip.h"
@@ -238,7 +238,8 @@ static void operation_ids_are_unique(void **state)
             bool together = (api_routes[i]->versions & api_routes[k]->versions) ||
                             api_routes[i]->versions == api_routes[k]->versions;
             if (together && service_of[i] == service_of[k] &&
-                api_routes[i]->handler != api_routes[k]->handler &&
+                (api_routes[i]->handler != api_routes[k]->handler ||
+                 api_routes[i]->data != api_routes[k]->data) &&
                 strcmp(api_routes[i]->operation_id, api_routes[k]->operation_id) == 0)
                 fail_msg("%s is there twice", api_routes[i]->operation_id);
         }

@@ -230,13 +230,13 @@ class Site:
         config = folder / "c.yaml"
         config.write_text(f"tls: {{certificate: {folder}/site.pem, key: {folder}/site.key}}\n")
 
-    def sign(self, name="gpu-head.lab"):
+    def sign(self, name="gpu-head.lab", ended=False):
         f = self.folder
         done = openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f / "site.key", "-subj", "/CN=x")
         (f / "csr").write_text(done.stdout)
         (f / "ext").write_text(f"subjectAltName=DNS:{name},DNS:*.file.core.{name}\n")
         done = openssl("x509", "-req", "-in", f / "csr", "-CA", self.authority, "-CAkey", f / "site-ca.key",
-                       "-days", "30", "-extfile", f / "ext", "-out", f / "leaf.pem")
+                       "-days", "-1" if ended else "30", "-extfile", f / "ext", "-out", f / "leaf.pem")
         assert done.returncode == 0, done.stderr
         (f / "site.pem").write_text((f / "leaf.pem").read_text() + self.authority.read_text())
 
@@ -294,4 +294,26 @@ def test_a_reload_without_anything_to_reload(serve, state):
 def test_a_sites_certificate_that_is_none(run, tmp_path, text, words):
     (tmp_path / "c.yaml").write_text(f"tls: {{{text}}}\n")
     done = run("serve", "--config", "c.yaml", "--state-dir", "s")
-    assert done.returncode != 0 and words in done.stderr, done.stderr
+    assert done.returncode == 78 and words in done.stderr, done.stderr
+    checked = run("check-config", "c.yaml", "--state-dir", "s")
+    assert checked.returncode == 1 and words in checked.stderr, checked.stderr
+
+
+def test_a_key_of_another_certificate_is_said_before_anything_is_made(run, site, tmp_path):
+    key = tmp_path / "other.key"
+    key.write_text(openssl("genrsa", "2048").stdout)
+    (tmp_path / "c.yaml").write_text(f"tls: {{certificate: {site.folder}/site.pem, key: {key}}}\n")
+    for command, code in ((("serve", "--config", "c.yaml"), 78), (("check-config", "c.yaml"), 1)):
+        done = run(*command, "--state-dir", "s")
+        assert (done.returncode, done.stdout) == (code, "")
+        assert f"tls.certificate: {key} is not the key of {site.folder}/site.pem" in done.stderr
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_certificate_that_has_ended_is_said_and_shown(serve, run, tmp_path):
+    site = Site(tmp_path / "old")
+    site.sign(ended=True)
+    done = run("check-config", site.folder / "c.yaml", "--state-dir", "s")
+    assert done.returncode == 1 and "site.pem: the certificate ended at 20" in done.stderr, done.stderr
+    d = serve("--config", site.folder / "c.yaml")
+    assert "warn daemon.certificate-ended ended=20" in d.log

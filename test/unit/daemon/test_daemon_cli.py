@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: MIT
 """Commands, options and their complaints, without a daemon."""
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
+from support.daemon import BATCHAID
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "nodes", "queue", "jobs", "explain", "user", "subscription", "wait", "seed", "dump", "backup", "restore", "version", "help"]
+            "nodes", "queue", "jobs", "explain", "refused", "user", "subscription", "wait", "seed", "dump", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
     done = run("help")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.findall(r"^  ([a-z-]+) +\S", done.stdout, re.MULTILINE) == COMMANDS
+
+
+def test_help_names_docs_that_are_there(run, tmp_path):
+    """Beside the build, where `make install` puts them, or not at all."""
+    folder = Path(run("help").stdout.rsplit("The docs are in ")[1].strip().rstrip("."))
+    assert (folder / "testing.md").exists()
+    here = tmp_path / "bin" / "batchaid"
+    here.parent.mkdir()
+    shutil.copy(BATCHAID, here)
+    assert "The docs" not in subprocess.run([here, "help"], capture_output=True, text=True, check=True).stdout
+    installed = tmp_path / "share" / "doc" / "batchaid"
+    installed.mkdir(parents=True)
+    (installed / "operations.md").touch()
+    assert subprocess.run([here, "help"], capture_output=True, text=True, check=True).stdout.endswith(f"in {installed}.\n")
 
 
 def test_help_flag_is_help(run):
@@ -42,10 +59,10 @@ def test_version(run):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["srve"], ["unknown command 'srve'", "serve, env, hosts, az-login"]),
+    (["srve"], ["unknown command 'srve' (did you mean serve?)", "serve, env, hosts, az-login"]),
     (["help", "srve"], ["unknown command 'srve'"]),
     (["help", "config", "xml"], ["unknown format 'xml'", "text, yaml, man or markdown"]),
-    (["serve", "--sate-dir", "x"], ["serve: unknown option '--sate-dir'", "--state-dir DIR"]),
+    (["serve", "--sate-dir", "x"], ["serve: unknown option '--sate-dir' (did you mean --state-dir?)", "--state-dir DIR"]),
     (["env", "--listen", "x"], ["env: unknown option '--listen'", "--state-dir DIR"]),
     (["version", "--all"], ["version: unknown option '--all'", "no options"]),
     (["serve", "-x"], ["serve: unknown option"]),

@@ -18,7 +18,9 @@ def check(run, tmp_path, text):
     "listen:\n- localhost:1\n", "log: {level: debug, format: json}\n",
     "log:\n  level: warn\n\nquota:\n  clusters: 0\n", "compat:\n  strict: true\n",
     "local:\n  vm_sizes:\n  - standard_nc6\n  nodes: 0\n", "state_dir: /var/lib/x\n",
-    "auth:\n  token_lifetime_s: 86400\n", "listen: []\n",
+    "auth:\n  token_lifetime_s: 86400\n", "listen: []\n", "state_dir:\n", "local: {nodes: '1'}\n",
+    "compat: {strict: 'true'}\n", "%YAML 1.1\n--- !!map {state_dir: !!int 3}\n...\n", "? log\n: {? level : info}\n",
+    "\ufefflog: {}\n", "log: {}\n".encode("utf-16"),
 ])
 def test_accepted(run, tmp_path, text):
     done = check(run, tmp_path, text)
@@ -28,12 +30,12 @@ def test_accepted(run, tmp_path, text):
 @pytest.mark.parametrize("text, line, words", [
     ("foo: 1\n", 1, ["foo", "listen, state_dir, log, subscription"]),
     ("log:\n  levl: info\n", 2, ["log: ", "levl", "level, format"]),
-    ("log:\n  level: info\nlog:\n  level: info\n", 3, ["log", "already seen"]),
-    ("log:\n  level: info\n# twice\n  level: info\n", 4, ["log.level", "already seen"]),
+    ("log:\n  level: info\nlog:\n  level: info\n", 3, ["log: 'log'", "a second time; the first is on line 1"]),
+    ("log:\n  level: info\n# twice\n  level: info\n", 4, ["log.level: 'level'", "a second time; the first is on line 2"]),
     ("listen: [\"127.0.0.1:0\"]\nfoo: 1\n", 2, ["foo", "listen, state_dir"]),
     ("listen:\n- localhost:1\n\n'foo' : 1\n", 4, ["foo", "listen, state_dir"]),
     ("log: {level: info}\nlocal:\n  vm_sizes: [a]\n  level: 1\n", 4, ["local: ", "level", "nodes"]),
-    ("log:\n\tlevel: info\n", 2, ["character that cannot start any token"]),
+    ("log:\n\tlevel: info\n", 2, ["there is a tab; YAML takes only blanks in front"]),
     ("mounts:\n- match: */*\n", 2, ["alias", "put a text that begins with * in quotes"]),
     ("inventory:\n- hosts: [a[1-2]]\n", 2, ["put a text with brackets or commas in quotes"]),
     ("log: {}\n---\nlog: {}\n", 2, ["a second document begins here"]),
@@ -65,7 +67,19 @@ def test_accepted(run, tmp_path, text):
     ("local:\n  vm_sizes: [\"a b\"]\n", 2, ["local.vm_sizes", "'a b'"]),
     ("local:\n  nodes: 10001\n", 2, ["local.nodes", "10001", "0 to 10000"]),
     ("- a\n- b\n", None, ["it is a list; it takes key: value pairs; the keys here are listen, "]),
-    (b"a: \xff\xfe\n", None, ["UTF-8"]),
+    (b"a: \xff\xfe\n", 1, ["(0xFF)", "UTF-8"]),
+    (b"\n\nstate_dir: /x\x07\n", 3, ["control characters are not allowed (0x07)"]),
+    ('state_dir: "/a\\0b"\n', 1, ["state_dir: ", "\\u0000"]),
+    ("state_dir: @x\n", 1, ["a text cannot begin with @; put it in quotes"]),
+    ("log:\n level: info\n  format: text\n", 3, ["indented", "quotes"]),
+    ("log:\n  level: *l\n", 2, ["log.level: *l names nothing"]),
+    ("log:\n", 1, ["log: it is empty; it takes key: value pairs; the keys here are level, format\n"]),
+    ("log: " + "[" * 17 + "]" * 17 + "\n", 1, ["nested too deep", "16"]),
+    ("log: &l\n  level: info\nlocal: *l\n", 3, ["local: Unexpected key: level"]),
+    ("state_dir: /" + "x" * 4096 + "\n", 1, ["state_dir: it has 4097 bytes; 4096 are the most"]),
+    ("tls:\n  names: [" + "a," * 10001 + "]\n", 2, ["tls.names: it has 10001 items; 10000 are the most"]),
+    ("log.level: info\n", 1, ["Unexpected key: log.level"]),
+    ("compat:\n  strict: yes\n", 2, ["compat.strict: 'yes' is no truth value; use true or false"]),
 ])
 def test_refused(run, tmp_path, text, line, words):
     done = check(run, tmp_path, text)
@@ -90,11 +104,11 @@ RULE = "match, kind, type, source, options, command, unmount"
      "3: inventory[1]: it is a text; it takes key: value pairs; the keys here "
      f"are {GROUP}"),
     ("inventory:\n- hosts: a\n  usr: me\n",
-     f"3: inventory[0]: Unexpected key: usr; the keys here are {GROUP}"),
+     f"3: inventory[0]: Unexpected key: usr (did you mean user?); the keys here are {GROUP}"),
     ("inventory: [{hosts: a, usr: me}]\n",
-     f"1: inventory[0]: Unexpected key: usr; the keys here are {GROUP}"),
+     f"1: inventory[0]: Unexpected key: usr (did you mean user?); the keys here are {GROUP}"),
     ("inventory:\n- hosts: a\n  user: b\n- user: b\n  hosts: c\n\n  user: d\n",
-     "7: inventory[1].user: Mapping field already seen: user"),
+     "7: inventory[1].user: 'user' stands here a second time; the first is on line 4"),
     ("inventory:\n- hosts: a\n-\n  user: me\n",
      "4: inventory[1]: hosts is missing; write it as in hosts: gpu[01-16].rack1"),
     ("inventory:\n- user: me\n  hosts: []\n",
@@ -222,6 +236,8 @@ def test_what_is_said_of_a_wrong_site(run, tmp_path, text, says):
     "  unmount: u {target}\n",
     "inventory: [{hosts: GPU01, agent_socket: /x}]\n"
     "file_servers: [{machine: gpu01, directory: '/srv/{name}'}, {nfs: 'nas:/{workspace}'}]\n",
+    "inventory:\n- {hosts: &h a, agent_socket: &s /x}\n- {hosts: &h b, agent_socket: *s}\n"
+    "file_servers: [{machine: *h, directory: /srv}]\n",
     "containers: {runtimes: [podman]}\nssh: {strict_host_keys: true, known_hosts: /x}\n",
 ])
 def test_accepted_sites(run, tmp_path, text):

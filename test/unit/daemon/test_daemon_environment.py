@@ -49,6 +49,30 @@ def test_a_wrong_one_is_refused_by_its_name(tmp_path, name, value, said):
     assert not (tmp_path / "state").exists()
 
 
+@pytest.mark.parametrize(
+    "name, meant",
+    [
+        ("BATCHAID_LOCAL_NOODS", "BATCHAID_LOCAL_NODES"),
+        ("BATCHAID_FAKE_NODE", "BATCHAID_FAKE_NODES"),
+        ("BATCHAID_ANYTHING_ELSE", None),
+    ],
+)
+def test_a_variable_that_nobody_reads_is_refused(tmp_path, name, meant):
+    done = serve(tmp_path, **{name: "3"})
+    assert done.returncode == 78 and f"${name} is not a variable" in done.stderr, done.stderr
+    assert ("did you mean" in done.stderr) == bool(meant) and (meant or "") in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_variables_of_clients_jobs_and_kubernetes_are_taken():
+    names = ("ENDPOINT", "TESTING_KEY", "JOB_GPUS", "ARRAY_INDEX", "SERVICE_HOST", "PORT_7443_TCP", "TEST_PATIENCE")
+    with Daemon(environment={f"BATCHAID_{name}": "1" for name in names}) as d:
+        again = {k: v for k, v in d.env.items() if k.startswith("BATCHAID_")}  # as `eval "$(batchaid env)"` sets them
+        assert "BATCHAID_ENDPOINT" in again
+        with Daemon(environment=again) as other:
+            assert other.running
+
+
 def test_switches_for_tests_are_variables_too(tmp_path):
     seed, rules = tmp_path / "seed.yaml", tmp_path / "rules.json"
     seed.write_text("groups: {lab: {location: eastus}}\n")

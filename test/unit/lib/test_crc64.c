@@ -36,17 +36,33 @@ static void every_byte_counts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 256);
-    for (size_t n = 0; n <= sizeof bytes; n++)
+    for (size_t n = 0; n <= sizeof bytes; n++) {
         assert_true(crc64_add(0, bytes, n) == slowly(bytes, n));
+        assert_true(crc64_add_by_table(0, bytes, n) == slowly(bytes, n));
+    }
+}
+
+/* 64, 16 or 8 bytes are taken at a time, wherever they begin. */
+static void it_matters_not_where_bytes_lie(void **state)
+{
+    unsigned char bytes[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 41 + 3);
+    for (size_t at = 0; at < 80; at++)
+        assert_true(crc64_add(0, bytes + at, sizeof bytes - at) ==
+                    slowly(bytes + at, sizeof bytes - at));
 }
 
 static void pieces_are_as_good_as_the_whole(void **state)
 {
-    const char *text = "what is put in two pieces";
+    unsigned char bytes[300];
     (void)state;
-    for (size_t n = 0; n <= strlen(text); n++)
-        assert_true(crc64_add(crc64_add(0, text, n), text + n, strlen(text) - n) ==
-                    crc64_add(0, text, strlen(text)));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 13 + i / 7);
+    for (size_t n = 0; n <= sizeof bytes; n++)
+        assert_true(crc64_add(crc64_add(0, bytes, n), bytes + n, sizeof bytes - n) ==
+                    slowly(bytes, sizeof bytes));
 }
 
 int main(void)
@@ -54,6 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_values),
         cmocka_unit_test(every_byte_counts),
+        cmocka_unit_test(it_matters_not_where_bytes_lie),
         cmocka_unit_test(pieces_are_as_good_as_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/deadlines.h"
+#include "lib/idmap.h"
 #include "lib/idqueue.h"
 
 #define IDS   97
@@ -26,36 +27,41 @@ static unsigned any(unsigned n)
     return (unsigned)(seed >> 33) % n;
 }
 
-static void hash_knows_what_it_was_told(void **state)
+static void a_map_has_what_was_put_into_it(void **state)
 {
     (void)state;
-    struct id_hash h = {0};
-    size_t values[IDS] = {0};
+    struct id_map h = {0};
+    int64_t values[IDS] = {0}, popped;
     bool in[IDS] = {false};
-    assert_null(id_hash_find(&h, 1));
-    assert_false(id_hash_remove(&h, 1));
+    assert_null(id_map_find(&h, 1));
+    assert_false(id_map_remove(&h, 1));
+    assert_false(id_map_pop(&h, &popped));
     for (int step = 0; step < 20000; step++) {
         unsigned i = any(IDS);
         int64_t id = i % 2 ? -(int64_t)i - 1 : (int64_t)i + 1; /* orphans have negative ids */
         if (any(2)) {
-            assert_int_equal(id_hash_put(&h, id, (size_t)step), !in[i]);
+            assert_int_equal(id_map_put_number(&h, id, step), !in[i]);
             in[i] = true;
-            values[i] = (size_t)step;
+            values[i] = step;
         } else {
-            assert_int_equal(id_hash_remove(&h, id), in[i]);
+            assert_int_equal(id_map_remove(&h, id), in[i]);
             in[i] = false;
         }
         size_t n = 0;
         for (unsigned k = 0; k < IDS; k++) {
-            const size_t *v = id_hash_find(&h, k % 2 ? -(int64_t)k - 1 : (int64_t)k + 1);
-            assert_int_equal(v != NULL, in[k]);
-            if (v)
-                assert_int_equal(*v, values[k]);
+            int64_t of = k % 2 ? -(int64_t)k - 1 : (int64_t)k + 1;
+            assert_int_equal(id_map_has(&h, of), in[k]);
+            assert_int_equal(id_map_number(&h, of), in[k] ? values[k] : 0);
             n += in[k];
         }
         assert_int_equal(h.n, n);
     }
-    id_hash_free(&h);
+    for (size_t left = h.n; left > 0; left--) {
+        assert_true(id_map_pop(&h, &popped));
+        assert_false(id_map_has(&h, popped));
+        assert_int_equal(h.n, left - 1);
+    }
+    id_map_free(&h);
 }
 
 static void queue_is_first_in_first_out(void **state)
@@ -155,7 +161,7 @@ static void many_cost_little(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hash_knows_what_it_was_told),
+        cmocka_unit_test(a_map_has_what_was_put_into_it),
         cmocka_unit_test(queue_is_first_in_first_out),
         cmocka_unit_test(deadlines_come_in_order),
         cmocka_unit_test(many_cost_little),

@@ -8,6 +8,7 @@
 #include "lib/strbuf.h"
 #include "model/batch/versions.h"
 #include "model/schema_priv.h"
+#include "model/schema_rows.h"
 #include "model/span.h"
 #include "test/unit/model/doc.h"
 
@@ -15,31 +16,26 @@ enum { RED = 1, GREEN = 2 };
 static const struct enum_name colours[] = {{RED, "red"}, {GREEN, "Green"}, {0, NULL}};
 
 static const struct field inner_rows[] = {
-    {.name = "count", .kind = FIELD_INT, .max = 10, .fallback = "1"},
-    {.name = "newer", .kind = FIELD_STRING, .versions = BATCH_SINCE(BATCH_12_0)},
+    INT("count", .max = 10, .fallback = "1"),
+    TEXT("newer", .versions = BATCH_SINCE(BATCH_12_0)),
 };
-static const struct schema inner = {.name = "Inner", .fields = inner_rows, .n_fields = 2};
+static SCHEMA(inner, inner_rows, "Inner");
 
 static const struct field rows[] = {
-    {.name = "id", .kind = FIELD_STRING},
-    {.name = "vmSize", .kind = FIELD_STRING, .flags = FIELD_LOWER},
-    {.name = "timeout", .kind = FIELD_DURATION, .min = 300, .max = 86400},
-    {.name = "limit", .kind = FIELD_DURATION, .fallback = "\"P10675199DT2H48M5.4775807S\""},
-    {.name = "until", .kind = FIELD_TIME},
-    {.name = "share", .kind = FIELD_REAL},
-    {.name = "colour", .kind = FIELD_ENUM, .values = colours},
-    {.name = "old",
-     .canon = "inner",
-     .kind = FIELD_OBJECT,
-     .versions = BATCH_UNTIL(BATCH_11_0),
-     .sub = &inner},
-    {.name = "inner", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_12_0), .sub = &inner},
-    {.name = "on", .kind = FIELD_BOOL},
-    {.name = "colours", .kind = FIELD_STRINGS, .values = colours, .max = 3},
-    {.name = "url", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    TEXT("id"),
+    TEXT("vmSize", LOWER),
+    SPAN("timeout", 0, 300, 86400),
+    SPAN("limit", .fallback = "\"P10675199DT2H48M5.4775807S\""),
+    TIME("until"),
+    REAL("share"),
+    ENUM("colour", 0, colours),
+    OBJECT("old", 0, inner, .canon = "inner", .versions = BATCH_UNTIL(BATCH_11_0)),
+    OBJECT("inner", 0, inner, .versions = BATCH_SINCE(BATCH_12_0)),
+    BOOL("on"),
+    TEXTS("colours", .max = 3, .values = colours),
+    TEXT("url", READONLY),
 };
-static const struct schema schema = {
-    .name = "Thing", .fields = rows, .n_fields = sizeof rows / sizeof rows[0]};
+static SCHEMA(schema, rows, "Thing");
 
 static int accept(unsigned v, const char *body, json_t **doc, struct err *e)
 {

@@ -15,6 +15,7 @@
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
 #include "model/batch/patterns.h"
+#include "model/batch/tables.h"
 
 /* The words with "|" between them. */
 static void splits(const char *command_line, const char *expected)
@@ -158,6 +159,24 @@ static void test_patterns_have_a_base(void **state)
 }
 
 /* Pairs that are legal; all others are not. */
+static void test_paths_of_files_stay_below_their_directory(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"",        "in.csv", "data/in.csv", "data\\in.csv",
+                                       "..a/b..", "a//b/"};
+    static const char *const bad[] = {"/in.csv", "\\data\\in.csv", "\\",   "..",   "../a",
+                                      "a/../b",  "a\\..\\b",       "a/..", "..\\a"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0] + sizeof bad / sizeof bad[0]; i++) {
+        bool is_good = i < sizeof good / sizeof good[0];
+        const char *text = is_good ? good[i] : bad[i - sizeof good / sizeof good[0]];
+        json_t *v = json_string(text);
+        struct err e = {0};
+        if ((batch_check_file_path(v, "filePath", &e) == 0) != is_good)
+            fail_msg("'%s' is %s", text, is_good ? "refused" : "taken");
+        json_decref(v);
+    }
+}
+
 static void test_state_machines(void **state)
 {
     static const int jobs[][3] = {
@@ -207,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_patterns_match),
         cmocka_unit_test(test_a_pattern_of_stars_takes_bounded_time),
         cmocka_unit_test(test_patterns_have_a_base),
+        cmocka_unit_test(test_paths_of_files_stay_below_their_directory),
         cmocka_unit_test(test_state_machines),
     };
     return cmocka_run_group_tests_name("batch tasks", tests, NULL, NULL);

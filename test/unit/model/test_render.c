@@ -2,7 +2,7 @@
  *
  * What comes out: order, defaults, normalisation, secrets, versions, immutable changes.
  */
-#include "model/schema.h"
+#include "model/schema_rows.h"
 #include "test/unit/model/doc.h"
 
 struct accepted {
@@ -349,14 +349,11 @@ static void versions_know_their_names(void **state)
 {
     (void)state;
     static const struct field rows[] = {
-        {.name = "oldKey",
-         .canon = "newKey",
-         .kind = FIELD_STRING,
-         .versions = V_2017_09_01_PREVIEW | V_2018_03_01},
-        {.name = "newKey", .kind = FIELD_STRING, .versions = V_2018_05_01},
-        {.name = "secret", .canon = "hidden", .kind = FIELD_STRING, .flags = FIELD_SECRET},
+        TEXT("oldKey", .canon = "newKey", .versions = V_2017_09_01_PREVIEW | V_2018_03_01),
+        TEXT("newKey", .versions = V_2018_05_01),
+        TEXT("secret", SECRET, .canon = "hidden"),
     };
-    static const struct schema s = {.name = "test", .fields = rows, .n_fields = 3};
+    static SCHEMA(s, rows, "test");
     json_t *body = doc_parse("{'oldKey': 'a', 'newKey': 'b', 'secret': 'c'}");
     json_t *doc, *secrets, *out;
     assert_int_equal(schema_accept(&s, V_2018_03_01, body, &doc, &secrets, NULL), 0);
@@ -429,13 +426,10 @@ static void lists_and_items(void **state)
 
 static void assert_shown(const char *stored, const char *over, const char *expected)
 {
-    static const struct field inner[] = {{.name = "a", .kind = FIELD_INT},
-                                         {.name = "b", .kind = FIELD_BOOL}};
-    static const struct schema in = {.name = "inner", .fields = inner, .n_fields = 2};
-    static const struct field rows[] = {{.name = "id", .kind = FIELD_STRING},
-                                        {.name = "list", .kind = FIELD_ARRAY, .sub = &in},
-                                        {.name = "in", .kind = FIELD_OBJECT, .sub = &in}};
-    static const struct schema s = {.name = "test", .fields = rows, .n_fields = 3};
+    static const struct field inner[] = {INT("a"), BOOL("b")};
+    static SCHEMA(in, inner, "inner");
+    static const struct field rows[] = {TEXT("id"), LIST("list", 0, in), OBJECT("in", 0, in)};
+    static SCHEMA(s, rows, "test");
     struct strbuf out = STRBUF_INIT;
     json_t *tree = over ? doc_parse(over) : NULL;
     schema_render(&out, &s, V_2018_05_01, stored, tree);

@@ -6,7 +6,7 @@
 #ifndef TEST_SCHEDULER_FAKE_SITE_H
 #define TEST_SCHEDULER_FAKE_SITE_H
 
-#include "scheduler/fleet/node_priv.h"
+#include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/sched_priv.h"
 #include "world.h"
 

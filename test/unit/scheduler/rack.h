@@ -10,7 +10,7 @@
 
 #include <pwd.h>
 
-#include "scheduler/fleet/node_priv.h"
+#include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/sched_priv.h"
 #include "test/unit/support/skip.h"
 #include "test/unit/support/sshd.h"

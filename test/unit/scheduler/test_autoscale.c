@@ -3,7 +3,7 @@
  * Pools of Azure Batch that a formula scales: samples each half minute, evaluation by the interval,
  * what is done, failures, restarts. On fake nodes, in virtual time.
  */
-#include "formula/samples.h"
+#include "scheduler/formula/samples.h"
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"
 #include "storage/batch_samples.h"

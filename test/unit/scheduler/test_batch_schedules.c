@@ -2,8 +2,8 @@
  *
  * Job schedules of Azure Batch over hours and days of virtual time: recurrence, windows, ends.
  */
-#include "front/batch/schedules.h"
-#include "front/batch/tasks.h"
+#include "scheduler/front/batch/schedules.h"
+#include "scheduler/front/batch/tasks.h"
 #include "test/unit/scheduler/batch_pools.h"
 
 #define HOUR (60 * MINUTE)

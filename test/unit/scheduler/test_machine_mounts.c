@@ -5,7 +5,7 @@
  */
 #include "file_servers.h"
 #include "rack.h"
-#include "test/unit/fleet/shell.h"
+#include "test/unit/scheduler/fleet/shell.h"
 #include "test/unit/support/skip.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
@@ -93,11 +93,12 @@ static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
     int64_t j = add_job(w, c, "j",
                         (struct job_wish){.command = "stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"});
     WAIT(w, job_ended(w, j));
-    assert_string_equal(out_of(w, j), "fuseblk\n");
+    assert_true(strncmp(out_of(w, j), "fuse", 4) == 0); /* older coreutils: fuseblk */
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_false(is_mounted(w));
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "fuseblk\n");
+    const char *out = read_text(w, share_file(w, j, "stdouterr/stdout.txt"));
+    assert_true(strncmp(out, "fuse", 4) == 0);
     rack_free(r);
 }
 

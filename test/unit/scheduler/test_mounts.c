@@ -5,9 +5,9 @@
  */
 #include "world.h"
 
-#include "scheduler/fleet/mounts.h"
-#include "scheduler/fleet/node_priv.h"
-#include "test/unit/fleet/shell.h"
+#include "scheduler/fleet/mount/mounts.h"
+#include "scheduler/fleet/node/node_priv.h"
+#include "test/unit/scheduler/fleet/shell.h"
 #include "test/unit/support/skip.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
@@ -444,7 +444,8 @@ static void test_what_is_mounted_is_never_removed(void **state)
     mount_it(b);
     static const struct script_label label = {.code = FAIL_UNMOUNT_FAILED, .what = "remove"};
     b->script = script_new(&b->w->a, &b->w->log, "m");
-    script_remove_tree(b->script, &label, arena_printf(&b->w->a, "%s/mounts", b->rt.root));
+    script_ask(b->script, &label,
+               REQUEST(remove_tree, .path = arena_printf(&b->w->a, "%s/mounts", b->rt.root)));
     assert_int_equal(carry_out(b), SCRIPT_FAILED);
     assert_non_null(strstr(script_failure(b->script)->message, "mounted"));
     is_precious(b->w, b->precious);

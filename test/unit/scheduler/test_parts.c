@@ -298,6 +298,33 @@ static void test_nobody_asks_again_and_again_whether_there_is_room(void **state)
     world_free(w);
 }
 
+static void test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    const struct capacity slot = {.slots = 1};
+    int64_t old = add_part(w, c, "old", 1, slot);
+    WAIT(w, virtual_of(w)->started == 1);
+    fake_set_full(fake_of(w, c, 0), true);
+    int64_t next = add_part(w, c, "next", 1, slot);
+    WAIT(w, cluster_row(w, c).errors != NULL);
+    assert_non_null(strstr(cluster_row(w, c).errors, "NodeDiskUnusable"));
+    assert_non_null(strstr(cluster_row(w, c).errors, "The node gets no further job"));
+    pass(w, 600 * SECOND);
+    assert_int_equal(job_state(w, old), EXEC_RUNNING);
+    assert_int_equal(job_state(w, next), EXEC_QUEUED);
+    assert_int_equal(counts(w, c).running, 1);
+    fake_set_full(fake_of(w, c, 0), false);
+    WAIT(w, virtual_of(w)->started == 2);
+    assert_int_equal(job_state(w, old), EXEC_RUNNING);
+    assert_int_equal(job_state(w, next), EXEC_RUNNING);
+    assert_null(cluster_row(w, c).errors);
+    assert_int_equal(job_row(w, old).attempt, 1);
+    world_free(w);
+}
+
 #define T(name) cmocka_unit_test(name)
 
 int main(void)
@@ -314,6 +341,7 @@ int main(void)
         T(test_what_no_node_has_stands_aside_until_one_has_it),
         T(test_a_node_that_has_less_than_before_goes_on_with_what_it_holds),
         T(test_nobody_asks_again_and_again_whether_there_is_room),
+        T(test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -228,6 +228,54 @@ static void test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals(void 
     world_free(w);
 }
 
+/* --- a node whose disk is full -------------------------------------------------------------- */
+
+static void test_jobs_wait_while_the_disk_of_their_node_is_full(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1), jobs[3];
+    static const char *const names[] = {"a", "b", "c"};
+    WAIT(w, counts(w, c).idle == 1);
+    fake_set_full(fake_of(w, c, 0), true);
+    for (size_t i = 0; i < 3; i++)
+        jobs[i] = add_job(w, c, names[i], long_job(1));
+    WAIT(w, counts(w, c).unusable == 1 && cluster_row(w, c).errors);
+    assert_non_null(strstr(cluster_row(w, c).errors, "NodeDiskUnusable"));
+    assert_non_null(strstr(cluster_row(w, c).errors, "No space left on device"));
+    pass(w, 600 * SECOND);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(job_state(w, jobs[i]), EXEC_QUEUED);
+        assert_true(job_row(w, jobs[i]).attempt <= 1);
+    }
+    fake_set_full(fake_of(w, c, 0), false);
+    for (size_t i = 0; i < 3; i++) {
+        WAIT(w, job_ended(w, jobs[i]));
+        assert_int_equal(job_row(w, jobs[i]).exec_state, EXEC_SUCCEEDED);
+    }
+    WAIT(w, counts(w, c).idle == 1 && !cluster_row(w, c).errors);
+    world_free(w);
+}
+
+static void test_a_node_is_not_prepared_while_its_disk_is_full(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    fake_set_full(fake_of(w, c, 0), true);
+    int64_t j = add_job(w, c, "j", long_job(1));
+    WAIT(w, counts(w, c).unusable == 1);
+    /* Somebody asks for it. */
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_ended(w, j)); /* on the other one */
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(counts(w, c).unusable + counts(w, c).preparing, 1);
+    fake_set_full(fake_of(w, c, 0), false);
+    WAIT(w, counts(w, c).idle == 2);
+    world_free(w);
+}
+
 /* --- a full disk ---------------------------------------------------------------------------- */
 
 static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
@@ -352,6 +400,8 @@ int main(void)
         T(test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said),
         T(test_a_run_does_not_grow_with_the_links_that_it_loses),
         T(test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals),
+        T(test_jobs_wait_while_the_disk_of_their_node_is_full),
+        T(test_a_node_is_not_prepared_while_its_disk_is_full),
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
         T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),

@@ -3,7 +3,7 @@
  * Secrets that specs refer to: every place that may have a reference gets the value, and a refusal
  * says where the reference stands.
  */
-#include "scheduler/fleet/secret_refs.h"
+#include "scheduler/fleet/node/secret_refs.h"
 #include "world.h"
 
 #define BATCH_AI "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"

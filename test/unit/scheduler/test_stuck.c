@@ -6,7 +6,7 @@
 #include "rack.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
-#include "test/unit/fleet/shell.h"
+#include "test/unit/scheduler/fleet/shell.h"
 
 #include <dirent.h>
 #include <signal.h>

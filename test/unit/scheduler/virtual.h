@@ -148,7 +148,7 @@ static inline struct world *world_virtual_rooted(int local_nodes, const struct s
                                   .machine_root = machine_root,
                                   .plan = plan_task,
                                   .ctx = v,
-                                  .watch = {on_task_started, on_task_ended, v}};
+                                  .watch = {on_task_started, on_task_ended, v, NULL}};
     v->fake = fake_nodes_create(&c);
     w->local = w->machines = fake_provider_new(v->fake, w->tools);
     world_start(w);

@@ -18,14 +18,14 @@
 
 #include <cmocka.h>
 
-#include "files/files.h"
-#include "front/batch/batch.h"
-#include "front/batchai.h"
 #include "lib/fs.h"
 #include "lib/guid.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/provider.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
+#include "storage/folders/files.h"
 #include "storage/storage.h"
 #include "test/unit/support/patience.h"
 

@@ -17,6 +17,7 @@ static void test_job_life(void **state)
     assert_int_equal(j.exec_us, T0 + 1);
     assert_int_equal(j.start_us, T0 + 1);
     assert_int_equal(j.end_us, 0);
+    assert_false(j.has_exit_code);
 
     struct st_job_move requeue = {.id = id,
                                   .from = EXEC_RUNNING,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of fronts, for tests of rooms below the fronts: Batch AI's own (front/words.c is linked
- * into every unit test), and pools and tasks, as a front may have that is not there.
+ * Words of fronts, for tests of rooms below the fronts: Batch AI's own
+ * (scheduler/front/batchai/words.c is linked into every unit test), and pools and tasks, as a front
+ * may have that is not there.
  */
 #ifndef TEST_UNIT_SUPPORT_WORDS_H
 #define TEST_UNIT_SUPPORT_WORDS_H
 
-#include "front/batchai.h"
 #include "model/enums.h"
+#include "scheduler/front/batchai/batchai.h"
 
 static const struct front_var_name pool_vars[] = {
     {VAR_POOL_MOUNTS, "AZ_BATCH_NODE_MOUNTS_DIR"},

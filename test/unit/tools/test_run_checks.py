@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from checks import job as jobs  # noqa: E402
 from checks.runner import CLAIMS, Runner  # noqa: E402
-from checks.stages import STAGES  # noqa: E402
+from checks.stages import DEEP, STAGES, chosen  # noqa: E402
 from support.waiting import wait_for  # noqa: E402
 
 
@@ -229,6 +229,25 @@ def test_what_is_frozen_only_becomes_less():
     words = [line.split() for line in (Path(jobs.ROOT) / "test/tools/calls_frozen.txt").read_text().splitlines()]
     assert sum(line[0] == "up" for line in words) <= 28
     assert sum(len(line) - 1 for line in words if line[0] == "cycle") <= 58
+
+
+def test_threaded_programs_are_found_by_what_they_call():
+    found = chosen.threads()
+    assert {"storage/folders/test_threads", "api/http/test_server", "lib/test_watchdog", "storage/shares/test_journal",
+            "storage/test_commit", "scheduler/fleet/transfer/test_many"} <= set(found)  # fmt: skip
+    assert not {"lib/test_base", "model/test_states", "scheduler/fleet/transfer/test_blobs"} & set(found)
+    assert all(any(name.startswith(begin) for name in chosen.threads_of_check()) for begin in chosen.OF_CHECK)
+
+
+def test_what_is_left_to_the_deep_check_is_there():
+    names = [f"{j.stage}/{j.name}" for make in STAGES.values() for j in make()]
+    stale = [start for start in DEEP if not any(name.startswith(start) for name in names)]
+    assert stale == []
+
+
+def test_the_check_runs_every_stage_but_those_that_are_deep_as_a_whole():
+    of_check = {stage for stage, make in STAGES.items() if any(not j.deep for j in make())}
+    assert set(STAGES) - of_check == {"fuzz", "threads"}
 
 
 def test_with_sanitizers_once():

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/access/filter.h"
+#include "api/arm/authorization/handlers.h"
+#include "lib/guid.h"
+#include "lib/timefmt.h"
+#include "storage/storage.h"
+
+#define LIST_MAX 100000
+
+static const struct access *access_of(const struct request *r)
+{
+    return authorization_of(r)->access;
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static int kind_of(struct request *r, const char *object_id, const char **type, struct err *e)
+{
+    struct identity i;
+    int rc = access_identity(access_of(r), &r->arena, object_id, &i, e);
+    *type = rc > 0 && i.kind == IDENTITY_USER ? "User" : "ServicePrincipal";
+    return rc < 0 ? -1 : 0;
+}
+
+/* NULL: err. */
+static json_t *render(struct request *r, const struct role_assignment *x, struct err *e)
+{
+    const char *type;
+    char when[TIMEFMT_SIZE];
+    timefmt_wire(x->created_us, when);
+    if (kind_of(r, x->principal, &type, e) < 0)
+        return NULL;
+    const char *id = arena_concat(&r->arena, x->scope,
+                                  "/providers/Microsoft.Authorization/roleAssignments/", x->guid);
+    json_t *properties =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:s*}", "roleDefinitionId",
+                  role_definition_id(r, x->role), "principalId", x->principal, "principalType",
+                  type, "scope", *x->scope ? x->scope : "/", "createdOn", when, "updatedOn", when,
+                  "createdBy", x->created_by, "updatedBy", x->created_by);
+    return json_pack("{s:s, s:s, s:s, s:o}", "id", id, "type",
+                     "Microsoft.Authorization/roleAssignments", "name", x->guid, "properties",
+                     properties);
+}
+
+static struct replied *show(struct request *r, int status, const struct role_assignment *x)
+{
+    struct err e;
+    json_t *body = render(r, x, &e);
+    return body ? reply_json(r, status, body) : reply_err(r, &e);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static const char *const forms[] = {"atScope()",
+                                    "principalId eq %",
+                                    "assignedTo(%)",
+                                    "atScope() and assignedTo(%)",
+                                    "atScope() and principalId eq %",
+                                    NULL};
+
+struct look {
+    const char *scope, *principal; /* principal NULL: anybody's */
+    bool not_below;
+    struct grants *held; /* of who asks; NULL: sees all */
+};
+
+static bool wanted(const struct request *r, const struct look *l, const struct role_assignment *x)
+{
+    bool above = scope_within(l->scope, x->scope);
+    bool below = !l->not_below && scope_within(x->scope, l->scope);
+    if (!(above || below) || (l->principal && strcasecmp(l->principal, x->principal) != 0))
+        return false;
+    return !l->held || strcasecmp(x->principal, r->who->object_id) == 0 ||
+           access_verdict(l->held, "Microsoft.Authorization/roleAssignments/read", x->scope) ==
+               ACCESS_YES;
+}
+
+static int read_filter(struct request *r, struct look *l, struct err *e)
+{
+    const char *filter = request_query(r, "$filter");
+    if (!filter || !*filter)
+        return 0;
+    int form = filter_form(&r->arena, filter, forms, &l->principal);
+    l->not_below = form >= 0 && strncmp(forms[form], "atScope()", 9) == 0;
+    if (form >= 0)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "$filter",
+                   "The filter '%.200s' is not served; atScope(), principalId eq 'ID' and "
+                   "assignedTo('ID') are.",
+                   filter);
+}
+
+/* NULL: err. */
+static json_t *list(struct request *r, const struct look *l, struct err *e)
+{
+    struct role_assignment *rows;
+    size_t n;
+    if (st_role_assignment_list(access_of(r)->storage, &r->arena, 0, LIST_MAX, &rows, &n, e) < 0)
+        return NULL;
+    json_t *shown = json_array();
+    for (size_t i = 0; i < n; i++) {
+        if (!wanted(r, l, &rows[i]))
+            continue;
+        json_t *one = render(r, &rows[i], e);
+        if (!one) {
+            json_decref(shown);
+            return NULL;
+        }
+        json_array_append_new(shown, one);
+    }
+    return shown;
+}
+
+struct replied *role_assignments_list(struct request *r)
+{
+    struct err e;
+    struct grants held;
+    struct look l = {.scope = r->scope};
+    if (read_filter(r, &l, &e) < 0 ||
+        (!r->who->first && access_load(access_of(r), &r->arena, r->who, &held, &e) < 0))
+        return reply_err(r, &e);
+    l.held = r->who->first ? NULL : &held;
+    json_t *value = list(r, &l, &e);
+    return value ? reply_json(r, 200, json_pack("{s:o}", "value", value)) : reply_err(r, &e);
+}
+
+/* --- one -------------------------------------------------------------------------------------- */
+
+/* A getter. An assignment at another scope is not there, because who may is decided by the path. */
+static int find(struct request *r, struct role_assignment *x, struct err *e)
+{
+    int rc =
+        st_role_assignment_get(access_of(r)->storage, &r->arena, request_param(r, "name"), x, e);
+    return rc > 0 ? strcasecmp(x->scope, r->scope) == 0 : rc;
+}
+
+struct replied *role_assignments_get(struct request *r)
+{
+    struct err e;
+    struct role_assignment x;
+    int rc = find(r, &x, &e);
+    if (rc == 0)
+        err_set(&e, ROLES_NO_ASSIGNMENT, NULL, "The role assignment '%.100s' is not found.",
+                request_param(r, "name"));
+    return rc > 0 ? show(r, 200, &x) : reply_err(r, &e);
+}
+
+struct replied *role_assignments_delete(struct request *r)
+{
+    struct err e;
+    struct role_assignment x;
+    int rc = find(r, &x, &e);
+    if (rc == 0)
+        return reply_empty(r, 204);
+    if (rc < 0 || st_role_assignment_remove(access_of(r)->storage, x.id, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "role.removed", LF_STR("role", x.role), LF_STR("scope", x.scope),
+             LF_STR("of", x.principal), LF_STR("by", r->who->name));
+    return show(r, 200, &x);
+}
+
+/* What the body asks for. */
+static int read_body(struct request *r, struct role_assignment *x, struct err *e)
+{
+    const json_t *p = json_object_get(r->body, "properties");
+    const char *role = json_string_value(json_object_get(p, "roleDefinitionId"));
+    const char *principal = json_string_value(json_object_get(p, "principalId"));
+    if (!role || !principal)
+        return err_set(e, ERR_MISSING_PROPERTY,
+                       role ? "properties.principalId" : "properties.roleDefinitionId",
+                       "The body has no properties.%s.", role ? "principalId" : "roleDefinitionId");
+    const char *slash = strrchr(role, '/');
+    const struct role *is = role_by_guid(slash ? slash + 1 : role);
+    if (!is)
+        return err_set(e, ROLES_NO_DEFINITION, "properties.roleDefinitionId",
+                       "The specified role definition '%.200s' does not exist.", role);
+    x->role = is->guid;
+    x->principal = principal;
+    return 0;
+}
+
+static bool is_same(const struct role_assignment *a, const struct role_assignment *b)
+{
+    return strcasecmp(a->scope, b->scope) == 0 && strcasecmp(a->role, b->role) == 0 &&
+           strcasecmp(a->principal, b->principal) == 0;
+}
+
+/* 1: there is the very same one; 0: there is none; -1: another has its name or its place. */
+static int check_present(struct request *r, const struct role_assignment *x,
+                         struct role_assignment *present, struct err *e)
+{
+    struct storage *st = access_of(r)->storage;
+    struct role_assignment *rows;
+    size_t n;
+    int rc = st_role_assignment_get(st, &r->arena, x->guid, present, e);
+    if (rc > 0 && !is_same(x, present))
+        return err_set(e, ROLES_NO_UPDATE, NULL,
+                       "Tenant ID, application ID, principal ID, and scope are not allowed to be "
+                       "updated.");
+    if (rc != 0)
+        return rc;
+    if (st_role_assignment_of(st, &r->arena, x->principal, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (is_same(x, &rows[i]))
+            return err_set(e, ROLES_EXISTS, NULL, "The role assignment already exists.");
+    return 0;
+}
+
+struct replied *role_assignments_create(struct request *r)
+{
+    struct err e;
+    const struct access *x = access_of(r);
+    const char *scope = *r->scope ? r->scope : "/";
+    struct role_assignment given = {.guid = request_param(r, "name")}, present;
+    if (!guid_valid(given.guid)) {
+        err_set(&e, ROLES_NO_GUID, NULL,
+                "The role assignment ID '%.100s' is not valid. The role assignment ID must be a "
+                "GUID.",
+                given.guid);
+        return reply_err(r, &e);
+    }
+    if (access_check_scope(x, &r->arena, scope, &given.scope, &e) < 0 ||
+        read_body(r, &given, &e) < 0)
+        return reply_err(r, &e);
+    int rc = check_present(r, &given, &present, &e);
+    if (rc != 0)
+        return rc > 0 ? show(r, 200, &present) : reply_err(r, &e);
+    if (access_assign(x, r, &given, &e) < 0) {
+        if (e.code == ERR_INVALID_PROPERTY)
+            e.code = ROLES_NO_PRINCIPAL;
+        return reply_err(r, &e);
+    }
+    rc = find(r, &given, &e);
+    if (rc == 0)
+        err_set(&e, ERR_INTERNAL, NULL, "The role assignment was not kept.");
+    return rc > 0 ? show(r, 201, &given) : reply_err(r, &e);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The activation of a package: what is in the container now is copied, and nodes get this copy
+ * from then on.
+ */
+#include <string.h>
+
+#include "api/arm/batch/application.h"
+#include "api/arm/batch/errors.h"
+#include "api/arm/batch/handlers.h"
+#include "api/http/accept.h"
+#include "model/batch/rm.h"
+#include "storage/packages/packages.h"
+#include "storage/shares/shares.h"
+#include "storage/storage.h"
+
+static int activate(struct request *r, struct application *x, struct batch_package *p,
+                    const struct package_kept *kept, struct err *e)
+{
+    if (find_package(r, x, p, e) < 0)
+        return -1;
+    p->format = "zip";
+    p->hash = arena_strdup(&r->arena, kept->hash);
+    p->size = kept->size;
+    p->activated_us = p->updated_us = r->now_us;
+    return st_batch_package_update(arm_of(r)->storage, p, e);
+}
+
+static int in_words(const struct err *why, struct err *e)
+{
+    *e = *why;
+    if (why->code == ERR_FILE_NOT_FOUND)
+        return err_set(e, BATCHRM_NO_BLOB, NULL,
+                       "The archive of the package is not in its container: upload it to the "
+                       "storageUrl of the package first.");
+    return -1;
+}
+
+static void on_kept(void *ctx, const struct err *why, const struct package_kept *kept)
+{
+    struct request *r = ctx;
+    struct err e;
+    struct application x;
+    struct batch_package p;
+    int rc = why ? in_words(why, &e) : activate(r, &x, &p, kept, &e);
+    if (rc < 0) {
+        packages_sweep(batchrm_of(r)->packages);
+        request_finish(r, reply_err(r, &e));
+        return;
+    }
+    LOG_INFO(r->config->log, "batch_package.activated", LF_STR("account", x.account.name),
+             LF_STR("application", x.row.name), LF_STR("version", p.name), LF_STR("hash", p.hash),
+             LF_STR("by", r->who->name));
+    request_finish(r, is_flat(r) ? reply_empty(r, 204) : package_show(r, 200, &x, &p));
+}
+
+struct replied *batch_packages_activate(struct request *r)
+{
+    struct err e;
+    struct application x;
+    struct batch_package p;
+    struct package_place at;
+    struct share s;
+    struct accepted given;
+    if (find_package(r, &x, &p, &e) < 0 ||
+        request_accept(r, &schema_rm_activation, 0, &given, &e) < 0)
+        return reply_err(r, &e);
+    if (package_place(r, &x, p.name, &at, &e) < 0 || package_check_keys(&at, &e) < 0)
+        return reply_err(r, &e);
+    int rc = package_container(r, &at, &s, &e);
+    if (rc == 0)
+        rc = in_words(&(struct err){.code = ERR_FILE_NOT_FOUND}, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    const struct file_place from = {shares_folder(batchrm_of(r)->shares, &r->arena, &s), at.blob};
+    packages_keep(batchrm_of(r)->packages, &from, on_kept, r);
+    return reply_later(r);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.Batch: Batch accounts, their applications, and what else of theirs Azure Resource
+ * Manager manages; a provider behind it. Pools, jobs and tasks themselves have a service of their
+ * own, at the accounts' hosts.
+ */
+#ifndef API_ARM_BATCH_BATCHRM_H
+#define API_ARM_BATCH_BATCHRM_H
+
+#include "api/arm/arm.h"
+#include "api/plane/batch/batch.h"
+
+struct files;
+struct packages;
+struct shares;
+
+struct batchrm {
+    struct arm arm; /* first */
+    struct shares *shares;
+    struct packages *packages;
+    struct files *files;
+    struct batch_front *front;
+    struct batch_quotas quotas;
+};
+
+extern const struct service batchrm_service;
+
+static inline const struct batchrm *batchrm_of(const struct request *r)
+{
+    return r->deps;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Certificates of Batch accounts: the same rows that the data plane has. One is named after its
+ * thumbprint, so a PUT of one that is there changes nothing.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "api/arm/batch/child.h"
+#include "api/arm/batch/errors.h"
+#include "api/arm/batch/handlers.h"
+#include "api/http/accept.h"
+#include "api/plane/batch/certificate_rows.h"
+#include "api/plane/batch/list.h"
+#include "model/batch/rm.h"
+#include "model/batch/rm_words.h"
+#include "model/batch/tables_pool.h"
+#include "model/batch/versions.h"
+#include "storage/storage.h"
+
+static const struct enum_name states[] = {{BATCH_CERTIFICATE_ACTIVE, "Succeeded"},
+                                          {BATCH_CERTIFICATE_DELETING, "Deleting"},
+                                          {BATCH_CERTIFICATE_DELETE_FAILED, "Failed"},
+                                          {0, NULL}};
+
+struct certificate {
+    struct batch_account account;
+    struct batch_certificate row;
+};
+
+/* A getter, but for the account. */
+static int find_named(struct request *r, const char *name, struct certificate *x, struct err *e)
+{
+    const char *algorithm, *thumbprint;
+    if (find_made_batch_account(r, &x->account, e) < 0)
+        return -1;
+    if (!rm_certificate_name(&r->arena, name, &algorithm, &thumbprint))
+        return 0;
+    return st_batch_certificate_get(arm_of(r)->storage, &r->arena, x->account.id, algorithm,
+                                    thumbprint, &x->row, e);
+}
+
+static int find_one(struct request *r, struct certificate *x, struct err *e)
+{
+    const char *name = request_param(r, "certificate");
+    int rc = find_named(r, name, x, e);
+    if (rc == 0)
+        return err_set(e, BATCHRM_CERTIFICATE_NOT_FOUND, NULL,
+                       "The specified certificate does not exist: %.140s", name);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+static const struct child_kind kind = {"certificates", &schema_rm_certificate,
+                                       &schema_rm_certificate_properties,
+                                       "certificateOperationResults"};
+
+static struct child child_of(struct request *r, const struct certificate *x)
+{
+    return (struct child){&kind, &x->account,
+                          arena_printf(&r->arena, "%s-%s", x->row.algorithm, x->row.thumbprint),
+                          x->row.state_us, x->row.tags};
+}
+
+static json_t *properties_of(const struct batch_certificate *c)
+{
+    json_t *error = c->error ? json_loads(c->error, 0, NULL) : NULL;
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:s*, s:o*, s:s, s:o*}", "thumbprintAlgorithm", c->algorithm,
+        "thumbprint", c->thumbprint, "provisioningState", enum_to_name(states, (int)c->state),
+        "provisioningStateTransitionTime", child_time(c->state_us), "previousProvisioningState",
+        c->was ? enum_to_name(states, (int)c->was) : NULL,
+        "previousProvisioningStateTransitionTime", c->was ? child_time(c->was_us) : NULL,
+        "publicData", c->public, "deleteCertificateError", error);
+}
+
+static struct replied *show(struct request *r, const struct certificate *x)
+{
+    const struct child c = child_of(r, x);
+    return child_show(r, &c, properties_of(&x->row));
+}
+
+struct replied *batch_certificates_get(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    return find_one(r, &x, &e) < 0 ? reply_err(r, &e) : show(r, &x);
+}
+
+struct replied *batch_certificates_list(struct request *r)
+{
+    static const struct batch_filter filters[ST_CERTIFICATE_PROPERTIES] = {
+        [ST_CERTIFICATE_STATE] = {"properties/provisioningState", BATCH_BY_STATE, FILTER_EQUAL,
+                                  states},
+        [ST_CERTIFICATE_STATE_TIME] = {"properties/provisioningStateTransitionTime", BATCH_BY_TIME,
+                                       FILTER_ORDER, NULL},
+    };
+    static const struct batch_list_kind pages = {.filters = filters,
+                                                 .n_filters = ST_CERTIFICATE_PROPERTIES};
+    struct batch_list l;
+    struct certificate x;
+    struct batch_certificate *rows;
+    schema_set set;
+    size_t n;
+    struct err e;
+    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
+        batch_list_begin(r, &pages, &l, &e) < 0 ||
+        st_batch_certificate_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
+                                  batch_list_limit(&l), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, rows[i].thumbprint);
+        x.row = rows[i];
+        const struct child c = child_of(r, &x);
+        if (out)
+            child_render(r, &c, properties_of(&x.row), set, out);
+    }
+    return batch_list_reply(r, &l);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* What the name says need not be said again, and cannot be said otherwise. */
+static int take_name(struct request *r, json_t *properties, struct err *e)
+{
+    const char *name = request_param(r, "certificate");
+    const char *names[] = {"thumbprintAlgorithm", "thumbprint"}, *parts[2];
+    if (!rm_certificate_name(&r->arena, name, &parts[0], &parts[1]))
+        return err_set(e, BATCHRM_INVALID_BODY, NULL,
+                       "The name of a certificate must be ALGORITHM-THUMBPRINT, not '%.140s'.",
+                       name);
+    for (size_t i = 0; i < 2; i++) {
+        const char *given = json_string_value(json_object_get(properties, names[i]));
+        if (given && strcasecmp(given, parts[i]) != 0)
+            return err_set(
+                e, ERR_INVALID_PROPERTY, arena_concat(&r->arena, "properties.", names[i]),
+                "%s is '%.140s', but the name of the certificate is %.140s", names[i], given, name);
+        json_object_set_new(properties, names[i], json_string(parts[i]));
+    }
+    return 0;
+}
+
+/* The body, in the words of the data plane. */
+static int read_body(struct request *r, struct accepted *out, const char **tags, struct err *e)
+{
+    struct accepted given;
+    if (request_accept(r, &schema_rm_certificate, 0, &given, e) < 0)
+        return -1;
+    json_t *whole = request_own(r, schema_merge_secrets(given.doc, given.secrets));
+    json_t *properties = json_object_get(whole, "properties");
+    *tags = child_tags(r, given.doc);
+    return take_name(r, properties, e) < 0
+               ? -1
+               : request_accept_json(r, &schema_batch_certificate, (enum api_version)BATCH_20_0, 0,
+                                     properties, out, e);
+}
+
+static int set_tags(struct request *r, struct certificate *x, const char *tags, struct err *e)
+{
+    struct storage *st = arm_of(r)->storage;
+    int rc = st_batch_certificate_get(st, &r->arena, x->account.id, x->row.algorithm,
+                                      x->row.thumbprint, &x->row, e);
+    if (rc > 0)
+        rc = st_batch_certificate_set_tags(st, x->row.id, tags, e);
+    x->row.tags = tags;
+    return rc;
+}
+
+static int put(struct request *r, struct certificate *x, struct err *e)
+{
+    struct accepted b;
+    const char *tags;
+    if (read_body(r, &b, &tags, e) < 0)
+        return -1;
+    int rc =
+        certificate_take(arm_of(r)->storage, &r->arena, x->account.id, &b, r->now_us, &x->row, e);
+    if (rc >= 0 && tags && set_tags(r, x, tags, e) < 0)
+        return -1;
+    if (rc < 0 && *e->target && strncmp(e->target, "properties.", 11) != 0)
+        err_set(e, e->code, arena_concat(&r->arena, "properties.", e->target), "%s",
+                arena_strdup(&r->arena, e->msg));
+    return rc < 0 ? -1 : 0;
+}
+
+struct replied *batch_certificates_create(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    int rc = find_named(r, request_param(r, "certificate"), &x, &e);
+    if (rc < 0 || child_conditions(r, rc > 0 ? x.row.state_us : 0, &e) < 0 || put(r, &x, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}
+
+struct replied *batch_certificates_update(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    if (find_one(r, &x, &e) < 0 || child_conditions(r, x.row.state_us, &e) < 0 ||
+        put(r, &x, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}
+
+/* --- deleting --------------------------------------------------------------------------------- */
+
+struct replied *batch_certificates_delete(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    int rc = find_named(r, request_param(r, "certificate"), &x, &e);
+    if (rc == 0)
+        return reply_empty(r, 204);
+    if (rc < 0 || certificate_remove(arm_of(r)->storage, &r->arena, &x.row, r->now_us, &e) < 0)
+        return reply_err(r, &e);
+    const struct child c = child_of(r, &x);
+    return child_deleted(r, &c);
+}
+
+struct replied *batch_certificates_deleted(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    uint64_t ticks;
+    int rc = find_named(r, child_deletion(r, &ticks), &x, &e);
+    if (rc > 0 && x.row.state == BATCH_CERTIFICATE_DELETE_FAILED)
+        rc = err_set(&e, BATCHRM_CERTIFICATE_IN_USE, NULL,
+                     "The certificate %s is in use by pools and cannot be deleted.",
+                     x.row.thumbprint);
+    return rc < 0 ? reply_err(r, &e) : reply_empty(r, 200);
+}
+
+/* Of one that is active nothing was to be cancelled: the accounts' own service refuses that. */
+struct replied *batch_certificates_cancel(struct request *r)
+{
+    struct err e;
+    struct certificate x;
+    int rc = find_one(r, &x, &e);
+    if (rc == 0 && x.row.state != BATCH_CERTIFICATE_ACTIVE)
+        rc = st_batch_certificate_set_state(arm_of(r)->storage, &x.row, BATCH_CERTIFICATE_ACTIVE,
+                                            r->now_us, NULL, &e);
+    if (rc < 0 || find_one(r, &x, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bodies of pools. A body is taken twice: by the resource manager's table, for names, words and
+ * versions, and then, in the data plane's words, by the data plane's, as any pool is.
+ */
+#include <string.h>
+
+#include "api/arm/batch/errors.h"
+#include "api/arm/batch/pools.h"
+#include "api/plane/batch/package_refs.h"
+#include "api/plane/batch/reply.h"
+#include "model/batch/rm.h"
+#include "model/batch/rm_words.h"
+#include "model/batch/tables_pool.h"
+#include "model/batch/versions.h"
+
+/* Of the data plane's versions these two have, together, all that the management plane's have. */
+#define PLANE ((enum api_version)(BATCH_19_0 | BATCH_20_0))
+
+enum { HOW = SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS };
+
+/* How nodes that leave are treated. */
+static enum dealloc_option how_of(const json_t *properties)
+{
+    const json_t *scale = json_object_get(properties, "scaleSettings");
+    const struct accepted fixed = {.doc = json_object_get(scale, "fixedScale")};
+    return pool_body_how(&fixed, "nodeDeallocationOption");
+}
+
+/* What it gives, in the data plane's words, with its secrets. */
+static int read_named(struct request *r, bool partial, struct rm_pool_body *out, struct err *e)
+{
+    struct accepted given;
+    if (request_accept(r, &schema_rm_pool, HOW | (partial ? SCHEMA_PARTIAL : 0), &given, e) < 0)
+        return -1;
+    const json_t *whole = request_own(r, schema_merge_secrets(given.doc, given.secrets));
+    const json_t *properties = json_object_get(whole, "properties");
+    out->how = how_of(properties);
+    out->tags = json_object_get(given.doc, "tags");
+    int rc = rm_pool_to_plane(properties, &out->named, e);
+    request_own(r, out->named);
+    return rc;
+}
+
+/* With what a pool must have, of the stored one. */
+static json_t *completed(const struct rm_pool_body *b, const char *name, const json_t *stored)
+{
+    static const char *const machines[] = {"virtualMachineConfiguration",
+                                           "cloudServiceConfiguration"};
+    json_t *all = json_copy(b->named);
+    json_object_set_new(all, "id", json_string(name));
+    if (!stored)
+        return all;
+    if (!json_object_get(all, "vmSize"))
+        json_object_set(all, "vmSize", json_object_get(stored, "vmSize"));
+    if (!json_object_get(all, machines[0]) && !json_object_get(all, machines[1]))
+        for (size_t i = 0; i < 2; i++)
+            if (json_object_get(stored, machines[i]))
+                json_object_set(all, machines[i], json_object_get(stored, machines[i]));
+    return all;
+}
+
+int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body *out, struct err *e)
+{
+    *out = (struct rm_pool_body){0};
+    if (read_named(r, stored != NULL, out, e) < 0)
+        return -1;
+    const json_t *all = request_own(r, completed(out, request_param(r, "pool"), stored));
+    if (request_accept_json(r, &schema_batch_pool, PLANE, HOW, all, &out->plane, e) < 0)
+        return *e->target ? err_set(e, e->code, rm_pool_place(&r->arena, e->target), "%s",
+                                    arena_strdup(&r->arena, e->msg))
+                          : -1;
+    if (out->tags) {
+        json_object_set(out->named, RM_POOL_TAGS, out->tags);
+        json_object_set(out->plane.doc, RM_POOL_TAGS, out->tags);
+    }
+    return 0;
+}
+
+int rm_pool_check_packages(struct request *r, const struct batch_account *b,
+                           const struct rm_pool_body *given, struct err *e)
+{
+    const char *application, *text;
+    int rc = package_refs_missing(arm_of(r)->storage, &r->arena, b->id,
+                                  json_object_get(given->plane.doc, "applicationPackageReferences"),
+                                  &application, &text, e);
+    if (rc <= 0)
+        return rc;
+    return err_set(e, BATCHRM_PACKAGE_REFERENCES, "properties.applicationPackages",
+                   "There is no active application package %s.", text);
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+struct change {
+    struct request *r;
+    struct batch_pool *p;
+    const struct rm_pool_body *b;
+    struct accepted stored;
+    int64_t updated_us;
+};
+
+/* What the data plane's PATCH may change, which grew with 2024-07-01; and the name. */
+static bool may_change(const struct request *r, const char *name)
+{
+    enum batch_version v = (r->version & RM_SINCE(RM_2024_07)) ? BATCH_20_0 : BATCH_16_0;
+    schema_set set;
+    struct err none;
+    return strcmp(name, "displayName") == 0 || strcmp(name, RM_POOL_TAGS) == 0 ||
+           schema_select(&schema_batch_pool_patch, (enum api_version)v, name, &set, &none) == 0;
+}
+
+static int change_member(struct change *c, const char *name, struct err *e)
+{
+    json_t *to = json_object_get(c->b->plane.doc, name);
+    const json_t *from = json_object_get(c->stored.doc, name);
+    if (rm_pool_is_size(name) || strcmp(name, "id") == 0)
+        return 0;
+    if (may_change(c->r, name)) {
+        pool_replace(&c->stored, &c->b->plane, name, to);
+        return 0;
+    }
+    if (to == from || (to && from && json_equal(to, from)))
+        return 0;
+    return err_set(e, BATCHRM_FIXED, rm_pool_place(&c->r->arena, name),
+                   "A property that cannot be updated was specified as part of the request.");
+}
+
+static int change_members(struct change *c, bool whole, struct err *e)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach(whole ? c->b->plane.doc : c->b->named, name, value) {
+        if (change_member(c, name, e) < 0)
+            return -1;
+    }
+    if (!whole)
+        return 0;
+    json_object_foreach_safe(c->stored.doc, next, name, value) {
+        if (!json_object_get(c->b->plane.doc, name) && change_member(c, name, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int rm_pool_check_formula(const struct batch_pool *p, struct err *e)
+{
+    struct formula_error wrong;
+    if (!p->scaling.enabled)
+        return 0;
+    struct formula *f = formula_parse(p->scaling.formula, strlen(p->scaling.formula), &wrong);
+    formula_free(f);
+    if (f)
+        return 0;
+    return err_set(e, wrong.fault == FORMULA_TOO_LONG ? BATCHRM_FORMULA_TOO_LONG : BATCHRM_FORMULA,
+                   "properties.scaleSettings.autoScale.formula", "%s", wrong.msg);
+}
+
+static int check_steady(const struct batch_pool *p, struct err *e)
+{
+    if (batch_pool_is_steady(p))
+        return 0;
+    return err_set(e, BATCHRM_POOL_RESIZING, NULL, "The pool %s is being resized.", p->name);
+}
+
+/* `to`: a pool as the body wants it. */
+static int scale_by(const struct change *c, const struct batch_pool *to, struct err *e)
+{
+    struct batch_front *front = batchrm_of(c->r)->front;
+    const struct batch_auto_scale *now = &c->p->scaling;
+    if (now->enabled && strcmp(now->formula, to->scaling.formula) == 0 &&
+        now->interval_us == to->scaling.interval_us)
+        return 0;
+    if (rm_pool_check_formula(to, e) < 0 || check_steady(c->p, e) < 0)
+        return -1;
+    return batch_pool_scale_by(front, c->p, &to->scaling, c->updated_us, e);
+}
+
+static int resize(const struct change *c, const struct batch_pool *to, struct err *e)
+{
+    struct batch_front *front = batchrm_of(c->r)->front;
+    const struct batch_size *now = &c->p->size, *size = &to->size;
+    const struct batch_auto_scale none = {.interval_us = c->p->scaling.interval_us};
+    const struct batch_targets t = {size->dedicated, size->low, size->timeout_us, c->b->how};
+    if (!c->p->scaling.enabled && now->dedicated == size->dedicated && now->low == size->low)
+        return 0;
+    if (check_steady(c->p, e) < 0)
+        return -1;
+    if (c->p->scaling.enabled && batch_pool_scale_by(front, c->p, &none, c->updated_us, e) < 0)
+        return -1;
+    return batch_pool_resize(front, c->p, &t, c->updated_us, e);
+}
+
+static int write_change(struct storage *st, void *ctx, struct err *e)
+{
+    const struct change *c = ctx;
+    struct arena *a = &c->r->arena;
+    struct batch_pool to;
+    (void)st;
+    pool_from(a, &c->b->plane, c->r->now_us, &to);
+    if (pool_store(batchrm_of(c->r)->front, a, &c->stored, c->updated_us, c->p, e) < 0)
+        return -1;
+    if (!json_object_get(c->b->named, "enableAutoScale")) /* it says nothing of the size */
+        return 0;
+    return to.scaling.enabled ? scale_by(c, &to, e) : resize(c, &to, e);
+}
+
+int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
+                   struct err *e)
+{
+    struct change c = {
+        .r = r, .p = &x->row, .b = b, .updated_us = batch_modified(r, x->row.updated_us)};
+    if (pool_load(r, batchrm_of(r)->front, &x->row, &c.stored, e) < 0)
+        return -1;
+    if (change_members(&c, whole, e) < 0)
+        return -1;
+    return st_tx(arm_of(r)->storage, "change pool", write_change, &c, e) < 0 ? -1 : 0;
+}

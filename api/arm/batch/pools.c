@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools of Batch accounts: the same rows that the data plane has, which api/plane/batch/ makes and
+ * changes by the same functions.
+ */
+#include "api/arm/batch/pools.h"
+#include "api/arm/may.h"
+
+#include "api/arm/batch/child.h"
+#include "api/arm/batch/errors.h"
+#include "api/arm/batch/handlers.h"
+#include "api/plane/batch/list.h"
+#include "api/plane/batch/reply.h"
+#include "model/batch/rm.h"
+#include "model/batch/rm_words.h"
+#include "storage/storage.h"
+
+static const struct enum_name states[] = {
+    {BATCH_POOL_ACTIVE, "Succeeded"}, {BATCH_POOL_DELETING, "Deleting"}, {0, NULL}};
+static const struct enum_name allocations[] = {{BATCH_ALLOCATION_STEADY, "Steady"},
+                                               {BATCH_ALLOCATION_RESIZING, "Resizing"},
+                                               {BATCH_ALLOCATION_STOPPING, "Stopping"},
+                                               {0, NULL}};
+static const struct enum_name deallocations[] = {
+    {DEALLOC_REQUEUE, "Requeue"},
+    {DEALLOC_TERMINATE, "Terminate"},
+    {DEALLOC_WAIT_FOR_JOB_COMPLETION, "TaskCompletion"},
+    {DEALLOC_WAIT_FOR_DATA, "RetainedData"},
+    {0, NULL}};
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+/* The pool that the path names, in the account of the path. A getter, but for the account. */
+static int find(struct request *r, struct rm_pool *x, struct err *e)
+{
+    if (find_made_batch_account(r, &x->account, e) < 0)
+        return -1;
+    return st_batch_pool_get(arm_of(r)->storage, &r->arena, x->account.id, request_param(r, "pool"),
+                             &x->row, e);
+}
+
+/* `changes`: one that is being deleted is refused. */
+static int find_one(struct request *r, bool changes, struct rm_pool *x, struct err *e)
+{
+    int rc = find(r, x, e);
+    if (rc == 0)
+        return err_set(e, BATCHRM_POOL_NOT_FOUND, NULL, "The specified pool does not exist: %.100s",
+                       request_param(r, "pool"));
+    if (rc > 0 && changes && x->row.state == BATCH_POOL_DELETING)
+        return err_set(e, BATCHRM_POOL_DELETING, NULL, "The pool %s is being deleted.",
+                       x->row.name);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+static json_t *scale_settings(const struct batch_pool *p)
+{
+    if (p->scaling.enabled)
+        return json_pack("{s:{s:s, s:o}}", "autoScale", "formula", p->scaling.formula,
+                         "evaluationInterval", child_span(p->scaling.interval_us));
+    return json_pack("{s:{s:i, s:i, s:o}}", "fixedScale", "targetDedicatedNodes", p->size.dedicated,
+                     "targetLowPriorityNodes", p->size.low, "resizeTimeout",
+                     child_span(p->size.timeout_us));
+}
+
+static json_t *parsed(const char *text)
+{
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+/* The resize that goes on, or the last one. */
+static json_t *resize_status(const struct batch_pool *p)
+{
+    return json_pack("{s:i, s:i, s:o, s:s, s:o, s:o*}", "targetDedicatedNodes", p->size.dedicated,
+                     "targetLowPriorityNodes", p->size.low, "resizeTimeout",
+                     child_span(p->size.timeout_us), "nodeDeallocationOption",
+                     enum_to_name(deallocations, (int)p->dealloc), "startTime",
+                     child_time(p->size.began_us), "errors", parsed(p->size.errors));
+}
+
+static json_t *properties_of(struct request *r, const struct rm_pool *x)
+{
+    const struct batch_pool *p = &x->row;
+    json_auto_t *doc = parsed(p->doc);
+    json_t *out = rm_pool_from_plane(doc, batch_account_id(r, &x->account));
+    json_auto_t *now = json_pack(
+        "{s:o, s:o, s:s, s:o, s:s, s:o, s:s, s:i, s:i, s:o, s:o*, s:o}", "lastModified",
+        child_time(p->updated_us), "creationTime", child_time(p->created_us), "provisioningState",
+        enum_to_name(states, (int)p->state), "provisioningStateTransitionTime",
+        child_time(p->state_us), "allocationState", enum_to_name(allocations, (int)p->size.state),
+        "allocationStateTransitionTime", child_time(p->size.state_us), "vmSize", p->vm_size,
+        "currentDedicatedNodes", p->has_dedicated, "currentLowPriorityNodes", p->has_low,
+        "scaleSettings", scale_settings(p), "autoScaleRun",
+        p->scaling.enabled ? parsed(p->scaling.run) : NULL, "resizeOperationStatus",
+        resize_status(p));
+    json_object_update(out, now);
+    return out;
+}
+
+static const struct child_kind kind = {"pools", &schema_rm_pool, &schema_rm_pool_properties,
+                                       "poolOperationResults"};
+
+static struct child child_of(const struct rm_pool *x)
+{
+    return (struct child){&kind, &x->account, x->row.name, x->row.updated_us, NULL};
+}
+
+/* With the tags, which its document keeps. */
+static struct child tagged_child_of(struct request *r, const struct rm_pool *x)
+{
+    struct child c = child_of(x);
+    json_auto_t *doc = parsed(x->row.doc);
+    const json_t *kept = json_object_get(doc, RM_POOL_TAGS);
+    json_auto_t *body = kept ? json_pack("{s:O}", "tags", kept) : NULL;
+    c.tags = child_tags(r, body);
+    return c;
+}
+
+/* Reads the row again. */
+static struct replied *show(struct request *r, struct rm_pool *x)
+{
+    struct err e;
+    if (find_one(r, false, x, &e) < 0)
+        return reply_err(r, &e);
+    const struct child c = tagged_child_of(r, x);
+    return child_show(r, &c, properties_of(r, x));
+}
+
+struct replied *batch_pools_get(struct request *r)
+{
+    struct rm_pool x;
+    return show(r, &x);
+}
+
+struct replied *batch_pools_list(struct request *r)
+{
+    static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
+        [BATCH_POOL_ID] = {"name", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+        [BATCH_POOL_STATE] = {"properties/provisioningState", BATCH_BY_STATE, FILTER_EQUAL, states},
+        [BATCH_POOL_STATE_TIME] = {"properties/provisioningStateTransitionTime", BATCH_BY_TIME,
+                                   FILTER_ORDER, NULL},
+        [BATCH_POOL_ALLOCATION] = {"properties/allocationState", BATCH_BY_STATE, FILTER_EQUAL,
+                                   allocations},
+        [BATCH_POOL_ALLOCATION_TIME] = {"properties/allocationStateTransitionTime", BATCH_BY_TIME,
+                                        FILTER_ORDER, NULL},
+        [BATCH_POOL_CREATED] = {"properties/creationTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_MODIFIED] = {"properties/lastModified", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_VM_SIZE] = {"properties/vmSize", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+    };
+    static const struct batch_list_kind pages = {.filters = filters,
+                                                 .n_filters = BATCH_POOL_PROPERTIES};
+    struct batch_list l;
+    struct rm_pool x;
+    struct batch_pool *rows;
+    schema_set set;
+    size_t n;
+    struct err e;
+    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
+        batch_list_begin(r, &pages, &l, &e) < 0 ||
+        st_batch_pool_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
+                           batch_list_limit(&l), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
+        x.row = rows[i];
+        const struct child c = tagged_child_of(r, &x);
+        if (out)
+            child_render(r, &c, properties_of(r, &x), set, out);
+    }
+    return batch_list_reply(r, &l);
+}
+
+/* --- making and changing ---------------------------------------------------------------------- */
+
+static int check_quota(struct request *r, const struct rm_pool *x, struct err *e)
+{
+    const struct batch_quotas *q = &batchrm_of(r)->quotas;
+    int rc = batch_quota_pools(arm_of(r)->storage, q, x->account.id, e);
+    if (rc == 0)
+        return err_set(e, BATCHRM_POOL_QUOTA, NULL,
+                       "The Batch account %s has %lld pools, and may not have more.",
+                       x->account.name, (long long)q->pools);
+    return rc < 0 ? -1 : 0;
+}
+
+/* A pool may have nodes of both priorities. */
+static int check_local(struct request *r, const struct batch_pool *p, struct err *e)
+{
+    return arm_check_local(r, p->vm_size, VM_DEDICATED, e) < 0
+               ? -1
+               : arm_check_local(r, p->vm_size, VM_LOWPRIORITY, e);
+}
+
+static int make(struct request *r, struct rm_pool *x, struct err *e)
+{
+    struct rm_pool_body b;
+    if (check_quota(r, x, e) < 0 || rm_pool_accept(r, NULL, &b, e) < 0)
+        return -1;
+    pool_from(&r->arena, &b.plane, r->now_us, &x->row);
+    x->row.account_id = x->account.id;
+    x->row.created_by = r->who->object_id;
+    if (check_local(r, &x->row, e) < 0 || rm_pool_check_formula(&x->row, e) < 0 ||
+        rm_pool_check_packages(r, &x->account, &b, e) < 0 ||
+        pool_make(batchrm_of(r)->front, &x->row, &b.plane, e) < 0)
+        return -1;
+    LOG_INFO(r->config->log, "pool.created", LF_STR("pool", request_param(r, "pool")),
+             LF_STR("account", x->account.name), LF_STR("by", r->who->name));
+    return 0;
+}
+
+static int change(struct request *r, struct rm_pool *x, bool whole, struct err *e)
+{
+    struct rm_pool_body b;
+    if (check_local(r, &x->row, e) < 0)
+        return -1;
+    const json_t *stored = whole ? NULL : request_own(r, parsed(x->row.doc));
+    if (rm_pool_accept(r, stored, &b, e) < 0 || rm_pool_check_packages(r, &x->account, &b, e) < 0)
+        return -1;
+    return rm_pool_change(r, x, &b, whole, e);
+}
+
+struct replied *batch_pools_create(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    int rc = find(r, &x, &e);
+    if (rc < 0 || child_conditions(r, rc > 0 ? x.row.updated_us : 0, &e) < 0)
+        return reply_err(r, &e);
+    if (rc == 0)
+        rc = make(r, &x, &e);
+    else
+        rc = find_one(r, true, &x, &e) < 0 ? -1 : change(r, &x, true, &e);
+    return rc < 0 ? reply_err(r, &e) : show(r, &x);
+}
+
+struct replied *batch_pools_update(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    if (find_one(r, true, &x, &e) < 0 || child_conditions(r, x.row.updated_us, &e) < 0 ||
+        change(r, &x, false, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}
+
+struct replied *batch_pools_disable_auto_scale(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    if (find_one(r, true, &x, &e) < 0)
+        return reply_err(r, &e);
+    const struct batch_auto_scale none = {.interval_us = x.row.scaling.interval_us};
+    if (x.row.scaling.enabled && batch_pool_scale_by(batchrm_of(r)->front, &x.row, &none,
+                                                     batch_modified(r, x.row.updated_us), &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}
+
+struct replied *batch_pools_stop_resize(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    if (find_one(r, true, &x, &e) < 0)
+        return reply_err(r, &e);
+    if (batch_pool_is_steady(&x.row)) {
+        err_set(&e, BATCHRM_STATE, NULL, "The pool %s is not being resized.", x.row.name);
+        return reply_err(r, &e);
+    }
+    if (x.row.size.state == BATCH_ALLOCATION_RESIZING &&
+        batch_pool_stop_resize(batchrm_of(r)->front, &x.row, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &x);
+}
+
+/* --- deleting --------------------------------------------------------------------------------- */
+
+struct replied *batch_pools_delete(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    int rc = find(r, &x, &e);
+    if (rc == 0)
+        return reply_empty(r, 204);
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (x.row.state != BATCH_POOL_DELETING) {
+        x.row.updated_us = batch_modified(r, x.row.updated_us);
+        if (batch_pool_delete(batchrm_of(r)->front, &x.row, x.row.updated_us, &e) < 0)
+            return reply_err(r, &e);
+        LOG_INFO(r->config->log, "pool.deleting", LF_STR("pool", x.row.name),
+                 LF_STR("account", x.account.name), LF_STR("by", r->who->name));
+    }
+    const struct child c = child_of(&x);
+    return child_deleted(r, &c);
+}
+
+struct replied *batch_pools_deleted(struct request *r)
+{
+    struct err e;
+    struct rm_pool x;
+    uint64_t ticks;
+    const char *name = child_deletion(r, &ticks);
+    if (find_made_batch_account(r, &x.account, &e) < 0)
+        return reply_err(r, &e);
+    int rc = st_batch_pool_get(arm_of(r)->storage, &r->arena, x.account.id, name, &x.row, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (rc == 0 || ticks != (uint64_t)time_to_ticks(x.row.updated_us))
+        return reply_empty(r, 200);
+    const struct child c = child_of(&x);
+    return child_deleted(r, &c);
+}

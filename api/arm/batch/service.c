@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.Batch as a service: one row an operation, with the spec's operation ids. A test
+ * compares the rows with the published ones both ways.
+ */
+#include "api/arm/batch/errors.h"
+#include "api/arm/batch/handlers.h"
+#include "api/arm/handlers.h"
+#include "api/arm/may.h"
+#include "model/batch/rm.h"
+
+#define SUB      "/subscriptions/{subscription}"
+#define GROUP    SUB "/resourceGroups/{group}"
+#define BATCH    "/providers/Microsoft.Batch"
+#define ACCOUNT  GROUP BATCH "/batchAccounts/{account}"
+#define LOCATION SUB BATCH "/locations/{location}"
+#define APP      ACCOUNT "/applications/{application}"
+#define VERSION  APP "/versions/{version}"
+#define POOL     ACCOUNT "/pools/{pool}"
+#define CERT     ACCOUNT "/certificates/{certificate}"
+#define PRIVATE  ACCOUNT "/privateEndpointConnections"
+#define LINKS    ACCOUNT "/privateLinkResources"
+
+static const struct route routes[] = {
+    {"GET", BATCH "/operations", RM_ALL, 0, batchrm_operations_list, "Operations_List"},
+    {"GET", LOCATION "/quotas", RM_ALL, ROUTE_PARTIAL, batch_quotas_get, "Location_GetQuotas"},
+    {"GET", LOCATION "/virtualMachineSkus", RM_SINCE(RM_2021_06), ROUTE_PARTIAL, batch_sizes_list,
+     "Location_ListSupportedVirtualMachineSkus"},
+    {"GET", LOCATION "/cloudServiceSkus", RM_WITHIN(RM_2021_06, RM_2024_02), ROUTE_PARTIAL,
+     batch_cloud_service_sizes_list, "Location_ListSupportedCloudServiceSkus"},
+    {"POST", LOCATION "/checkNameAvailability", RM_ALL, ROUTE_JSON | ROUTE_PARTIAL, rm_check_name,
+     "Location_CheckNameAvailability", &batch_account_kind},
+    {"GET", LOCATION "/accountOperationResults/{operation}", RM_ALL, ROUTE_PARTIAL,
+     batch_accounts_deleted, "BatchAccount_Deleted"},
+
+    {"GET", SUB BATCH "/batchAccounts", RM_ALL, ROUTE_PARTIAL, rm_list, "BatchAccount_List",
+     &batch_account_kind},
+    {"GET", GROUP BATCH "/batchAccounts", RM_ALL, ROUTE_PARTIAL, rm_list_by_group,
+     "BatchAccount_ListByResourceGroup", &batch_account_kind},
+    {"PUT", ACCOUNT, RM_ALL, ROUTE_JSON, rm_put, "BatchAccount_Create", &batch_account_kind},
+    {"GET", ACCOUNT "/operationResults/{operation}", RM_ALL, 0, batch_accounts_created,
+     "BatchAccount_Created"},
+    {"PATCH", ACCOUNT, RM_ALL, ROUTE_JSON, rm_patch, "BatchAccount_Update", &batch_account_kind},
+    {"GET", ACCOUNT, RM_ALL, 0, rm_get, "BatchAccount_Get", &batch_account_kind},
+    {"DELETE", ACCOUNT, RM_ALL, 0, rm_delete, "BatchAccount_Delete", &batch_account_kind},
+    {"POST", ACCOUNT "/listKeys", RM_ALL, 0, batch_keys_list, "BatchAccount_GetKeys"},
+    {"POST", ACCOUNT "/regenerateKeys", RM_ALL, ROUTE_JSON, batch_keys_regenerate,
+     "BatchAccount_RegenerateKey"},
+    {"POST", ACCOUNT "/syncAutoStorageKeys", RM_ALL, 0, batch_auto_storage_sync,
+     "BatchAccount_SynchronizeAutoStorageKeys"},
+
+    {"GET", ACCOUNT "/applications", RM_ALL, 0, batch_applications_list, "Application_List"},
+    {"PUT", APP, RM_ALL, ROUTE_JSON_OPTIONAL, batch_applications_create, "Application_Create"},
+    {"GET", APP, RM_ALL, 0, batch_applications_get, "Application_Get"},
+    {"PATCH", APP, RM_ALL, ROUTE_JSON, batch_applications_update, "Application_Update"},
+    {"DELETE", APP, RM_ALL, 0, batch_applications_delete, "Application_Delete"},
+    {"GET", APP "/versions", RM_SINCE(RM_2018_12), 0, batch_packages_list,
+     "ApplicationPackage_List"},
+    {"PUT", VERSION, RM_ALL, ROUTE_JSON_OPTIONAL, batch_packages_create,
+     "ApplicationPackage_Create"},
+    {"GET", VERSION, RM_ALL, 0, batch_packages_get, "ApplicationPackage_Get"},
+    {"DELETE", VERSION, RM_ALL, 0, batch_packages_delete, "ApplicationPackage_Delete"},
+    {"POST", VERSION "/activate", RM_ALL, ROUTE_JSON, batch_packages_activate,
+     "ApplicationPackage_Activate"},
+
+    {"GET", ACCOUNT "/pools", RM_SINCE(RM_2017_09), 0, batch_pools_list, "Pool_ListByBatchAccount"},
+    {"PUT", POOL, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_pools_create, "Pool_Create"},
+    {"PATCH", POOL, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_pools_update, "Pool_Update"},
+    {"GET", POOL, RM_SINCE(RM_2017_09), 0, batch_pools_get, "Pool_Get"},
+    {"DELETE", POOL, RM_SINCE(RM_2017_09), 0, batch_pools_delete, "Pool_Delete"},
+    {"GET", ACCOUNT "/poolOperationResults/{operation}", RM_SINCE(RM_2017_09), 0,
+     batch_pools_deleted, "Pool_Deleted"},
+    {"POST", POOL "/disableAutoScale", RM_SINCE(RM_2017_09), 0, batch_pools_disable_auto_scale,
+     "Pool_DisableAutoScale"},
+    {"POST", POOL "/stopResize", RM_SINCE(RM_2017_09), 0, batch_pools_stop_resize,
+     "Pool_StopResize"},
+
+    {"GET", ACCOUNT "/certificates", RM_SINCE(RM_2017_09), 0, batch_certificates_list,
+     "Certificate_ListByBatchAccount"},
+    {"PUT", CERT, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_certificates_create,
+     "Certificate_Create"},
+    {"PATCH", CERT, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_certificates_update,
+     "Certificate_Update"},
+    {"GET", CERT, RM_SINCE(RM_2017_09), 0, batch_certificates_get, "Certificate_Get"},
+    {"DELETE", CERT, RM_SINCE(RM_2017_09), 0, batch_certificates_delete, "Certificate_Delete"},
+    {"GET", ACCOUNT "/certificateOperationResults/{operation}", RM_SINCE(RM_2017_09), 0,
+     batch_certificates_deleted, "Certificate_Deleted"},
+    {"POST", CERT "/cancelDelete", RM_SINCE(RM_2017_09), 0, batch_certificates_cancel,
+     "Certificate_CancelDeletion"},
+
+    {"GET", ACCOUNT "/outboundNetworkDependenciesEndpoints", RM_SINCE(RM_2021_06), 0,
+     batch_endpoints_list, "BatchAccount_ListOutboundNetworkDependenciesEndpoints"},
+    {"GET", ACCOUNT "/detectors", RM_SINCE(RM_2022_01), 0, batch_detectors_list,
+     "BatchAccount_ListDetectors"},
+    {"GET", ACCOUNT "/detectors/{detector}", RM_SINCE(RM_2022_01), 0, batch_detectors_get,
+     "BatchAccount_GetDetector"},
+    {"GET", PRIVATE, RM_SINCE(RM_2020_03), 0, batch_private_connections_list,
+     "PrivateEndpointConnection_ListByBatchAccount"},
+    {"GET", PRIVATE "/{connection}", RM_SINCE(RM_2020_03), 0, batch_private_connections_get,
+     "PrivateEndpointConnection_Get"},
+    {"PATCH", PRIVATE "/{connection}", RM_SINCE(RM_2020_03), ROUTE_JSON,
+     batch_private_connections_change, "PrivateEndpointConnection_Update"},
+    {"DELETE", PRIVATE "/{connection}", RM_SINCE(RM_2022_06), 0, batch_private_connections_change,
+     "PrivateEndpointConnection_Delete"},
+    {"GET", LINKS, RM_SINCE(RM_2020_03), 0, batch_private_links_list,
+     "PrivateLinkResource_ListByBatchAccount"},
+    {"GET", LINKS "/{resource}", RM_SINCE(RM_2020_03), 0, batch_private_links_get,
+     "PrivateLinkResource_Get"},
+
+    /* Operations that Azure Resource Manager offers for every provider */
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL | ROUTE_ANY_VERSION,
+     providers_register, "Providers_Register"},
+};
+
+static const char *const paths[] = {BATCH "/{rest*}", SUB BATCH "/{rest*}", GROUP BATCH "/{rest*}",
+                                    NULL};
+
+/* Headers of the provider itself, not of the gateway in front of it. */
+static void headers(struct request *r)
+{
+    if (r->route && r->route->versions && !r->gateway_error)
+        arm_provider_headers(r);
+}
+
+const struct service batchrm_service = {
+    .name = "batchrm",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_LISTED,
+    .version_of = rm_version_from_name,
+    .version_name = rm_version_name,
+    .may = arm_may,
+    .audiences = AUDIENCE_ARM,
+    .body_max = REQUEST_BODY_MAX,
+    .words = batchrm_words,
+    .error = batchrm_error,
+    .headers = headers,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The jobs that a new job waits for, by the names that its user gives.
+ */
+#ifndef API_ARM_BATCHAI_AWAITED_H
+#define API_ARM_BATCHAI_AWAITED_H
+
+#include "api/http/service.h"
+#include "model/resource.h"
+#include "model/wishes.h"
+
+/* Finds those that `wishes` names, for a job of the experiment x; *out is in the request's arena,
+ * without the owner's id. Refuses names that are unknown, twice in the list, or the job's own; so
+ * there are no circles, as a job can only wait for those that were there before it. */
+int find_awaited(struct request *r, const struct experiment *x, const char *own_name,
+                 const struct wishes *wishes, struct dependency **out, size_t *n,
+                 struct err *e) MUST_CHECK;
+
+#endif

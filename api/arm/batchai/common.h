@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions for the handlers of several Batch AI resources: accept a body, compare it with what is
+ * stored, delete.
+ */
+#ifndef API_ARM_BATCHAI_COMMON_H
+#define API_ARM_BATCHAI_COMMON_H
+
+#include "api/arm/kind.h"
+#include "api/http/accept.h"
+#include "storage/storage.h"
+
+/* Refuses a location in the body that is not that of `where`, in words, in which the resource will
+ * be. */
+int check_location_given(struct request *r, const struct accepted *a, const char *where,
+                         const char *location, struct err *e) MUST_CHECK;
+/* Puts the location into the document (the workspace's, unless the body has one), and writes it
+ * out. */
+void accepted_place(struct request *r, struct accepted *a, const char *location);
+/* Writes a->doc to doc_text, when no more changes to it are needed. */
+void accepted_write(struct request *r, struct accepted *a);
+/* Adds a member, given as stored text, to the properties in doc_text; a->doc does not get it. */
+void accepted_add(struct request *r, struct accepted *a, const char *name, const char *json,
+                  size_t n);
+
+/* Fails with BATCHAI_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from
+ * the stored document in anything that cannot be changed. A secret that the body leaves out counts
+ * as unchanged, as replies never show secrets. */
+int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
+                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+                    struct err *e) MUST_CHECK;
+
+/* Errors of a DELETE whose resource or a level above was not found: 204. A missing subscription is
+ * the client's mistake. */
+extern const int batchai_missing[];
+/* A step of a PUT: the name is valid. */
+rm_step batchai_step_name;
+/* Members that all kinds have in common: a DELETE is an operation, with operation_delete() and its
+ * answer, 202; what is shown has an ETag. */
+#define BATCHAI_KIND                                                                               \
+    .refuses_deleting = true, .missing = batchai_missing, .remove = batchai_remove,                \
+    .headers = batchai_headers
+REPLIED batchai_remove(struct rm *m);
+void batchai_headers(struct rm *m);
+
+/* Text of an object's property; NULL if absent. */
+const char *json_text_at(const json_t *o, const char *key);
+
+#endif

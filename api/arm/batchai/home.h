@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The level above a resource that is being made, in either form of its path. The versions without
+ * workspaces make that level (model/home.h) together with the first resource, in the same
+ * transaction.
+ */
+#ifndef API_ARM_BATCHAI_HOME_H
+#define API_ARM_BATCHAI_HOME_H
+
+#include "api/arm/batchai/batchai.h"
+#include "api/arm/kind.h"
+#include "model/resource.h"
+#include "storage/storage.h"
+
+/* Finds the workspace or experiment above. Id 0: home_make_*() has to make it. */
+int home_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
+int home_experiment(struct request *r, struct workspace *w, struct experiment *x,
+                    struct err *e) MUST_CHECK;
+
+/* Called in a transaction: inserts a row with id 0 and sets its id. */
+int home_make_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
+int home_make_experiment(struct request *r, struct workspace *w, struct experiment *x,
+                         struct err *e) MUST_CHECK;
+
+/* For a kind's steps of a PUT: the workspace above is m->parent, and its scope the operation's. */
+rm_step home_step_workspace;
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * listOutputFiles: finds the folder on a share for the id of an output directory, and lets the
+ * share's workers (storage/folders/) list it. Output that is on no share is searched on the job's
+ * nodes (node_files.c). Nothing outside the output directory's share can be named: `directory` must
+ * be a plain relative path, and opening follows no link that leaves the share.
+ */
+#include <string.h>
+
+#include "api/arm/batchai/file_list.h"
+#include "api/arm/batchai/handlers.h"
+#include "api/arm/batchai/lookup.h"
+#include "lib/fs.h"
+#include "model/job_output.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/front/batchai/batchai.h"
+#include "scheduler/run/runs.h"
+#include "storage/folders/files.h"
+
+#define EXPIRY_MIN   5
+#define EXPIRY_MAX   600
+#define EXPIRY_USUAL 60
+/* A directory with more entries than this is cut: sorting and rendering it would hold the loop. */
+#define ENTRIES_MAX 100000
+
+/* A directory of a share. */
+struct share_list {
+    struct file_list *list;
+    struct job job;
+};
+
+static void take_entries(struct file_list *list, struct file_entries *found)
+{
+    list->entry = found->entry;
+    list->n = found->n;
+    if (found->left_out > 0)
+        LOG_DEBUG(list->r->config->log, "listing.incomplete", LF_STR("share", list->dir.scope[1]),
+                  LF_STR("directory", list->dir.path), LF_INT("listed", list->n),
+                  LF_INT("left_out", found->left_out));
+    *found = (struct file_entries){0};
+}
+
+static struct replied *refuse(const struct file_list *list, const struct err *why)
+{
+    struct err e;
+    enum err_code code = why->code == ERR_IO ? ERR_INVALID_QUERY : why->code;
+    err_set(&e, code, "directory", "The directory '%.200s' cannot be listed: %s.", list->directory,
+            why->msg);
+    return reply_err(list->r, &e);
+}
+
+/* A job makes its directory on the share when it starts. If our folder does not have it, the
+ * machine has mounted something else as this share. */
+static bool is_elsewhere(const struct share_list *l)
+{
+    struct request *r = l->list->r;
+    struct output_dir *at;
+    struct err e;
+    size_t n;
+    return runs_output_dirs(arm_of(r)->runs, &r->arena, RES_JOB, l->job.id, l->list->id, &at, &n,
+                            &e) == 0 &&
+           n > 0 && !at[0].is_local;
+}
+
+/* Without the base directory the job has not started, and there are no files yet. */
+static void on_listed(void *ctx, const struct err *why, struct file_entries *found,
+                      bool base_is_missing)
+{
+    struct share_list *l = ctx;
+    struct file_list *list = l->list;
+    struct request *r = list->r;
+    if (base_is_missing && is_elsewhere(l)) {
+        node_files_finish(list, &l->job);
+    } else if (why && !(why->code == ERR_FILE_NOT_FOUND && list->is_base)) {
+        request_finish(r, refuse(list, why));
+    } else {
+        if (!why)
+            take_entries(list, found);
+        request_finish(r, file_list_reply(list));
+    }
+}
+
+static int find_output(struct request *r, const struct job_spec *s, const char *id,
+                       struct job_output *out, struct err *e)
+{
+    if (job_output_find(&r->arena, s, id, out))
+        return 0;
+    return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
+                   "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
+                   "one of its outputDirectories.",
+                   id);
+}
+
+/* The parts that are not empty, with slashes between them; "" is the share itself. */
+static const char *join_path(struct arena *a, const char *const *parts, size_t n)
+{
+    const char *path = "";
+    for (size_t i = 0; i < n; i++)
+        if (*parts[i])
+            path = arena_printf(a, "%s%s%s", path, *path ? "/" : "", parts[i]);
+    return path;
+}
+
+/* Lists output that is not on a share: on the nodes. */
+static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
+{
+    struct err e, why;
+    struct replied *done;
+    if (node_files_list(l, j, &done, &why) == 0)
+        return done;
+    e = why;
+    if (why.code == ERR_NOT_ON_MOUNT_ROOT)
+        err_set(&e, ERR_NOT_ON_MOUNT_ROOT, "outputdirectoryid",
+                "The specified outputDirectoryId %.100s is not present on a mount root: its path "
+                "'%.300s' is on none of the file shares and containers that the job or its cluster "
+                "mounts, and %s.",
+                l->id, l->prefix, why.msg);
+    return reply_err(l->r, &e);
+}
+
+static struct replied *list_on_share(struct file_list *l, const struct job *j,
+                                     const struct mount_volume *v, const char *base)
+{
+    struct request *r = l->r;
+    const char *parts[] = {base, l->is_base ? "" : l->directory};
+    l->dir = (struct file_ref){v->kind == MOUNT_AZURE_BLOB ? LINK_BLOB : LINK_FILE,
+                               {v->account, v->share},
+                               join_path(&r->arena, parts, 2)};
+    struct share_list *sl = arena_alloc(&r->arena, sizeof *sl);
+    *sl = (struct share_list){.list = l, .job = *j};
+    const struct files_list what = {
+        .at = {fleet_share_path(batchai_of(r)->storage_dir, &r->arena, v), l->dir.path},
+        .base = base,
+        .max = ENTRIES_MAX,
+        .files_only = !l->shows_directories};
+    files_list(batchai_of(r)->files, &what, on_listed, sl);
+    return reply_later(r);
+}
+
+static struct replied *list(struct file_list *l, const struct job *j)
+{
+    struct request *r = l->r;
+    struct job_spec spec;
+    struct err e;
+    struct job_output out;
+    const char *rest = "";
+    if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0 ||
+        find_output(r, &spec, l->id, &out, &e) < 0)
+        return reply_err(r, &e);
+    l->prefix = out.prefix;
+    const struct mount_volume *v = mount_resolve(
+        &r->arena, &batchai_front_words, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
+    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+        return list_on_nodes(l, j);
+    const char *parts[] = {rest, out.below};
+    return list_on_share(l, j, v, join_path(&r->arena, parts, 2));
+}
+
+static int parse(struct file_list *l, struct err *e)
+{
+    struct request *r = l->r;
+    l->id = request_query(r, "outputdirectoryid");
+    if (!l->id || !*l->id)
+        return err_set(e, ERR_INVALID_QUERY, "outputdirectoryid",
+                       "The query parameter outputdirectoryid is required: 'stdouterr' or the id "
+                       "of one of the job's outputDirectories.");
+    if (request_query_int(r, "linkexpiryinminutes", EXPIRY_MIN, EXPIRY_MAX, EXPIRY_USUAL,
+                          &l->expiry_minutes, e) < 0 ||
+        page_parse(r, &l->page, e) < 0)
+        return -1;
+    /* 2017 lists files only: it can neither mark an item as a directory nor ask for a directory. */
+    l->shows_directories = r->version != V_2017_09_01_PREVIEW;
+    l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
+    const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;
+    char *clean = arena_strdup(&r->arena, dir ? dir : ".");
+    while (strncmp(clean, "./", 2) == 0)
+        clean += 2;
+    for (size_t n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
+        clean[n - 1] = '\0';
+    l->directory = clean;
+    l->is_base = strcmp(clean, ".") == 0 || strcmp(clean, "") == 0;
+    if (fs_path_is_safe(clean))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, "directory",
+                   "The directory '%.200s' is not allowed: it must be a relative path inside the "
+                   "output directory, without '..'.",
+                   dir);
+}
+
+struct replied *jobs_list_output_files(struct request *r)
+{
+    struct err e;
+    struct job j;
+    if (find_job(r, &j, &e) < 0)
+        return reply_err(r, &e);
+    struct file_list *l = arena_alloc(&r->arena, sizeof *l);
+    l->r = r;
+    request_keep(r, l, file_list_release);
+    if (parse(l, &e) < 0)
+        return reply_err(r, &e);
+    return list(l, &j);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Each kind has a row with its name for errors about missing resources. The versions without
+ * workspaces look into the home workspace of the group (model/home.h); for a missing resource they
+ * get the answer that ARM gave.
+ */
+#include "api/arm/batchai/lookup.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/arm/errors.h"
+#include "model/home.h"
+#include "storage/storage.h"
+
+#define NAME_MAX_LEN 64
+
+/* The names of a kind of resource in errors. */
+struct kind {
+    const char *what, *type;
+    enum err_code missing;
+};
+
+static const struct kind workspaces = {"workspace", "workspaces", ERR_WORKSPACE_NOT_FOUND};
+static const struct kind experiments = {"experiment", "experiments", ERR_EXPERIMENT_NOT_FOUND};
+static const struct kind clusters = {"cluster", "clusters", ERR_CLUSTER_NOT_FOUND};
+static const struct kind file_servers = {"file server", "fileServers", ERR_FILE_SERVER_NOT_FOUND};
+static const struct kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
+
+/* Turns a getter's result into found, missing or failed. In the versions without workspaces ARM
+ * itself answered for missing resources. */
+static int found(struct request *r, int rc, const struct kind *k, const char *name, struct err *e)
+{
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (request_is_flat(r))
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "The Resource 'Microsoft.BatchAI/%s/%.200s' under resource group '%.100s' "
+                       "was not found.",
+                       k->type, name, request_param(r, "group"));
+    return err_set(e, k->missing, NULL, "The specified %s %.200s is not found", k->what, name);
+}
+
+static int named_workspace(struct request *r, const char *name, struct workspace *w, struct err *e)
+{
+    struct resource_group g;
+    if (find_group(r, &g, e) < 0)
+        return -1;
+    return st_workspace_get(arm_of(r)->storage, &r->arena, g.id, name, w, e);
+}
+
+int find_workspace(struct request *r, struct workspace *w, struct err *e)
+{
+    const char *name = request_param(r, "workspace");
+    return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
+}
+
+/* One query finds it. Only if that finds nothing, the levels above are looked up, for the error of
+ * the first one that is missing; jobs work the same way. */
+int find_experiment(struct request *r, struct experiment *x, struct err *e)
+{
+    if (find_subscription(r, e) < 0)
+        return -1;
+    const struct scope scope = {.subscription = arm_subscription(r),
+                                .group = request_param(r, "group"),
+                                .workspace = request_param(r, "workspace")};
+    const char *name = request_param(r, "experiment");
+    int rc = st_experiment_find(arm_of(r)->storage, &r->arena, &scope, name, x, e);
+    struct workspace w;
+    if (rc == 0 && find_workspace(r, &w, e) < 0)
+        return -1;
+    return found(r, rc, &experiments, name, e);
+}
+
+/* Getters for the level above a cluster, file server or job, in either form of its path. 0: the
+ * home of the versions without workspaces does not exist, so there are no resources in it. */
+int seek_workspace(struct request *r, struct workspace *w, struct err *e)
+{
+    if (request_is_flat(r))
+        return named_workspace(r, HOME_WORKSPACE, w, e);
+    return find_workspace(r, w, e) < 0 ? -1 : 1;
+}
+
+int seek_experiment(struct request *r, struct experiment *x, struct err *e)
+{
+    struct workspace w;
+    if (!request_is_flat(r))
+        return find_experiment(r, x, e) < 0 ? -1 : 1;
+    int rc = named_workspace(r, HOME_WORKSPACE, &w, e);
+    return rc <= 0 ? rc
+                   : st_experiment_get(arm_of(r)->storage, &r->arena, w.id, HOME_EXPERIMENT, x, e);
+}
+
+/* Sets the location that links of operations in old versions contain. */
+static void set_location(struct request *r, const char *doc, struct scope *s)
+{
+    if (!request_is_flat(r))
+        return;
+    json_auto_t *o = json_loads(doc, 0, NULL);
+    const char *location = json_string_value(json_object_get(o, "location"));
+    if (location)
+        s->location = arena_strdup(&r->arena, location);
+}
+
+int find_cluster(struct request *r, struct cluster *c, struct err *e)
+{
+    struct workspace w;
+    const char *name = request_param(r, "cluster");
+    int rc = seek_workspace(r, &w, e);
+    if (rc > 0)
+        rc = st_cluster_get(arm_of(r)->storage, &r->arena, w.id, name, c, e);
+    if (rc > 0)
+        set_location(r, c->doc, &c->scope);
+    return found(r, rc, &clusters, name, e);
+}
+
+int find_file_server(struct request *r, struct file_server *f, struct err *e)
+{
+    struct workspace w;
+    const char *name = request_param(r, "fileServer");
+    int rc = seek_workspace(r, &w, e);
+    if (rc > 0)
+        rc = st_file_server_get(arm_of(r)->storage, &r->arena, w.id, name, f, e);
+    if (rc > 0)
+        set_location(r, f->doc, &f->scope);
+    return found(r, rc, &file_servers, name, e);
+}
+
+int find_job(struct request *r, struct job *j, struct err *e)
+{
+    bool flat = request_is_flat(r);
+    if (find_subscription(r, e) < 0)
+        return -1;
+    const struct scope scope = {.subscription = arm_subscription(r),
+                                .group = request_param(r, "group"),
+                                .workspace = flat ? HOME_WORKSPACE : request_param(r, "workspace"),
+                                .experiment =
+                                    flat ? HOME_EXPERIMENT : request_param(r, "experiment")};
+    const char *name = request_param(r, "job");
+    int rc = st_job_find(arm_of(r)->storage, &r->arena, &scope, name, j, e);
+    struct experiment x;
+    if (rc == 0 && seek_experiment(r, &x, e) < 0)
+        return -1;
+    return found(r, rc, &jobs, name, e);
+}
+
+/* Takes "/literal/VALUE" off *p; NULL if it does not start so. */
+static const char *take(struct request *r, const char **p, const char *literal)
+{
+    size_t n = strlen(literal);
+    if (**p != '/' || strncasecmp(*p + 1, literal, n) != 0 || (*p)[1 + n] != '/')
+        return NULL;
+    const char *value = *p + n + 2;
+    size_t len = strcspn(value, "/");
+    *p = value + len;
+    return len ? arena_strndup(&r->arena, value, len) : NULL;
+}
+
+static int cluster_in(struct request *r, const char *group, const char *workspace, const char *name,
+                      struct cluster *c, struct err *e)
+{
+    const struct scope scope = {
+        .subscription = arm_subscription(r), .group = group, .workspace = workspace};
+    int rc = st_cluster_find(arm_of(r)->storage, &r->arena, &scope, name, c, e);
+    if (rc == 0)
+        return err_set(e, ERR_CLUSTER_NOT_FOUND, "properties.cluster.id",
+                       "The specified cluster %.100s is not found (resource group %.100s, "
+                       "workspace %.100s)",
+                       name, group, workspace);
+    return rc < 0 ? -1 : 0;
+}
+
+int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, struct err *e)
+{
+    const char *p = id;
+    const char *sub = take(r, &p, "subscriptions");
+    const char *group = sub ? take(r, &p, "resourceGroups") : NULL;
+    const char *provider = group ? take(r, &p, "providers") : NULL;
+    const char *workspace = provider ? take(r, &p, "workspaces") : NULL;
+    const char *name = workspace ? take(r, &p, "clusters") : NULL;
+    if (!name || *p || strcasecmp(provider, "Microsoft.BatchAI") != 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "properties.cluster.id",
+                       "properties.cluster.id is '%.400s'; it must be the id of a cluster: "
+                       "/subscriptions/{id}/resourceGroups/{group}/providers/Microsoft.BatchAI/"
+                       "workspaces/{workspace}/clusters/{cluster}.",
+                       id);
+    if (strcasecmp(sub, arm_subscription(r)) != 0)
+        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "properties.cluster.id",
+                       "The subscription '%.100s' could not be found.", sub);
+    return cluster_in(r, group, workspace, name, c, e);
+}
+
+int check_name(const struct request *r, const char *what, const char *name, struct err *e)
+{
+    size_t n = strlen(name);
+    bool dots = request_is_flat(r); /* old versions allow dots, but not in front */
+    bool ok = n >= 1 && n <= NAME_MAX_LEN && name[0] != '.';
+    for (const char *p = name; ok && *p; p++)
+        ok = isalnum((unsigned char)*p) || *p == '-' || *p == '_' || (dots && *p == '.');
+    if (ok)
+        return 0;
+    return err_set(e, ERR_INVALID_NAME, NULL,
+                   "The %s name '%.100s' is invalid: it must be 1 to %d letters, digits, dashes%s "
+                   "and underscores%s.",
+                   what, name, NAME_MAX_LEN, dots ? ", dots" : "",
+                   dots ? ", and not begin with a dot" : "");
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/arm/batchai/named_shares.h"
+
+#include <string.h>
+
+#include "api/arm/lookup.h"
+#include "api/arm/may.h"
+#include "scheduler/scheduler.h"
+#include "storage/shares/shares.h"
+#include "storage/storage.h"
+
+/* False: it names none of ours. */
+static bool name_of(const struct mount_volume *m, struct share_name *n)
+{
+    if (m->kind != MOUNT_AZURE_FILE_SHARE && m->kind != MOUNT_AZURE_BLOB)
+        return false;
+    *n = (struct share_name){.account = m->account,
+                             .share = m->share,
+                             .kind = m->kind == MOUNT_AZURE_BLOB ? SHARE_BLOBS : SHARE_FILES,
+                             .key = m->key};
+    return m->account && m->share;
+}
+
+static bool is_local(struct request *r, const struct cluster *c)
+{
+    return sched_is_local(arm_of(r)->sched, c->vm_size, c->vm_priority);
+}
+
+/* Whoever may list an account's keys, or has made it by naming it, need not show one. The first
+ * principal may list all. */
+static int need_key(struct request *r, struct share_name *n, struct err *e)
+{
+    struct storage_account s;
+    struct err refused;
+    int rc = st_account_by_name(arm_of(r)->storage, &r->arena, arena_lower(&r->arena, n->account),
+                                &s, e);
+    if (rc <= 0)
+        return rc;
+    bool own = s.implicit && s.created_by && strcmp(s.created_by, r->who->object_id) == 0;
+    const char *id =
+        resource_id(&r->arena, "Microsoft.Storage", &s.scope, "storageAccounts", s.name);
+    n->needs_key =
+        !own && arm_check(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, &refused) < 0;
+    return 0;
+}
+
+int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
+                       struct err *e)
+{
+    struct share_name n;
+    for (size_t i = 0; i < mounts->n; i++) {
+        if (!name_of(&mounts->items[i], &n) || !is_local(r, c))
+            continue;
+        if (r->inner) /* of a seed, which a dump may have made: that has not the keys of mounts */
+            n.key = NULL;
+        if (need_key(r, &n, e) < 0 || shares_check_named(batchai_of(r)->shares, &n, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* "share s of account a" */
+static const char *told(struct arena *a, const struct share_name *n)
+{
+    return arena_concat(a, n->kind == SHARE_BLOBS ? "container " : "share ",
+                        arena_lower(a, n->share), " of account ", arena_lower(a, n->account));
+}
+
+int make_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
+                      const char **made, struct err *e)
+{
+    struct share_name n;
+    *made = NULL;
+    for (size_t i = 0; i < mounts->n; i++) {
+        if (!name_of(&mounts->items[i], &n) || !is_local(r, c))
+            continue;
+        int rc = shares_make_named(batchai_of(r)->shares, &n, r->who->object_id, r->now_us, e);
+        if (rc < 0)
+            return -1;
+        if (rc > 0)
+            *made = *made ? arena_concat(&r->arena, *made, ", ", told(&r->arena, &n))
+                          : told(&r->arena, &n);
+    }
+    return 0;
+}
+
+int tell_made(struct request *r, const char *made, const char *noun, const char *name,
+              const struct event *ev, struct err *e)
+{
+    if (!made)
+        return 0;
+    struct event told = *ev;
+    told.at_us = r->now_us;
+    told.from = ev->to;
+    told.reason = arena_concat(&r->arena, "made ", made, ", because ", noun, " ", name, " names ",
+                               strchr(made, ',') ? "them" : "it");
+    LOG_INFO(r->config->log, "share.named", LF_STR(noun, name), LF_STR("why", told.reason));
+    return st_event_add(arm_of(r)->storage, &told, e);
+}

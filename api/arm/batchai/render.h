@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Renders rows as JSON for the requested api-version.
+ */
+#ifndef API_ARM_BATCHAI_RENDER_H
+#define API_ARM_BATCHAI_RENDER_H
+
+#include "api/arm/batchai/batchai.h"
+#include "model/resource.h"
+
+void render_workspace(struct request *r, const struct workspace *w, struct strbuf *out);
+void render_experiment(struct request *r, const struct experiment *x, struct strbuf *out);
+void render_cluster(struct request *r, const struct cluster *c, struct strbuf *out);
+void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
+/* The subnet that a document names; NULL: none. */
+const char *own_subnet(const json_t *doc);
+/* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the
+ * service made if none was requested. NULL: none. The text is the arena's or the (parsed)
+ * document's.
+ */
+const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
+const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
+/* Removes a subnet from a given document if it only repeats what such a reply showed. */
+void forget_subnet(json_t *given, const char *subnet);
+void render_job(struct request *r, const struct job *j, struct strbuf *out);
+
+/* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; arena-owned.
+ * `collection` is the lower-case last segment ("clusters"). */
+const char *render_id(struct request *r, const struct scope *s, const char *collection,
+                      const char *name);
+
+/* ETag and Last-Modified of a resource: the instant of its last user write. */
+void reply_etag(struct request *r, int64_t updated_us);
+
+#endif

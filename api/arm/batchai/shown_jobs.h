@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs as they were shown last. Clients ask for the same job again and again until it ends; as long
+ * as its row has not changed, they get the same text, which is kept here. The storage reports at
+ * every write which rows change. Changes without a row (a write that is rolled back, a change above
+ * jobs) drop all texts. A text must depend only on the row of the job, the names above it and the
+ * api-version.
+ *
+ * The size is bounded; the least recently used text is dropped first.
+ */
+#ifndef API_ARM_BATCHAI_SHOWN_JOBS_H
+#define API_ARM_BATCHAI_SHOWN_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOWN_JOBS_BYTES ((size_t)4 * 1024 * 1024)
+
+struct storage;
+struct shown_jobs;
+
+struct shown_job {
+    const char *text; /* valid until anything is written or kept */
+    size_t len;
+    int64_t updated_us;
+};
+
+/* Watches the jobs of `st` (there can be one watcher), which must not write any more after this is
+ * freed. */
+struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes);
+void shown_jobs_free(struct shown_jobs *all); /* may be NULL */
+/* Returns a note by which the text is found again; 0: there is none. A note always means the same
+ * job: a row's id is given out twice only if the first row was rolled back, and then all notes are
+ * void. */
+int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
+                        const struct shown_job *shown);
+/* False: there is no text for this job and version. */
+bool shown_jobs_find(struct shown_jobs *all, int64_t note, unsigned version, struct shown_job *out);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Soft-deleted vaults: list, show, purge. They are recovered by a PUT (vaults.c).
+ */
+#include "api/arm/keyvault/errors.h"
+#include "api/arm/keyvault/handlers.h"
+#include "api/arm/keyvault/vaults.h"
+#include "api/arm/lookup.h"
+#include "api/arm/may.h"
+#include "api/http/paging.h"
+#include "lib/timefmt.h"
+#include "storage/storage.h"
+
+static bool is_protected(const struct vault *v)
+{
+    json_auto_t *properties = vault_properties(v);
+    return json_is_true(json_object_get(properties, "enablePurgeProtection"));
+}
+
+static json_t *render(struct request *r, const struct vault *v)
+{
+    char deleted[TIMEFMT_SIZE], purged[TIMEFMT_SIZE];
+    timefmt_wire(v->deleted_us, deleted);
+    timefmt_wire(v->purge_us, purged);
+    json_t *properties =
+        json_pack("{s:s, s:s, s:s, s:s, s:o*}", "vaultId", vault_id(r, v), "location", v->location,
+                  "deletionDate", deleted, "scheduledPurgeDate", purged, "tags",
+                  v->tags ? json_loads(v->tags, 0, NULL) : NULL);
+    if (is_protected(v))
+        json_object_set_new(properties, "purgeProtectionEnabled", json_true());
+    return json_pack("{s:o, s:s, s:s, s:o}", "id",
+                     json_sprintf("/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/"
+                                  "deletedVaults/%s",
+                                  v->subscription, region_name(&r->arena, v->location), v->name),
+                     "name", v->name, "type", "Microsoft.KeyVault/deletedVaults", "properties",
+                     properties);
+}
+
+struct replied *deleted_vaults_list(struct request *r)
+{
+    struct err e;
+    struct page page;
+    struct vault *rows;
+    size_t n;
+    if (find_subscription(r, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r), page.after,
+                              page_limit(&page), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++)
+        if (!r->grant || arm_sees(r, vault_id(r, &rows[i])))
+            page_add(&page, rows[i].id, render(r, &rows[i]));
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
+    return page_reply(r, &page);
+}
+
+/* The soft-deleted vault that the path names with its location. */
+static int find_deleted(struct request *r, struct vault *v, struct err *e)
+{
+    const char *name = request_param(r, "vault"), *location = request_param(r, "location");
+    if (find_subscription(r, e) < 0)
+        return -1;
+    int rc = st_vault_get(arm_of(r)->storage, &r->arena, name, v, e);
+    if (rc < 0 || (rc > 0 && v->group_id == 0 && same_region(&r->arena, v->location, location)))
+        return rc < 0 ? -1 : 0;
+    return err_set(e, KEYVAULT_DELETED_NOT_FOUND, NULL,
+                   "The specified deleted vault '%.60s' does not exist in location '%.60s'.", name,
+                   location);
+}
+
+struct replied *deleted_vaults_get(struct request *r)
+{
+    struct err e;
+    struct vault v;
+    return find_deleted(r, &v, &e) < 0 ? reply_err(r, &e) : reply_json(r, 200, render(r, &v));
+}
+
+struct replied *deleted_vaults_purge(struct request *r)
+{
+    struct err e;
+    struct vault v;
+    if (find_deleted(r, &v, &e) < 0)
+        return reply_err(r, &e);
+    if (is_protected(&v)) {
+        err_set(&e, KEYVAULT_PURGE_PROTECTED, NULL,
+                "The operation 'DeletedVaultPurge' is not allowed: the vault '%s' is protected "
+                "from being purged.",
+                v.name);
+        return reply_err(r, &e);
+    }
+    if (st_vault_purge(arm_of(r)->storage, v.id, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "vault.purged", LF_STR("vault", v.name), LF_STR("by", r->who->name));
+    return reply_empty(r, 200);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef API_ARM_KEYVAULT_HANDLERS_H
+#define API_ARM_KEYVAULT_HANDLERS_H
+
+#include "api/arm/keyvault/keyvault.h"
+#include "api/arm/kind.h"
+
+/* vaults.c */
+extern const struct rm_kind vault_kind;
+
+/* policies.c */
+struct replied *vaults_update_policies(struct request *r);
+
+/* deleted.c */
+struct replied *deleted_vaults_list(struct request *r);
+struct replied *deleted_vaults_get(struct request *r);
+struct replied *deleted_vaults_purge(struct request *r);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/arm/keyvault/errors.h"
+#include "api/arm/keyvault/vaults.h"
+#include "api/arm/lookup.h"
+#include "api/arm/may.h"
+#include "api/arm/operation.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+#include "model/schema.h"
+#include "model/vault.h"
+#include "storage/storage.h"
+
+int find_vault(struct request *r, struct vault *v, struct err *e)
+{
+    struct resource_group g;
+    const char *name = request_param(r, "vault");
+    if (find_group(r, &g, e) < 0)
+        return -1;
+    int rc = st_vault_get(arm_of(r)->storage, &r->arena, name, v, e);
+    if (rc < 0 || (rc > 0 && v->group_id == g.id))
+        return rc < 0 ? -1 : 0;
+    return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                   "The Resource 'Microsoft.KeyVault/vaults/%.100s' under resource group '%.100s' "
+                   "was not found.",
+                   name, g.name);
+}
+
+const char *vault_id(struct request *r, const struct vault *v)
+{
+    const struct scope scope = {.subscription = v->subscription, .group = v->group};
+    return resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", v->name);
+}
+
+const char *vault_uri(struct request *r, const char *name)
+{
+    return arena_concat(&r->arena, "https://", arena_lower(&r->arena, name), ".",
+                        request_suffix(r, "vault."), "/");
+}
+
+void vault_render(struct request *r, const struct vault *v, struct strbuf *out)
+{
+    char created[TIMEFMT_SIZE], changed[TIMEFMT_SIZE];
+    timefmt_wire(v->created_us, created);
+    timefmt_wire(v->updated_us, changed);
+    int64_t made_us = v->created_us;
+    bool goes_on = creation_look(r, v->subscription, PACE_VAULT_CREATION, &made_us);
+    const char *state = goes_on ? "RegisteringDns" : "Succeeded";
+    json_auto_t *tags = v->tags ? json_loads(v->tags, 0, NULL) : NULL;
+    const struct over made[] = {{.name = "createdBy", .kind = OVER_TEXT, .text = v->created_by},
+                                {.name = "createdAt", .kind = OVER_TEXT, .text = created},
+                                {.name = "lastModifiedAt", .kind = OVER_TEXT, .text = changed}};
+    const struct over properties[] = {
+        {.name = "vaultUri", .kind = OVER_TEXT, .text = vault_uri(r, v->name)},
+        {.name = "provisioningState", .kind = OVER_TEXT, .text = state}};
+    const struct over over[] = {
+        {.name = "id", .kind = OVER_TEXT, .text = vault_id(r, v)},
+        {.name = "name", .kind = OVER_TEXT, .text = v->name},
+        {.name = "type", .kind = OVER_TEXT, .text = "Microsoft.KeyVault/vaults"},
+        {.name = "location", .kind = OVER_TEXT, .text = v->location},
+        {.name = "tags", .kind = OVER_TREE, .tree = tags},
+        {.name = "systemData", .kind = OVER_OBJECT, .member = made, .n = 3},
+        {.name = "properties", .kind = OVER_OBJECT, .member = properties, .n = 2}};
+    schema_render_over(out, &schema_vault, V_ALL, v->doc, over, sizeof over / sizeof over[0]);
+}
+
+struct replied *vault_show(struct request *r, const struct vault *v)
+{
+    struct strbuf out = STRBUF_INIT;
+    vault_render(r, v, &out);
+    return reply_json_text(r, 200, &out);
+}
+
+json_t *vault_properties(const struct vault *v)
+{
+    json_auto_t *doc = json_loads(v->doc, 0, NULL);
+    json_t *properties = json_incref(json_object_get(doc, "properties"));
+    return properties ? properties : json_object();
+}
+
+/* --- who may let somebody in ------------------------------------------------------------------ */
+
+/* What an access policy can give of secrets; of all else in vaults nothing is kept here. */
+static const char *const secret_rights[] = {"get",    "list",    "set",     "delete",
+                                            "backup", "restore", "recover", "purge"};
+
+/* "all" is all of them. */
+static bool holds(const json_t *properties, const char *object_id, const char *right)
+{
+    if (vault_policy_allows(properties, object_id, right))
+        return true;
+    bool all = strcasecmp(right, "all") == 0;
+    for (size_t i = 0; all && i < sizeof secret_rights / sizeof *secret_rights; i++)
+        all = vault_policy_allows(properties, object_id, secret_rights[i]);
+    return all;
+}
+
+/* Whether policies give somebody what neither they had before nor `giver` has. Entries for an
+ * application on behalf of somebody give nobody anything. */
+static bool gives_more(const json_t *was, const json_t *now, const char *giver)
+{
+    const json_t *policy, *name;
+    size_t i, k;
+    json_array_foreach(json_object_get(now, "accessPolicies"), i, policy) {
+        const char *to = json_string_value(json_object_get(policy, "objectId"));
+        const json_t *list = json_object_get(json_object_get(policy, "permissions"), "secrets");
+        bool counts = to && !json_object_get(policy, "applicationId");
+        json_array_foreach(counts ? list : NULL, k, name) {
+            const char *right = json_string_value(name);
+            bool had =
+                holds(was, to, right) || (!vault_uses_roles(was) && holds(was, giver, right));
+            if (!had)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever manages vaults sees nothing in them. So whether roles or policies count is for those who
+ * may give roles, as in Azure; and a policy is given by them, by the vault's maker, who could have
+ * made it with that policy, or by those who have themselves what it gives.
+ * https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
+static int check_giving(struct request *r, const struct vault *v, const json_t *now, struct err *e)
+{
+    const json_t *was = request_own(r, vault_properties(v));
+    const char *who = r->who->object_id;
+    bool made = v->created_by && strcasecmp(v->created_by, who) == 0;
+    bool asks =
+        vault_uses_roles(was) != vault_uses_roles(now) || (!made && gives_more(was, now, who));
+    if (!asks || r->seeds)
+        return 0;
+    return arm_check(r, "Microsoft.Authorization/roleAssignments/write", vault_id(r, v), e);
+}
+
+int vault_store(struct request *r, struct vault *v, const json_t *tags, json_t *properties,
+                struct err *e)
+{
+    if (check_giving(r, v, properties, e) < 0)
+        return -1;
+    const json_t *doc = request_own(r, json_pack("{s:O}", "properties", properties));
+    assert(doc);
+    v->doc = request_own_text(r, jsontext(doc));
+    v->tags = tags ? request_own_text(r, jsontext(tags)) : NULL;
+    v->updated_us = r->now_us;
+    return st_vault_update(arm_of(r)->storage, v->id, v->tags, v->doc, r->now_us, e);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.Storage as a service: one row an operation, with the spec's operation ids. Any
+ * api-version is served, as they differ in nothing that is served here.
+ */
+#include "api/arm/handlers.h"
+#include "api/arm/may.h"
+#include "api/arm/storage/errors.h"
+#include "api/arm/storage/handlers.h"
+
+#define SUB        "/subscriptions/{subscription}"
+#define GROUP      SUB "/resourceGroups/{group}"
+#define STORAGE    "/providers/Microsoft.Storage"
+#define ACCOUNT    GROUP STORAGE "/storageAccounts/{account}"
+#define BLOBS      ACCOUNT "/blobServices"
+#define FILES      ACCOUNT "/fileServices"
+#define CONTAINERS BLOBS "/default/containers"
+#define SHARES     FILES "/default/shares"
+#define LOCATION   SUB STORAGE "/locations/{location}"
+
+static const struct route routes[] = {
+    {"GET", STORAGE "/operations", 0, 0, storage_operations_list, "Operations_List"},
+    {"POST", SUB STORAGE "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL, rm_check_name,
+     "StorageAccounts_CheckNameAvailability", &storage_account_kind},
+    {"GET", SUB STORAGE "/skus", 0, ROUTE_PARTIAL, storage_skus_list, "Skus_List"},
+    {"GET", SUB STORAGE "/usages", 0, ROUTE_PARTIAL, storage_usages_list, "Usage_List"},
+    {"GET", LOCATION "/usages", 0, ROUTE_PARTIAL, storage_usages_list, "Usages_ListByLocation"},
+    {"GET", LOCATION "/asyncoperations/{operation}", 0, ROUTE_PARTIAL, accounts_created,
+     "StorageAccounts_Created"},
+
+    {"GET", SUB STORAGE "/storageAccounts", 0, ROUTE_PARTIAL, rm_list, "StorageAccounts_List",
+     &storage_account_kind},
+    {"GET", GROUP STORAGE "/storageAccounts", 0, ROUTE_PARTIAL, rm_list_by_group,
+     "StorageAccounts_ListByResourceGroup", &storage_account_kind},
+    {"PUT", ACCOUNT, 0, ROUTE_JSON, rm_put, "StorageAccounts_Create", &storage_account_kind},
+    {"PATCH", ACCOUNT, 0, ROUTE_JSON, rm_patch, "StorageAccounts_Update", &storage_account_kind},
+    {"GET", ACCOUNT, 0, 0, rm_get, "StorageAccounts_GetProperties", &storage_account_kind},
+    {"DELETE", ACCOUNT, 0, 0, rm_delete, "StorageAccounts_Delete", &storage_account_kind},
+    {"POST", ACCOUNT "/listKeys", 0, 0, accounts_list_keys, "StorageAccounts_ListKeys"},
+    {"POST", ACCOUNT "/regenerateKey", 0, ROUTE_JSON, accounts_regenerate_key,
+     "StorageAccounts_RegenerateKey"},
+    {"POST", ACCOUNT "/ListAccountSas", 0, ROUTE_JSON, accounts_list_account_sas,
+     "StorageAccounts_ListAccountSAS"},
+    {"POST", ACCOUNT "/ListServiceSas", 0, ROUTE_JSON, accounts_list_service_sas,
+     "StorageAccounts_ListServiceSAS"},
+
+    {"GET", BLOBS, 0, 0, blob_services_list, "BlobServices_List"},
+    {"GET", BLOBS "/default", 0, 0, blob_services_get, "BlobServices_GetServiceProperties"},
+    {"PUT", BLOBS "/default", 0, ROUTE_JSON, blob_services_put,
+     "BlobServices_SetServiceProperties"},
+    {"GET", CONTAINERS, 0, 0, containers_list, "BlobContainers_List"},
+    {"PUT", CONTAINERS "/{share}", 0, ROUTE_JSON_OPTIONAL, containers_put, "BlobContainers_Create"},
+    {"PATCH", CONTAINERS "/{share}", 0, ROUTE_JSON, containers_update, "BlobContainers_Update"},
+    {"GET", CONTAINERS "/{share}", 0, 0, containers_get, "BlobContainers_Get"},
+    {"DELETE", CONTAINERS "/{share}", 0, 0, containers_remove, "BlobContainers_Delete"},
+
+    {"GET", FILES, 0, 0, file_services_list, "FileServices_List"},
+    {"GET", FILES "/default", 0, 0, file_services_get, "FileServices_GetServiceProperties"},
+    {"PUT", FILES "/default", 0, ROUTE_JSON, file_services_put,
+     "FileServices_SetServiceProperties"},
+    {"GET", SHARES, 0, 0, shares_list, "FileShares_List"},
+    {"PUT", SHARES "/{share}", 0, ROUTE_JSON_OPTIONAL, shares_put, "FileShares_Create"},
+    {"PATCH", SHARES "/{share}", 0, ROUTE_JSON, shares_update, "FileShares_Update"},
+    {"GET", SHARES "/{share}", 0, 0, shares_get, "FileShares_Get"},
+    {"DELETE", SHARES "/{share}", 0, 0, shares_remove, "FileShares_Delete"},
+
+    /* Operations that Azure Resource Manager offers for every provider */
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,
+     "Providers_Register"},
+};
+
+static const char *const paths[] = {STORAGE "/{rest*}", SUB STORAGE "/{rest*}",
+                                    GROUP STORAGE "/{rest*}", NULL};
+
+/* Headers of the provider itself, not of the gateway in front of it. */
+static void headers(struct request *r)
+{
+    if (r->route && !r->gateway_error)
+        arm_provider_headers(r);
+}
+
+const struct service storage_rm_service = {
+    .name = "storage",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_ANY,
+    .may = arm_may,
+    .audiences = AUDIENCE_ARM,
+    .body_max = REQUEST_BODY_MAX,
+    .words = storage_rm_words,
+    .headers = headers,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The settings of an account's blob service and file service: kept and shown as they were given.
+ * Some are known to the data plane alone (api/plane/storage/service_settings.h).
+ */
+#include <stdlib.h>
+
+#include "api/arm/storage/account.h"
+#include "api/arm/storage/handlers.h"
+#include "api/plane/storage/service_settings.h"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+#define SETTINGS_MAX (64 * 1024) /* bytes; the service takes five rules of some kilobytes */
+
+/* The column of the one service, and its name in paths. */
+struct words {
+    const char *collection, *usual;
+    bool blob;
+};
+static const struct words blobs = {
+    "blobServices", "{\"cors\":{\"corsRules\":[]},\"deleteRetentionPolicy\":{\"enabled\":false}}",
+    true};
+static const struct words files = {
+    "fileServices",
+    "{\"cors\":{\"corsRules\":[]},\"shareDeleteRetentionPolicy\":{\"enabled\":false}}", false};
+
+static const char **column(struct storage_account *s, const struct words *w)
+{
+    return w->blob ? &s->blob_service : &s->file_service;
+}
+
+static json_t *render(struct request *r, struct storage_account *s, const struct words *w)
+{
+    json_auto_t *set = *column(s, w) ? json_loads(*column(s, w), 0, NULL) : NULL;
+    json_t *properties = json_loads(w->usual, 0, NULL);
+    json_object_update(properties, set);
+    json_object_del(properties, SETTINGS_OWN);
+    return json_pack("{s:o, s:s, s:s, s:o, s:o}", "id",
+                     json_sprintf("%s/%s/default", account_id(r, s), w->collection), "name",
+                     "default", "type",
+                     arena_printf(&r->arena, "Microsoft.Storage/storageAccounts/%s", w->collection),
+                     "sku", account_sku(s), "properties", properties);
+}
+
+static struct replied *get(struct request *r, const struct words *w)
+{
+    struct err e;
+    struct storage_account s;
+    if (find_made_account(r, &s, &e) < 0)
+        return reply_err(r, &e);
+    return reply_json(r, 200, render(r, &s, w));
+}
+
+static struct replied *list(struct request *r, const struct words *w)
+{
+    struct err e;
+    struct storage_account s;
+    if (find_made_account(r, &s, &e) < 0)
+        return reply_err(r, &e);
+    return reply_json(r, 200, json_pack("{s:[o]}", "value", render(r, &s, w)));
+}
+
+static int store(struct request *r, struct storage_account *s, const struct words *w,
+                 const char *text, struct err *e)
+{
+    *column(s, w) = text;
+    s->updated_us = r->now_us;
+    return st_account_update(arm_of(r)->storage, s, e);
+}
+
+/* What only the data plane sets stays. */
+static char *text_with_own(const json_t *properties, const char *was)
+{
+    json_auto_t *doc = json_copy((json_t *)(uintptr_t)properties);
+    json_auto_t *old = was ? json_loads(was, 0, NULL) : NULL;
+    json_object_del(doc, SETTINGS_OWN);
+    json_object_set(doc, SETTINGS_OWN, json_object_get(old, SETTINGS_OWN));
+    char *text = jsontext(doc);
+    return text;
+}
+
+static struct replied *put(struct request *r, const struct words *w)
+{
+    struct err e;
+    struct storage_account s;
+    const json_t *properties = json_object_get(r->body, "properties");
+    if (find_made_account(r, &s, &e) < 0)
+        return reply_err(r, &e);
+    if (!json_is_object(properties) || r->raw.len > SETTINGS_MAX) {
+        err_set(&e, ERR_INVALID_PROPERTY, "properties",
+                "properties must be an object, and the body have at most %d bytes", SETTINGS_MAX);
+        return reply_err(r, &e);
+    }
+    char *text = text_with_own(properties, *column(&s, w));
+    int rc = store(r, &s, w, text, &e);
+    struct replied *done = rc < 0 ? reply_err(r, &e) : reply_json(r, 200, render(r, &s, w));
+    free(text);
+    return done;
+}
+
+struct replied *blob_services_list(struct request *r)
+{
+    return list(r, &blobs);
+}
+
+struct replied *blob_services_get(struct request *r)
+{
+    return get(r, &blobs);
+}
+
+struct replied *blob_services_put(struct request *r)
+{
+    return put(r, &blobs);
+}
+
+struct replied *file_services_list(struct request *r)
+{
+    return list(r, &files);
+}
+
+struct replied *file_services_get(struct request *r)
+{
+    return get(r, &files);
+}
+
+struct replied *file_services_put(struct request *r)
+{
+    return put(r, &files);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/login/codes.h"
+
+#include <ctype.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+
+#define LETTERS   "BCDFGHJKLMNPQRSTVWXZ" /* no vowels: no words; none that looks like a digit */
+#define N_LETTERS 8
+
+struct codes {
+    struct code slot[CODES_MAX];
+};
+
+struct codes *codes_create(void)
+{
+    return xcalloc(1, sizeof(struct codes));
+}
+
+void codes_free(struct codes *c)
+{
+    if (c)
+        sodium_memzero(c, sizeof *c);
+    free(c);
+}
+
+static void make_user_code(char out[USER_CODE_SIZE])
+{
+    for (int i = 0; i <= N_LETTERS; i++)
+        out[i] = i == N_LETTERS / 2 ? '-' : LETTERS[randombytes_uniform(sizeof LETTERS - 1)];
+    out[N_LETTERS + 1] = '\0';
+}
+
+/* A free slot, or that of the device that has waited for longest: devices need not log in to get a
+ * code, so somebody who asks for many shuts nobody out for long. */
+static struct code *find_slot(struct codes *c, int64_t now_us)
+{
+    struct code *oldest = NULL;
+    for (size_t i = 0; i < CODES_MAX; i++) {
+        struct code *slot = &c->slot[i];
+        if (!*slot->code || slot->expires_us <= now_us)
+            return slot;
+        bool waits = *slot->user_code && !*slot->object_id;
+        if (waits && (!oldest || slot->expires_us < oldest->expires_us))
+            oldest = slot;
+    }
+    return oldest;
+}
+
+struct code *codes_add(struct codes *c, int64_t now_us)
+{
+    unsigned char bytes[(CODE_SIZE - 1) / 2];
+    struct code *slot = find_slot(c, now_us);
+    if (!slot)
+        return NULL;
+    memset(slot, 0, sizeof *slot);
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(slot->code, sizeof slot->code, bytes, sizeof bytes);
+    make_user_code(slot->user_code);
+    slot->expires_us = now_us + CODE_SECONDS * INT64_C(1000000);
+    return slot;
+}
+
+/* Each text ends with its zero, so that no two pairs are the same. */
+static void hash_program(const char *client_id, const char *redirect_uri,
+                         unsigned char out[CODE_PROGRAM_SIZE])
+{
+    crypto_generichash_state s;
+    const char *texts[] = {client_id ? client_id : "", redirect_uri ? redirect_uri : ""};
+    crypto_generichash_init(&s, NULL, 0, CODE_PROGRAM_SIZE);
+    for (size_t i = 0; i < 2; i++)
+        crypto_generichash_update(&s, (const unsigned char *)texts[i], strlen(texts[i]) + 1);
+    crypto_generichash_final(&s, out, CODE_PROGRAM_SIZE);
+}
+
+void code_bind(struct code *code, const char *client_id, const char *redirect_uri)
+{
+    hash_program(client_id, redirect_uri, code->program);
+}
+
+bool code_is_for(const struct code *code, const char *client_id, const char *redirect_uri)
+{
+    unsigned char program[CODE_PROGRAM_SIZE];
+    hash_program(client_id, redirect_uri, program);
+    return sodium_memcmp(program, code->program, sizeof program) == 0;
+}
+
+struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us)
+{
+    size_t n = strlen(code);
+    for (size_t i = 0; n == CODE_SIZE - 1 && i < CODES_MAX; i++)
+        if (c->slot[i].expires_us > now_us && sodium_memcmp(c->slot[i].code, code, n) == 0)
+            return &c->slot[i];
+    return NULL;
+}
+
+/* Whether `typed` has the letters of `code`, in any case; other characters do not count. */
+static bool same_letters(const char *code, const char *typed)
+{
+    for (;; code++, typed++) {
+        while (*code && !isalpha((unsigned char)*code))
+            code++;
+        while (*typed && !isalpha((unsigned char)*typed))
+            typed++;
+        if (toupper((unsigned char)*code) != toupper((unsigned char)*typed))
+            return false;
+        if (!*code)
+            return true;
+    }
+}
+
+struct code *codes_by_user_code(struct codes *c, const char *typed, int64_t now_us)
+{
+    for (size_t i = 0; i < CODES_MAX; i++) {
+        struct code *slot = &c->slot[i];
+        if (*slot->user_code && slot->expires_us > now_us && same_letters(slot->user_code, typed))
+            return slot;
+    }
+    return NULL;
+}
+
+void codes_remove(struct code *code)
+{
+    memset(code, 0, sizeof *code);
+}

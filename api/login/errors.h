@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The error codes of the login service: OAuth's codes for failed logins.
+ */
+#ifndef API_LOGIN_ERRORS_H
+#define API_LOGIN_ERRORS_H
+
+#include "api/http/error.h"
+
+#define AAD_OWN(X) X(AAD_TOO_MANY_LOGINS, 429, "TooManyRequests", ADDS_TRY_AGAIN)
+enum { ERROR_OWN_KINDS(AAD_KINDS, AAD_OWN) };
+
+struct error_words aad_words(int kind);
+struct replied *aad_error(struct request *r, struct error_words words, const struct err *e);
+/* {"error", "error_description"} of RFC 6749, section 5.2 */
+struct replied *oauth_error(struct request *r, int status, const char *error,
+                            const char *description);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/login/login.h"
+
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/http/connections.h"
+#include "api/login/errors.h"
+#include "storage/storage.h"
+
+#define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
+
+/* Hashing takes memory and time, so one address has one secret compared at a time. */
+struct attempt {
+    struct turn turn; /* first */
+    struct secret_work *work;
+    const char *object_id; /* NULL: nobody, which takes as long to find out as a wrong password */
+    login_next next;
+    void *ctx;
+};
+
+struct replied *login_limited(struct request *r)
+{
+    struct err e;
+    err_set(&e, AAD_TOO_MANY_LOGINS, NULL,
+            "Too many logins of this account from this address have failed. Try again in a "
+            "while.");
+    return reply_err(r, &e);
+}
+
+struct replied *login_busy(struct request *r)
+{
+    struct err e;
+    err_set(&e, AAD_TOO_MANY_LOGINS, NULL,
+            "Too many logins wait for somebody to confirm them. Try again in a while.");
+    return reply_err(r, &e);
+}
+
+void login_note_failure(struct request *r, const char *name, const char *why)
+{
+    char who[100];
+    (void)snprintf(who, sizeof who, "%s", name);
+    request_login_failed(r, name);
+    LOG_WARN(r->config->log, "login.failed", LF_STR("from", request_peer(r)),
+             LF_STR("client_id", who), LF_STR("why", why), LF_STR("req", r->correlation_id));
+}
+
+struct replied *login_failed(struct request *r, const char *name, const char *error,
+                             const char *description)
+{
+    login_note_failure(r, name, error);
+    return oauth_error(r, 401, error, description);
+}
+
+/* The owner is looked up again: it may have been removed meanwhile. */
+static struct replied *known(struct secret_work *w)
+{
+    struct attempt *t = w->ctx;
+    const struct directory *d = w->r->config->directory;
+    struct principal who;
+    struct err e;
+    bool fits = t->object_id && w->n > 0 && w->fits < w->n;
+    int rc = fits ? d->find(d->ctx, t->object_id, &who, &e) : 0;
+    return rc < 0 ? reply_err(w->r, &e) : t->next(w->r, t->ctx, rc > 0 ? &who : NULL);
+}
+
+static void end_turn(struct request *r)
+{
+    if (r->connection)
+        connection_end_turn(r->connection);
+}
+
+static void compared(struct secret_work *w, const struct err *e)
+{
+    end_turn(w->r);
+    request_finish(w->r, e ? reply_err(w->r, e) : known(w));
+}
+
+/* Those of the credentials that the secret may fit. */
+static void choose(struct request *r, const struct credential *rows, size_t n, const char *secret,
+                   struct secret_work *w)
+{
+    const char **hashes = arena_alloc(&r->arena, (n + 1) * sizeof *hashes);
+    for (size_t i = 0; i < n; i++) {
+        bool now =
+            rows[i].starts_us <= r->now_us && (!rows[i].ends_us || rows[i].ends_us > r->now_us);
+        if (now && (!rows[i].hint || strncmp(rows[i].hint, secret, HINT_LENGTH) == 0))
+            hashes[w->n++] = rows[i].hash;
+    }
+    w->hashes = hashes;
+}
+
+static int begin(struct secret_work *w, struct err *e)
+{
+    int rc = access_work(aad_of(w->r)->access, w, e);
+    if (rc < 0)
+        end_turn(w->r);
+    return rc;
+}
+
+static void turn_came(struct turn *turn)
+{
+    struct attempt *t = (struct attempt *)(void *)turn;
+    struct err e;
+    if (begin(t->work, &e) < 0)
+        request_finish(t->work->r, reply_err(t->work->r, &e));
+}
+
+static struct replied *compare(struct request *r, const char *secret, struct secret_work *w,
+                               const struct attempt *t)
+{
+    struct err e;
+    struct attempt *kept = memcpy(arena_alloc(&r->arena, sizeof *t), t, sizeof *t);
+    w->r = r;
+    w->secret = arena_strdup(&r->arena, secret);
+    w->done = compared;
+    w->ctx = kept;
+    kept->work = w;
+    kept->turn.go = turn_came;
+    if (r->connection && !connection_take_turn(r->connection, &kept->turn))
+        return reply_later(r);
+    return begin(w, &e) < 0 ? reply_err(r, &e) : reply_later(r);
+}
+
+struct replied *login_user(struct request *r, const char *name, const char *password,
+                           login_next next, void *ctx)
+{
+    const struct access *x = aad_of(r)->access;
+    struct attempt t = {.next = next, .ctx = ctx};
+    struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
+    struct identity i;
+    struct credential *rows;
+    size_t n;
+    struct err e;
+    if (!request_may_log_in(r, name))
+        return login_limited(r);
+    if (!x)
+        return next(r, ctx, NULL);
+    int rc = st_identity_user(x->storage, &r->arena, name, &i, &e);
+    if (rc > 0 && st_credential_list(x->storage, &r->arena, i.id, &rows, &n, &e) < 0)
+        rc = -1;
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (rc > 0) {
+        t.object_id = i.object_id;
+        choose(r, rows, n, password, w);
+    }
+    return compare(r, password, w, &t);
+}
+
+struct replied *login_app(struct request *r, const char *app_id, const char *secret,
+                          login_next next, void *ctx)
+{
+    const struct access *x = aad_of(r)->access;
+    struct attempt t = {.next = next, .ctx = ctx};
+    struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
+    struct identity i;
+    struct credential *rows;
+    size_t n;
+    struct err e;
+    int rc = x ? st_identity_by_app(x->storage, &r->arena, IDENTITY_SERVICE, app_id, &i, &e) : 0;
+    if (rc == 0)
+        return login_failed(r, app_id, "unauthorized_client",
+                            "The client_id is unknown here; 'batchaid env' shows the right one.");
+    if (rc < 0 || st_credential_of_app(x->storage, &r->arena, app_id, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    t.object_id = i.object_id;
+    choose(r, rows, n, secret, w);
+    return w->n > 0 ? compare(r, secret, w, &t) : next(r, ctx, NULL);
+}

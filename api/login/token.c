@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * POST .../oauth2/token (RFC 6749, section 4): a row for each type of grant. Errors have OAuth's
+ * shape, with the codes that MSAL and ADAL show to their users.
+ */
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/form.h"
+#include "api/login/codes.h"
+#include "api/login/errors.h"
+#include "api/login/handlers.h"
+#include "api/login/login.h"
+
+/* What the form or the Authorization header gives as the client's id and secret. */
+struct client {
+    const char *id, *secret;
+};
+
+static const char *field(const struct request *r, const char *name)
+{
+    return form_value(r->form, name);
+}
+
+/* Reads "Authorization: Basic base64(id:secret)", for clients that do not use the form. */
+static void parse_basic(struct request *r, struct client *client)
+{
+    const char *h = request_header(r, "Authorization");
+    unsigned char text[512];
+    size_t n;
+    if (client->id || !h || strncasecmp(h, "Basic ", 6) != 0 ||
+        sodium_base642bin(text, sizeof text - 1, h + 6, strlen(h + 6), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) != 0)
+        return;
+    text[n] = '\0';
+    char *colon = strchr((char *)text, ':');
+    if (!colon)
+        return;
+    client->id = arena_strndup(&r->arena, (char *)text, (size_t)(colon - (char *)text));
+    client->secret = arena_strdup(&r->arena, colon + 1);
+}
+
+static bool same(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    return strlen(a) == n && sodium_memcmp(a, b, n) == 0;
+}
+
+static struct login *login_of(struct request *r, const char *client_id)
+{
+    struct login *login = arena_alloc(&r->arena, sizeof *login);
+    *login = (struct login){.client_id = client_id ? client_id : "",
+                            .scope = field(r, "scope"),
+                            .resource = field(r, "resource")};
+    return login;
+}
+
+static struct replied *missing(struct request *r, const char *what)
+{
+    return oauth_error(r, 400, "invalid_request", what);
+}
+
+static struct replied *find_and_grant(struct request *r, const struct login *login,
+                                      const char *object_id)
+{
+    const struct directory *d = r->config->directory;
+    struct principal who;
+    struct err e;
+    int rc = d->find(d->ctx, object_id, &who, &e);
+    if (rc == 0)
+        return oauth_error(r, 400, "invalid_grant", "Whom this was for is not known any more.");
+    return rc < 0 ? reply_err(r, &e) : login_grant(r, login, &who);
+}
+
+/* --- client_credentials ----------------------------------------------------------------------- */
+
+static struct replied *wrong_secret(struct request *r, const char *client_id)
+{
+    return login_failed(r, client_id, "invalid_client",
+                        "The client_secret is wrong; 'batchaid env' shows the right one.");
+}
+
+static struct replied *app_known(struct request *r, void *ctx, const struct principal *who)
+{
+    const struct login *login = ctx;
+    return who ? login_grant(r, login, who) : wrong_secret(r, login->client_id);
+}
+
+static struct replied *by_client(struct request *r, const struct client *client)
+{
+    const struct aad *aad = aad_of(r);
+    if (!client->id || !client->secret)
+        return missing(r, "client_id and client_secret are required.");
+    if (!request_may_log_in(r, client->id))
+        return login_limited(r);
+    struct login *login = login_of(r, client->id);
+    if (!same(client->id, aad->client_id))
+        return login_app(r, client->id, client->secret, app_known, login);
+    return same(client->secret, aad->client_secret) ? find_and_grant(r, login, aad->client_id)
+                                                    : wrong_secret(r, client->id);
+}
+
+/* --- users ------------------------------------------------------------------------------------ */
+
+static struct replied *user_known(struct request *r, void *ctx, const struct principal *who)
+{
+    if (who)
+        return login_grant(r, ctx, who);
+    login_note_failure(r, field(r, "username"), "invalid_grant");
+    return oauth_error(r, 400, "invalid_grant", "The user name or the password is wrong.");
+}
+
+static struct replied *by_password(struct request *r, const struct client *client)
+{
+    const char *name = field(r, "username"), *password = field(r, "password");
+    if (!name || !password)
+        return missing(r, "username and password are required.");
+    return login_user(r, name, password, user_known, login_of(r, client->id));
+}
+
+static struct replied *by_refresh(struct request *r, const struct client *client)
+{
+    const char *token = field(r, "refresh_token");
+    struct principal who;
+    struct err e;
+    if (!token)
+        return missing(r, "refresh_token is required.");
+    int rc = login_refreshed(r, token, client->id, &who, &e);
+    if (rc == 0)
+        return oauth_error(r, 400, "invalid_grant",
+                           "The login is over, or the password was reset. Log in again.");
+    return rc < 0 ? reply_err(r, &e) : login_grant(r, login_of(r, client->id), &who);
+}
+
+/* --- codes ------------------------------------------------------------------------------------ */
+
+static struct replied *by_device(struct request *r, const struct client *client)
+{
+    const char *text = field(r, "device_code") ? field(r, "device_code") : field(r, "code");
+    struct codes *codes = aad_of(r)->codes;
+    struct code *code = text && codes ? codes_by_code(codes, text, r->now_us) : NULL;
+    if (!code || !*code->user_code || !code_is_for(code, client->id, NULL))
+        return oauth_error(r, 400, "expired_token", "The code is unknown, or its time is over.");
+    if (!*code->object_id)
+        return oauth_error(r, 400, "authorization_pending", "Nobody has typed the code yet.");
+    const char *object_id = arena_strdup(&r->arena, code->object_id);
+    codes_remove(code);
+    return find_and_grant(r, login_of(r, client->id), object_id);
+}
+
+/* RFC 7636: the program that opened the page knows the text of which it gave the hash. */
+static bool verifies(const struct code *code, const char *verifier)
+{
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    char text[64];
+    if (!*code->challenge)
+        return true;
+    if (!verifier)
+        return false;
+    crypto_hash_sha256(hash, (const unsigned char *)verifier, strlen(verifier));
+    sodium_bin2base64(text, sizeof text, hash, sizeof hash,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return same(text, code->challenge);
+}
+
+static struct replied *by_code(struct request *r, const struct client *client)
+{
+    const char *text = field(r, "code");
+    struct codes *codes = aad_of(r)->codes;
+    struct code *code = text && codes ? codes_by_code(codes, text, r->now_us) : NULL;
+    if (!code || !*code->object_id || *code->user_code ||
+        !code_is_for(code, client->id, field(r, "redirect_uri")) ||
+        !verifies(code, field(r, "code_verifier")))
+        return oauth_error(r, 400, "invalid_grant",
+                           "The code is unknown, or its time is over, or it was given to another "
+                           "client_id or redirect_uri.");
+    struct login *login = login_of(r, client->id);
+    const char *object_id = arena_strdup(&r->arena, code->object_id);
+    login->nonce = arena_strdup(&r->arena, code->nonce);
+    codes_remove(code);
+    return find_and_grant(r, login, object_id);
+}
+
+static const struct {
+    const char *type;
+    struct replied *(*grant)(struct request *r, const struct client *client);
+} grants[] = {
+    {"client_credentials", by_client}, {"password", by_password},
+    {"refresh_token", by_refresh},     {"urn:ietf:params:oauth:grant-type:device_code", by_device},
+    {"device_code", by_device}, /* of ADAL */
+    {"authorization_code", by_code},
+};
+
+struct replied *token_create(struct request *r)
+{
+    const char *type = field(r, "grant_type");
+    struct client *client = arena_alloc(&r->arena, sizeof *client);
+    *client = (struct client){field(r, "client_id"), field(r, "client_secret")};
+    parse_basic(r, client);
+    if (!type)
+        return missing(r, "The form field grant_type is missing.");
+    for (size_t i = 0; i < sizeof grants / sizeof grants[0]; i++)
+        if (strcmp(type, grants[i].type) == 0)
+            return grants[i].grant(r, client);
+    return oauth_error(r, 400, "unsupported_grant_type",
+                       "Only grant_type client_credentials, password, refresh_token, device_code "
+                       "and authorization_code are served.");
+}

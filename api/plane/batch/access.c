@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who may use an account of Azure Batch: whoever signs with one of its keys, or has a token of this
+ * daemon and a role at the account.
+ * https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service
+ */
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "api/access/access.h"
+#include "api/arm/lookup.h"
+#include "api/arm/operation.h"
+#include "api/http/auth.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/errors.h"
+#include "api/plane/storage/shared_key.h"
+#include "model/batch/rm.h"
+#include "scheduler/front/batch/tasks.h"
+#include "storage/storage.h"
+
+/* How far the date of a signed request may be from ours. */
+#define SKEW_US (15 * 60 * INT64_C(1000000))
+
+#define ACCOUNTS "Microsoft.Batch/batchAccounts"
+
+/* --- signed with a key ---------------------------------------------------------------------- */
+
+static int refused(struct request *r, const char *detail, struct err *e)
+{
+    LOG_INFO(r->config->log, "batch.not_authenticated",
+             LF_STR("account", batch_account_of(r)->name), LF_STR("from", request_peer(r)),
+             LF_STR("why", detail), LF_STR("req", r->correlation_id));
+    batch_value(r, "AuthenticationErrorDetail", detail);
+    return err_set(e, BATCH_AUTHENTICATION_FAILED, NULL, "%s", "");
+}
+
+static bool made_with(const struct account_keys *keys, const struct strbuf *text, const char *sent)
+{
+    char made[SIGNATURE_SIZE];
+    bool same = false;
+    for (size_t i = 0; i < sizeof keys->key / sizeof keys->key[0]; i++) {
+        signature_make(keys->key[i], ACCOUNT_KEY_BYTES, text->s, text->len, made);
+        same = signature_equals(sent, made) || same;
+    }
+    return same;
+}
+
+/* Python's azure-batch 4 signs slashes where it sends %2F and %5C, in paths of files. NULL: there
+ * are none. */
+static const char *path_with_slashes(struct request *r)
+{
+    if (!strchr(r->target, '%'))
+        return NULL;
+    char *path = arena_strdup(&r->arena, r->target), *to = path;
+    for (const char *from = path; *from; from++) {
+        bool is_slash = strncasecmp(from, "%2F", 3) == 0 || strncasecmp(from, "%5C", 3) == 0;
+        *to++ = is_slash ? '/' : *from;
+        from += is_slash ? 2 : 0;
+    }
+    *to = '\0';
+    return strcmp(path, r->target) == 0 ? NULL : path;
+}
+
+/* Whether one of the ways in which clients sign gives this signature of a request with this path.
+ * `text` becomes the text that was tried last, in the documented way. */
+static bool is_signed(struct request *r, const struct account_keys *keys, const char *path,
+                      const struct signed_by *by, struct strbuf *text)
+{
+    static const char *const lengths[] = {"0", "", NULL};
+    struct signed_head head = {.method = r->method, .path = path};
+    head.header = request_headers(r, &head.n_headers);
+    head.query = request_parameters(r, &head.n_query);
+    bool announced = request_header(r, "Content-Length") != NULL;
+    for (int way = 3; way >= 0; way--)
+        for (size_t i = announced ? 2 : 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            const struct batch_signing how = {way & 1, way & 2, lengths[i]};
+            strbuf_reset(text);
+            shared_key_batch_text(&head, by->account, &how, &r->arena, text);
+            if (made_with(keys, text, by->signature))
+                return true;
+        }
+    return false;
+}
+
+static int check_date(struct request *r, struct err *e)
+{
+    const char *text = request_header(r, "ocp-date");
+    struct tm tm = {0};
+    if (!text)
+        text = request_header(r, "Date");
+    const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
+    if (!end || *end)
+        return refused(r,
+                       arena_printf(&r->arena,
+                                    "The Date header in the request is incorrect: '%.60s'; it must "
+                                    "be like 'Thu, 07 Jun 2018 21:34:00 GMT'.",
+                                    text ? text : ""),
+                       e);
+    int64_t at_us = (int64_t)timegm(&tm) * 1000000;
+    int64_t now_us = time_now_us(); /* not the daemon's clock, which a test may have changed */
+    if (at_us >= now_us - SKEW_US && at_us <= now_us + SKEW_US)
+        return 0;
+    return refused(r,
+                   arena_printf(&r->arena,
+                                "The date of the request, '%.60s', is too old or in the "
+                                "future.",
+                                text),
+                   e);
+}
+
+static int wrong_signature(struct request *r, const char *sent, const struct strbuf *text,
+                           struct err *e)
+{
+    return refused(r,
+                   arena_printf(&r->arena,
+                                "The MAC signature found in the HTTP request '%.100s' is not the "
+                                "same as any computed signature. Server used following string to "
+                                "sign: '%.4000s'.",
+                                sent, text->s),
+                   e);
+}
+
+static int with_key(struct request *r, const struct signed_by *by, struct err *e)
+{
+    struct batch_grant *g = batch_grant(r);
+    struct account_keys keys;
+    struct strbuf text = STRBUF_INIT;
+    if (strcasecmp(by->account, g->account.name) != 0)
+        return refused(r,
+                       arena_printf(&r->arena,
+                                    "The Authorization header is for the account '%.60s', the "
+                                    "request for '%.60s'.",
+                                    by->account, g->account.name),
+                       e);
+    if (st_batch_account_keys(batch_of(r)->arm.storage, g->account.id, &keys, e) < 0)
+        return -1;
+    const char *slashes = path_with_slashes(r);
+    bool same = (slashes && is_signed(r, &keys, slashes, by, &text)) ||
+                is_signed(r, &keys, r->target, by, &text);
+    st_account_forget_keys(&keys);
+    int rc = same ? check_date(r, e) : wrong_signature(r, by->signature, &text, e);
+    strbuf_free(&text);
+    g->by_key = rc == 0;
+    return rc;
+}
+
+/* --- with a token --------------------------------------------------------------------------- */
+
+/* What the first segment of a path is in the names of actions. */
+static const struct {
+    const char *segment, *type;
+} types[] = {{"pools", "/pools"},
+             {"nodecounts", "/pools"},
+             {"jobs", "/jobs"},
+             {"jobschedules", "/jobSchedules"},
+             {"applications", "/applications"},
+             {"certificates", "/certificates"}};
+
+static const char *action_of(struct request *r)
+{
+    const char *first = r->n_segments > 0 ? r->segment[0] : "", *type = "";
+    size_t n = strcspn(first, "(");
+    bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strlen(types[i].segment) == n && strncasecmp(types[i].segment, first, n) == 0)
+            type = types[i].type;
+    return arena_concat(&r->arena, ACCOUNTS, type,
+                        reads                              ? "/read"
+                        : strcmp(r->method, "DELETE") == 0 ? "/delete"
+                                                           : "/write");
+}
+
+const char *batch_account_scope(struct request *r)
+{
+    const struct batch_account *b = batch_account_of(r);
+    return arena_printf(&r->arena, "/subscriptions/%s/resourceGroups/%s/providers/%s/%s",
+                        b->scope.subscription, b->scope.group, ACCOUNTS, b->name);
+}
+
+int batch_check_role(struct request *r, const char *action, struct err *e)
+{
+    struct grants held;
+    if (r->who->first)
+        return 0;
+    const char *scope = batch_account_scope(r);
+    if (access_load(batch_of(r)->arm.access, &r->arena, r->who, &held, e) < 0)
+        return -1;
+    if (access_to_data(&held, action, scope) || access_verdict(&held, action, scope) == ACCESS_YES)
+        return 0;
+    return access_refuse(r, action, scope, e);
+}
+
+static int check_role(struct request *r, struct err *e)
+{
+    return batch_check_role(r, action_of(r), e);
+}
+
+int batch_check_also(struct request *r, const char *action, struct err *e)
+{
+    /* Without a principal it is signed with a key, or a task's. */
+    return r->who && !r->seeds ? batch_check_role(r, arena_concat(&r->arena, ACCOUNTS, action), e)
+                               : 0;
+}
+
+/* https://learn.microsoft.com/rest/api/batchmanagement/batch-account/update#authenticationmode */
+static int check_mode(struct request *r, const char *mode, struct err *e)
+{
+    if (r->seeds || batch_account_allows(batch_account_of(r)->doc, mode))
+        return 0;
+    return refused(r,
+                   arena_concat(&r->arena, "The specified type of authentication ", mode,
+                                " is not allowed for this account."),
+                   e);
+}
+
+/* The second label of a host whose first is an account; NULL: the host names no account. */
+static const char *region_of(struct request *r)
+{
+    const char *first = r->label ? strchr(r->host, '.') : NULL;
+    return first ? arena_strndup(&r->arena, first + 1, strcspn(first + 1, ".")) : NULL;
+}
+
+static bool is_in_region(struct request *r, const struct batch_account *b)
+{
+    const char *region = region_of(r);
+    return !region || strcasecmp(region, region_name(&r->arena, b->scope.location)) == 0;
+}
+
+/* --- with the token of a task --------------------------------------------------------------- */
+
+/* Whether the request is about the job, or something of it. */
+static bool is_about(const struct request *r, const char *job)
+{
+    return r->n_segments >= 2 && strcasecmp(r->segment[0], "jobs") == 0 &&
+           strcasecmp(r->segment[1], job) == 0;
+}
+
+/* 1: it is a task's, and may do this; 0: it is no task's. */
+static int with_task_token(struct request *r, const char *header, struct err *e)
+{
+    struct batch_grant *g = batch_grant(r);
+    struct storage *st = batch_of(r)->arm.storage;
+    struct batch_task t;
+    if (!header || strncasecmp(header, "Bearer ", 7) != 0 ||
+        strchr(header, '.')) /* JWTs have dots */
+        return 0;
+    int rc = batch_task_of_token(st, &r->arena, header + 7, &t, e);
+    if (rc == 0)
+        return refused(r, "The token is of no task that runs.", e);
+    if (rc == 1)
+        rc = st_batch_account_by_id(st, &r->arena, t.account_id, &g->account, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 ||
+        (r->label && (strcasecmp(r->label, g->account.name) != 0 || !is_in_region(r, &g->account))))
+        return refused(r, "The token is of a task in another account.", e);
+    if (!is_about(r, t.job_name))
+        return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
+                       "The token of a task is good for the operations of its job, %s, alone.",
+                       t.job_name);
+    g->task = memcpy(arena_alloc(&r->arena, sizeof t), &t, sizeof t);
+    return check_mode(r, "TaskAuthenticationToken", e) < 0 ? -1 : 1;
+}
+
+/* --- the account ---------------------------------------------------------------------------- */
+
+static int no_account(struct request *r, const char *name, struct err *e)
+{
+    const char *region = region_of(r);
+    if (name)
+        return err_set(e, BATCH_ACCOUNT_NOT_FOUND, NULL,
+                       "There is no Batch account '%.60s'%s%.60s here; 'az batch account create' "
+                       "makes one, and 'az batch account show' says where one is "
+                       "(accountEndpoint).",
+                       name, region ? " in the region " : "", region ? region : "");
+    return err_set(e, ERR_INVALID_PATH, NULL,
+                   "The host '%.100s' names no Batch account: it must be like "
+                   "ACCOUNT.REGION.batch.localhost.",
+                   r->host);
+}
+
+/* `name` NULL: the only one. */
+static int find_account(struct request *r, const char *name, struct err *e)
+{
+    struct batch_grant *g = batch_grant(r);
+    struct storage *st = batch_of(r)->arm.storage;
+    struct batch_account *rows;
+    size_t n;
+    int rc;
+    if (name) {
+        rc = st_batch_account_by_name(st, &r->arena, name, &g->account, e);
+    } else {
+        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.access->subscription_id, 0, 0, 2,
+                                   &rows, &n, e);
+        if (rc == 0 && n == 1)
+            g->account = rows[0];
+        rc = rc < 0 ? -1 : n == 1;
+    }
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || !is_in_region(r, &g->account))
+        return no_account(r, name, e);
+    int64_t made_us = g->account.created_us;
+    if (creation_look(r, g->account.scope.subscription, PACE_BATCH_CREATION, &made_us))
+        return err_set(e, BATCH_ACCOUNT_NOT_FOUND, NULL,
+                       "The Batch account '%.60s' is still being created (strict mode).",
+                       g->account.name);
+    if (g->account.prov_state == PROV_DELETING)
+        return err_set(e, BATCH_ACCOUNT_IS_DISABLED, NULL, "The account '%s' is being deleted.",
+                       g->account.name);
+    return 0;
+}
+
+int batch_may(struct request *r, struct err *e)
+{
+    const char *header = request_header(r, "Authorization");
+    struct signed_by by = {.account = NULL};
+    int by_key = header ? shared_key_read(header, &r->arena, &by) : 0;
+    if (by_key < 0 || (by_key > 0 && by.form != SHARED_KEY))
+        return err_set(e, BATCH_INVALID_AUTHENTICATION_INFO, NULL,
+                       "The Authorization header must be 'SharedKey ACCOUNT:SIGNATURE' or 'Bearer "
+                       "TOKEN'.");
+    int by_task = by_key == 0 ? with_task_token(r, header, e) : 0;
+    if (by_task != 0)
+        return by_task < 0 ? -1 : 0;
+    if (by_key == 0 && auth_check(r, e) < 0)
+        return -1;
+    if (find_account(r, r->label ? r->label : by.account, e) < 0)
+        return -1;
+    if (r->token_account && strcasecmp(r->token_account, batch_account_of(r)->name) != 0)
+        return refused(r, "The token was issued for another account.", e);
+    if ((by_key ? with_key(r, &by, e) : check_role(r, e)) < 0 ||
+        check_mode(r, by_key ? "SharedKey" : "AAD", e) < 0)
+        return -1;
+    return batch_check_query(r, e);
+}

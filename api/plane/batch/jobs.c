@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs: add, show, list, change, disable, enable, terminate, delete.
+ */
+#include "api/plane/batch/jobs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/accept.h"
+#include "api/plane/batch/errors.h"
+#include "api/plane/batch/list.h"
+#include "api/plane/batch/package_refs.h"
+#include "api/plane/batch/reply.h"
+#include "api/plane/batch/run_as.h"
+#include "api/plane/batch/slices.h"
+#include "api/plane/batch/stats.h"
+#include "lib/jsontext.h"
+#include "model/batch/job_states.h"
+#include "model/batch/parts.h"
+#include "model/batch/tables.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batch/tasks.h"
+#include "storage/batch_schedules.h"
+
+#define AUTO_POOL "poolInfo.autoPoolSpecification"
+
+static struct storage *storage_of(const struct request *r)
+{
+    return arm_of(r)->storage;
+}
+
+static struct batch_front *front_of_request(const struct request *r)
+{
+    return batch_of(r)->front;
+}
+
+int find_batch_job(struct request *r, struct batch_job *out, struct err *e)
+{
+    int rc = st_batch_job_get(storage_of(r), &r->arena, batch_account_of(r)->id,
+                              request_param(r, "jobId"), out, e);
+    if (rc == 0)
+        return err_set(e, BATCH_JOB_NOT_FOUND, NULL, "The specified job does not exist.");
+    return rc < 0 ? -1 : 0;
+}
+
+int batch_job_goes_on(const struct batch_job *j, struct err *e)
+{
+    static const int kinds[] = {[BATCH_JOB_TERMINATING] = BATCH_JOB_BEING_TERMINATED,
+                                [BATCH_JOB_COMPLETED] = BATCH_JOB_IS_COMPLETED,
+                                [BATCH_JOB_DELETING] = BATCH_JOB_BEING_DELETED};
+    if (j->state < BATCH_JOB_TERMINATING)
+        return 0;
+    return err_set(e, kinds[j->state], NULL, "The job %s is %s.", j->name,
+                   enum_to_name(batch_job_state_names, (int)j->state));
+}
+
+int batch_job_may_bring(struct request *r, const json_t *job, struct err *e)
+{
+    return batch_part(job, AUTO_POOL) ? batch_check_also(r, "/pools/write", e) : 0;
+}
+
+const char *batch_job_path(struct request *r, const char *name)
+{
+    return arena_concat(&r->arena, "/jobs/", batch_segment(r, name));
+}
+
+const char *batch_stored_text(struct request *r, const json_t *doc)
+{
+    if (!doc)
+        return NULL;
+    char *text = jsontext(doc);
+    const char *copy = arena_strdup(&r->arena, text);
+    free(text);
+    return copy;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+static void render(struct request *r, const struct batch_job *j, schema_set set, struct strbuf *out)
+{
+    const struct over run[] = {
+        {.name = "startTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->start_us)},
+        {.name = "endTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->end_us)},
+        {.name = "poolId", .kind = OVER_TEXT, .text = *j->pool_name ? j->pool_name : NULL},
+        {.name = "schedulingError", .kind = OVER_JSON, .text = j->failure},
+        {.name = "terminateReason", .kind = OVER_TEXT, .text = j->reason},
+    };
+    const struct over over[] = {
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, batch_job_path(r, j->name))},
+        {.name = "eTag", .kind = OVER_TEXT, .text = batch_etag_text(r, j->updated_us)},
+        {.name = "lastModified", .kind = OVER_TEXT, .text = batch_time_text(r, j->updated_us)},
+        {.name = "creationTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->created_us)},
+        {.name = "state",
+         .kind = OVER_TEXT,
+         .text = enum_to_name(batch_job_state_names, (int)j->state)},
+        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->state_us)},
+        {.name = "previousState",
+         .kind = OVER_TEXT,
+         .text = j->was ? enum_to_name(batch_job_state_names, (int)j->was) : NULL},
+        {.name = "previousStateTransitionTime",
+         .kind = OVER_TEXT,
+         .text = j->was ? batch_time_text(r, j->was_us) : NULL},
+        {.name = "executionInfo",
+         .kind = OVER_OBJECT,
+         .member = run,
+         .n = sizeof run / sizeof run[0]},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = batch_job_stats(r, j, batch_job_path(r, j->name))},
+    };
+    schema_render_set(out, &schema_batch_job, (enum api_version)r->version, j->doc, over,
+                      sizeof over / sizeof over[0], set);
+}
+
+struct replied *batch_jobs_get(struct request *r)
+{
+    struct batch_job j;
+    struct err e;
+    schema_set set;
+    struct strbuf out = STRBUF_INIT;
+    if (find_batch_job(r, &j, &e) < 0 || batch_select(r, &schema_batch_job, &set, &e) < 0 ||
+        batch_conditions(r, j.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    render(r, &j, set, &out);
+    batch_etag(r, j.updated_us);
+    return batch_reply_element(r, "jobs/@Element", &out);
+}
+
+static const struct batch_filter filters[BATCH_JOB_PROPERTIES] = {
+    [BATCH_JOB_BY_ID] = {"id", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+    [BATCH_JOB_BY_STATE] = {"state", BATCH_BY_STATE, FILTER_EQUAL, batch_job_state_names},
+    [BATCH_JOB_BY_STATE_TIME] = {"stateTransitionTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+    [BATCH_JOB_BY_CREATED] = {"creationTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+    [BATCH_JOB_BY_MODIFIED] = {"lastModified", BATCH_BY_TIME, FILTER_ORDER, NULL},
+    [BATCH_JOB_BY_START] = {"executionInfo/startTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+    [BATCH_JOB_BY_END] = {"executionInfo/endTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+    [BATCH_JOB_BY_POOL] = {"executionInfo/poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+};
+
+static int fetch(struct request *r, int64_t account_id, const struct filter *filter,
+                 const char *after, const char *upto, int limit, void **rows, size_t *n,
+                 struct err *e)
+{
+    struct batch_job *jobs = NULL;
+    int rc = st_batch_job_list(storage_of(r), &r->arena, account_id, filter, after, upto, limit,
+                               &jobs, n, e);
+    *rows = jobs;
+    return rc;
+}
+
+static int nth(struct request *r, int64_t account_id, const char *after, int nth_row,
+               const char **name, struct err *e)
+{
+    return st_batch_job_nth(storage_of(r), &r->arena, account_id, after, nth_row, name, e);
+}
+
+static const char *name_of(struct request *r, const void *rows, size_t i)
+{
+    (void)r;
+    return ((const struct batch_job *)rows)[i].name;
+}
+
+/* Jobs of a schedule are listed by their numbers. */
+static int number_of(const char *text, int otherwise)
+{
+    return text ? (int)strtol(text, NULL, 10) : otherwise;
+}
+
+static int fetch_of_schedule(struct request *r, int64_t schedule_id, const struct filter *filter,
+                             const char *after, const char *upto, int limit, void **rows, size_t *n,
+                             struct err *e)
+{
+    struct batch_job *jobs = NULL;
+    int rc = st_batch_job_list_schedule(storage_of(r), &r->arena, schedule_id, filter,
+                                        number_of(after, 0), number_of(upto, INT_MAX), limit, &jobs,
+                                        n, e);
+    *rows = jobs;
+    return rc;
+}
+
+static int nth_of_schedule(struct request *r, int64_t schedule_id, const char *after, int nth_row,
+                           const char **name, struct err *e)
+{
+    int number;
+    int rc = st_batch_job_nth_schedule(storage_of(r), schedule_id, number_of(after, 0), nth_row,
+                                       &number, e);
+    *name = rc == 1 ? arena_printf(&r->arena, "%d", number) : NULL;
+    return rc;
+}
+
+static const char *number_text(struct request *r, const void *rows, size_t i)
+{
+    return arena_printf(&r->arena, "%d", ((const struct batch_job *)rows)[i].number);
+}
+
+static void render_row(struct request *r, const void *rows, size_t i, schema_set set,
+                       struct strbuf *out)
+{
+    render(r, &((const struct batch_job *)rows)[i], set, out);
+}
+
+#define JOB_LIST                                                                                   \
+    {                                                                                              \
+        .fragment = "jobs", .filters = filters, .n_filters = BATCH_JOB_PROPERTIES,                 \
+        .schema = &schema_batch_job                                                                \
+    }
+
+struct replied *batch_jobs_list(struct request *r)
+{
+    static const struct batch_rows kind = {
+        .list = JOB_LIST, .fetch = fetch, .nth = nth, .name = name_of, .render = render_row};
+    return batch_reply_rows(r, &kind, batch_account_of(r)->id);
+}
+
+struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id)
+{
+    static const struct batch_rows kind = {.list = JOB_LIST,
+                                           .fetch = fetch_of_schedule,
+                                           .nth = nth_of_schedule,
+                                           .name = number_text,
+                                           .render = render_row};
+    return batch_reply_rows(r, &kind, schedule_id);
+}
+
+struct replied *batch_jobs_counts(struct request *r)
+{
+    struct batch_job j;
+    struct batch_counts n = {0};
+    struct err e;
+    if (find_batch_job(r, &j, &e) < 0 ||
+        st_batch_job_counts(storage_of(r), &r->arena, j.id, &n, &e) < 0)
+        return reply_err(r, &e);
+    json_t *tasks =
+        request_own(r, json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active,
+                                 "running", (json_int_t)n.running, "completed",
+                                 (json_int_t)n.succeeded + (json_int_t)n.failed, "succeeded",
+                                 (json_int_t)n.succeeded, "failed", (json_int_t)n.failed));
+    if (r->version & BATCH_UNTIL(BATCH_11_0)) {
+        if (r->version & BATCH_UNTIL(BATCH_6_1))
+            json_object_set_new(tasks, "validationStatus", json_string("Validated"));
+        json_t *body =
+            json_pack("{s:s}", "odata.metadata", batch_metadata(r, "taskcounts/@Element"));
+        json_object_update(body, tasks);
+        return batch_reply_json(r, 200, body);
+    }
+    json_t *slots =
+        json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active_slots, "running",
+                  (json_int_t)n.running_slots, "completed",
+                  (json_int_t)n.succeeded_slots + (json_int_t)n.failed_slots, "succeeded",
+                  (json_int_t)n.succeeded_slots, "failed", (json_int_t)n.failed_slots);
+    return batch_reply_json(r, 200,
+                            json_pack("{s:s, s:O, s:o}", "odata.metadata",
+                                      batch_metadata(r, "taskcountsresult/@Element"), "taskCounts",
+                                      tasks, "taskSlotCounts", slots));
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+/* A job and a schedule cannot have one id. */
+static int check_new(struct request *r, const struct batch_job *j, struct err *e)
+{
+    struct batch_job there;
+    struct batch_schedule schedule;
+    int rc = st_batch_job_get(storage_of(r), &r->arena, j->account_id, j->name, &there, e);
+    if (rc > 0 && there.state == BATCH_JOB_DELETING)
+        return batch_job_goes_on(&there, e);
+    if (rc > 0)
+        return err_set(e, BATCH_JOB_EXISTS, NULL, "The specified job already exists.");
+    if (rc == 0)
+        rc = st_batch_schedule_get(storage_of(r), &r->arena, j->account_id, j->name, &schedule, e);
+    if (rc > 0)
+        return err_set(e, BATCH_JOB_SCHEDULE_WITH_SAME_ID_EXISTS, NULL,
+                       "There is a job schedule '%s'.", j->name);
+    return rc < 0 ? -1 : batch_check_job_quota(r, e);
+}
+
+static int check_life(struct request *r, const char *doc, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (batch_job_decode(&r->arena, doc, NULL, &spec, e) < 0)
+        return -1;
+    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "poolLifetimeOption",
+                   "A pool with the lifetime of a job schedule can be made only for the jobs of "
+                   "one.");
+}
+
+struct replied *batch_jobs_add(struct request *r)
+{
+    struct err e;
+    struct accepted given;
+    if (request_accept(r, &schema_batch_job, SCHEMA_BATCH, &given, &e) < 0 ||
+        batch_job_may_bring(r, given.doc, &e) < 0 ||
+        batch_check_job_packages(r, given.doc, &e) < 0 ||
+        batch_check_run_as(r, given.doc, NULL, &e) < 0)
+        return reply_err(r, &e);
+    struct batch_job j = {.account_id = batch_account_of(r)->id,
+                          .name = json_string_value(json_object_get(given.doc, "id")),
+                          .doc = batch_stored_text(r, given.doc),
+                          .created_by = r->who ? r->who->object_id : NULL,
+                          .state = BATCH_JOB_ACTIVE,
+                          .state_us = r->now_us,
+                          .created_us = r->now_us,
+                          .updated_us = r->now_us,
+                          .start_us = r->now_us,
+                          .number = 1};
+    if (check_life(r, j.doc, &e) < 0 || check_new(r, &j, &e) < 0 ||
+        batch_job_add(front_of_request(r), &r->arena, &j, given.secrets_text, &e) < 0)
+        return reply_err(r, &e);
+    batch_job_changed(front_of_request(r), j.id);
+    /* Whatever its id: as the service has it. */
+    return batch_reply_written(r, 201, "/jobs/job-1", j.updated_us);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+struct change {
+    struct batch_job *j;
+    const char *secrets;
+};
+
+static int write_change(struct storage *st, void *ctx, struct err *e)
+{
+    const struct change *k = ctx;
+    return st_batch_job_update(st, k->j, k->secrets, e);
+}
+
+/* Only a job without running tasks may go to another pool. */
+static int check_move(struct request *r, const struct batch_job *was, const struct batch_job *now,
+                      struct err *e)
+{
+    if (strcasecmp(was->pool_name, now->pool_name) == 0)
+        return 0;
+    if (was->state == BATCH_JOB_DISABLED)
+        return batch_check_run_in(r, now->pool_name, e);
+    return err_set(
+        e, BATCH_JOB_NOT_DISABLED, NULL,
+        "The pool of the job %s can be changed only while the job is disabled; it is %s.",
+        was->name, enum_to_name(batch_job_state_names, (int)was->state));
+}
+
+/* Of a pool that was made for the job, only whether it is kept can change; that is the pool's. */
+static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *stored,
+                          const json_t *doc, struct err *e)
+{
+    json_t *was = batch_part(stored, AUTO_POOL);
+    const json_t *now = batch_part(doc, AUTO_POOL);
+    if (!json_object_get(doc, "poolInfo") || (!was && !now))
+        return 0;
+    if (!was || !now || j->auto_life != BATCH_AUTO_OF_JOB)
+        return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
+                       "Only keepAlive of autoPoolSpecification can be changed, of a pool that has "
+                       "the job's lifetime.");
+    const json_t *keep = json_object_get(now, "keepAlive");
+    if (!json_equal(json_object_get(was, "keepAlive"), keep) && batch_job_may_bring(r, doc, e) < 0)
+        return -1;
+    json_object_set(was, "keepAlive", (json_t *)keep);
+    return 0;
+}
+
+/* Replaces what the body has; `whole`: also what it could have and has not. */
+static struct replied *change(struct request *r, const struct schema *s, bool whole)
+{
+    struct batch_job j, now;
+    struct err e;
+    struct accepted given;
+    const char *sealed;
+    if (find_batch_job(r, &j, &e) < 0 || batch_conditions(r, j.updated_us, &e) < 0 ||
+        batch_job_goes_on(&j, &e) < 0 ||
+        st_batch_job_secrets(storage_of(r), &r->arena, j.id, &sealed, &e) < 0 ||
+        request_accept(r, s, SCHEMA_BATCH, &given, &e) < 0)
+        return reply_err(r, &e);
+    json_t *stored = request_own(r, json_loads(j.doc, 0, NULL));
+    if (whole)
+        json_object_del(stored, "metadata");
+    int rc = keep_auto_pool(r, &j, stored, given.doc, &e);
+    if (batch_part(given.doc, AUTO_POOL))
+        json_object_del(given.doc, "poolInfo");
+    json_object_update(stored, given.doc);
+    now = j;
+    now.doc = batch_stored_text(r, stored);
+    now.updated_us = batch_modified(r, j.updated_us);
+    struct change k = {&now, sealed};
+    if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||
+        st_whole(storage_of(r), write_change, &k, &e) < 0)
+        return reply_err(r, &e);
+    batch_job_changed(front_of_request(r), j.id);
+    return batch_reply_written(r, 200, batch_job_path(r, j.name), now.updated_us);
+}
+
+struct replied *batch_jobs_patch(struct request *r)
+{
+    return change(r, &schema_batch_job_patch, false);
+}
+
+struct replied *batch_jobs_update(struct request *r)
+{
+    return change(r, &schema_batch_job_update, true);
+}
+
+/* --- actions ---------------------------------------------------------------------------------- */
+
+struct action {
+    struct batch_front *f;
+    const struct batch_job *j;
+    int64_t now_us;
+    enum batch_disable how;
+    const char *reason;
+};
+
+static int disable(struct storage *st, void *ctx, struct err *e)
+{
+    const struct action *k = ctx;
+    (void)st;
+    return batch_job_disable(k->f, k->j, k->how, k->now_us, e);
+}
+
+static int enable(struct storage *st, void *ctx, struct err *e)
+{
+    const struct action *k = ctx;
+    (void)st;
+    return batch_job_enable(k->f, k->j, k->now_us, e);
+}
+
+static int terminate(struct storage *st, void *ctx, struct err *e)
+{
+    const struct action *k = ctx;
+    (void)st;
+    return batch_job_terminate(k->f, k->j, k->reason, true, k->now_us, e);
+}
+
+static int delete_job(struct storage *st, void *ctx, struct err *e)
+{
+    const struct action *k = ctx;
+    (void)st;
+    return batch_job_delete(k->f, k->j, k->now_us, e);
+}
+
+/* Finds the job and looks whether the event may happen to it. */
+static int begin(struct request *r, enum batch_job_event ev, int kind, struct batch_job *j,
+                 struct action *k, struct err *e)
+{
+    if (find_batch_job(r, j, e) < 0 || batch_conditions(r, j->updated_us, e) < 0)
+        return -1;
+    if (batch_job_next(j->state, ev) == 0) {
+        if (ev != BATCH_JOB_EV_DELETE && batch_job_goes_on(j, e) < 0)
+            return -1;
+        return err_set(e, kind, NULL, "The job %s is %s.", j->name,
+                       enum_to_name(batch_job_state_names, (int)j->state));
+    }
+    *k = (struct action){
+        .f = front_of_request(r), .j = j, .now_us = batch_modified(r, j->updated_us)};
+    return 0;
+}
+
+static struct replied *act(struct request *r, const struct batch_job *j, st_tx_fn fn,
+                           struct action *k, const char *name)
+{
+    struct err e;
+    const char *path = batch_job_path(r, j->name);
+    if (st_whole(storage_of(r), fn, k, &e) < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 202, name ? arena_concat(&r->arena, path, name) : path,
+                               name ? k->now_us : 0);
+}
+
+struct replied *batch_jobs_disable(struct request *r)
+{
+    struct batch_job j = {0};
+    struct action k = {0};
+    struct err e;
+    struct accepted given;
+    if (request_accept(r, &schema_batch_job_disable, SCHEMA_BATCH, &given, &e) < 0)
+        return reply_err(r, &e);
+    int how = enum_from_name(batch_disable_names,
+                             json_string_value(json_object_get(given.doc, "disableTasks")));
+    if (begin(r, BATCH_JOB_EV_DISABLE, BATCH_JOB_IS_DISABLED, &j, &k, &e) < 0)
+        return reply_err(r, &e);
+    k.how = (enum batch_disable)how;
+    return act(r, &j, disable, &k, "/disable");
+}
+
+struct replied *batch_jobs_enable(struct request *r)
+{
+    struct batch_job j = {0};
+    struct action k = {0};
+    struct err e;
+    if (begin(r, BATCH_JOB_EV_ENABLE, BATCH_JOB_NOT_DISABLED, &j, &k, &e) < 0)
+        return reply_err(r, &e);
+    return act(r, &j, enable, &k, "/enable");
+}
+
+struct replied *batch_jobs_terminate(struct request *r)
+{
+    struct batch_job j = {0};
+    struct action k = {0};
+    struct err e;
+    struct accepted given;
+    if (request_accept(r, &schema_batch_job_terminate, SCHEMA_BATCH, &given, &e) < 0)
+        return reply_err(r, &e);
+    const char *reason = json_string_value(json_object_get(given.doc, "terminateReason"));
+    if (begin(r, BATCH_JOB_EV_TERMINATE, BATCH_JOB_BEING_TERMINATED, &j, &k, &e) < 0)
+        return reply_err(r, &e);
+    k.reason = reason;
+    return act(r, &j, terminate, &k, "/terminate");
+}
+
+struct replied *batch_jobs_delete(struct request *r)
+{
+    struct batch_job j = {0};
+    struct action k = {0};
+    struct err e;
+    if (begin(r, BATCH_JOB_EV_DELETE, BATCH_JOB_BEING_DELETED, &j, &k, &e) < 0)
+        return reply_err(r, &e);
+    return act(r, &j, delete_job, &k, NULL);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs: handlers, and what those of tasks and files need of them.
+ */
+#ifndef API_PLANE_BATCH_JOBS_H
+#define API_PLANE_BATCH_JOBS_H
+
+#include "api/plane/batch/batch.h"
+#include "storage/batch_jobs.h"
+
+struct replied *batch_jobs_add(struct request *r);
+struct replied *batch_jobs_list(struct request *r);
+struct replied *batch_jobs_get(struct request *r);
+struct replied *batch_jobs_patch(struct request *r);
+struct replied *batch_jobs_update(struct request *r);
+struct replied *batch_jobs_delete(struct request *r);
+struct replied *batch_jobs_disable(struct request *r);
+struct replied *batch_jobs_enable(struct request *r);
+struct replied *batch_jobs_terminate(struct request *r);
+struct replied *batch_jobs_counts(struct request *r);
+
+#define BATCH_JOB_ROUTES                                                                             \
+    {"POST", "/jobs", BATCH_ALL, ROUTE_JSON, batch_jobs_add, "Job_Add"},                             \
+        {"GET", "/jobs", BATCH_ALL, 0, batch_jobs_list, "Job_List"},                                 \
+        {"GET", "/jobs/{jobId}", BATCH_ALL, 0, batch_jobs_get, "Job_Get"},                           \
+        {"PATCH", "/jobs/{jobId}", BATCH_ALL, ROUTE_JSON, batch_jobs_patch, "Job_Patch"},            \
+        {"PUT", "/jobs/{jobId}", BATCH_ALL, ROUTE_JSON, batch_jobs_update, "Job_Update"},            \
+        {"DELETE", "/jobs/{jobId}", BATCH_ALL, 0, batch_jobs_delete, "Job_Delete"},                  \
+        {"POST", "/jobs/{jobId}/disable", BATCH_ALL, ROUTE_JSON, batch_jobs_disable, "Job_Disable"}, \
+        {"POST", "/jobs/{jobId}/enable", BATCH_ALL, 0, batch_jobs_enable, "Job_Enable"},             \
+        {"POST",                                                                                     \
+         "/jobs/{jobId}/terminate",                                                                  \
+         BATCH_ALL,                                                                                  \
+         ROUTE_JSON_OPTIONAL,                                                                        \
+         batch_jobs_terminate,                                                                       \
+         "Job_Terminate"},                                                                           \
+        {"GET", "/jobs/{jobId}/taskcounts", BATCH_ALL, 0, batch_jobs_counts, "Job_GetTaskCounts"},
+
+/* The list of the jobs that a schedule made. */
+struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);
+
+/* The job that the path names: 0, or -1 with JobNotFound. */
+int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST_CHECK;
+/* Refuses a job that is being deleted or terminated, or is completed. */
+int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
+/* A job, or those of a schedule, may bring a pool along (autoPoolSpecification): then who asks must
+ * be one who may make pools. */
+int batch_job_may_bring(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
+/* "/jobs/ID", encoded; arena. */
+const char *batch_job_path(struct request *r, const char *name);
+/* A document as it is stored; arena. NULL for NULL. */
+const char *batch_stored_text(struct request *r, const json_t *doc);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a node is shown.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/batch/errors.h"
+#include "api/plane/batch/jobs.h"
+#include "api/plane/batch/nodes.h"
+#include "api/plane/batch/reply.h"
+#include "api/plane/batch/tasks.h"
+#include "lib/jsontext.h"
+#include "model/batch/tables_pool.h"
+#include "scheduler/fleet/node/node.h"
+#include "scheduler/front/batch/tasks.h"
+#include "storage/storage.h"
+
+int node_look(struct request *r, const struct node *nd, struct shown_node *out, struct err *e)
+{
+    *out = (struct shown_node){.nd = *nd};
+    if (st_node_setup_get(batch_of(r)->arm.storage, &r->arena, nd->id, &out->setup, e) < 0)
+        return -1;
+    /* One that has ended is not over before what waits for it has seen that. */
+    bool waits =
+        out->setup.runs || (out->setup.node_id != 0 && out->setup.start_us >= nd->state_us);
+    out->state = batch_node_state(nd, waits);
+    return 0;
+}
+
+int node_of(struct request *r, struct batch_pool *p, struct shown_node *out, struct err *e)
+{
+    struct node *nodes;
+    size_t n;
+    const char *name = request_param(r, "node");
+    if (pool_of(r, false, p, e) < 0 ||
+        st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(nodes[i].name, name) == 0)
+            return node_look(r, &nodes[i], out, e);
+    return err_set(e, BATCH_NODE_NOT_FOUND, NULL, "the pool %s has no node %.100s", p->name, name);
+}
+
+const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
+                         const char *behind)
+{
+    return pool_path_of(r, p->name,
+                        arena_printf(&r->arena, "/nodes/%s%s", batch_segment(r, nd->name), behind));
+}
+
+/* --- of the pool ------------------------------------------------------------------------------ */
+
+struct node_nat {
+    const char *name, *protocol;
+    int port;
+};
+
+/* A member of the pool's document, as JSON text; NULL: it has none. */
+static const char *member(struct request *r, const struct batch_pool *p, const char *const *path)
+{
+    size_t n;
+    const char *text = stored_member(p->doc, path, &n);
+    return text ? arena_strndup(&r->arena, text, n) : NULL;
+}
+
+/* As the asked version shows it. */
+static const char *shown(struct request *r, const struct batch_pool *p, const char *const *path,
+                         const struct schema *s)
+{
+    const char *text = member(r, p, path);
+    struct strbuf b = STRBUF_INIT;
+    if (!text)
+        return NULL;
+    schema_render(&b, s, (enum api_version)r->version, text, NULL);
+    text = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+static const char *kept_text(struct request *r, const json_t *object, const char *name)
+{
+    return arena_strdup(&r->arena, json_string_value(json_object_get(object, name)));
+}
+
+static void read_nats(struct request *r, struct node_pool *out)
+{
+    static const char *const given[] = {"networkConfiguration", "endpointConfiguration", NULL};
+    const char *text = member(r, out->row, given);
+    json_auto_t *asked = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *nat;
+    const json_t *all = json_object_get(asked, "inboundNATPools");
+    size_t i;
+    out->nats = arena_alloc(&r->arena, (json_array_size(all) + 1) * sizeof *out->nats);
+    json_array_foreach(all, i, nat) {
+        out->nats[out->n_nats++] =
+            (struct node_nat){kept_text(r, nat, "name"), kept_text(r, nat, "protocol"),
+                              (int)json_integer_value(json_object_get(nat, "backendPort"))};
+    }
+}
+
+void node_pool_read(struct request *r, const struct batch_pool *p, struct node_pool *out)
+{
+    static const char *const start_task[] = {"startTask", NULL};
+    static const char *const image[] = {"virtualMachineConfiguration", "imageReference", NULL};
+    *out = (struct node_pool){.row = p,
+                              .start_task = shown(r, p, start_task, &schema_batch_start_task),
+                              .image = shown(r, p, image, &schema_batch_image)};
+    read_nats(r, out);
+}
+
+/* --- of the node ------------------------------------------------------------------------------ */
+
+static json_t *failure_of(const struct node_setup *s)
+{
+    enum failure_code code = (enum failure_code)s->failure;
+    if (code == FAIL_NODE_SETUP_FAILED)
+        code = s->has_exit_code ? FAIL_JOB_FAILED : FAIL_JOB_START_FAILED;
+    const struct batch_failure_words w = batch_failure_words(code);
+    return json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "category", "UserError", "code", w.code,
+                     "message", w.message ? w.message : "", "details", "name", "Message", "value",
+                     s->why ? s->why : "");
+}
+
+/* NULL: it has run no start task. */
+static json_t *start_info(struct request *r, const struct node_setup *s)
+{
+    if (s->node_id == 0)
+        return NULL;
+    bool failed = s->failure != 0;
+    json_t *o = json_pack("{s:s, s:s, s:s*, s:i, s:s*}", "state", s->runs ? "running" : "completed",
+                          "startTime", batch_time_text(r, s->start_us), "endTime",
+                          s->runs ? NULL : batch_time_text(r, s->end_us), "retryCount", s->retries,
+                          "lastRetryTime", batch_time_text(r, s->retry_us));
+    if (s->has_exit_code)
+        json_object_set_new(o, "exitCode", json_integer(s->exit_code));
+    if (failed)
+        json_object_set_new(o, "failureInfo", failure_of(s));
+    batch_container_add(r, &s->container, !s->runs, o);
+    if (!s->runs)
+        json_object_set_new(o, "result", json_string(failed ? "failure" : "success"));
+    return o;
+}
+
+static json_t *error_of(enum failure_code failure, const char *message, json_t *details)
+{
+    const struct batch_failure_words w = batch_failure_words(failure);
+    const char *code = strcmp(w.code, "Unknown") == 0 ? failure_name(failure) : w.code;
+    return json_pack("[{s:s, s:s, s:o*}]", "code", code, "message", message, "errorDetails",
+                     details);
+}
+
+/* A node that is closed runs what it has; once it holds nothing, its row says why it is unusable.
+ */
+static json_t *errors_of(const struct request *r, const struct node *nd)
+{
+    const char *closed = fleet_node_closed(batch_of(r)->arm.fleet, nd->id);
+    if (nd->state != NODE_UNUSABLE)
+        return closed ? error_of(FAIL_NODE_DISK, closed, NULL) : NULL;
+    json_auto_t *list = nd->errors ? json_loads(nd->errors, 0, NULL) : NULL;
+    size_t n = json_array_size(list);
+    json_t *last = n > 0 ? json_array_get(list, n - 1) : NULL,
+           *details = json_incref(json_object_get(last, "details"));
+    return error_of((enum failure_code)nd->failure, nd->why ? nd->why : "", details);
+}
+
+static json_t *endpoint(const char *name, const char *protocol, const char *address, int front,
+                        int back)
+{
+    return json_pack("{s:s+, s:s, s:s, s:s, s:i, s:i}", "name", name, ".0", "protocol", protocol,
+                     "publicIPAddress", address, "publicFQDN", address, "frontendPort", front,
+                     "backendPort", back);
+}
+
+/* Nothing translates addresses here: a node is reached at its own, and at the port behind. */
+static json_t *endpoints(const struct node_pool *p, const char *address)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->n_nats; i++) {
+        const struct node_nat *nat = &p->nats[i];
+        json_array_append_new(list,
+                              endpoint(nat->name, nat->protocol, address, nat->port, nat->port));
+    }
+    json_array_append_new(list, endpoint("SSHRule", "tcp", address, 50000, 22));
+    return json_pack("{s:o}", "inboundEndpoints", list);
+}
+
+static json_t *agent_of(struct request *r, const struct node *nd)
+{
+    return json_pack("{s:s, s:s}", "version", BATCHAID_VERSION, "lastUpdateTime",
+                     batch_time_text(r, nd->created_us));
+}
+
+/* What is made of trees is freed by the caller. */
+struct trees {
+    json_t *start_info, *errors, *endpoints, *agent, *none, *recent;
+};
+
+void node_render(struct request *r, const struct node_pool *p, const struct shown_node *n,
+                 schema_set set, struct strbuf *out)
+{
+    const struct node *nd = &n->nd;
+    const struct node_rt *rt = node_rt_find(batch_of(r)->arm.fleet, nd->id);
+    const char *address = node_rt_address(rt);
+    bool booted = nd->incarnation != NULL;
+    struct trees t = {start_info(r, &n->setup), errors_of(r, nd), endpoints(p, address),
+                      agent_of(r, nd),          json_array(),     node_recent_tasks(r, n)};
+    const struct over machine[] = {{.name = "imageReference", .kind = OVER_JSON, .text = p->image}};
+    const struct over over[] = {
+        {.name = "id", .kind = OVER_TEXT, .text = nd->name},
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p->row, nd, ""))},
+        {.name = "state",
+         .kind = OVER_TEXT,
+         .text = enum_to_name(batch_node_state_names, (int)n->state)},
+        {.name = "schedulingState",
+         .kind = OVER_TEXT,
+         .text = nd->off != 0 ? "disabled" : "enabled"},
+        {.name = "stateTransitionTime",
+         .kind = OVER_TEXT,
+         .text = batch_time_text(r, nd->state_us)},
+        {.name = "lastBootTime",
+         .kind = OVER_TEXT,
+         .text = booted ? batch_time_text(r, nd->booted_us) : NULL},
+        {.name = "allocationTime", .kind = OVER_TEXT, .text = batch_time_text(r, nd->created_us)},
+        {.name = "ipAddress", .kind = OVER_TEXT, .text = address},
+        {.name = "affinityId",
+         .kind = OVER_TEXT,
+         .text = arena_concat(&r->arena, BATCH_AFFINITY, nd->name)},
+        {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->row->vm_size)},
+        {.name = "totalTasksRun", .kind = OVER_INT, .number = n->total.ended},
+        {.name = "runningTasksCount", .kind = OVER_INT, .number = n->running},
+        {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = n->running_slots},
+        {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = n->total.succeeded},
+        {.name = "recentTasks", .kind = OVER_TREE, .tree = t.recent},
+        {.name = "startTask", .kind = OVER_JSON, .text = p->start_task},
+        {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
+        {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
+        {.name = "errors", .kind = OVER_TREE, .tree = t.errors},
+        {.name = "isDedicated", .kind = OVER_BOOL, .number = nd->vm_priority == VM_DEDICATED},
+        {.name = "endpointConfiguration", .kind = OVER_TREE, .tree = t.endpoints},
+        {.name = "nodeAgentInfo", .kind = OVER_TREE, .tree = booted ? t.agent : NULL},
+        {.name = "virtualMachineInfo", .kind = OVER_OBJECT, .member = machine, .n = 1},
+    };
+    schema_render_set(out, &schema_batch_node, (enum api_version)r->version, NULL, over,
+                      sizeof over / sizeof over[0], set);
+    json_decref(t.start_info);
+    json_decref(t.errors);
+    json_decref(t.endpoints);
+    json_decref(t.agent);
+    json_decref(t.none);
+    json_decref(t.recent);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Certificates as clients give them: base64 of a PFX file with a password, or of the certificate
+ * alone.
+ */
+#ifndef API_PLANE_BATCH_PFX_H
+#define API_PLANE_BATCH_PFX_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+
+#define THUMBPRINT_SIZE 41 /* hexadecimal digits of SHA-1, and NUL */
+
+struct pfx {
+    char thumbprint[THUMBPRINT_SIZE]; /* lower-case */
+    const char *public;               /* the certificate alone (DER), in base64; arena */
+};
+
+/* `password`: NULL or that of a PFX file; `pfx` false: the certificate alone. ERR_INVALID_PROPERTY:
+ * it is none, or the password is wrong. */
+int pfx_read(struct arena *a, const char *data, bool pfx, const char *password, struct pfx *out,
+             struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/batch/pool_docs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/jsontext.h"
+#include "model/batch/pool_spec.h"
+#include "model/batch/tables_pool.h"
+#include "model/span.h"
+#include "scheduler/scheduler.h"
+
+/* Wipes a text with secrets, and frees it. */
+static void wipe_text(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+static char *secrets_text(const struct accepted *b)
+{
+    return json_object_size(b->secrets) > 0 ? jsontext(b->secrets) : NULL;
+}
+
+enum dealloc_option pool_body_how(const struct accepted *b, const char *name)
+{
+    const char *text = json_string_value(json_object_get(b->doc, name));
+    switch (text ? enum_from_name(batch_dealloc_names, text) : BATCH_DEALLOC_REQUEUE) {
+    case BATCH_DEALLOC_TERMINATE:
+        return DEALLOC_TERMINATE;
+    case BATCH_DEALLOC_TASK_COMPLETION:
+        return DEALLOC_WAIT_FOR_JOB_COMPLETION;
+    case BATCH_DEALLOC_RETAINED_DATA:
+        return DEALLOC_WAIT_FOR_DATA;
+    }
+    return DEALLOC_REQUEUE;
+}
+
+int64_t pool_body_us(const struct accepted *b, const char *name)
+{
+    int64_t us = 0;
+    const char *text = json_string_value(json_object_get(b->doc, name));
+    return text && span_parse(text, &us) == 0 ? us : 0;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+void pool_from(struct arena *a, const struct accepted *b, int64_t now_us, struct batch_pool *p)
+{
+    batch_pool_of_doc(a, b->doc, p);
+    p->created_us = p->updated_us = now_us;
+}
+
+int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted *b, struct err *e)
+{
+    static const struct scale none = {SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE};
+    if (sched_check_scale(f->sched, RES_BATCH_POOL, p->vm_size, VM_DEDICATED, &none, e) < 0)
+        return -1;
+    char *doc = jsontext(b->doc), *secrets = secrets_text(b);
+    p->doc = doc;
+    int rc = batch_pool_add(f, p, secrets, &p->id, e);
+    p->doc = NULL;
+    free(doc);
+    wipe_text(secrets);
+    return rc;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+int pool_load(struct request *r, const struct batch_front *f, const struct batch_pool *p,
+              struct accepted *out, struct err *e)
+{
+    const char *secrets;
+    if (st_batch_pool_secrets(f->st, &r->arena, p->id, &secrets, e) < 0)
+        return -1;
+    json_t *kept = secrets ? json_loads(secrets, 0, NULL) : json_object();
+    *out = (struct accepted){.doc = request_own(r, json_loads(p->doc, 0, NULL)),
+                             .secrets = request_own(r, kept)};
+    return 0;
+}
+
+/* Whether a secret at this path ("startTask.resourceFiles[0]...") belongs to the property. */
+static bool is_of(const char *path, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(path, name, n) == 0 && (path[n] == '\0' || path[n] == '.' || path[n] == '[');
+}
+
+void pool_replace(struct accepted *all, const struct accepted *given, const char *name,
+                  json_t *value)
+{
+    const char *path;
+    json_t *secret;
+    void *next;
+    json_object_foreach_safe(all->secrets, next, path, secret) {
+        if (is_of(path, name))
+            json_object_del(all->secrets, path);
+    }
+    json_object_foreach(given->secrets, path, secret) {
+        if (is_of(path, name))
+            json_object_set(all->secrets, path, secret);
+    }
+    bool empty = json_is_array(value) && json_array_size(value) == 0;
+    if (value && !empty)
+        json_object_set(all->doc, name, value);
+    else
+        json_object_del(all->doc, name);
+}
+
+int pool_store(const struct batch_front *f, struct arena *a, const struct accepted *b,
+               int64_t updated_us, struct batch_pool *p, struct err *e)
+{
+    struct batch_pool_spec spec;
+    batch_pool_asks(a, b->doc, &spec);
+    char *doc = jsontext(b->doc), *secrets = secrets_text(b);
+    p->doc = doc;
+    p->slots = spec.slots;
+    p->spread = spec.fill != BATCH_FILL_PACK;
+    p->updated_us = updated_us;
+    int rc = st_batch_pool_set_doc(f->st, p, secrets, e);
+    free(doc);
+    wipe_text(secrets);
+    p->doc = NULL;
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/batch/pools.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/batch/errors.h"
+#include "api/plane/batch/formulas.h"
+#include "api/plane/batch/jobs.h"
+#include "api/plane/batch/list.h"
+#include "api/plane/batch/package_refs.h"
+#include "api/plane/batch/pool_stats.h"
+#include "api/plane/batch/reply.h"
+#include "api/plane/batch/run_as.h"
+#include "model/batch/tables_pool.h"
+#include "model/span.h"
+
+static const struct enum_name state_names[] = {
+    {BATCH_POOL_ACTIVE, "active"}, {BATCH_POOL_DELETING, "deleting"}, {0, NULL}};
+static const struct enum_name allocation_names[] = {{BATCH_ALLOCATION_STEADY, "steady"},
+                                                    {BATCH_ALLOCATION_RESIZING, "resizing"},
+                                                    {BATCH_ALLOCATION_STOPPING, "stopping"},
+                                                    {0, NULL}};
+
+/* --- finding and showing ---------------------------------------------------------------------- */
+
+int pool_of(struct request *r, bool changes, struct batch_pool *out, struct err *e)
+{
+    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
+                               request_param(r, "pool"), out, e);
+    if (rc == 0)
+        return err_set(e, BATCH_POOL_NOT_FOUND, NULL, "there is no pool %.64s",
+                       request_param(r, "pool"));
+    if (rc == 1 && changes && out->state == BATCH_POOL_DELETING)
+        return err_set(e, BATCH_POOL_BEING_DELETED, NULL, "the pool %s is being deleted",
+                       out->name);
+    return rc < 0 ? -1 : 0;
+}
+
+const char *pool_path_of(struct request *r, const char *name, const char *behind)
+{
+    return arena_printf(&r->arena, "/pools/%s%s", batch_segment(r, name), behind);
+}
+
+static const char *span_of(struct request *r, int64_t us)
+{
+    char text[SPAN_SIZE];
+    if (us == 0)
+        return NULL;
+    span_text(us, text);
+    return arena_strdup(&r->arena, text);
+}
+
+void pool_render(struct request *r, const struct batch_pool *p, schema_set set, struct strbuf *out)
+{
+    bool scaled = p->scaling.enabled;
+    const struct over over[] = {
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, pool_path_of(r, p->name, ""))},
+        {.name = "eTag", .kind = OVER_TEXT, .text = batch_etag_text(r, p->updated_us)},
+        {.name = "lastModified", .kind = OVER_TEXT, .text = batch_time_text(r, p->updated_us)},
+        {.name = "creationTime", .kind = OVER_TEXT, .text = batch_time_text(r, p->created_us)},
+        {.name = "state", .kind = OVER_TEXT, .text = enum_to_name(state_names, (int)p->state)},
+        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = batch_time_text(r, p->state_us)},
+        {.name = "allocationState",
+         .kind = OVER_TEXT,
+         .text = enum_to_name(allocation_names, (int)p->size.state)},
+        {.name = "allocationStateTransitionTime",
+         .kind = OVER_TEXT,
+         .text = batch_time_text(r, p->size.state_us)},
+        {.name = "resizeTimeout",
+         .kind = OVER_TEXT,
+         .text = scaled ? NULL : span_of(r, p->size.timeout_us)},
+        {.name = "currentDedicatedNodes", .kind = OVER_INT, .number = p->has_dedicated},
+        {.name = "targetDedicatedNodes", .kind = OVER_INT, .number = p->size.dedicated},
+        {.name = "currentLowPriorityNodes", .kind = OVER_INT, .number = p->has_low},
+        {.name = "targetLowPriorityNodes", .kind = OVER_INT, .number = p->size.low},
+        {.name = "resizeErrors", .kind = OVER_JSON, .text = p->size.errors},
+        {.name = "enableAutoScale", .kind = OVER_BOOL, .number = scaled},
+        {.name = "autoScaleFormula", .kind = OVER_TEXT, .text = scaled ? p->scaling.formula : NULL},
+        {.name = "autoScaleEvaluationInterval",
+         .kind = OVER_TEXT,
+         .text = scaled ? span_of(r, p->scaling.interval_us) : NULL},
+        {.name = "autoScaleRun", .kind = OVER_JSON, .text = scaled ? p->scaling.run : NULL},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = pool_stats(r, p, pool_path_of(r, p->name, ""))},
+    };
+    schema_render_set(out, &schema_batch_pool, (enum api_version)r->version, p->doc, over,
+                      sizeof over / sizeof over[0], set);
+}
+
+struct replied *pools_get(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    schema_set set;
+    struct strbuf out = STRBUF_INIT;
+    if (pool_of(r, false, &p, &e) < 0 || batch_select(r, &schema_batch_pool, &set, &e) < 0 ||
+        batch_conditions(r, p.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    pool_render(r, &p, set, &out);
+    batch_etag(r, p.updated_us);
+    return batch_reply_element(r, "pools/@Element", &out);
+}
+
+struct replied *pools_exists(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (pool_of(r, false, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    batch_etag(r, p.updated_us);
+    return reply_empty(r, 200);
+}
+
+struct replied *pools_list(struct request *r)
+{
+    static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
+        [BATCH_POOL_ID] = {"id", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+        [BATCH_POOL_STATE] = {"state", BATCH_BY_STATE, FILTER_EQUAL, state_names},
+        [BATCH_POOL_STATE_TIME] = {"stateTransitionTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_ALLOCATION] = {"allocationState", BATCH_BY_STATE, FILTER_EQUAL,
+                                   allocation_names},
+        [BATCH_POOL_ALLOCATION_TIME] = {"allocationStateTransitionTime", BATCH_BY_TIME,
+                                        FILTER_ORDER, NULL},
+        [BATCH_POOL_CREATED] = {"creationTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_MODIFIED] = {"lastModified", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_AUTO_SCALE] = {"enableAutoScale", BATCH_BY_BOOL, FILTER_EQUAL, NULL},
+        [BATCH_POOL_INTERNODE] = {"enableInterNodeCommunication", BATCH_BY_BOOL, FILTER_EQUAL,
+                                  NULL},
+        [BATCH_POOL_VM_SIZE] = {"vmSize", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+    };
+    static const struct batch_list_kind kind = {.fragment = "pools",
+                                                .filters = filters,
+                                                .n_filters = BATCH_POOL_PROPERTIES,
+                                                .schema = &schema_batch_pool};
+    struct batch_list l;
+    struct batch_pool *rows;
+    size_t n;
+    struct err e;
+    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
+        st_batch_pool_list(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, l.filter,
+                           l.after, batch_list_limit(&l), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
+        if (out)
+            pool_render(r, &rows[i], l.set, out);
+    }
+    return batch_list_reply(r, &l);
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+static int refuse_taken(struct request *r, const char *name, struct err *e)
+{
+    struct batch_pool there;
+    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, name,
+                               &there, e);
+    if (rc != 1)
+        return rc;
+    return there.state == BATCH_POOL_DELETING
+               ? err_set(e, BATCH_POOL_BEING_DELETED, NULL, "the pool %s is being deleted", name)
+               : err_set(e, BATCH_POOL_EXISTS, NULL, "there is a pool %s", name);
+}
+
+static int check_quota(struct request *r, struct err *e)
+{
+    const struct batch *b = batch_of(r);
+    int rc = batch_quota_pools(b->arm.storage, &b->quotas, batch_account_of(r)->id, e);
+    if (rc == 0)
+        return err_set(e, BATCH_POOL_QUOTA_REACHED, NULL,
+                       "the account has %lld pools, and may not have more",
+                       (long long)b->quotas.pools);
+    return rc < 0 ? -1 : 0;
+}
+
+/* The service finds no network in another subscription. */
+static int check_subnet(struct request *r, const struct accepted *b, struct err *e)
+{
+    const json_t *network = json_object_get(b->doc, "networkConfiguration");
+    const char *subnet = json_string_value(json_object_get(network, "subnetId"));
+    const char *own = batch_account_of(r)->scope.subscription;
+    const char *below = arena_concat(&r->arena, "/subscriptions/", own, "/");
+    if (!subnet || strncasecmp(subnet, below, strlen(below)) == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "networkConfiguration.subnetId",
+                   "%.200s is not in the subscription of the account, %s", subnet, own);
+}
+
+static int add(struct request *r, const struct accepted *b, struct batch_pool *p, struct err *e)
+{
+    pool_from(&r->arena, b, r->now_us, p);
+    p->account_id = batch_account_of(r)->id;
+    p->created_by = r->who ? r->who->object_id : NULL;
+    if (batch_check_local(r, p->vm_size, e) < 0 ||
+        (p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
+        refuse_taken(r, p->name, e) < 0 || check_quota(r, e) < 0 || check_subnet(r, b, e) < 0 ||
+        batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0)
+        return -1;
+    return pool_make(batch_of(r)->front, p, b, e);
+}
+
+struct replied *pools_add(struct request *r)
+{
+    struct accepted b;
+    struct batch_pool p;
+    struct err e;
+    if (request_accept(r, &schema_batch_pool, SCHEMA_BATCH, &b, &e) < 0)
+        return reply_err(r, &e);
+    int rc = add(r, &b, &p, &e);
+    const char *path = rc == 0 ? pool_path_of(r, p.name, "") : NULL;
+    if (rc == 0)
+        LOG_INFO(r->config->log, "pool.created", LF_STR("pool", p.name),
+                 LF_STR("account", batch_account_of(r)->name),
+                 LF_INT("dedicated", p.size.dedicated), LF_INT("low", p.size.low));
+    return rc < 0 ? reply_err(r, &e) : batch_reply_written(r, 201, path, p.updated_us);
+}
+
+struct replied *pools_delete(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (pool_of(r, true, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0 ||
+        batch_pool_delete(batch_of(r)->front, &p, batch_modified(r, p.updated_us), &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "pool.deleting", LF_STR("pool", p.name),
+             LF_STR("account", batch_account_of(r)->name));
+    return reply_empty(r, 202);
+}

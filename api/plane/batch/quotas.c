@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/errors.h"
+#include "storage/batch_jobs.h"
+#include "storage/batch_schedules.h"
+#include "storage/storage.h"
+
+static int may_add_job(struct storage *st, const struct batch_quotas *q, int64_t account_id,
+                       struct err *e)
+{
+    int64_t jobs, schedules;
+    if (q->jobs == 0) /* counting would cost as much as there are */
+        return 1;
+    if (st_batch_job_unfinished(st, account_id, &jobs, e) < 0 ||
+        st_batch_schedule_unfinished(st, account_id, &schedules, e) < 0)
+        return -1;
+    return jobs + schedules < q->jobs;
+}
+
+int batch_check_job_quota(struct request *r, struct err *e)
+{
+    const struct batch *b = batch_of(r);
+    int rc = may_add_job(b->arm.storage, &b->quotas, batch_account_of(r)->id, e);
+    if (rc == 0)
+        return err_set(
+            e, BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED, NULL,
+            "The account has %lld jobs and job schedules that are not completed, and may "
+            "not have more.",
+            (long long)b->quotas.jobs);
+    return rc < 0 ? -1 : 0;
+}
+
+int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t account_id,
+                      struct err *e)
+{
+    int64_t pools;
+    if (q->pools == 0)
+        return 1;
+    if (st_batch_pool_count(st, account_id, &pools, e) < 0)
+        return -1;
+    return pools < q->pools;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What asks for the right batchaid/nodes/runAsAdmin/action: accounts of pools, start tasks and
+ * tasks that are root on a node, or the daemon's own user. Read from the body, before anything is
+ * written.
+ */
+#include "api/plane/batch/run_as.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/errors.h"
+#include "model/batch/parts.h"
+#include "scheduler/front/batch/tasks.h"
+#include "scheduler/scheduler.h"
+#include "storage/batch.h"
+#include "storage/batch_jobs.h"
+
+#define LIST_KEYS "Microsoft.Batch/batchAccounts/listKeys/action"
+
+/* --- what asks for it ------------------------------------------------------------------------- */
+
+static bool is_admin(const json_t *level)
+{
+    const char *text = json_string_value(level);
+    return text && strcasecmp(text, "admin") == 0;
+}
+
+/* The user accounts of a pool; NULL: there is no such pool. The request's. */
+static int load_accounts(struct request *r, const char *pool, json_t **out, struct err *e)
+{
+    struct batch_pool p;
+    int rc = pool ? st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
+                                      pool, &p, e)
+                  : 0;
+    json_auto_t *doc = rc > 0 ? json_loads(p.doc, 0, NULL) : NULL;
+    json_t *accounts = json_object_get(doc, "userAccounts");
+    *out = doc ? request_own(r, accounts ? json_incref(accounts) : json_array()) : NULL;
+    return rc < 0 ? -1 : 0;
+}
+
+/* Whether an account is an administrator's. One that nothing is known of may be. `name` NULL: any
+ * of them. */
+static bool account_is_admin(const json_t *accounts, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(accounts); i++) {
+        const json_t *one = json_array_get(accounts, i);
+        const char *called = json_string_value(json_object_get(one, "name"));
+        bool same = !name || (called && strcmp(called, name) == 0);
+        if (same && is_admin(json_object_get(one, "elevationLevel")))
+            return true;
+    }
+    return !accounts;
+}
+
+static bool identity_is_admin(const json_t *identity, const json_t *accounts)
+{
+    const char *name = json_string_value(json_object_get(identity, "username"));
+    const json_t *automatic = json_object_get(identity, "autoUser");
+    return name ? account_is_admin(accounts, name)
+                : is_admin(json_object_get(automatic, "elevationLevel"));
+}
+
+/* What the site lets be an administrator of its nodes, and the pool's accounts. */
+struct wide {
+    bool admins, containers;
+    const json_t *accounts;
+};
+
+static bool member_asks(const char *name, const json_t *value, const struct wide *w);
+
+/* Documents have been accepted, so their depth is that of their tables. */
+static bool asks(const json_t *doc, const struct wide *w)
+{
+    const char *name;
+    json_t *value;
+    size_t i;
+    json_array_foreach(doc, i, value)
+        if (asks(value, w))
+            return true;
+    json_object_foreach((json_t *)doc, name, value) {
+        if (member_asks(name, value, w))
+            return true;
+    }
+    return false;
+}
+
+static bool member_asks(const char *name, const json_t *value, const struct wide *w)
+{
+    if (strcmp(name, "userIdentity") == 0)
+        return w->admins && identity_is_admin(value, w->accounts);
+    if (strcmp(name, "containerSettings") == 0 && w->containers)
+        return json_is_object(value);
+    return asks(value, w);
+}
+
+static bool site_is_wide(struct request *r, struct wide *w)
+{
+    w->admins = batch_admins_are_root(batch_of(r)->front);
+    w->containers = batch_images_bring_users(batch_of(r)->front);
+    return w->admins || w->containers;
+}
+
+/* 1: something in the document runs as an administrator. */
+static int asks_in(struct request *r, const json_t *doc, const char *pool, struct err *e)
+{
+    json_t *accounts;
+    struct wide w;
+    if (!site_is_wide(r, &w))
+        return 0;
+    if (load_accounts(r, pool, &accounts, e) < 0)
+        return -1;
+    w.accounts = accounts;
+    return asks(doc, &w);
+}
+
+/* --- who may ---------------------------------------------------------------------------------- */
+
+/* A task may have run as an administrator what it could run so itself. */
+static int task_may(struct request *r, const struct batch_task *t, struct err *e)
+{
+    struct batch_job j;
+    int rc = st_batch_job_by_id(batch_of(r)->arm.storage, &r->arena, t->job_id, &j, e);
+    json_auto_t *doc = rc > 0 ? json_loads(t->doc, 0, NULL) : NULL;
+    rc = doc ? asks_in(r, doc, j.pool_name, e) : rc < 0 ? -1 : 0;
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
+                   "The token of a task that is no administrator's does not allow "
+                   "'" ACTION_RUN_AS_ADMIN "'.");
+}
+
+static int may(struct request *r, struct err *e)
+{
+    const struct batch_grant *g = batch_grant(r);
+    if (g->by_key || r->seeds)
+        return 0;
+    return g->task ? task_may(r, g->task, e) : batch_check_role(r, ACTION_RUN_AS_ADMIN, e);
+}
+
+/* --- local nodes that serve the first principal alone ------------------------------------------
+ */
+
+/* A pool may have nodes of both priorities. */
+static bool is_for_all(struct request *r, const char *vm_size)
+{
+    const struct sched *s = arm_of(r)->sched;
+    return sched_is_for_all(s, vm_size, VM_DEDICATED) &&
+           sched_is_for_all(s, vm_size, VM_LOWPRIORITY);
+}
+
+/* Keys are the first principal's as long as nobody else may list them. What a task adds is allowed
+ * as the task was. */
+static int is_firsts(struct request *r, struct err *e)
+{
+    const struct batch_grant *g = batch_grant(r);
+    if (r->seeds || g->task || (r->who && r->who->first))
+        return 1;
+    if (!g->by_key)
+        return 0;
+    int others =
+        access_others_may(batch_of(r)->arm.access, &r->arena, LIST_KEYS, batch_account_scope(r), e);
+    return others < 0 ? -1 : !others;
+}
+
+int batch_check_local(struct request *r, const char *vm_size, struct err *e)
+{
+    if (is_for_all(r, vm_size))
+        return 0;
+    int rc = is_firsts(r, e);
+    return rc == 0 ? access_refuse_local(r, e) : rc < 0 ? -1 : 0;
+}
+
+/* A pool that is not there yet may be anything; "" stands for it. */
+static int check_local_pool(struct request *r, const json_t *doc, const char *pool, struct err *e)
+{
+    const char *made =
+        json_string_value(batch_part(doc, "poolInfo.autoPoolSpecification.pool.vmSize"));
+    struct batch_pool p = {.vm_size = made ? made : ""};
+    if (pool && st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
+                                  pool, &p, e) < 0)
+        return -1;
+    return batch_check_local(r, p.vm_size, e);
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+int batch_check_run_as(struct request *r, const json_t *doc, const char *pool, struct err *e)
+{
+    pool = pool ? pool : json_string_value(batch_part(doc, "poolInfo.poolId"));
+    if (check_local_pool(r, doc, pool, e) < 0)
+        return -1;
+    int rc = asks_in(r, doc, pool, e);
+    if (rc <= 0 || may(r, e) == 0)
+        return rc < 0 ? -1 : 0;
+    return err_prefix(e, "Something here runs as the nodes' administrator, who is root "
+                         "(userIdentity, or containerSettings where containers.user is image)");
+}
+
+int batch_check_run_in(struct request *r, const char *pool, struct err *e)
+{
+    json_t *accounts;
+    if (!pool || !*pool)
+        return 0;
+    if (check_local_pool(r, NULL, pool, e) < 0)
+        return -1;
+    if (!batch_admins_are_root(batch_of(r)->front))
+        return 0;
+    if (load_accounts(r, pool, &accounts, e) < 0)
+        return -1;
+    if (!account_is_admin(accounts, NULL) || may(r, e) == 0)
+        return 0;
+    return err_prefix(e,
+                      "The pool %.64s has user accounts that are the nodes' administrator, who "
+                      "is root",
+                      pool);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/batch/statistics.h"
+
+#include <ctype.h>
+
+#include "api/plane/batch/jobs.h"
+#include "api/plane/batch/list.h"
+#include "api/plane/batch/pool_stats.h"
+#include "api/plane/batch/reply.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+#include "model/span.h"
+#include "storage/batch_jobs.h"
+#include "storage/storage.h"
+
+#define POOLS_AT_ONCE 100
+#define HOUR_US       (INT64_C(3600) * 1000000)
+#define INTERVAL_US   (HOUR_US / 2) /* of usage metrics; intervals are whole half hours */
+#define NOTHING       "PT0S"        /* of what is not measured */
+
+static struct storage *storage_of(const struct request *r)
+{
+    return batch_of(r)->arm.storage;
+}
+
+static struct replied *reply(struct request *r, const char *fragment, json_t *stats)
+{
+    struct strbuf text = STRBUF_INIT;
+    jsontext_add(&text, stats);
+    json_decref(stats);
+    return batch_reply_element(r, fragment, &text);
+}
+
+static json_t *count_text(int64_t n)
+{
+    return json_sprintf("%lld", (long long)n);
+}
+
+/* The counts of its jobs' tasks; processor time and reading and writing are not measured. */
+struct replied *statistics_of_jobs(struct request *r)
+{
+    struct err e;
+    struct batch_counts n;
+    const struct batch_account *b = batch_account_of(r);
+    if (st_batch_account_counts(storage_of(r), &r->arena, b->id, &n, &e) < 0)
+        return reply_err(r, &e);
+    char wall[SPAN_SIZE], wait[SPAN_SIZE];
+    span_text(n.wall_us, wall);
+    span_text(n.wait_us, wait);
+    return reply(r, "jobstats/@Element",
+                 json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:s}",
+                           "url", batch_url(r, "/lifetimejobstats"), "startTime",
+                           batch_time_text(r, b->created_us), "lastUpdateTime",
+                           batch_time_text(r, r->now_us), "userCPUTime", NOTHING, "kernelCPUTime",
+                           NOTHING, "wallClockTime", wall, "readIOps", "0", "writeIOps", "0",
+                           "readIOGiB", 0.0, "writeIOGiB", 0.0, "numSucceededTasks",
+                           count_text(n.succeeded), "numFailedTasks", count_text(n.failed),
+                           "numTaskRetries", count_text(n.retries), "waitTime", wait));
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static int add_all(struct request *r, struct pool_sums *out, struct err *e)
+{
+    struct batch_pool *rows;
+    const char *after = "";
+    size_t n;
+    do {
+        if (st_batch_pool_list(storage_of(r), &r->arena, batch_account_of(r)->id, NULL, after,
+                               POOLS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++)
+            if (pool_sums_add(r, &rows[i], out, e) < 0)
+                return -1;
+        after = n > 0 ? rows[n - 1].name : after;
+    } while (n == POOLS_AT_ONCE);
+    return 0;
+}
+
+struct replied *statistics_of_pools(struct request *r)
+{
+    struct err e;
+    struct pool_sums all = {.samples = 0};
+    if (add_all(r, &all, &e) < 0)
+        return reply_err(r, &e);
+    return reply(r, "poolstats/@Element",
+                 pool_sums_json(r, &all, "/lifetimepoolstats", batch_account_of(r)->created_us));
+}
+
+/* --- usage ------------------------------------------------------------------------------------ */
+
+static int read_time(struct request *r, const char *name, int64_t fallback, int64_t *out,
+                     struct err *e)
+{
+    const char *text = request_query(r, name);
+    *out = fallback;
+    if (!text || timefmt_parse_offset(text, out) == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, name, "%s must be an instant, as 2018-06-07T21:34:00Z",
+                   name);
+}
+
+/* By default the last half hour that is over. */
+static int read_interval(struct request *r, int64_t *from_us, int64_t *to_us, struct err *e)
+{
+    int64_t last = r->now_us - r->now_us % INTERVAL_US;
+    if (read_time(r, "endtime", last, to_us, e) < 0 ||
+        read_time(r, "starttime", *to_us - INTERVAL_US, from_us, e) < 0)
+        return -1;
+    if (*from_us < *to_us)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "starttime", "starttime must be before endtime");
+}
+
+static const char *lower(struct arena *a, const char *text)
+{
+    char *copy = arena_strdup(a, text);
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
+}
+
+/* One entry a pool that was there then, of the whole time that is asked for. */
+struct replied *usage_of_pools(struct request *r)
+{
+    static const struct batch_filter filters[] = {
+        [BATCH_POOL_ID] = {"poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL}};
+    static const struct batch_list_kind kind = {
+        .fragment = "poolusagemetrics", .filters = filters, .n_filters = 1};
+    struct batch_list l;
+    struct batch_pool *rows;
+    int64_t from_us, to_us, us;
+    size_t n;
+    struct err e;
+    if (read_interval(r, &from_us, &to_us, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
+        st_batch_pool_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter, l.after,
+                           batch_list_limit(&l), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].created_us >= to_us)
+            continue;
+        if (pool_core_time(r, rows[i].id, from_us, to_us, &us, &e) < 0) {
+            batch_list_drop(&l);
+            return reply_err(r, &e);
+        }
+        json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f}", "poolId", rows[i].name, "startTime",
+                                batch_time_text(r, from_us), "endTime", batch_time_text(r, to_us),
+                                "vmSize", lower(&r->arena, rows[i].vm_size), "totalCoreHours",
+                                (double)us / (double)HOUR_US);
+        if (r->version & BATCH_UNTIL(BATCH_7_0)) { /* not measured */
+            json_object_set_new(row, "dataIngressGiB", json_real(0));
+            json_object_set_new(row, "dataEgressGiB", json_real(0));
+        }
+        batch_list_add(r, &l, rows[i].name, row);
+    }
+    if (n == (size_t)batch_list_limit(&l) && !l.more) /* some of them were not there then */
+        batch_list_stop(r, &l, rows[n - 1].name);
+    return batch_list_reply(r, &l);
+}

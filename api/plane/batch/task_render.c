@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What clients are shown of a task.
+ */
+#include <stdlib.h>
+
+#include "api/plane/batch/jobs.h"
+#include "api/plane/batch/reply.h"
+#include "api/plane/batch/stats.h"
+#include "api/plane/batch/tasks.h"
+#include "lib/jsontext.h"
+#include "model/batch/tables.h"
+#include "scheduler/front/batch/tasks.h"
+
+#define TEXT(label, value)                                                                         \
+    {                                                                                              \
+        .name = (label), .kind = OVER_TEXT, .text = (value)                                        \
+    }
+#define NUMBER(label, value)                                                                       \
+    {                                                                                              \
+        .name = (label), .kind = OVER_INT, .number = (value)                                       \
+    }
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+const char *batch_task_path(struct request *r, const char *job, const char *task)
+{
+    return arena_concat(&r->arena, batch_job_path(r, job), "/tasks/", batch_segment(r, task));
+}
+
+const char *batch_container_text(struct request *r, const struct container_seen *c, bool over)
+{
+    json_auto_t *o = NULL;
+    if (c->id)
+        o = json_pack("{s:s, s:s, s:s}", "containerId", c->id, "state", over ? "exited" : "running",
+                      "error", "");
+    else if (c->error)
+        o = json_pack("{s:s, s:o}", "state", "created", "error", jsontext_string(c->error));
+    char *text = o ? jsontext(o) : NULL;
+    const char *kept = arena_strdup(&r->arena, text);
+    free(text);
+    return kept;
+}
+
+void batch_container_add(struct request *r, const struct container_seen *c, bool over, json_t *o)
+{
+    const char *text = batch_container_text(r, c, over);
+    if (text)
+        json_object_set_new(o, "containerInfo", json_loads(text, 0, NULL));
+}
+
+/* Where it runs, or ran last, or one of its subtasks. Returns how many members there are. */
+static size_t add_node(struct request *r, const struct batch_task *t, const char *node,
+                       const char *dir, struct over out[6])
+{
+    if (!node || !t->pool_name)
+        return 0;
+    const char *path = arena_concat(&r->arena, "/pools/", batch_segment(r, t->pool_name), "/nodes/",
+                                    batch_segment(r, node));
+    const char *url = batch_url(r, path);
+    const struct over all[6] = {
+        TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, node)),
+        TEXT("nodeUrl", url),
+        TEXT("poolId", t->pool_name),
+        TEXT("nodeId", node),
+        TEXT("taskRootDirectory", dir),
+        TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, url, "/files/", dir)),
+    };
+    for (size_t i = 0; i < COUNT(all); i++)
+        out[i] = all[i];
+    return COUNT(all);
+}
+
+enum { EXECUTION = 10 };
+
+/* The exit code stands last, as it may be missing. */
+static size_t add_execution(struct request *r, const struct batch_task *t,
+                            struct over out[EXECUTION])
+{
+    const struct over all[EXECUTION] = {
+        TEXT("startTime", batch_time_text(r, t->start_us)),
+        TEXT("endTime", batch_time_text(r, t->end_us)),
+        {.name = "containerInfo",
+         .kind = OVER_JSON,
+         .text = batch_container_text(r, &t->container, t->state != BATCH_TASK_RUNNING)},
+        {.name = "failureInfo", .kind = OVER_JSON, .text = t->failure},
+        NUMBER("retryCount", t->retries),
+        TEXT("lastRetryTime", batch_time_text(r, t->retry_us)),
+        NUMBER("requeueCount", t->requeues),
+        TEXT("lastRequeueTime", batch_time_text(r, t->requeue_us)),
+        TEXT("result", t->result ? enum_to_name(batch_result_names, (int)t->result) : NULL),
+        NUMBER("exitCode", t->exit_code),
+    };
+    for (size_t i = 0; i < COUNT(all); i++)
+        out[i] = all[i];
+    return COUNT(all) - !t->has_exit_code;
+}
+
+void batch_task_render(struct request *r, const struct batch_task *t, schema_set set,
+                       struct strbuf *out)
+{
+    struct over node[6], run[EXECUTION];
+    size_t n_node = add_node(r, t, t->node_name, batch_task_dir(&r->arena, t), node),
+           n_run = add_execution(r, t, run);
+    bool ended_early = n_node == 0 && t->state == BATCH_TASK_COMPLETED;
+    const struct over over[] = {
+        TEXT("url", batch_url(r, batch_task_path(r, t->job_name, t->name))),
+        TEXT("eTag", batch_etag_text(r, t->updated_us)),
+        TEXT("creationTime", batch_time_text(r, t->created_us)),
+        TEXT("lastModified", batch_time_text(r, t->updated_us)),
+        TEXT("state", enum_to_name(batch_task_state_names, (int)t->state)),
+        TEXT("stateTransitionTime", batch_time_text(r, t->state_us)),
+        TEXT("previousState", t->was ? enum_to_name(batch_task_state_names, (int)t->was) : NULL),
+        TEXT("previousStateTransitionTime", t->was ? batch_time_text(r, t->was_us) : NULL),
+        {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = n_run},
+        {.name = "stats",
+         .kind = OVER_JSON,
+         .text = batch_task_stats(r, t, batch_task_path(r, t->job_name, t->name))},
+        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
+    };
+    schema_render_set(out, &schema_batch_task, (enum api_version)r->version, t->doc, over,
+                      COUNT(over) - (n_node == 0 && !ended_early), set);
+}
+
+/* The exit code stands last, as it may be missing. */
+void batch_subtask_render(struct request *r, const struct batch_task *t,
+                          const struct batch_subtask *s, schema_set set, struct strbuf *out)
+{
+    const char *dir = arena_printf(&r->arena, "%s/%d", batch_task_dir(&r->arena, t), s->number);
+    struct over node[6];
+    size_t n_node = add_node(r, t, s->node_name, dir, node);
+    /* Its container stays until the task ends. */
+    bool gone = s->state != BATCH_TASK_RUNNING && t->state != BATCH_TASK_RUNNING;
+    const struct over over[] = {
+        NUMBER("id", s->number),
+        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
+        TEXT("startTime", batch_time_text(r, s->start_us)),
+        TEXT("endTime", batch_time_text(r, s->end_us)),
+        {.name = "containerInfo",
+         .kind = OVER_JSON,
+         .text = batch_container_text(r, &s->container, gone)},
+        {.name = "failureInfo", .kind = OVER_JSON, .text = s->failure},
+        TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
+        TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),
+        TEXT("previousState", s->was ? enum_to_name(batch_task_state_names, (int)s->was) : NULL),
+        TEXT("previousStateTransitionTime", s->was ? batch_time_text(r, s->was_us) : NULL),
+        TEXT("result", s->result ? enum_to_name(batch_result_names, (int)s->result) : NULL),
+        NUMBER("exitCode", s->exit_code),
+    };
+    schema_render_set(out, &schema_batch_subtask, (enum api_version)r->version, "{}", over,
+                      COUNT(over) - !s->has_exit_code, set);
+}

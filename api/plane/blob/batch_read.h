@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The body of a batch: multipart/mixed (RFC 2046, section 5.1), each part of which is the head of a
+ * request (application/http). Pure.
+ * https://learn.microsoft.com/rest/api/storageservices/blob-batch
+ */
+#ifndef API_PLANE_BLOB_BATCH_READ_H
+#define API_PLANE_BLOB_BATCH_READ_H
+
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/named_value.h"
+
+#define BATCH_PARTS_MAX   256
+#define BATCH_LINE_MAX    16384 /* bytes */
+#define BATCH_HEADERS_MAX 64    /* of a part */
+
+struct batch_part {
+    const char *id; /* Content-ID; NULL: it has none */
+    const char *method, *target;
+    const struct named_value *header;
+    size_t n_headers;
+};
+
+struct batch_parts {
+    struct batch_part part[BATCH_PARTS_MAX];
+    size_t n;
+};
+
+/* The boundary that a Content-Type names; NULL: it is not multipart/mixed, or names none. */
+const char *batch_boundary(struct arena *a, const char *content_type);
+/* All texts are the arena's. AZSTORAGE_INPUT: it is no such body, or has no part;
+ * AZSTORAGE_BATCH_COUNT: it has too many. */
+int batch_read(struct arena *a, const char *body, size_t n, const char *boundary,
+               struct batch_parts *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Put Block From URL: a block out of a blob or file of this daemon's accounts, or a part of one.
+ * As any block it needs neither look at the blob nor turn.
+ * https://learn.microsoft.com/rest/api/storageservices/put-block-from-url
+ */
+#include "api/http/body.h"
+#include "api/plane/blob/handlers.h"
+#include "api/plane/storage/range.h"
+#include "api/plane/storage/source.h"
+#include "api/plane/storage/write_lock.h"
+
+struct block_copy {
+    struct request *r;
+    struct file_place at; /* the block's */
+    struct source from;
+    struct file_part part;
+    struct file_upload *upload; /* owned */
+    struct file_facts source;   /* as it was looked at */
+    uint64_t since;             /* turns_now() before what is noted of it was read */
+    struct turn turn;           /* of the source, if it is written over meanwhile */
+    bool in_turn;
+};
+
+static void finish(struct block_copy *c, struct replied *done)
+{
+    bool in_turn = c->in_turn;
+    c->in_turn = false;
+    request_finish(c->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(c->r)->turns, &c->turn);
+}
+
+static void fail(struct block_copy *c, const struct err *e)
+{
+    finish(c, reply_err(c->r, e));
+}
+
+/* Once more in the source's turn, if the bytes may be of another version than what was looked at.
+ */
+static bool look_in_turn(struct block_copy *c, const struct file_facts *f)
+{
+    if (c->in_turn || !source_is_torn(c->r, &c->from, f, c->since))
+        return false;
+    if (c->upload)
+        upload_end(c->upload);
+    c->upload = NULL;
+    turn_want(azstorage_of(c->r)->turns, &c->turn);
+    return true;
+}
+
+static void fail_with(struct block_copy *c, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    blob_fault(why, fault, &e);
+    fail(c, &e);
+}
+
+static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct block_copy *c = ctx;
+    struct err e;
+    if (why) {
+        fail_with(c, why, f->fault);
+        return;
+    }
+    if (uncommitted_note(c->r, &e) < 0) {
+        fail(c, &e);
+        return;
+    }
+    crc64_reply(c->r, f->crc64);
+    reply_header_text(c->r, "x-ms-request-server-encrypted", "true");
+    finish(c, reply_empty(c->r, 201));
+}
+
+static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct block_copy *c = ctx;
+    bool same = !why && item_same_file(&f->facts, &c->source);
+    if (!same && look_in_turn(c, why ? NULL : &f->facts))
+        return;
+    if (why)
+        fail_with(c, why, f->fault);
+    else
+        upload_finish(c->upload, NULL, on_finished, c);
+}
+
+static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
+                      struct file_upload *upload)
+{
+    struct block_copy *c = ctx;
+    c->upload = upload;
+    if (why)
+        fail_with(c, why, fault);
+    else
+        upload_copy(upload, c->from.folder, &c->part, 1, on_copied, c);
+}
+
+/* The source gives what a client that reads it would get: of a range what lies within it. */
+static int cut_range(struct file_range *range, uint64_t size, struct err *e)
+{
+    if (range->len == FILES_ALL)
+        return 0;
+    if (range->offset >= size)
+        return err_set(e, AZSTORAGE_RANGE, "x-ms-source-range",
+                       "The range specified is invalid for the current size of the source, which "
+                       "has %llu bytes.",
+                       (unsigned long long)size);
+    if (range->len > size - range->offset)
+        range->len = size - range->offset;
+    return 0;
+}
+
+static void on_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct block_copy *c = ctx;
+    struct err e;
+    if (why && why->code == ERR_UNAVAILABLE) {
+        fail_with(c, why, f->fault);
+        return;
+    }
+    if (look_in_turn(c, why ? NULL : &f->facts))
+        return;
+    if (why || f->facts.is_directory) {
+        err_set(&e, AZSTORAGE_COPY_SOURCE, NULL, "The specified copy source does not exist.");
+        fail(c, &e);
+        return;
+    }
+    c->source = f->facts;
+    const struct file_facts facts = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
+    const struct condition_state now = {true, item_etag(&facts, &c->from.item), facts.mtime_us};
+    const struct files_upload what = {
+        .at = c->at, .mode = 0666, .directory_mode = 0777, .wants_crc64 = true};
+    if (conditions_check_source(c->r, &now, &e) < 0 ||
+        cut_range(&c->part.range, facts.size, &e) < 0)
+        fail(c, &e);
+    else
+        files_upload(azstorage_of(c->r)->files, &what, on_opened, c);
+}
+
+static int check_body(struct request *r, struct err *e)
+{
+    if (request_has_body(r))
+        return err_set(e, AZSTORAGE_HEADER, "Content-Length",
+                       "A block that comes from a URL has no body, so Content-Length must be 0.");
+    return 0;
+}
+
+static size_t take(void *ctx, const char *bytes, size_t n)
+{
+    (void)ctx, (void)bytes; /* there is none */
+    return n;
+}
+
+static void on_turn(void *ctx)
+{
+    struct block_copy *c = ctx;
+    struct err e;
+    c->in_turn = true;
+    if (source_of(c->r, "x-ms-copy-source", "r", &c->from, &e) < 0) {
+        fail(c, &e);
+        return;
+    }
+    c->part.path = c->from.path;
+    const struct file_place from = {c->from.folder, c->from.path};
+    files_facts(azstorage_of(c->r)->files, &from, on_source, c);
+}
+
+static void begin(void *ctx)
+{
+    struct block_copy *c = ctx;
+    c->turn =
+        (struct turn){.share_id = c->from.share.id, .path = c->from.name, .go = on_turn, .ctx = c};
+    const struct file_place from = {c->from.folder, c->from.path};
+    files_facts(azstorage_of(c->r)->files, &from, on_source, c);
+}
+
+static void release(void *ctx)
+{
+    struct block_copy *c = ctx;
+    if (c->upload)
+        upload_end(c->upload);
+}
+
+struct replied *azblock_copy(struct request *r, const struct file_place *at)
+{
+    struct err e;
+    struct block_copy *c = arena_alloc(&r->arena, sizeof *c);
+    const char *range = request_header(r, "x-ms-source-range");
+    *c = (struct block_copy){.r = r,
+                             .at = *at,
+                             .part.range = {0, FILES_ALL},
+                             .since = turns_now(azstorage_of(r)->turns)};
+    if (check_body(r, &e) < 0 || source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
+        (range && range_exact("x-ms-source-range", range, &c->part.range, &e) < 0))
+        return reply_err(r, &e);
+    c->part.path = c->from.path;
+    const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};
+    return request_stream(r, &sink);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies: of blobs and files of this daemon's accounts, by their URLs. A copy is done when it is
+ * answered, and takes the blob's place at once.
+ *
+ *   turn -> look -> look at the source -> opened -> copied -> finished -> noted
+ *
+ * A source that is written over meanwhile is looked at in its own turn, without the other, and the
+ * copy begins again: two that copy from each other do not wait for each other.
+ * https://learn.microsoft.com/rest/api/storageservices/copy-blob
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/body.h"
+#include "api/plane/blob/handlers.h"
+#include "api/plane/storage/leases.h"
+#include "api/plane/storage/source.h"
+#include "api/plane/storage/write_lock.h"
+#include "lib/guid.h"
+
+#define TRIES 20
+
+struct copy {
+    struct request *r;
+    struct blob blob;
+    struct source from;
+    struct file_facts source; /* the source's, as it was looked at */
+    bool source_is_known;     /* it was looked at in its turn */
+    uint64_t since;           /* turns_now() before what is noted of the source was read */
+    int tries;
+    struct share_item item; /* what is to be noted */
+    struct file_upload *upload;
+    struct turn turn;
+    bool in_turn;
+    int status; /* of the reply when all went well */
+    bool has_was;
+    struct file_facts was; /* what is at the place */
+    struct placing placing;
+    char id[GUID_SIZE]; /* the copy's */
+    uint64_t crc64;     /* of what was copied at once */
+};
+
+static void finish(struct copy *c, struct replied *done)
+{
+    bool in_turn = c->in_turn;
+    c->in_turn = false;
+    request_finish(c->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(c->r)->turns, &c->turn);
+}
+
+static void fail(struct copy *c, const struct err *e)
+{
+    finish(c, reply_err(c->r, e));
+}
+
+static void fail_with(struct copy *c, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    blob_fault(why, fault, &e);
+    fail(c, &e);
+}
+
+static void fail_source(struct copy *c, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    blob_fault(why, fault, &e);
+    if (e.code == AZSTORAGE_BLOB_NOT_FOUND)
+        err_set(&e, AZSTORAGE_COPY_SOURCE, NULL, "The specified copy source does not exist.");
+    fail(c, &e);
+}
+
+/* --- noted ---------------------------------------------------------------------------------- */
+
+/* What counts for the very bytes. */
+static void note_bytes(struct copy *c)
+{
+    const struct share_item *from = &c->from.item;
+    bool same = item_is_of(from, &c->source);
+    const char *given = property_given(c->r, "x-ms-blob-", "content-md5");
+    c->item.md5 = given ? given : same ? from->md5 : NULL;
+    c->item.blocks = same ? from->blocks : NULL;
+}
+
+/* The source's, unless the request wants none of them. */
+static bool takes_properties(struct request *r)
+{
+    const char *says = request_header(r, "x-ms-copy-source-blob-properties");
+    return !says || strcasecmp(says, "false") != 0;
+}
+
+#define TAG_OPTION "x-ms-copy-source-tag-option"
+
+static bool copies_tags(struct request *r)
+{
+    const char *says = request_header(r, TAG_OPTION);
+    return says && strcasecmp(says, "COPY") == 0;
+}
+
+/* Those of the request; with COPY the source's, which are set as if they were the request's. */
+static int read_tags(struct copy *c, struct err *e)
+{
+    const char *says = request_header(c->r, TAG_OPTION);
+    bool copies = copies_tags(c->r);
+    if (says && !copies && strcasecmp(says, "REPLACE") != 0)
+        return err_set(e, AZSTORAGE_HEADER, TAG_OPTION,
+                       TAG_OPTION " is '%.40s'; it must be COPY or REPLACE.", says);
+    if (tags_read_header(c->r, &c->item.tags, e) < 0)
+        return -1;
+    if (copies && request_header(c->r, "x-ms-tags"))
+        return err_set(e, AZSTORAGE_HEADER, TAG_OPTION,
+                       TAG_OPTION " is COPY, so the request must have no x-ms-tags.");
+    if (!copies)
+        return 0;
+    c->item.tags = c->from.item.tags;
+    return plane_check_tags(c->r, e);
+}
+
+/* Whoever has the source's tags copied must be allowed to read them. */
+static int find_source(struct copy *c, struct err *e)
+{
+    return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
+}
+
+/* What the request gives stands instead of what the source has. */
+static int read_item(struct copy *c, struct err *e)
+{
+    struct request *r = c->r;
+    const struct share_item *from = &c->from.item;
+    const char *given, *tier;
+    c->item = (struct share_item){.share_id = grant_of(r)->share.id,
+                                  .path = c->blob.name,
+                                  .type = blob_type_of(from),
+                                  .properties = from->properties,
+                                  .metadata = from->metadata,
+                                  .lease_state = LEASE_AVAILABLE,
+                                  .revision = 1,
+                                  .created_us = r->now_us};
+    note_bytes(c);
+    if (properties_read(r, "x-ms-blob-", false, &given, e) < 0)
+        return -1;
+    c->item.properties = given || !takes_properties(r) ? given : from->properties;
+    if (metadata_read(r, &given, e) < 0)
+        return -1;
+    c->item.metadata = given ? given : from->metadata;
+    if (read_tags(c, e) < 0 || tier_read(r, &tier, e) < 0)
+        return -1;
+    if (tier)
+        tier_set(&r->arena, &c->item, tier);
+    return 0;
+}
+
+/* Copy Blob From URL, whose answer has a hash of the bytes. */
+static bool copies_at_once(const struct copy *c)
+{
+    const char *says = request_header(c->r, "x-ms-requires-sync");
+    return c->status == 202 && says && strcasecmp(says, "true") == 0;
+}
+
+static void fill(void *ctx, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    c->crc64 = f->crc64;
+    request_guid(c->r, c->id);
+    c->item.copy = copy_text(c->r, c->id, f->facts.size);
+}
+
+static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    struct request *r = c->r;
+    if (why) {
+        fail_with(c, why, f->fault);
+        return;
+    }
+    blob_state(r, &f->facts, &c->item);
+    if (copies_at_once(c))
+        crc64_reply(r, c->crc64);
+    if (c->status == 202) { /* Put Blob From URL says nothing of a copy */
+        reply_header(r, "x-ms-copy-id", "%s", c->id);
+        reply_header_text(r, "x-ms-copy-status", "success");
+    }
+    finish(c, reply_empty(r, c->status));
+}
+
+/* --- copied --------------------------------------------------------------------------------- */
+
+static bool look_in_turn(struct copy *c, const struct file_facts *f);
+
+static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    bool same = !why && (c->from.is_snapshot || item_same_file(&f->facts, &c->source));
+    if (!same && look_in_turn(c, why ? NULL : &f->facts))
+        return;
+    if (why) {
+        fail_source(c, why, f->fault);
+        return;
+    }
+    if (!same) { /* somebody else has written it */
+        c->source = f->facts;
+        note_bytes(c);
+    }
+    c->placing = (struct placing){.r = c->r,
+                                  .blob = &c->blob,
+                                  .item = &c->item,
+                                  .upload = c->upload,
+                                  .was = c->has_was ? &c->was : NULL,
+                                  .fill = fill,
+                                  .done = on_finished,
+                                  .ctx = c};
+    blob_place(&c->placing);
+}
+
+static void open_upload(struct copy *c);
+
+static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
+                      struct file_upload *upload)
+{
+    struct copy *c = ctx;
+    bool is_known = item_is_of(&c->from.item, &c->source); /* bytes may be appended meanwhile */
+    const struct file_part all = {c->from.path, {0, is_known ? c->source.size : FILES_ALL}};
+    c->upload = upload;
+    if (!why) {
+        upload_copy(upload, c->from.folder, &all, 1, on_copied, c);
+    } else if (!c->blob.aside && (fault == FILE_PARENT_MISSING || fault == FILE_BAD_NAME)) {
+        blob_aside(c->r, &c->blob);
+        open_upload(c);
+    } else {
+        fail_with(c, why, fault);
+    }
+}
+
+static void open_upload(struct copy *c)
+{
+    const struct files_upload what = {.at = c->blob.at,
+                                      .mode = 0666,
+                                      .directory_mode = 0777,
+                                      .is_new = blob_must_be_new(c->r, &c->blob.item),
+                                      .wants_crc64 = copies_at_once(c)};
+    files_upload(azstorage_of(c->r)->files, &what, on_opened, c);
+}
+
+static void begin(void *ctx);
+
+/* Takes what was found. False: it failed. */
+static bool take_source(struct copy *c, const struct err *why, const struct file_result *f)
+{
+    if (why || f->facts.is_directory) {
+        fail_source(c, why ? why : &(struct err){.code = ERR_FILE_NOT_FOUND},
+                    why ? f->fault : FILE_IS_DIRECTORY);
+        return false;
+    }
+    c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
+    return true;
+}
+
+static void leave_turn(struct copy *c)
+{
+    c->in_turn = false;
+    turn_end(azstorage_of(c->r)->turns, &c->turn);
+}
+
+static void on_source_in_turn(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    if (!take_source(c, why, f))
+        return;
+    leave_turn(c);
+    c->source_is_known = true;
+    begin(c);
+}
+
+static void on_source_turn(void *ctx)
+{
+    struct copy *c = ctx;
+    struct err e;
+    c->in_turn = true;
+    c->since = turns_now(azstorage_of(c->r)->turns);
+    if (find_source(c, &e) < 0) {
+        fail(c, &e);
+        return;
+    }
+    const struct file_place from = {c->from.folder, c->from.path};
+    files_facts(azstorage_of(c->r)->files, &from, on_source_in_turn, c);
+}
+
+/* Begins again if what was found of the source may be of two versions. */
+static bool look_in_turn(struct copy *c, const struct file_facts *f)
+{
+    struct err e;
+    if (!source_is_torn(c->r, &c->from, f, c->since))
+        return false;
+    if (c->tries++ == TRIES) {
+        err_set(&e, AZSTORAGE_SOURCE_CONDITION, NULL,
+                "The source was written over each of the %d times that it was copied.", TRIES);
+        fail(c, &e);
+        return true;
+    }
+    if (c->upload)
+        upload_end(c->upload);
+    c->upload = NULL;
+    leave_turn(c);
+    c->turn = (struct turn){
+        .share_id = c->from.share.id, .path = c->from.name, .go = on_source_turn, .ctx = c};
+    turn_want(azstorage_of(c->r)->turns, &c->turn);
+    return true;
+}
+
+static void copy_it(struct copy *c)
+{
+    struct err e;
+    const struct condition_state now = {true, item_etag(&c->source, &c->from.item),
+                                        c->source.mtime_us};
+    if (conditions_check_source(c->r, &now, &e) < 0 ||
+        tags_check(c->r, "x-ms-source-if-tags", &c->from.item, AZSTORAGE_SOURCE_CONDITION, &e) <
+            0 ||
+        read_item(c, &e) < 0)
+        fail(c, &e);
+    else
+        open_upload(c);
+}
+
+static void on_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    bool hangs = why && why->code == ERR_UNAVAILABLE;
+    if (!hangs && look_in_turn(c, why ? NULL : &f->facts))
+        return;
+    if (take_source(c, why, f))
+        copy_it(c);
+}
+
+/* A copy that goes on after its answer may outlast a lease that ends. */
+static int check_lease(struct copy *c, struct err *e)
+{
+    const struct lease l = lease_of_item(&c->blob.item);
+    bool at_once = c->status != 202 || request_header(c->r, "x-ms-requires-sync");
+    return at_once ? 0 : lease_check_infinite(c->r, &l, e);
+}
+
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copy *c = ctx;
+    struct request *r = c->r;
+    struct err e;
+    bool there = !why && !f->facts.is_directory;
+    if (why && why->code == ERR_UNAVAILABLE) {
+        fail_with(c, why, f->fault);
+        return;
+    }
+    c->has_was = there;
+    c->was = f->facts;
+    if (!why && !there && !c->blob.aside)
+        blob_aside(r, &c->blob); /* a directory has its name */
+    if (blob_check(r, &c->blob, there ? &f->facts : NULL, &e) < 0 ||
+        (there && check_lease(c, &e) < 0)) {
+        fail(c, &e);
+        return;
+    }
+    if (plane_check_overwrite(grant_of(r), there, &e) < 0) {
+        fail(c, &e);
+        return;
+    }
+    const struct file_place from = {c->from.folder, c->from.path};
+    if (c->source_is_known)
+        copy_it(c);
+    else
+        files_facts(azstorage_of(r)->files, &from, on_source, c);
+}
+
+static void on_turn(void *ctx)
+{
+    struct copy *c = ctx;
+    struct err e;
+    c->in_turn = true;
+    if (blob_of(c->r, &c->blob, &e) < 0)
+        fail(c, &e);
+    else
+        files_facts(azstorage_of(c->r)->files, &c->blob.at, on_facts, c);
+}
+
+/* --- the request: its body does not matter -------------------------------------------------- */
+
+static size_t take(void *ctx, const char *bytes, size_t n)
+{
+    (void)ctx, (void)bytes;
+    return n;
+}
+
+static void begin(void *ctx)
+{
+    struct copy *c = ctx;
+    c->turn = (struct turn){
+        .share_id = grant_of(c->r)->share.id, .path = c->blob.name, .go = on_turn, .ctx = c};
+    turn_want(azstorage_of(c->r)->turns, &c->turn);
+}
+
+static void release(void *ctx)
+{
+    struct copy *c = ctx;
+    if (c->upload)
+        upload_end(c->upload);
+}
+
+struct replied *azblob_copy(struct request *r)
+{
+    struct err e;
+    struct copy *c = arena_alloc(&r->arena, sizeof *c);
+    *c = (struct copy){.r = r,
+                       .status = request_header(r, "x-ms-blob-type") ? 201 : 202,
+                       .since = turns_now(azstorage_of(r)->turns)};
+    if (blob_of(r, &c->blob, &e) < 0 || find_source(c, &e) < 0)
+        return reply_err(r, &e);
+    const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};
+    return request_stream(r, &sink);
+}
+
+/* A copy has ended before its id is known. */
+struct replied *azblob_copy_abort(struct request *r)
+{
+    struct err e;
+    err_set(&e, AZSTORAGE_NO_COPY, NULL, "There is currently no pending copy operation.");
+    return reply_err(r, &e);
+}

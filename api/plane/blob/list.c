@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * List Blobs. The files of the container's folder come from its worker, in pages; between them go
+ * those blobs that lie aside, whose names are in their rows. A page is written in steps, so that
+ * others have their turn. The marker is the name of the last item.
+ *
+ * Snapshots come before their blob, the oldest first. If a page ends with one, its marker has three
+ * parts, with a byte between them that no name has: the last name that is done with, and name and
+ * instant of that snapshot.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/blob/handlers.h"
+#include "api/plane/storage/leases.h"
+#include "api/plane/storage/listing.h"
+#include "api/plane/storage/source.h"
+#include "api/plane/storage/write_lock.h"
+#include "api/plane/storage/xml_write.h"
+#include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
+#include "storage/folders/walk.h"
+#include "storage/storage.h"
+
+#define STEP    500    /* items written in one turn of the loop: some ms */
+#define BETWEEN "\xff" /* the parts of a marker */
+#define AGAIN   2      /* what add_next() says of a blob that has to be looked at again */
+
+struct listing {
+    struct request *r;
+    struct listing_query q;
+    const char *container, *delimiter;
+    bool metadata, tags, copy, uncommitted;
+    struct file_items files;
+    struct share_item *aside; /* rows, in order */
+    size_t n_aside, next_file, next_aside, shown;
+    bool aside_is_cut;
+    bool snapshots;              /* are wanted */
+    struct blob_snapshot *taken; /* rows, in order */
+    size_t n_taken, next_taken;
+    bool taken_is_cut;
+    const char *resume; /* of this blob, snapshots up to resume_us are done with; NULL: none */
+    int64_t resume_us;
+    struct strbuf text; /* owned */
+    const char *last;   /* the name of the last item */
+    int64_t last_us;    /* it is a snapshot; 0: it is not */
+    const char *done;   /* the last name before it; NULL: none */
+    uint64_t since;     /* turns_now() before anything was read */
+    struct turn turn;   /* of what is looked at again */
+    struct blob again;
+};
+
+static void listing_free(void *ctx)
+{
+    struct listing *l = ctx;
+    file_items_free(&l->files);
+    strbuf_free(&l->text);
+}
+
+/* --- one item ------------------------------------------------------------------------------- */
+
+static void add_name(struct listing *l, const char *name)
+{
+    if (xml_can_hold(name))
+        xml_element(&l->text, "Name", name);
+    else
+        listing_encoded_name(&l->text, name);
+}
+
+static void add_prefix(struct listing *l, const char *name)
+{
+    xml_open(&l->text, "BlobPrefix");
+    add_name(l, name);
+    xml_close(&l->text, "BlobPrefix");
+}
+
+/* Of what most blobs do not have. */
+static void add_rest(struct listing *l, const struct share_item *i)
+{
+    int tags = tags_count(i);
+    if (tags > 0)
+        xml_element(&l->text, "TagCount", arena_printf(&l->r->arena, "%d", tags));
+    if (l->copy)
+        copy_list(&l->text, &l->r->arena, i->copy);
+}
+
+static void add_lease(struct listing *l, const struct share_item *i)
+{
+    const struct lease of = lease_of_item(i);
+    const struct lease_shown lease = lease_shown(l->r, &of);
+    xml_element(&l->text, "LeaseStatus", lease.status);
+    xml_element(&l->text, "LeaseState", lease.state);
+    if (lease.duration)
+        xml_element(&l->text, "LeaseDuration", lease.duration);
+}
+
+/* `leased`: it is of a kind that can be. */
+static void add_properties(struct listing *l, const struct share_item *i,
+                           const struct file_facts *f, bool leased)
+{
+    struct strbuf *b = &l->text;
+    struct arena *a = &l->r->arena;
+    char created[TIMEFMT_SIZE], modified[TIMEFMT_SIZE];
+    timefmt_http(i->created_us ? i->created_us : f->mtime_us, created);
+    timefmt_http(f->mtime_us, modified);
+    xml_open(b, "Properties");
+    xml_element(b, "Creation-Time", created);
+    xml_element(b, "Last-Modified", modified);
+    xml_element(b, "Etag", arena_printf(a, "0x%llX", (unsigned long long)item_etag(f, i)));
+    xml_element(b, "Content-Length", arena_printf(a, "%llu", (unsigned long long)f->size));
+    const char *has[PROPERTIES];
+    properties_of(a, i->properties, has);
+    xml_element(b, "Content-Type", has[PROPERTY_TYPE] ? has[PROPERTY_TYPE] : BYTES_TYPE);
+    xml_element(b, "Content-Encoding", has[PROPERTY_ENCODING]);
+    xml_element(b, "Content-Language", has[PROPERTY_LANGUAGE]);
+    xml_element(b, "Content-MD5", i->md5 && item_is_of(i, f) ? i->md5 : NULL);
+    xml_element(b, "Cache-Control", has[PROPERTY_CACHE_CONTROL]);
+    xml_element(b, "Content-Disposition", has[PROPERTY_DISPOSITION]);
+    xml_element(b, "BlobType", blob_type_name(blob_type_of(i)));
+    if (blob_type_of(i) == BLOB_BLOCK) {
+        const char *tier = i->properties ? tier_of(a, i) : NULL;
+        xml_element(b, "AccessTier", tier ? tier : "Hot");
+        if (!tier)
+            xml_element(b, "AccessTierInferred", "true");
+    }
+    if (leased)
+        add_lease(l, i);
+    xml_element(b, "ServerEncrypted", "true");
+    add_rest(l, i);
+    xml_close(b, "Properties");
+}
+
+/* `snapshot_us`: 0: it is none. */
+static void add_blob(struct listing *l, const char *name, int64_t snapshot_us,
+                     const struct share_item *i, const struct file_facts *f)
+{
+    char when[ITEM_TIME_SIZE];
+    xml_open(&l->text, "Blob");
+    add_name(l, name);
+    if (snapshot_us) {
+        item_time(snapshot_us * 1000, when);
+        xml_element(&l->text, "Snapshot", when);
+    }
+    add_properties(l, i, f, snapshot_us == 0);
+    if (l->metadata)
+        metadata_list(&l->text, i->metadata);
+    if (l->tags && i->tags)
+        tags_write(&l->text, i->tags);
+    xml_close(&l->text, "Blob");
+}
+
+/* AGAIN: its file and what is noted of it may be of two versions. */
+static int add_file(struct listing *l, const struct file_item *f, struct err *e)
+{
+    struct blob *b = &l->again;
+    if (f->is_prefix) {
+        add_prefix(l, f->name);
+        return 1;
+    }
+    *b = (struct blob){.name = f->name};
+    if (item_load(l->r, f->name, &b->item, e) < 0)
+        return -1;
+    if (blob_is_torn(l->r, b, &f->facts, l->since))
+        return AGAIN;
+    add_blob(l, f->name, 0, &b->item, &f->facts);
+    return 1;
+}
+
+/* The part of a name that all of its group have; the whole name if it has none. */
+static const char *group_of(struct listing *l, const char *name)
+{
+    size_t skip = strlen(l->q.prefix);
+    const char *at = *l->delimiter ? strstr(name + skip, l->delimiter) : NULL;
+    return at ? arena_strndup(&l->r->arena, name, (size_t)(at - name) + strlen(l->delimiter))
+              : name;
+}
+
+static void add_aside(struct listing *l, const struct share_item *i, const char *shown_as)
+{
+    if (strcmp(shown_as, i->path) != 0) {
+        add_prefix(l, shown_as);
+        return;
+    }
+    const struct file_facts f = item_facts(i);
+    add_blob(l, i->path, 0, i, &f);
+}
+
+/* --- the page ------------------------------------------------------------------------------- */
+
+static void note_last(struct listing *l, const char *name, int64_t snapshot_us)
+{
+    if (l->last && strcmp(l->last, name) != 0)
+        l->done = l->last;
+    l->last = name;
+    l->last_us = snapshot_us;
+    l->shown++;
+}
+
+/* Shows the next snapshot, if it comes before what is called `name` (NULL: nothing else is left).
+ * 1: there was one; 0: there is none; -1: it is not known which is next. */
+static int add_snapshot(struct listing *l, const char *name)
+{
+    if (l->next_taken < l->n_taken) {
+        const struct blob_snapshot *s = &l->taken[l->next_taken];
+        const char *path = s->item.path;
+        if (name && strcmp(path, name) > 0)
+            return 0;
+        l->next_taken++;
+        const struct file_facts f = item_facts(&s->item);
+        note_last(l, path, s->taken_us);
+        if (s->item.aside)
+            add_blob(l, path, s->taken_us, &s->item, &f);
+        else
+            l->shown--;
+        return 1;
+    }
+    return l->taken_is_cut ? -1 : 0;
+}
+
+/* The next item of all lists in their order. 1: there was one; AGAIN: look_again() adds it; 0:
+ * there is none. */
+static int add_next(struct listing *l, struct err *e)
+{
+    const struct file_item *f = l->next_file < l->files.n ? &l->files.item[l->next_file] : NULL;
+    const struct share_item *i = l->next_aside < l->n_aside ? &l->aside[l->next_aside] : NULL;
+    const char *group = i ? group_of(l, i->path) : NULL;
+    if ((!f && l->files.last) || (!i && l->aside_is_cut))
+        return 0; /* what was not read may come before the rest */
+    int order = !f ? 1 : !i ? -1 : strcmp(f->name, group);
+    int snapshot = add_snapshot(l, !f && !i ? NULL : order <= 0 ? f->name : group);
+    int rc = 1;
+    if (snapshot != 0 || (!f && !i))
+        return snapshot > 0 ? 1 : 0;
+    if (order <= 0) {
+        l->next_file++;
+        note_last(l, f->name, 0);
+        rc = add_file(l, f, e);
+    } else {
+        note_last(l, group, 0);
+    }
+    /* All that the item stands for. */
+    const struct share_item *first = NULL;
+    while (l->next_aside < l->n_aside &&
+           strcmp(group_of(l, l->aside[l->next_aside].path), l->last) == 0) {
+        const struct share_item *one = &l->aside[l->next_aside++];
+        first = !first && one->aside ? one : first;
+    }
+    if (order > 0 && first)
+        add_aside(l, first, l->last);
+    else if (order > 0)
+        l->shown--;
+    return rc;
+}
+
+static const char *next_marker(struct listing *l)
+{
+    bool more = l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last ||
+                l->aside_is_cut || l->next_taken < l->n_taken || l->taken_is_cut;
+    if (!more || !l->last || !l->last_us)
+        return more ? l->last : NULL;
+    return arena_printf(&l->r->arena, "%s" BETWEEN "%s" BETWEEN "%lld", l->done ? l->done : "",
+                        l->last, (long long)l->last_us);
+}
+
+static struct replied *finish(struct listing *l)
+{
+    xml_close(&l->text, "Blobs");
+    listing_end(&l->text, &l->q, next_marker(l));
+    char *text = strbuf_take(&l->text);
+    request_release(l->r);
+    return reply_text(l->r, 200, "application/xml", text);
+}
+
+static void step(struct request *r, void *ctx);
+
+/* In the blob's turn. One that has gone meanwhile is not shown. */
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct listing *l = ctx;
+    struct blob *b = &l->again;
+    struct err e;
+    turn_end(azstorage_of(l->r)->turns, &l->turn);
+    if (why && why->code == ERR_UNAVAILABLE) {
+        blob_fault(why, f->fault, &e);
+        request_finish(l->r, reply_err(l->r, &e));
+        return;
+    }
+    if (why || f->facts.is_directory)
+        l->shown--;
+    else
+        add_blob(l, b->name, 0, &b->item, &f->facts);
+    step(l->r, l);
+}
+
+static void on_turn(void *ctx)
+{
+    struct listing *l = ctx;
+    struct blob *b = &l->again;
+    struct err e;
+    if (item_load(l->r, b->name, &b->item, &e) < 0) {
+        turn_end(azstorage_of(l->r)->turns, &l->turn);
+        request_finish(l->r, reply_err(l->r, &e));
+        return;
+    }
+    const struct file_place at = b->item.aside
+                                     ? (struct file_place){blob_account_folder(l->r), b->item.aside}
+                                     : (struct file_place){l->container, b->name};
+    files_facts(azstorage_of(l->r)->files, &at, on_facts, l);
+}
+
+static void look_again(struct listing *l)
+{
+    l->turn = (struct turn){
+        .share_id = l->again.item.share_id, .path = l->again.name, .go = on_turn, .ctx = l};
+    turn_want(azstorage_of(l->r)->turns, &l->turn);
+}
+
+static void step(struct request *r, void *ctx)
+{
+    struct listing *l = ctx;
+    struct err e;
+    int rc = 1;
+    for (int i = 0; i < STEP && rc == 1 && l->shown < (size_t)l->q.max; i++)
+        rc = add_next(l, &e);
+    if (rc < 0)
+        request_finish(r, reply_err(r, &e));
+    else if (rc == AGAIN)
+        look_again(l);
+    else if (rc == 0 || l->shown == (size_t)l->q.max)
+        request_finish(r, finish(l));
+    else
+        request_again(r, step, l);
+}
+
+/* Above all names that begin like this. */
+static const char *end_of(struct arena *a, const char *prefix)
+{
+    return arena_concat(a, prefix, "\xff");
+}
+
+/* What is in rows, between the marker and the end of the page of files. */
+static int read_rows(struct listing *l, struct err *e)
+{
+    struct storage *st = azstorage_of(l->r)->storage;
+    int64_t share_id = grant_of(l->r)->share.id;
+    int max = (int)l->q.max + 1;
+    struct arena *a = &l->r->arena;
+    const char *from = l->q.prefix, *to = end_of(a, l->q.prefix);
+    const char *marker = l->q.marker;
+    if (marker && strcmp(marker, from) >= 0) {
+        size_t n = strlen(marker), m = strlen(l->delimiter);
+        bool group = m > 0 && n > m && strcmp(marker + n - m, l->delimiter) == 0;
+        from = group ? end_of(a, marker) : arena_concat(a, marker, "\x01");
+    }
+    if (l->files.last)
+        to = end_of(a, l->files.last);
+    if (st_item_list(st, a, share_id, from, to, true, max, &l->aside, &l->n_aside, e) < 0 ||
+        (l->snapshots &&
+         st_snapshot_list(st, a, share_id, l->resume ? l->resume : from,
+                          l->resume ? l->resume_us : -1, to, max, &l->taken, &l->n_taken, e) < 0))
+        return -1;
+    l->aside_is_cut = l->n_aside == (size_t)max;
+    if (l->uncommitted &&
+        uncommitted_add(l->r, from, to, max, &l->aside, &l->n_aside, &l->aside_is_cut, e) < 0)
+        return -1;
+    l->taken_is_cut = l->n_taken == (size_t)max;
+    return 0;
+}
+
+/* What lies aside is listed by its row, unless somebody has removed its file: then `aside` becomes
+ * NULL. */
+static void on_aside(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct listing *l = ctx;
+    struct err e;
+    if (why) {
+        blob_fault(why, f->fault, &e);
+        request_finish(l->r, reply_err(l->r, &e));
+        return;
+    }
+    for (size_t i = 0; i < l->n_aside; i++)
+        if (!f->there[i])
+            l->aside[i].aside = NULL;
+    for (size_t i = 0; i < l->n_taken; i++)
+        if (!f->there[l->n_aside + i])
+            l->taken[i].item.aside = NULL;
+    step(l->r, l);
+}
+
+static void look_aside(struct listing *l)
+{
+    struct request *r = l->r;
+    size_t n = l->n_aside + l->n_taken;
+    const char **paths = arena_alloc(&r->arena, n * sizeof *paths);
+    for (size_t i = 0; i < n; i++)
+        paths[i] = i < l->n_aside ? l->aside[i].aside : l->taken[i - l->n_aside].item.aside;
+    files_there(azstorage_of(r)->files, blob_account_folder(r), paths, n, on_aside, l);
+}
+
+static void on_page(void *ctx, const struct err *why, enum file_fault fault,
+                    struct file_items *found)
+{
+    struct listing *l = ctx;
+    struct request *r = l->r;
+    struct err e;
+    if (why) {
+        blob_fault(why, fault, &e);
+        request_finish(r, reply_err(r, &e));
+        return;
+    }
+    l->files = *found;
+    *found = (struct file_items){0};
+    if (read_rows(l, &e) < 0)
+        request_finish(r, reply_err(r, &e));
+    else if (l->n_aside + l->n_taken > 0)
+        look_aside(l);
+    else
+        step(r, l);
+}
+
+static void begin_text(struct listing *l)
+{
+    struct request *r = l->r;
+    struct strbuf *b = &l->text;
+    listing_begin(b, r, "ContainerName", grant_of(r)->share.name, &l->q);
+    if (*l->delimiter)
+        xml_element(b, "Delimiter", l->delimiter);
+    xml_open(b, "Blobs");
+}
+
+/* Takes a marker apart that ends with a snapshot. */
+static int split_marker(struct listing *l, struct err *e)
+{
+    struct listing_query *q = &l->q;
+    const char *name = q->marker ? strstr(q->marker, BETWEEN) : NULL;
+    l->done = q->marker;
+    if (!name)
+        return 0;
+    size_t n = (size_t)(name++ - q->marker);
+    const char *when = strstr(name, BETWEEN);
+    if (!when)
+        return err_set(e, ERR_INVALID_QUERY, "marker", "The marker is none that a list has given.");
+    l->resume = arena_strndup(&l->r->arena, name, (size_t)(when - name));
+    l->resume_us = strtoll(when + 1, NULL, 10);
+    q->marker = n > 0 ? arena_strndup(&l->r->arena, q->marker, n) : NULL;
+    l->done = q->marker;
+    return 0;
+}
+
+static int read_includes(struct listing *l, struct err *e)
+{
+    l->metadata = listing_includes(l->r, "metadata");
+    l->tags = listing_includes(l->r, "tags");
+    l->copy = listing_includes(l->r, "copy");
+    l->snapshots = listing_includes(l->r, "snapshots");
+    l->uncommitted = listing_includes(l->r, "uncommittedblobs");
+    if (!l->snapshots || !*l->delimiter)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "include",
+                   "Snapshots can be listed without a delimiter only.");
+}
+
+struct replied *azblobs_list(struct request *r)
+{
+    static const char *const words[] = {
+        "snapshots",   "metadata", "uncommittedblobs",    "copy",      "deleted",
+        "tags",        "versions", "deletedwithversions", "legalhold", "immutabilitypolicy",
+        "permissions", NULL};
+    struct err e;
+    struct listing *l = arena_alloc(&r->arena, sizeof *l);
+    const char *delimiter = request_query(r, "delimiter");
+    if (plane_share(r, &e) < 0 || listing_read(r, &l->q, &e) < 0 ||
+        listing_check_include(r, words, &e) < 0)
+        return reply_err(r, &e);
+    l->r = r;
+    l->delimiter = delimiter ? delimiter : "";
+    if (split_marker(l, &e) < 0 || read_includes(l, &e) < 0)
+        return reply_err(r, &e);
+    request_keep(r, l, listing_free);
+    begin_text(l);
+    const struct mount_volume v = {.kind = MOUNT_AZURE_BLOB,
+                                   .account = grant_of(r)->account.name,
+                                   .share = grant_of(r)->share.name};
+    l->container = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
+    l->since = turns_now(azstorage_of(r)->turns);
+    const struct files_walk walk = {.share = l->container,
+                                    .prefix = l->q.prefix,
+                                    .delimiter = l->delimiter,
+                                    .after = l->q.marker,
+                                    .max = (size_t)l->q.max};
+    files_walk(azstorage_of(r)->files, &walk, on_page, l);
+    return reply_later(r);
+}
+
+/* --- containers ----------------------------------------------------------------------------- */
+
+static void add_container(struct strbuf *b, struct request *r, const struct share *s, bool metadata)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_http(s->updated_us, when);
+    xml_open(b, "Container");
+    xml_element(b, "Name", s->name);
+    xml_open(b, "Properties");
+    xml_element(b, "Last-Modified", when);
+    xml_element(b, "Etag", arena_printf(&r->arena, "\"0x%llX\"", (unsigned long long)s->etag));
+    const struct lease of = lease_of_share(s);
+    const struct lease_shown lease = lease_shown(r, &of);
+    xml_element(b, "LeaseStatus", lease.status);
+    xml_element(b, "LeaseState", lease.state);
+    if (lease.duration)
+        xml_element(b, "LeaseDuration", lease.duration);
+    if (s->public_access != PUBLIC_NONE)
+        xml_element(b, "PublicAccess", s->public_access == PUBLIC_CONTAINER ? "container" : "blob");
+    xml_element(b, "HasImmutabilityPolicy", "false");
+    xml_element(b, "HasLegalHold", "false");
+    xml_close(b, "Properties");
+    if (metadata)
+        metadata_list(b, s->metadata);
+    xml_close(b, "Container");
+}
+
+struct replied *azcontainers_list(struct request *r)
+{
+    static const char *const words[] = {"metadata", "deleted", "system", NULL};
+    struct err e;
+    struct listing_query q;
+    struct share *rows;
+    size_t n;
+    if (listing_read(r, &q, &e) < 0 || listing_check_include(r, words, &e) < 0 ||
+        st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_BLOBS,
+                      q.marker ? q.marker : "", q.prefix, (int)q.max + 1, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    struct strbuf b = STRBUF_INIT;
+    bool metadata = listing_includes(r, "metadata");
+    bool more = n > (size_t)q.max;
+    n = more ? (size_t)q.max : n;
+    listing_begin(&b, r, NULL, NULL, &q);
+    xml_open(&b, "Containers");
+    for (size_t i = 0; i < n; i++)
+        add_container(&b, r, &rows[i], metadata);
+    xml_close(&b, "Containers");
+    listing_end(&b, &q, more ? rows[n - 1].name : NULL);
+    return reply_text(r, 200, "application/xml", strbuf_take(&b));
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * New versions of blobs, whose bytes are in a file that is not in its place yet:
+ *
+ *   staged -> noted, with the intent -> durable -> placed -> done
+ *
+ * storage/shares/journal.h says why in this order. Where nothing outlives the daemon it is placed
+ * at once, and noted then.
+ */
+#include <string.h>
+
+#include "api/plane/blob/handlers.h"
+#include "storage/storage.h"
+
+/* It is no fault of a file. */
+static void fail(struct placing *p, const struct err *why)
+{
+    const struct file_result failed = {.fault = FILE_FINE};
+    p->done(p->ctx, why, &failed);
+}
+
+static void fill(struct placing *p, const struct file_result *f)
+{
+    p->item->aside = p->blob->aside ? p->blob->at.path : NULL;
+    item_set_file(p->item, &f->facts);
+    if (p->fill)
+        p->fill(p->ctx, f);
+}
+
+static void on_placed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct placing *p = ctx;
+    struct journal *j = azstorage_of(p->r)->journal;
+    struct err e;
+    if (why && why->code != ERR_UNAVAILABLE) { /* else a worker may yet place it */
+        if (blob_unnote(p->r, p->blob, p->item, &e) < 0) {
+            fail(p, &e);
+            return;
+        }
+        journal_ended(j, &p->entry);
+    } else if (!why) {
+        journal_ended(j, &p->entry);
+        blob_forget_old(p->r, p->blob, p->item);
+    }
+    p->done(p->ctx, why, f);
+}
+
+static void on_guarded(void *ctx, const struct err *why)
+{
+    struct placing *p = ctx;
+    if (why) /* nothing was written */
+        fail(p, why);
+    else
+        upload_finish(p->upload, NULL, on_placed, p);
+}
+
+/* What was looked at is at another place: `item` has a file aside of its own. */
+static bool is_moved(const struct placing *p)
+{
+    const char *was = p->blob->item.aside, *is = p->item->aside;
+    return is && (!was || strcmp(was, is) != 0);
+}
+
+static int guard(struct placing *p, struct err *e)
+{
+    struct item_change c = {.kind = CHANGE_REPLACES,
+                            .place = p->item->aside,
+                            .now_inode = p->item->inode,
+                            .now_mtime_ns = p->item->mtime_ns,
+                            .was_there = p->was && !is_moved(p),
+                            .was_noted = p->blob->item.id > 0,
+                            .was = p->blob->item};
+    c.was.share_id = p->item->share_id;
+    c.was.path = p->item->path;
+    if (c.was_there) {
+        c.was_inode = (int64_t)p->was->inode;
+        c.was_size = (int64_t)p->was->size;
+        c.was_mtime_ns = p->was->mtime_ns;
+    }
+    return journal_guard(azstorage_of(p->r)->journal, &c, &p->entry, e);
+}
+
+static void note(struct placing *p, const struct file_result *f)
+{
+    struct err e, ignored;
+    fill(p, f);
+    if (blob_note(p->r, p->blob, p->item, &e) < 0 || guard(p, &e) < 0) {
+        (void)!blob_unnote(p->r, p->blob, p->item, &ignored); /* the first says why */
+        fail(p, &e);
+    } else {
+        journal_when_guarded(azstorage_of(p->r)->journal, on_guarded, p);
+    }
+}
+
+static void on_staged(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct placing *p = ctx;
+    if (why)
+        p->done(p->ctx, why, f);
+    else
+        note(p, f);
+}
+
+/* It is placed, and nothing is known of it yet. */
+static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct placing *p = ctx;
+    struct err e;
+    if (why) {
+        p->done(p->ctx, why, f);
+        return;
+    }
+    fill(p, f);
+    if (blob_note(p->r, p->blob, p->item, &e) < 0) {
+        fail(p, &e);
+        return;
+    }
+    blob_forget_old(p->r, p->blob, p->item);
+    p->done(p->ctx, NULL, f);
+}
+
+void blob_place(struct placing *p)
+{
+    if (p->was) {
+        p->before = *p->was;
+        p->was = &p->before;
+    }
+    if (!journal_guards(azstorage_of(p->r)->journal))
+        upload_finish(p->upload, p->staged ? NULL : p->md5, on_finished, p);
+    else if (p->staged)
+        note(p, p->staged);
+    else
+        upload_stage(p->upload, p->md5, on_staged, p);
+}

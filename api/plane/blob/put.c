@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Put Blob and Put Block.
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/blob/put_priv.h"
+#include "storage/storage.h"
+
+/* --- blobs ---------------------------------------------------------------------------------- */
+
+static void fill(struct put *p, const struct file_result *f)
+{
+    char md5[MD5_TEXT];
+    sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
+    if (p->item.type != BLOB_APPEND) /* it begins empty, and grows */
+        p->item.md5 = arena_strdup(&p->r->arena, md5);
+    p->item.created_us = p->r->now_us;
+}
+
+static struct replied *noted(struct put *p, const struct file_result *f)
+{
+    blob_state(p->r, &f->facts, &p->item);
+    if (p->item.md5)
+        reply_header_text(p->r, "Content-MD5", p->item.md5);
+    crc64_reply(p->r, f->crc64);
+    reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(p->r, 201);
+}
+
+static const struct put_kind put_blob = {fill, noted, .takes_turns = true};
+
+static int read_item(struct request *r, enum blob_type type, struct share_item *out, struct err *e)
+{
+    *out = (struct share_item){.share_id = grant_of(r)->share.id,
+                               .path = r->rest,
+                               .type = type,
+                               .lease_state = LEASE_AVAILABLE,
+                               .revision = 1};
+    const char *tier;
+    if (metadata_read(r, &out->metadata, e) < 0 ||
+        properties_read(r, "x-ms-blob-", true, &out->properties, e) < 0 ||
+        tags_read_header(r, &out->tags, e) < 0 || tier_read(r, &tier, e) < 0)
+        return -1;
+    if (tier)
+        tier_set(&r->arena, out, tier);
+    return 0;
+}
+
+static int read_type(struct request *r, enum blob_type *out, struct err *e)
+{
+    const char *type = request_header(r, "x-ms-blob-type");
+    if (!type)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, "x-ms-blob-type",
+                       "An HTTP header that's mandatory for this request is not specified: "
+                       "x-ms-blob-type.");
+    if (strcasecmp(type, "PageBlob") == 0)
+        return err_set(e, AZSTORAGE_HEADER_UNSUPPORTED, "x-ms-blob-type",
+                       "Page blobs (x-ms-blob-type: PageBlob) are not served; block and append "
+                       "blobs are.");
+    *out = strcasecmp(type, "AppendBlob") == 0 ? BLOB_APPEND : BLOB_BLOCK;
+    if (*out == BLOB_BLOCK && strcasecmp(type, "BlockBlob") != 0)
+        return err_set(e, AZSTORAGE_HEADER, "x-ms-blob-type",
+                       "x-ms-blob-type is '%.40s'; it must be BlockBlob or AppendBlob.", type);
+    return 0;
+}
+
+/* An append blob begins empty. */
+static int check_length(struct request *r, enum blob_type type, struct err *e)
+{
+    if (type == BLOB_APPEND && request_has_body(r))
+        return err_set(e, AZSTORAGE_HEADER, "Content-Length",
+                       "The value for one of the HTTP headers is not in the correct format: an "
+                       "append blob is made empty, so Content-Length must be 0.");
+    return 0;
+}
+
+static int read_crc64(struct request *r, struct put *p, struct err *e)
+{
+    int given = blob_crc64(r, &p->crc64, e);
+    p->has_crc64 = given > 0;
+    return given < 0 ? -1 : 0;
+}
+
+/* Both headers may say which MD5 it must have. */
+static int read_md5(struct request *r, struct put *p, struct err *e)
+{
+    int own = blob_md5(r, "Content-MD5", p->md5, e);
+    int stored = own == 0 ? blob_md5(r, "x-ms-blob-content-md5", p->md5, e) : 0;
+    p->has_md5 = own > 0 || stored > 0;
+    return own < 0 || stored < 0 ? -1 : 0;
+}
+
+struct replied *azblob_put(struct request *r)
+{
+    struct err e;
+    enum blob_type type = BLOB_BLOCK;
+    if (request_header(r, "x-ms-copy-source"))
+        return azblob_copy(r);
+    struct put *p = xcalloc(1, sizeof *p);
+    if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
+        check_length(r, type, &e) < 0 || read_item(r, type, &p->item, &e) < 0 ||
+        read_md5(r, p, &e) < 0 || read_crc64(r, p, &e) < 0) {
+        free(p);
+        return reply_err(r, &e);
+    }
+    p->is_new = blob_must_be_new(r, &p->blob.item);
+    p->kind = &put_blob;
+    return put_start(r, p);
+}
+
+/* --- blocks --------------------------------------------------------------------------------- */
+
+static struct replied *block_put(struct put *p, const struct file_result *f)
+{
+    char md5[MD5_TEXT];
+    struct err e;
+    if (uncommitted_note(p->r, &e) < 0)
+        return reply_err(p->r, &e);
+    if (p->has_md5) {
+        sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
+        reply_header(p->r, "Content-MD5", "%s", md5);
+    } else {
+        crc64_reply(p->r, f->crc64);
+    }
+    reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(p->r, 201);
+}
+
+static const struct put_kind put_block = {NULL, block_put, .takes_turns = false};
+
+struct replied *azblock_put(struct request *r)
+{
+    struct err e;
+    const char *id;
+    struct put *p = xcalloc(1, sizeof *p);
+    int given = 0;
+    if (blob_of(r, &p->blob, &e) < 0 || blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
+        block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
+        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0) {
+        free(p);
+        return reply_err(r, &e);
+    }
+    const struct file_place at = {blob_account_folder(r),
+                                  arena_concat(&r->arena, blocks_folder(r), "/", id)};
+    if (request_header(r, "x-ms-copy-source")) {
+        free(p);
+        return azblock_copy(r, &at);
+    }
+    p->has_md5 = given > 0;
+    p->kind = &put_block;
+    p->blob.aside = true; /* its name is ours */
+    p->blob.at = at;
+    return put_start(r, p);
+}

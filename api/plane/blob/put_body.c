@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All bytes of a new file in one request: the phases of put_priv.h. A small body is collected and
+ * put at once; a large body goes to the share's worker in pieces while it arrives, two at a time in
+ * memory.
+ *
+ * Conditions and leases count when the blob's turn comes (storage/write_lock.h); the put has the
+ * turn until its reply. A large body is not read if they do not hold at the beginning. A block
+ * needs neither look nor turn.
+ *
+ * A small blob's row and bytes wait for one sync, which serves other puts as well. For the order in
+ * which row, journal and file change see storage/shares/journal.h.
+ *
+ * The client may leave until its body is complete. From then on its connection is suspended until
+ * the reply, so `r` stays valid. The request owns the put, and release ends it. If the client
+ * leaves during LOOKING or OPENING, the callback of that call ends it instead. An upload that is
+ * not placed leaves nothing behind.
+ *
+ * All runs on the loop's thread. Calls of storage/folders/ never call back inside the call; a turn
+ * and blob_place() may.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/body.h"
+#include "api/plane/blob/put_priv.h"
+#include "storage/storage.h"
+
+#define SMALL_MAX (256 * 1024)
+
+/* Takes the step to a phase and begins what the phase does: below, with the table of steps. */
+static void enter(struct put *p, enum put_phase phase);
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void put_free(struct put *p)
+{
+    if (p->upload)
+        upload_end(p->upload);
+    free(p->piece);
+    free(p);
+}
+
+/* The client is gone, or has its reply. */
+static void on_release(void *ctx)
+{
+    struct put *p = ctx;
+    assert(!p->is_complete || p->phase == PUT_OVER);
+    p->r = NULL;
+    if (p->phase != PUT_LOOKING && p->phase != PUT_OPENING)
+        put_free(p); /* a piece that is being written does not call back any more */
+}
+
+/* The callbacks of LOOKING and OPENING end the put then. */
+static bool client_left(struct put *p)
+{
+    if (p->r)
+        return false;
+    put_free(p);
+    return true;
+}
+
+static void finish(struct put *p, struct replied *done)
+{
+    bool has_turn = p->kind->takes_turns && p->phase >= PUT_CHECKING;
+    enter(p, PUT_OVER);
+    request_finish(p->r, done);
+    if (has_turn)
+        turn_end(azstorage_of(p->r)->turns, &p->turn);
+}
+
+static void fail(struct put *p, const struct err *e)
+{
+    finish(p, reply_err(p->r, e));
+}
+
+static void fail_with(struct put *p, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    blob_fault(why, fault, &e);
+    fail(p, &e);
+}
+
+/* --- its file -------------------------------------------------------------------------------- */
+
+static const struct files_upload *upload_of(const struct put *p, struct files_upload *out)
+{
+    *out = (struct files_upload){.at = p->blob.at,
+                                 .mode = 0666,
+                                 .directory_mode = 0777,
+                                 .is_new = p->is_new,
+                                 .wants_md5 = p->has_md5 || p->kind->fill,
+                                 .wants_crc64 = p->kind->fill || !p->has_md5,
+                                 .has_crc64 = p->has_crc64,
+                                 .crc64 = p->crc64};
+    return out;
+}
+
+static const uint8_t *md5_of(const struct put *p)
+{
+    return p->has_md5 ? p->md5 : NULL;
+}
+
+/* It may have to be put once more, aside. */
+static char *copy_of(const struct put *p)
+{
+    char *copy = xrealloc(NULL, p->n + 1);
+    memcpy(copy, p->piece ? p->piece : "", p->n);
+    return copy;
+}
+
+static bool is_kept(const struct put *p)
+{
+    return p->item.type == BLOB_BLOCK && journal_takes(azstorage_of(p->r)->journal, p->n);
+}
+
+static bool is_staged(const struct put *p)
+{
+    return p->small && p->kind->fill && (is_kept(p) || journal_guards(azstorage_of(p->r)->journal));
+}
+
+/* The file at the place, or a directory above it, has changed. */
+static void begin_again(struct put *p)
+{
+    if (p->upload)
+        upload_end(p->upload);
+    p->upload = NULL;
+    enter(p, !p->small ? PUT_OPENING : is_staged(p) ? PUT_STAGING : PUT_PLACING);
+}
+
+/* If another blob's name keeps this name from being a file's at the moment, the blob goes aside. A
+ * large blob can do so only before its upload has bytes. */
+static void not_put(struct put *p, const struct err *why, enum file_fault fault)
+{
+    bool may_be_aside = !p->blob.aside && (p->small || p->phase == PUT_OPENING);
+    if (may_be_aside &&
+        (fault == FILE_IS_DIRECTORY || fault == FILE_PARENT_MISSING || fault == FILE_BAD_NAME)) {
+        blob_aside(p->r, &p->blob);
+        begin_again(p);
+    } else {
+        fail_with(p, why, fault);
+    }
+}
+
+/* --- the body: collecting, receiving, writing ------------------------------------------------ */
+
+/* A full piece waits until the piece before it is written. */
+static bool has_room(const struct put *p)
+{
+    bool collects =
+        p->phase == PUT_COLLECTING || p->phase == PUT_RECEIVING || p->phase == PUT_WRITING;
+    return collects && (!p->piece || p->n < p->room);
+}
+
+static size_t take_some(struct put *p, const char *bytes, size_t n)
+{
+    if (!p->piece) {
+        p->room = p->small ? p->length : files_written_piece(p->files);
+        p->piece = xrealloc(NULL, p->room);
+    }
+    size_t took = n < p->room - p->n ? n : p->room - p->n;
+    memcpy(p->piece + p->n, bytes, took);
+    p->n += took;
+    if (p->phase == PUT_RECEIVING && p->n == p->room)
+        enter(p, PUT_WRITING);
+    return took;
+}
+
+static size_t take(void *ctx, const char *bytes, size_t n)
+{
+    struct put *p = ctx;
+    size_t took = 0;
+    if (p->phase == PUT_OVER)
+        return n;
+    while (took < n && has_room(p))
+        took += take_some(p, bytes + took, n - took);
+    return took;
+}
+
+/* Goes on if the piece or the body is complete; else asks for more. */
+static void collect(struct put *p)
+{
+    if (!p->small && p->n > 0 && (p->n == p->room || p->is_complete))
+        enter(p, PUT_WRITING);
+    else if (p->is_complete)
+        enter(p, p->kind->takes_turns ? PUT_WAITING : PUT_PLACING);
+    if (!p->is_complete)
+        body_more(p->r);
+}
+
+static void end(void *ctx)
+{
+    struct put *p = ctx;
+    p->is_complete = true;
+    if (p->phase == PUT_COLLECTING || p->phase == PUT_RECEIVING)
+        collect(p);
+}
+
+static void on_written(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct put *p = ctx;
+    if (why)
+        fail_with(p, why, f->fault);
+    else
+        enter(p, PUT_RECEIVING);
+}
+
+static void write_piece(struct put *p)
+{
+    char *piece = p->piece;
+    size_t n = p->n;
+    p->piece = NULL;
+    p->n = p->room = 0;
+    upload_write(p->upload, piece, n, on_written, p);
+}
+
+/* --- looking, opening, checking -------------------------------------------------------------- */
+
+/* Whether the blob may be put over the file that is at its place (or NULL). */
+static int check(struct put *p, const struct file_facts *there, struct err *e)
+{
+    if (there && there->is_directory) {
+        if (!p->blob.aside)
+            blob_aside(p->r, &p->blob);
+        there = NULL;
+    }
+    if (item_load(p->r, p->blob.name, &p->blob.item, e) < 0 ||
+        blob_check(p->r, &p->blob, there, e) < 0)
+        return -1;
+    return plane_check_overwrite(grant_of(p->r), there != NULL, e);
+}
+
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct put *p = ctx;
+    struct err e;
+    if (client_left(p))
+        return;
+    p->has_was = !why && !f->facts.is_directory && !p->looks_elsewhere;
+    p->was = f->facts;
+    if (why && why->code == ERR_UNAVAILABLE)
+        fail_with(p, why, f->fault);
+    else if (check(p, why ? NULL : &f->facts, &e) < 0)
+        fail(p, &e);
+    else
+        enter(p, p->phase == PUT_LOOKING ? PUT_OPENING : PUT_PLACING);
+}
+
+static void look(struct put *p, const struct file_place *at)
+{
+    p->looks_elsewhere = strcmp(at->path, p->blob.at.path) != 0;
+    files_facts(p->files, at, on_facts, p);
+}
+
+static void look_first(struct put *p)
+{
+    look(p, &p->blob.at);
+}
+
+static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
+                      struct file_upload *upload)
+{
+    struct put *p = ctx;
+    p->upload = upload;
+    if (client_left(p))
+        return;
+    if (why)
+        not_put(p, why, fault);
+    else
+        enter(p, PUT_RECEIVING);
+}
+
+static void open_upload(struct put *p)
+{
+    struct files_upload what;
+    files_upload(p->files, upload_of(p, &what), on_opened, p);
+}
+
+/* What was known of the blob may have changed while others had their turns. */
+static void check_again(struct put *p)
+{
+    struct blob now;
+    struct err e;
+    if (blob_of(p->r, &now, &e) < 0) {
+        fail(p, &e);
+        return;
+    }
+    if (p->small)
+        p->blob = now;
+    if (is_staged(p)) /* staging looks at the place, too */
+        enter(p, PUT_STAGING);
+    else /* a large blob's upload has its place already; the blob may have moved since */
+        look(p, now.item.aside ? &now.at : &p->blob.at);
+}
+
+static void on_turn(void *ctx)
+{
+    enter(ctx, PUT_CHECKING);
+}
+
+static void want_turn(struct put *p)
+{
+    p->turn =
+        (struct turn){.share_id = p->item.share_id, .path = p->blob.name, .go = on_turn, .ctx = p};
+    turn_want(azstorage_of(p->r)->turns, &p->turn);
+}
+
+/* --- a small blob: staging, keeping, placing ------------------------------------------------- */
+
+static void on_staged(void *ctx, const struct err *why, const struct file_result *f,
+                      struct file_upload *upload)
+{
+    struct put *p = ctx;
+    struct err e;
+    if (why) {
+        not_put(p, why, f->fault);
+        return;
+    }
+    const char *place = p->blob.at.path;
+    p->upload = upload;
+    p->staged = *f;
+    p->has_was = f->existed;
+    p->was = f->before;
+    if (check(p, f->existed ? &f->before : NULL, &e) < 0)
+        fail(p, &e);
+    else if (p->blob.at.path != place) /* there is a directory */
+        begin_again(p);
+    else
+        enter(p, f->owes ? PUT_KEEPING : PUT_PLACING);
+}
+
+static void stage(struct put *p)
+{
+    struct files_upload what;
+    upload_of(p, &what);
+    what.later = is_kept(p);
+    files_stage(p->files, &what, copy_of(p), p->n, md5_of(p), on_staged, p);
+}
+
+static void fill(struct put *p, const struct file_result *f)
+{
+    p->item.aside = p->blob.aside ? p->blob.at.path : NULL;
+    item_set_file(&p->item, &f->facts);
+    p->kind->fill(p, f);
+}
+
+static int keep_bytes(struct put *p, struct err *e)
+{
+    const struct kept_put put = {.share_id = p->item.share_id,
+                                 .path = p->item.path,
+                                 .aside = p->item.aside,
+                                 .inode = p->item.inode,
+                                 .mtime_ns = p->item.mtime_ns,
+                                 .bytes = p->piece ? p->piece : "",
+                                 .n = p->n,
+                                 .was_inode = p->has_was ? (int64_t)p->was.inode : 0,
+                                 .was_mtime_ns = p->has_was ? p->was.mtime_ns : 0};
+    return journal_keep(azstorage_of(p->r)->journal, &put, &p->entry, e);
+}
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct put *p = ctx;
+    if (why) {
+        journal_drop(azstorage_of(p->r)->journal, &p->entry);
+        fail(p, why);
+    } else {
+        enter(p, PUT_PLACING_KEPT);
+    }
+}
+
+static void keep(struct put *p)
+{
+    struct err e, ignored;
+    fill(p, &p->staged);
+    if (blob_note(p->r, &p->blob, &p->item, &e) == 0 && keep_bytes(p, &e) == 0) {
+        st_when_durable(azstorage_of(p->r)->storage, on_durable, p);
+        return;
+    }
+    (void)!blob_unnote(p->r, &p->blob, &p->item, &ignored); /* the first says why */
+    fail(p, &e);
+}
+
+static void on_kept_placed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct put *p = ctx;
+    struct journal *j = azstorage_of(p->r)->journal;
+    struct err e;
+    if (!why) {
+        journal_placed(j, &p->entry, p->upload);
+        p->upload = NULL;
+        blob_forget_old(p->r, &p->blob, &p->item);
+        finish(p, p->kind->reply(p, f));
+    } else if (why->code == ERR_UNAVAILABLE) { /* a worker may yet place it */
+        journal_leave(j, &p->entry);
+        fail_with(p, why, f->fault);
+    } else {
+        journal_drop(j, &p->entry);
+        if (blob_unnote(p->r, &p->blob, &p->item, &e) < 0)
+            fail(p, &e);
+        else
+            not_put(p, why, f->fault);
+    }
+}
+
+static void place_kept(struct put *p)
+{
+    upload_finish(p->upload, NULL, on_kept_placed, p);
+}
+
+/* --- any other file: placing ----------------------------------------------------------------- */
+
+/* A block, or a blob where nothing outlives the daemon. */
+static void on_put(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct put *p = ctx;
+    struct err e;
+    if (why) {
+        not_put(p, why, f->fault);
+        return;
+    }
+    if (p->kind->fill) {
+        fill(p, f);
+        if (blob_note(p->r, &p->blob, &p->item, &e) < 0) {
+            fail(p, &e);
+            return;
+        }
+        blob_forget_old(p->r, &p->blob, &p->item);
+    }
+    finish(p, p->kind->reply(p, f));
+}
+
+static void on_blob_placed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct put *p = ctx;
+    if (why)
+        not_put(p, why, f->fault);
+    else
+        finish(p, p->kind->reply(p, f));
+}
+
+static void fill_in(void *ctx, const struct file_result *f)
+{
+    struct put *p = ctx;
+    p->kind->fill(p, f);
+}
+
+static void place_blob(struct put *p)
+{
+    p->placing = (struct placing){.r = p->r,
+                                  .blob = &p->blob,
+                                  .item = &p->item,
+                                  .upload = p->upload,
+                                  .staged = p->small ? &p->staged : NULL,
+                                  .md5 = md5_of(p),
+                                  .was = p->has_was ? &p->was : NULL,
+                                  .fill = fill_in,
+                                  .done = on_blob_placed,
+                                  .ctx = p};
+    blob_place(&p->placing);
+}
+
+static void place(struct put *p)
+{
+    struct files_upload what;
+    if (!p->upload)
+        files_put(p->files, upload_of(p, &what), copy_of(p), p->n, md5_of(p), on_put, p);
+    else if (!p->kind->fill)
+        upload_finish(p->upload, md5_of(p), on_put, p);
+    else
+        place_blob(p);
+}
+
+/* --- the phases ------------------------------------------------------------------------------ */
+
+#define BIT(phase) (1U << (phase))
+
+static const struct {
+    void (*begin)(struct put *p); /* what the phase does; NULL: nothing */
+    unsigned next;                /* the phases that may follow */
+} phases[] = {
+    [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},
+    [PUT_COLLECTING] = {collect, BIT(PUT_WAITING) | BIT(PUT_PLACING)},
+    [PUT_LOOKING] = {look_first, BIT(PUT_OPENING) | BIT(PUT_OVER)},
+    [PUT_OPENING] = {open_upload, BIT(PUT_OPENING) | BIT(PUT_RECEIVING) | BIT(PUT_OVER)},
+    [PUT_RECEIVING] = {collect, BIT(PUT_WRITING) | BIT(PUT_WAITING) | BIT(PUT_PLACING)},
+    [PUT_WRITING] = {write_piece, BIT(PUT_RECEIVING) | BIT(PUT_OVER)},
+    [PUT_WAITING] = {want_turn, BIT(PUT_CHECKING)},
+    [PUT_CHECKING] = {check_again, BIT(PUT_STAGING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
+    [PUT_STAGING] = {stage, BIT(PUT_STAGING) | BIT(PUT_KEEPING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
+    [PUT_KEEPING] = {keep, BIT(PUT_PLACING_KEPT) | BIT(PUT_OVER)},
+    [PUT_PLACING_KEPT] = {place_kept, BIT(PUT_STAGING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
+    [PUT_PLACING] = {place, BIT(PUT_STAGING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
+    [PUT_OVER] = {NULL, 0},
+};
+static_assert(sizeof phases / sizeof phases[0] == PUT_OVER + 1, "a row a phase");
+
+/* What holds when a phase begins. Only PLACING takes small bodies both staged and not. */
+static void check_phase(const struct put *p)
+{
+    assert(p->r);
+    if (p->phase == PUT_OVER)
+        return;
+    assert(p->is_complete || p->phase < PUT_WAITING);
+    if (!p->small)
+        assert((p->upload != NULL) == (p->phase >= PUT_RECEIVING));
+    else if (p->phase != PUT_PLACING)
+        assert((p->upload != NULL) == (p->phase >= PUT_KEEPING));
+}
+
+static void enter(struct put *p, enum put_phase phase)
+{
+    assert(phases[p->phase].next & BIT(phase));
+    p->phase = phase;
+    check_phase(p);
+    if (phases[phase].begin)
+        phases[phase].begin(p);
+}
+
+struct replied *put_start(struct request *r, struct put *p)
+{
+    const struct body_sink sink = {.take = take, .end = end, .release = on_release, .ctx = p};
+    struct replied *token = request_stream(r, &sink);
+    const char *length = request_header(r, "Content-Length");
+    unsigned long long n = length ? strtoull(length, NULL, 10) : SMALL_MAX + 1;
+    p->r = r;
+    p->files = azstorage_of(r)->files;
+    p->small = n <= SMALL_MAX;
+    p->length = p->small ? (size_t)n : 0;
+    enter(p, p->small ? PUT_COLLECTING : p->kind->takes_turns ? PUT_LOOKING : PUT_OPENING);
+    return token;
+}

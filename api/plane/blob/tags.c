@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tags of blobs, and their access tiers, which are only noted here.
+ * https://learn.microsoft.com/rest/api/storageservices/set-blob-tags
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/url.h"
+#include "api/http/xml.h"
+#include "api/plane/blob/handlers.h"
+#include "api/plane/storage/xml_write.h"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+#define TAGS_MAX      10
+#define TAG_KEY_MAX   128
+#define TAG_VALUE_MAX 256
+#define TAG_CHARS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 +-./:=_"
+
+static int add_tag(json_t *tags, const char *key, const char *value, struct err *e)
+{
+    size_t n = key ? strlen(key) : 0, m = value ? strlen(value) : 0;
+    if (n < 1 || n > TAG_KEY_MAX || m > TAG_VALUE_MAX || key[strspn(key, TAG_CHARS)] ||
+        (value && value[strspn(value, TAG_CHARS)]))
+        return err_set(e, AZSTORAGE_TAGS, NULL,
+                       "The tags specified are invalid: '%.60s'. A key has 1 to %d characters, a "
+                       "value at most %d: letters, digits, space and + - . / : = _",
+                       key ? key : "", TAG_KEY_MAX, TAG_VALUE_MAX);
+    if (json_object_get(tags, key))
+        return err_set(e, AZSTORAGE_TAGS, NULL,
+                       "The tags specified are invalid: '%.60s' is there twice.", key);
+    json_object_set_new(tags, key, json_string(value ? value : ""));
+    if (json_object_size(tags) <= TAGS_MAX)
+        return 0;
+    return err_set(e, AZSTORAGE_TAGS_SIZE, NULL,
+                   "The tags specified exceed the maximum permissible limit: %d.", TAGS_MAX);
+}
+
+/* Takes `tags`. */
+static const char *text_of(struct arena *a, json_t *tags)
+{
+    char *text = json_object_size(tags) > 0 ? jsontext(tags) : NULL;
+    const char *copy = text ? arena_strdup(a, text) : NULL;
+    free(text);
+    json_decref(tags);
+    return copy;
+}
+
+/* x-ms-tags: "a=b&c=d", with escapes. */
+int tags_read_header(struct request *r, const char **out, struct err *e)
+{
+    const char *p = request_header(r, "x-ms-tags");
+    json_t *tags = json_object();
+    int rc = p ? plane_check_tags(r, e) : 0;
+    while (p && *p && rc == 0) {
+        size_t n = strcspn(p, "&"), key = strcspn(p, "=");
+        key = key < n ? key : n;
+        const char *value = key < n ? url_decode(&r->arena, p + key + 1, n - key - 1) : "";
+        rc = add_tag(tags, url_decode(&r->arena, p, key), value ? value : "\n", e);
+        p += n + (p[n] == '&');
+    }
+    *out = text_of(&r->arena, tags);
+    return rc;
+}
+
+static int read_xml(struct request *r, const char **out, struct err *e)
+{
+    const struct xml *set = r->xml ? xml_child(r->xml, "TagSet") : NULL;
+    json_t *tags = json_object();
+    int rc = 0;
+    for (const struct xml *x = set ? set->child : NULL; x && rc == 0; x = x->next)
+        rc = add_tag(tags, xml_text(x, "Key"), xml_text(x, "Value"), e);
+    *out = text_of(&r->arena, tags);
+    return rc;
+}
+
+int tags_count(const struct share_item *i)
+{
+    json_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
+    int n = (int)json_object_size(tags);
+    json_decref(tags);
+    return n;
+}
+
+void tags_write(struct strbuf *b, const char *text)
+{
+    json_t *tags = text ? json_loads(text, 0, NULL) : NULL, *value;
+    const char *key;
+    xml_open(b, "Tags");
+    xml_open(b, "TagSet");
+    json_object_foreach(tags, key, value) {
+        xml_open(b, "Tag");
+        xml_element(b, "Key", key);
+        xml_element(b, "Value", json_string_value(value));
+        xml_close(b, "Tag");
+    }
+    xml_close(b, "TagSet");
+    xml_close(b, "Tags");
+    json_decref(tags);
+}
+
+static void refuse(struct blob_work *w, const struct err *e)
+{
+    blob_finish(w, reply_err(w->r, e));
+}
+
+/* The ETag is of what the blob is, and tags are not part of that. */
+static void set_tags(struct blob_work *w, const struct file_facts *f)
+{
+    struct err e;
+    (void)f;
+    if (read_xml(w->r, &w->item.tags, &e) < 0 ||
+        st_item_put(azstorage_of(w->r)->storage, &w->item, &e) < 0)
+        refuse(w, &e);
+    else
+        blob_finish(w, reply_empty(w->r, 204));
+}
+
+struct replied *azblob_set_tags(struct request *r)
+{
+    struct err e;
+    if (blob_check_body(r, &e) < 0)
+        return reply_err(r, &e);
+    return blob_change(r, set_tags);
+}
+
+static void show_tags(struct blob_work *w, const struct file_facts *f)
+{
+    struct strbuf b = STRBUF_INIT;
+    (void)f;
+    xml_begin_document(&b);
+    tags_write(&b, w->item.tags);
+    blob_finish(w, reply_text(w->r, 200, "application/xml", strbuf_take(&b)));
+}
+
+struct replied *azblob_get_tags(struct request *r)
+{
+    return blob_look(r, show_tags);
+}
+
+/* --- tiers ---------------------------------------------------------------------------------- */
+
+#define TIER "x-ms-access-tier" /* among the properties of a row */
+
+/* NULL: the account's, which is Hot. */
+const char *tier_of(struct arena *a, const struct share_item *i)
+{
+    return noted_text(a, i->properties, TIER);
+}
+
+void tier_set(struct arena *a, struct share_item *i, const char *tier)
+{
+    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : json_object();
+    if (tier)
+        json_object_set_new(doc, TIER, json_string(tier));
+    i->properties = text_of(a, doc);
+}
+
+/* NULL in *out: none is given. */
+int tier_read(struct request *r, const char **out, struct err *e)
+{
+    static const char *const names[] = {"Hot", "Cool", "Cold"};
+    const char *given = request_header(r, TIER);
+    *out = NULL;
+    for (size_t i = 0; given && i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(given, names[i]) == 0)
+            *out = names[i];
+    if (!given || *out)
+        return 0;
+    return err_set(e, AZSTORAGE_HEADER, TIER,
+                   "x-ms-access-tier is '%.40s'; it must be Hot, Cool or Cold: there is no archive "
+                   "here.",
+                   given);
+}
+
+static void set_tier(struct blob_work *w, const struct file_facts *f)
+{
+    struct err e;
+    const char *tier;
+    (void)f;
+    int rc = tier_read(w->r, &tier, &e);
+    if (rc == 0 && !tier)
+        rc = err_set(&e, AZSTORAGE_HEADER_MISSING, TIER,
+                     "An HTTP header that's mandatory for this request is not specified: "
+                     "x-ms-access-tier.");
+    if (rc == 0) {
+        tier_set(&w->r->arena, &w->item, tier);
+        rc = blob_store(w->r, &w->blob, &w->item, &e);
+    }
+    if (rc < 0)
+        refuse(w, &e);
+    else
+        blob_finish(w, reply_empty(w->r, 200));
+}
+
+struct replied *azblob_set_tier(struct request *r)
+{
+    return blob_change(r, set_tier);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blobs of which blocks were put and none were committed: noted by name with their first block, as
+ * the folder of their blocks is not called after them, and listed if that is asked for.
+ */
+#include <string.h>
+
+#include "api/plane/blob/handlers.h"
+#include "storage/storage.h"
+
+int uncommitted_note(struct request *r, struct err *e)
+{
+    struct share_item i;
+    if (item_load(r, r->rest, &i, e) < 0)
+        return -1;
+    if (i.id > 0) /* the blob is there */
+        return 0;
+    return st_uncommitted_add(azstorage_of(r)->storage, grant_of(r)->share.id, r->rest, r->now_us,
+                              e);
+}
+
+/* What may be shown of a list that is cut ends with its last row: what comes behind that of the
+ * other list may not be next. */
+static size_t until(const struct share_item *rows, size_t n, const char *last)
+{
+    while (last && n > 0 && strcmp(rows[n - 1].path, last) > 0)
+        n--;
+    return n;
+}
+
+static const char *last_of(const struct share_item *rows, size_t n, bool is_cut)
+{
+    return is_cut && n > 0 ? rows[n - 1].path : NULL;
+}
+
+int uncommitted_add(struct request *r, const char *from, const char *to, int max,
+                    struct share_item **rows, size_t *n, bool *is_cut, struct err *e)
+{
+    struct share_item *waiting;
+    size_t n_waiting;
+    if (st_uncommitted_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->share.id, from, to,
+                            max, &waiting, &n_waiting, e) < 0)
+        return -1;
+    bool waiting_is_cut = n_waiting == (size_t)max;
+    const char *last = last_of(*rows, *n, *is_cut);
+    const char *last_waiting = last_of(waiting, n_waiting, waiting_is_cut);
+    size_t n_rows = until(*rows, *n, last_waiting);
+    n_waiting = until(waiting, n_waiting, last);
+    struct share_item *all = arena_alloc(&r->arena, (n_rows + n_waiting + 1) * sizeof *all);
+    size_t i = 0, k = 0, at = 0;
+    while (i < n_rows || k < n_waiting) {
+        bool is_row =
+            k == n_waiting || (i < n_rows && strcmp((*rows)[i].path, waiting[k].path) <= 0);
+        if (!is_row)
+            waiting[k].aside = blocks_folder_of(r, waiting[k].path);
+        all[at++] = is_row ? (*rows)[i++] : waiting[k++];
+    }
+    *rows = all;
+    *n = at;
+    *is_cut = *is_cut || waiting_is_cut;
+    return 0;
+}

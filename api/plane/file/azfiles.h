@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Files: shares, which are folders, over REST. Every request waits for the share's workers
+ * (storage/folders/); what it changed is on disk before it is acknowledged. Notes about a file (its
+ * type, its metadata) are rows of the storage.
+ * https://learn.microsoft.com/rest/api/storageservices/file-service-rest-api
+ */
+#ifndef API_PLANE_FILE_AZFILES_H
+#define API_PLANE_FILE_AZFILES_H
+
+#include "api/plane/storage/azstorage.h"
+
+/* Its deps are a struct azstorage. */
+extern const struct service azfiles_service;
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that are made of others: copied, or renamed. A copy is done when it is answered, and takes
+ * the file's place at once.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/file/handlers.h"
+#include "api/plane/storage/leases.h"
+#include "lib/guid.h"
+#include "storage/folders/upload.h"
+#include "storage/storage.h"
+
+/* --- copies --------------------------------------------------------------------------------- */
+
+struct copying {
+    struct azplacing placing; /* first */
+    struct source from;
+    struct file_facts source; /* of that */
+    char id[GUID_SIZE];
+};
+
+static struct copying *copying_of(struct azplacing *p)
+{
+    return (struct copying *)(void *)p;
+}
+
+/* What went wrong with the source. */
+static void fail_source(struct copying *c, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    azfile_fault(why, fault, &e);
+    if (fault == FILE_MISSING || fault == FILE_PARENT_MISSING || fault == FILE_IS_DIRECTORY)
+        err_set(&e, AZSTORAGE_COPY_SOURCE, NULL, "The specified copy source does not exist.");
+    azplacing_fail(&c->placing, &e);
+}
+
+/* What is said of the source holds for the copy, too, unless the request says something else. */
+static int read_copy(struct copying *c, struct err *e)
+{
+    struct azplacing *p = &c->placing;
+    const struct share_item *of = &c->from.item;
+    const struct smb_source from = {&c->source, of};
+    const char *metadata = NULL;
+    p->properties = of->properties;
+    if (metadata_read(p->r, &metadata, e) < 0)
+        return -1;
+    p->item.metadata = metadata ? metadata : of->metadata;
+    p->item.md5 = item_is_of(of, &c->source) ? of->md5 : NULL;
+    return smb_read(p->r, NULL, &from, &p->properties, &p->mtime_ns, e);
+}
+
+static void say_copy(struct azplacing *p, const struct file_facts *f)
+{
+    p->item.copy = copy_text(p->r, copying_of(p)->id, f->size);
+}
+
+static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copying *c = ctx;
+    if (why)
+        fail_source(c, why, f->fault);
+    else
+        azplacing_place(&c->placing);
+}
+
+static void copy_all(struct azplacing *p)
+{
+    struct copying *c = copying_of(p);
+    const struct file_part all = {c->from.path, {0, FILES_ALL}};
+    upload_copy(p->upload, c->from.folder, &all, 1, on_copied, c);
+}
+
+static void on_copy_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copying *c = ctx;
+    struct err e;
+    if (why || f->facts.is_directory) {
+        fail_source(c, why ? why : &(struct err){.code = ERR_FILE_NOT_FOUND},
+                    why ? f->fault : FILE_IS_DIRECTORY);
+        return;
+    }
+    c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
+    if (read_copy(c, &e) < 0)
+        azplacing_fail(&c->placing, &e);
+    else
+        azplacing_upload(&c->placing, 0, copy_all);
+}
+
+static void copy(struct azplacing *p)
+{
+    struct copying *c = copying_of(p);
+    const struct file_place from = {c->from.folder, c->from.path};
+    files_facts(azstorage_of(p->r)->files, &from, on_copy_source, c);
+}
+
+static void copied(struct azplacing *p, const struct file_facts *f)
+{
+    struct request *r = p->r;
+    reply_state(r, item_etag(f, &p->item), f->mtime_us);
+    reply_header(r, "x-ms-copy-id", "%s", copying_of(p)->id);
+    reply_header_text(r, "x-ms-copy-status", "success");
+    azplacing_finish(p, reply_empty(r, 202));
+}
+
+struct replied *azfile_copy(struct request *r)
+{
+    struct err e;
+    struct copying *c = arena_alloc(&r->arena, sizeof *c);
+    *c = (struct copying){.placing = {.ready = copy, .fill = say_copy, .done = copied}};
+    struct share_item was;
+    if (azfile_of(r, &c->placing.at, &e) < 0 || item_load(r, c->placing.at.path, &was, &e) < 0 ||
+        source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
+        azfile_may(r, &was, true, &e) < 0)
+        return reply_err(r, &e);
+    request_guid(r, c->id);
+    return azplacing_begin(&c->placing, r);
+}
+
+/* A copy has ended before its id is known. */
+struct replied *azfile_copy_abort(struct request *r)
+{
+    struct err e;
+    struct azfile at;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    err_set(&e, AZSTORAGE_NO_COPY, NULL, "There is currently no pending copy operation.");
+    return reply_err(r, &e);
+}
+
+/* --- renames -------------------------------------------------------------------------------- */
+
+struct rename {
+    struct request *r;
+    struct azfile at;
+    struct source from;
+    struct file_facts source;          /* of that */
+    struct share_item item;            /* what was noted at the place, then what is to be noted */
+    const char *properties, *metadata; /* what the request says of the file */
+    int64_t mtime_ns;                  /* to be set, or FILES_TIME_KEPT */
+    bool replaces, is_directory;
+};
+
+static void fail(struct rename *c, const struct err *e)
+{
+    request_finish(c->r, reply_err(c->r, e));
+}
+
+static void fail_with(struct rename *c, const struct err *why, enum file_fault fault)
+{
+    struct err e;
+    azfile_fault(why, fault, &e);
+    fail(c, &e);
+}
+
+/* What the request says of the file, before it is renamed. */
+static int read_renamed(struct rename *c, struct err *e)
+{
+    struct request *r = c->r;
+    const char *type = c->is_directory ? NULL : request_header(r, "x-ms-content-type");
+    const char *old = c->from.item.properties;
+    c->properties = old;
+    if (metadata_read(r, &c->metadata, e) < 0 ||
+        smb_read(r, old ? old : "", NULL, &c->properties, &c->mtime_ns, e) < 0)
+        return -1;
+    if (type)
+        c->properties = properties_with_type(&r->arena, c->properties, type);
+    return 0;
+}
+
+/* The bytes are the same, whatever the time. */
+static int note_renamed(struct rename *c, const struct file_facts *f, struct err *e)
+{
+    struct share_item *i = &c->item;
+    if (item_load(c->r, c->at.path, i, e) < 0)
+        return -1;
+    const char *was = i->properties ? i->properties : "";
+    smb_changed(c->r, &c->properties, f);
+    bool same = !c->metadata && strcmp(was, c->properties ? c->properties : "") == 0;
+    if (same && c->mtime_ns == FILES_TIME_KEPT)
+        return 0;
+    if (i->md5 && c->mtime_ns != FILES_TIME_KEPT && item_is_of(i, &c->source))
+        item_set_file(i, f);
+    i->properties = c->properties;
+    i->metadata = c->metadata ? c->metadata : i->metadata;
+    return azfile_note(c->r, i, e);
+}
+
+static void on_rename_timed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct rename *c = ctx;
+    struct err e;
+    if (why)
+        fail_with(c, why, f->fault);
+    else if (note_renamed(c, &f->facts, &e) < 0)
+        fail(c, &e);
+    else
+        request_finish(c->r, azfile_changed(c->r, 200, &f->facts, &c->item));
+}
+
+static void set_time(struct rename *c)
+{
+    const struct file_place place = {c->at.folder, c->at.path};
+    files_set_times(azstorage_of(c->r)->files, &place, c->mtime_ns, FILES_TIME_KEPT,
+                    on_rename_timed, c);
+}
+
+static void on_renamed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct rename *c = ctx;
+    struct request *r = c->r;
+    struct storage *st = azstorage_of(r)->storage;
+    struct err e;
+    if (why && f->fault == FILE_IS_FILE && !c->replaces) {
+        err_set(&e, AZSTORAGE_EXISTS, NULL, "The specified resource already exists.");
+        fail(c, &e);
+        return;
+    }
+    if (why) {
+        fail_with(c, why, f->fault);
+        return;
+    }
+    if (st_item_remove_tree(st, c->from.share.id, c->at.path, &e) < 0 ||
+        st_item_move_tree(st, c->from.share.id, c->from.path, c->at.path, &e) < 0) {
+        fail(c, &e);
+        return;
+    }
+    if (c->mtime_ns == FILES_TIME_KEPT)
+        on_rename_timed(c, NULL, f);
+    else
+        set_time(c);
+}
+
+static void rename_it(struct rename *c)
+{
+    const struct files_rename what = {
+        .at = {c->at.folder, c->from.path}, .to = c->at.path, .replaces = c->replaces};
+    files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
+}
+
+static void on_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct rename *c = ctx;
+    struct err e;
+    if (why) {
+        fail_with(c, why, f->fault);
+    } else if (f->facts.is_directory != c->is_directory) {
+        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
+        fail(c, &e);
+    } else {
+        c->source = f->facts;
+        rename_it(c);
+    }
+}
+
+static struct rename *rename_new(struct request *r, struct err *e)
+{
+    struct rename *c = arena_alloc(&r->arena, sizeof *c);
+    *c = (struct rename){.r = r};
+    if (azfile_of(r, &c->at, e) < 0 || item_load(r, c->at.path, &c->item, e) < 0 ||
+        source_of(r, "x-ms-file-rename-source", "w", &c->from, e) < 0)
+        return NULL;
+    return c;
+}
+
+static int may_rename(struct rename *c, struct err *e)
+{
+    struct request *r = c->r;
+    if (c->from.share.id != grant_of(r)->share.id)
+        return err_set(e, AZSTORAGE_HEADER, "x-ms-file-rename-source",
+                       "A file can be renamed within its share only.");
+    const struct lease from = lease_of_item(&c->from.item), to = lease_of_item(&c->item);
+    if (lease_check_by(r, "x-ms-source-lease-id", &from, true, &azfile_leased, e) < 0)
+        return -1;
+    return lease_check_by(r, "x-ms-destination-lease-id", &to, true, &azfile_leased, e);
+}
+
+static struct replied *begin_rename(struct request *r, bool is_directory)
+{
+    struct err e;
+    struct rename *c = rename_new(r, &e);
+    const char *replace = request_header(r, "x-ms-file-rename-replace-if-exists");
+    if (!c)
+        return reply_err(r, &e);
+    c->is_directory = is_directory;
+    if (may_rename(c, &e) < 0 || read_renamed(c, &e) < 0)
+        return reply_err(r, &e);
+    c->replaces = replace && strcasecmp(replace, "true") == 0;
+    const struct file_place place = {c->at.folder, c->from.path};
+    files_facts(azstorage_of(r)->files, &place, on_source, c);
+    return reply_later(r);
+}
+
+struct replied *azfile_rename(struct request *r)
+{
+    return begin_rename(r, false);
+}
+
+struct replied *azdirectory_rename(struct request *r)
+{
+    return begin_rename(r, true);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way that most requests about a file or directory go: storage/folders/ looks what is there,
+ * then what is noted of it is loaded, then the handler goes on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/plane/file/handlers.h"
+#include "api/plane/storage/leases.h"
+#include "storage/storage.h"
+
+#define SIZE_MAX_BYTES (INT64_C(4) << 40) /* what the service allows: 4 TiB */
+
+void azfile_fail(struct request *r, const struct err *e)
+{
+    request_finish(r, reply_err(r, e));
+}
+
+void azfile_made(struct azfile_change *c, const struct err *why, const struct file_result *f,
+                 files_changed then)
+{
+    const struct file_place place = {c->at.folder, c->at.path};
+    if (why || c->mtime_ns == FILES_TIME_KEPT)
+        then(c, why, f);
+    else
+        files_set_times(azstorage_of(c->r)->files, &place, c->mtime_ns, FILES_TIME_KEPT, then, c);
+}
+
+bool azfile_went_well(struct azfile_change *c, const struct err *why, const struct file_result *f)
+{
+    struct err e;
+    if (!why)
+        return true;
+    azfile_fault(why, f->fault, &e);
+    azfile_fail(c->r, &e);
+    return false;
+}
+
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    struct err e;
+    if (!azfile_went_well(c, why, f))
+        return;
+    if (f->facts.is_directory != c->is_directory) {
+        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
+        azfile_fail(c->r, &e);
+    } else if (item_load(c->r, c->at.path, &c->item, &e) < 0) {
+        azfile_fail(c->r, &e);
+    } else {
+        c->facts = f->facts;
+        c->then(c);
+    }
+}
+
+struct replied *azfile_look(struct request *r, bool is_directory, azfile_then then)
+{
+    struct azfile at;
+    struct err e;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    struct azfile_change *c = azfile_change(r, &at);
+    c->then = then;
+    c->is_directory = is_directory;
+    c->mtime_ns = FILES_TIME_KEPT;
+    const struct file_place place = {at.folder, at.path};
+    files_facts(azstorage_of(r)->files, &place, on_facts, c);
+    return reply_later(r);
+}
+
+const struct lease_errors azfile_leased = {"file", AZSTORAGE_LEASE_FILE, AZSTORAGE_LEASE_NOT_FILE};
+
+int azfile_may(struct request *r, const struct share_item *i, bool needs_id, struct err *e)
+{
+    const struct lease l = lease_of_item(i);
+    return lease_check(r, &l, needs_id, &azfile_leased, e);
+}
+
+int azfile_note(struct request *r, struct share_item *i, struct err *e)
+{
+    item_revise(r, i);
+    return st_item_put(azstorage_of(r)->storage, i, e);
+}
+
+struct replied *azfile_changed(struct request *r, int status, const struct file_facts *f,
+                               const struct share_item *i)
+{
+    azfile_state(r, f, i);
+    reply_header_text(r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(r, status);
+}
+
+int azfile_size(struct request *r, uint64_t *out, struct err *e)
+{
+    const char *text = request_header(r, "x-ms-content-length"), *name = "x-ms-content-length";
+    char *end;
+    if (!text)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
+                       "An HTTP header that's mandatory for this request is not specified: %s.",
+                       name);
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n > (unsigned long long)SIZE_MAX_BYTES)
+        return err_set(e, AZSTORAGE_HEADER, name,
+                       "The value for one of the HTTP headers is not in the correct format: %s is "
+                       "'%.40s'; it must be a number of bytes, at most 4 TiB.",
+                       name, text);
+    *out = n;
+    return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is changed of a share, and asked of it beside its properties.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/plane/file/handlers.h"
+#include "api/plane/storage/leases.h"
+#include "api/plane/storage/xml_write.h"
+#include "storage/folders/walk.h"
+#include "storage/shares/shares.h"
+#include "storage/storage.h"
+
+/* --- properties, metadata, policies --------------------------------------------------------- */
+
+static struct replied *update(struct request *r, struct share *s)
+{
+    struct err e;
+    int64_t was = s->etag;
+    s->etag = st_next_etag(was, r->now_us);
+    s->updated_us = r->now_us;
+    if (st_share_update(azstorage_of(r)->storage, s, was, &e) < 0)
+        return reply_err(r, &e);
+    reply_state(r, (uint64_t)s->etag, s->updated_us);
+    return reply_empty(r, 200);
+}
+
+struct replied *azshare_set_properties(struct request *r)
+{
+    struct err e;
+    struct share *s = &grant_of(r)->share;
+    if (azshare_find(r, false, &e) < 0 || azshare_quota(r, s->quota, &s->quota, &e) < 0)
+        return reply_err(r, &e);
+    if (request_header(r, "x-ms-access-tier"))
+        s->access_tier = request_header(r, "x-ms-access-tier");
+    return update(r, s);
+}
+
+struct replied *azshare_set_metadata(struct request *r)
+{
+    struct err e;
+    struct share *s = &grant_of(r)->share;
+    if (azshare_find(r, false, &e) < 0 || metadata_read(r, &s->metadata, &e) < 0)
+        return reply_err(r, &e);
+    return update(r, s);
+}
+
+struct replied *azshare_get_acl(struct request *r)
+{
+    struct err e;
+    const struct share *s = &grant_of(r)->share;
+    if (azshare_find(r, false, &e) < 0)
+        return reply_err(r, &e);
+    reply_state(r, (uint64_t)s->etag, s->updated_us);
+    return reply_policies(r, s->acl);
+}
+
+struct replied *azshare_set_acl(struct request *r)
+{
+    struct err e;
+    struct share *s = &grant_of(r)->share;
+    if (azshare_find(r, false, &e) < 0 || policies_read(r, &s->acl, &e) < 0)
+        return reply_err(r, &e);
+    return update(r, s);
+}
+
+/* --- leases --------------------------------------------------------------------------------- */
+
+struct replied *azshare_lease(struct request *r)
+{
+    struct err e;
+    struct share *s = &grant_of(r)->share;
+    if (plane_share(r, &e) < 0)
+        return reply_err(r, &e);
+    struct lease l = lease_of_share(s);
+    int status = lease_act(r, &l, false, &e);
+    if (status < 0)
+        return reply_err(r, &e);
+    lease_to_share(&l, s);
+    if (st_share_update(azstorage_of(r)->storage, s, s->etag, &e) < 0)
+        return reply_err(r, &e);
+    reply_state(r, (uint64_t)s->etag, s->updated_us);
+    return reply_empty(r, status);
+}
+
+/* --- how much is in it ---------------------------------------------------------------------- */
+
+/* Files of a page that are added up before others have their turn. */
+#define FILES_A_PAGE 5000
+/* GiB are shown before this version, bytes since. */
+#define BYTES_SINCE 20180328
+
+struct adding {
+    struct request *r;
+    struct azfile at;
+    uint64_t bytes;
+};
+
+static void show_stats(const struct adding *a)
+{
+    struct request *r = a->r;
+    const struct share *s = &grant_of(r)->share;
+    struct strbuf b = STRBUF_INIT;
+    bool in_bytes = grant_of(r)->version == 0 || grant_of(r)->version >= BYTES_SINCE;
+    uint64_t shown = in_bytes ? a->bytes : (a->bytes + (1 << 30) - 1) >> 30;
+    xml_begin_document(&b);
+    xml_open(&b, "ShareStats");
+    xml_element(&b, in_bytes ? "ShareUsageBytes" : "ShareUsage",
+                arena_printf(&r->arena, "%" PRIu64, shown));
+    xml_close(&b, "ShareStats");
+    reply_state(r, (uint64_t)s->etag, s->updated_us);
+    request_finish(r, reply_text(r, 200, "application/xml", strbuf_take(&b)));
+}
+
+static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
+                      struct file_items *found);
+
+static void add_up(struct adding *a, const char *after)
+{
+    const struct files_walk what = {.share = a->at.folder, .after = after, .max = FILES_A_PAGE};
+    files_walk(azstorage_of(a->r)->files, &what, on_walked, a);
+}
+
+static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
+                      struct file_items *found)
+{
+    struct adding *a = ctx;
+    struct err e;
+    if (why) {
+        azfile_fault(why, fault, &e);
+        request_finish(a->r, reply_err(a->r, &e));
+        return;
+    }
+    for (size_t i = 0; i < found->n; i++)
+        a->bytes += found->item[i].facts.size;
+    if (found->last)
+        add_up(a, found->last);
+    else
+        show_stats(a);
+}
+
+struct replied *azshare_stats(struct request *r)
+{
+    struct err e;
+    struct azfile at;
+    if (azshare_find(r, false, &e) < 0 || azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    struct adding *a = arena_alloc(&r->arena, sizeof *a);
+    *a = (struct adding){.r = r, .at = at};
+    add_up(a, NULL);
+    return reply_later(r);
+}
+
+/* --- what folders have not ------------------------------------------------------------------ */
+
+struct replied *azshare_snapshot(struct request *r)
+{
+    struct err e;
+    err_set(&e, AZSTORAGE_SNAPSHOTS, NULL,
+            "Share snapshots are not supported: the share is a folder that jobs write to. Copy "
+            "what is to be kept.");
+    return reply_err(r, &e);
+}
+
+/* All files have the same one. */
+#define PERMISSION     "O:SYG:SYD:(A;;FA;;;WD)"
+#define PERMISSION_KEY "1*1"
+
+struct replied *azshare_put_permission(struct request *r)
+{
+    struct err e;
+    const char *text = json_string_value(json_object_get(r->body, "permission"));
+    if (plane_share(r, &e) < 0)
+        return reply_err(r, &e);
+    if (!text || !*text) {
+        err_set(&e, AZSTORAGE_INPUT, "permission",
+                "The body must be a JSON object whose 'permission' is a text in SDDL.");
+        return reply_err(r, &e);
+    }
+    reply_header_text(r, "x-ms-file-permission-key", PERMISSION_KEY);
+    reply_header_text(r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(r, 201);
+}
+
+struct replied *azshare_get_permission(struct request *r)
+{
+    struct err e;
+    if (plane_share(r, &e) < 0)
+        return reply_err(r, &e);
+    if (!request_header(r, "x-ms-file-permission-key")) {
+        err_set(&e, AZSTORAGE_HEADER_MISSING, "x-ms-file-permission-key",
+                "An HTTP header that's mandatory for this request is not specified: "
+                "x-ms-file-permission-key.");
+        return reply_err(r, &e);
+    }
+    return reply_json(r, 200, json_pack("{s:s}", "permission", PERMISSION));
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What SMB notes of files: attributes, times, permissions. The time of the last write is the file's
+ * own; attributes and the time of creation, which no program can set, are noted beside it if they
+ * are not the usual ones. All files have one permission.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/file/handlers.h"
+#include "lib/jsontext.h"
+
+#define ATTRIBUTES  "x-ms-file-attributes"
+#define CREATED     "x-ms-file-creation-time"
+#define WRITTEN     "x-ms-file-last-write-time"
+#define CHANGED     "x-ms-file-change-time"
+#define CHANGED_OF  "changed-of" /* the kernel's time of the change that it stands for, in ns */
+#define SET_ARCHIVE "x-ms-file-copy-set-archive"
+#define NS_PER_US   1000
+
+static const char *const known[] = {"ReadOnly",          "Hidden",     "System",    "Directory",
+                                    "Archive",           "Normal",     "Temporary", "Offline",
+                                    "NotContentIndexed", "NoScrubData"};
+
+static int bad(const char *name, const char *value, const char *rule, struct err *e)
+{
+    return err_set(e, AZSTORAGE_HEADER, name,
+                   "The value for one of the HTTP headers is not in the correct format: %s is "
+                   "'%.80s'; it must be %s.",
+                   name, value, rule);
+}
+
+/* --- attributes ----------------------------------------------------------------------------- */
+
+static bool is(const char *value, const char *word)
+{
+    return strcasecmp(value, word) == 0;
+}
+
+/* "ReadOnly|Hidden" -> "ReadOnly | Hidden", as the service shows them. */
+static int read_attributes(const char *value, struct strbuf *out, struct err *e)
+{
+    for (const char *p = value; *p;) {
+        p += strspn(p, " |");
+        size_t n = strcspn(p, " |"), i = 0;
+        if (n == 0)
+            break;
+        while (i < sizeof known / sizeof *known &&
+               (strlen(known[i]) != n || strncasecmp(known[i], p, n) != 0))
+            i++;
+        if (i == sizeof known / sizeof *known)
+            return bad(ATTRIBUTES, value, "None, or names such as 'ReadOnly | Hidden'", e);
+        strbuf_concat(out, out->len ? " | " : "", known[i]);
+        p += n;
+    }
+    return 0;
+}
+
+/* What a copy takes from its source if it is asked to. */
+static bool is_source(const char *value, const struct smb_source *from)
+{
+    return from && is(value, "source");
+}
+
+static void set_text(json_t *doc, const char *name, const char *text)
+{
+    if (text)
+        json_object_set_new(doc, name, json_string(text));
+}
+
+static int put_attributes(struct request *r, const struct smb_source *from, json_t *doc,
+                          struct err *e)
+{
+    const char *value = request_header(r, ATTRIBUTES), *archive = request_header(r, SET_ARCHIVE);
+    struct strbuf b = STRBUF_INIT;
+    int rc = 0;
+    if (value && is_source(value, from))
+        value = smb_attributes(r, from->facts, from->item);
+    if (value && !is(value, "preserve")) {
+        json_object_del(doc, ATTRIBUTES);
+        rc = is(value, "none") ? 0 : read_attributes(value, &b, e);
+    }
+    if (rc == 0 && from && archive && is(archive, "true") && b.len > 0 && !strstr(b.s, "Archive"))
+        strbuf_puts(&b, " | Archive");
+    if (rc == 0 && b.len > 0 && strcmp(b.s, "Archive") != 0 && strcmp(b.s, "Directory") != 0)
+        set_text(doc, ATTRIBUTES, b.s);
+    strbuf_free(&b);
+    return rc;
+}
+
+/* --- times ---------------------------------------------------------------------------------- */
+
+/* In ticks of 100 ns since 1970. SMB counts from 1601 on; beyond that, and beyond what a reply can
+ * write, the nearest is taken. */
+#define TICKS_PER_S INT64_C(10000000)
+#define FIRST_TICK  (INT64_C(-11644473600) * TICKS_PER_S)
+#define LAST_TICK   (INT64_C(253402300800) * TICKS_PER_S - 1)
+#define NS_PER_TICK 100
+
+static int64_t within(int64_t ticks, int64_t least, int64_t most)
+{
+    return ticks < least ? least : ticks > most ? most : ticks;
+}
+
+static int read_time(const char *name, const char *value, int64_t *ticks, struct err *e)
+{
+    int64_t us;
+    const char *fraction = strchr(value, '.');
+    size_t digits = fraction ? strspn(fraction + 1, "0123456789") : 0;
+    if (sas_time(value, &us) < 0)
+        return bad(name, value, "now, preserve, or an instant such as 2019-05-09T01:19:19Z", e);
+    int64_t rest = digits >= 7 ? fraction[7] - '0' : 0;
+    *ticks = within(us * 10 + rest, FIRST_TICK, LAST_TICK);
+    return 0;
+}
+
+/* A new file was made now without being told so. */
+static bool is_usual(const char *value, const char *old)
+{
+    return !value || is(value, "preserve") || (!old && is(value, "now"));
+}
+
+static int read_when(struct request *r, const char *name, const char *value, int64_t *ticks,
+                     struct err *e)
+{
+    *ticks = r->now_us * 10;
+    return is(value, "now") ? 0 : read_time(name, value, ticks, e);
+}
+
+static int put_time(struct request *r, const char *name, const char *value, json_t *doc,
+                    struct err *e)
+{
+    char when[ITEM_TIME_SIZE];
+    int64_t ticks;
+    if (read_when(r, name, value, &ticks, e) < 0)
+        return -1;
+    item_ticks(ticks, when);
+    set_text(doc, name, when);
+    return 0;
+}
+
+/* A copy is made now, unless it is told when. */
+static int put_created(struct request *r, const char *old, const struct smb_source *from,
+                       json_t *doc, struct err *e)
+{
+    const char *value = request_header(r, CREATED);
+    struct smb_times t;
+    if (from)
+        json_object_del(doc, CREATED);
+    if (is_usual(value, old))
+        return 0;
+    if (!is_source(value, from))
+        return put_time(r, CREATED, value, doc, e);
+    smb_times(r, from->facts, from->item, &t);
+    set_text(doc, CREATED, t.created);
+    return 0;
+}
+
+/* The kernel notes when a file was changed; another time counts until it is changed again, which
+ * smb_changed() sees. */
+static int put_changed(struct request *r, const struct smb_source *from, json_t *doc, struct err *e)
+{
+    const char *value = request_header(r, CHANGED);
+    struct smb_times t;
+    if (!value || is(value, "preserve"))
+        return 0;
+    json_object_del(doc, CHANGED);
+    json_object_del(doc, CHANGED_OF);
+    if (is(value, "now"))
+        return 0;
+    if (!is_source(value, from))
+        return put_time(r, CHANGED, value, doc, e);
+    smb_times(r, from->facts, from->item, &t);
+    set_text(doc, CHANGED, t.changed);
+    return 0;
+}
+
+/* A file's own time has 64 bits of ns. */
+static int read_written(struct request *r, const char *old, const struct smb_source *from,
+                        int64_t *mtime_ns, struct err *e)
+{
+    const char *value = request_header(r, WRITTEN);
+    int64_t ticks;
+    *mtime_ns = FILES_TIME_KEPT;
+    if (is_usual(value, old))
+        return 0;
+    if (is_source(value, from)) {
+        *mtime_ns = from->facts->mtime_ns;
+        return 0;
+    }
+    if (read_when(r, WRITTEN, value, &ticks, e) < 0)
+        return -1;
+    *mtime_ns = within(ticks, -INT64_MAX / NS_PER_TICK, INT64_MAX / NS_PER_TICK) * NS_PER_TICK;
+    return 0;
+}
+
+/* What there was is kept, unless it is said anew. */
+static void keep(json_t *doc, const char *old)
+{
+    static const char *const names[] = {ATTRIBUTES, CREATED};
+    json_auto_t *was = old ? json_loads(old, 0, NULL) : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *value = json_object_get(was, names[i]);
+        if (value)
+            json_object_set(doc, names[i], value);
+    }
+}
+
+/* Takes doc. */
+static const char *text_of(struct request *r, json_t *doc)
+{
+    char *text = json_object_size(doc) > 0 ? jsontext(doc) : NULL;
+    const char *out = text ? arena_strdup(&r->arena, text) : NULL;
+    free(text);
+    json_decref(doc);
+    return out;
+}
+
+int smb_read(struct request *r, const char *old, const struct smb_source *from,
+             const char **properties, int64_t *mtime_ns, struct err *e)
+{
+    json_t *doc = *properties ? json_loads(*properties, 0, NULL) : NULL;
+    doc = doc ? doc : json_object();
+    keep(doc, old);
+    int rc = read_written(r, old, from, mtime_ns, e);
+    if (rc == 0)
+        rc = put_attributes(r, from, doc, e);
+    if (rc == 0)
+        rc = put_created(r, old, from, doc, e);
+    if (rc == 0)
+        rc = put_changed(r, from, doc, e);
+    *properties = text_of(r, doc);
+    return rc;
+}
+
+void smb_changed(struct request *r, const char **properties, const struct file_facts *f)
+{
+    if (!*properties || !strstr(*properties, CHANGED))
+        return; /* nearly all */
+    json_t *doc = json_loads(*properties, 0, NULL);
+    if (json_object_get(doc, CHANGED) && !json_object_get(doc, CHANGED_OF))
+        json_object_set_new(doc, CHANGED_OF, json_integer(f->ctime_ns));
+    *properties = text_of(r, doc);
+}
+
+/* What was noted, unless the file has been changed since. */
+static const char *noted_change(struct request *r, const struct file_facts *f,
+                                const struct share_item *i)
+{
+    if (!i->properties || !strstr(i->properties, CHANGED))
+        return NULL;
+    json_auto_t *doc = json_loads(i->properties, 0, NULL);
+    const char *when = json_string_value(json_object_get(doc, CHANGED));
+    bool holds = json_integer_value(json_object_get(doc, CHANGED_OF)) == f->ctime_ns;
+    when = when && holds ? arena_strdup(&r->arena, when) : NULL;
+    return when;
+}
+
+/* --- shown ---------------------------------------------------------------------------------- */
+
+const char *smb_attributes(struct request *r, const struct file_facts *f,
+                           const struct share_item *i)
+{
+    const char *noted = noted_text(&r->arena, i->properties, ATTRIBUTES);
+    const char *usual = f->is_directory ? "Directory" : "Archive";
+    if (!noted || !f->is_directory || strstr(noted, "Directory"))
+        return noted ? noted : usual;
+    return arena_concat(&r->arena, noted, " | Directory");
+}
+
+/* A clock that changes is not the kernel's, which notes these: then they are what was noted here,
+ * or follow from the time of the last write. */
+static struct file_facts times_shown(const struct request *r, const struct file_facts *f,
+                                     const struct share_item *i)
+{
+    struct file_facts t = *f;
+    if (!r->config->clock_changes) {
+        t.btime_ns = f->btime_ns ? f->btime_ns : f->ctime_ns;
+        return t;
+    }
+    int64_t noted_ns = i->revision * NS_PER_US;
+    t.btime_ns = i->created_us ? i->created_us * NS_PER_US : f->mtime_ns;
+    t.ctime_ns = noted_ns > f->mtime_ns ? noted_ns : f->mtime_ns;
+    t.atime_ns = f->mtime_ns;
+    return t;
+}
+
+void smb_times(struct request *r, const struct file_facts *f, const struct share_item *i,
+               struct smb_times *out)
+{
+    const struct file_facts t = times_shown(r, f, i);
+    char created[ITEM_TIME_SIZE];
+    item_time(t.btime_ns, created);
+    item_time(t.atime_ns, out->accessed);
+    item_time(t.mtime_ns, out->written);
+    item_time(t.ctime_ns, out->changed);
+    const char *changed = noted_change(r, f, i);
+    if (changed)
+        snprintf(out->changed, sizeof out->changed, "%s", changed);
+    out->created = noted_text(&r->arena, i->properties, CREATED);
+    if (!out->created)
+        out->created = arena_strdup(&r->arena, created);
+}

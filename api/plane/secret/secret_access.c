@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who may do what with the secrets of a vault: those whom an access policy names by their object
+ * id, or, where the vault says so, those with a role.
+ */
+#include <assert.h>
+
+#include "api/access/access.h"
+#include "api/arm/keyvault/vaults.h"
+#include "api/arm/lookup.h"
+#include "api/arm/operation.h"
+#include "api/plane/secret/secret_errors.h"
+#include "api/plane/secret/secrets.h"
+#include "model/vault.h"
+#include "storage/storage.h"
+
+static const char *const permissions[] = {
+    [MAY_GET] = "get",         [MAY_LIST] = "list",     [MAY_SET] = "set",
+    [MAY_DELETE] = "delete",   [MAY_BACKUP] = "backup", [MAY_RESTORE] = "restore",
+    [MAY_RECOVER] = "recover", [MAY_PURGE] = "purge",
+};
+
+/* The same as actions on the data of a vault, which roles allow. */
+static const char *const actions[] = {
+    [MAY_GET] = "getSecret/action",   [MAY_LIST] = "readMetadata/action",
+    [MAY_SET] = "setSecret/action",   [MAY_DELETE] = "delete",
+    [MAY_BACKUP] = "backup/action",   [MAY_RESTORE] = "restore/action",
+    [MAY_RECOVER] = "recover/action", [MAY_PURGE] = "purge/action",
+};
+
+/* Whether somebody has a role at the vault, or above it, that allows this. */
+static int role_allows(const struct access *x, struct arena *a, const struct principal *who,
+                       const struct vault *v, enum secret_permission what, bool *may, struct err *e)
+{
+    struct grants held;
+    const struct scope scope = {.subscription = v->subscription, .group = v->group};
+    const char *id = resource_id(a, "Microsoft.KeyVault", &scope, "vaults", v->name);
+    const char *action = arena_concat(a, "Microsoft.KeyVault/vaults/secrets/", actions[what]);
+    *may = who->first;
+    if (*may)
+        return 0;
+    if (access_load(x, a, who, &held, e) < 0)
+        return -1;
+    *may = access_to_data(&held, action, id);
+    return 0;
+}
+
+bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v)
+{
+    const struct access *x = ctx;
+    struct principal who;
+    struct arena a;
+    struct err e;
+    bool may = false;
+    arena_init(&a);
+    int rc = access_find(ctx, object_id, &who, &e);
+    if (rc > 0)
+        rc = role_allows(x, &a, &who, v, MAY_GET, &may, &e);
+    arena_free(&a);
+    return rc >= 0 && may;
+}
+
+static int check_access(struct request *r, const struct vault *v, const json_t *properties,
+                        enum secret_permission what, struct err *e)
+{
+    const struct principal *who = r->who;
+    bool by_role = vault_uses_roles(properties);
+    bool may = r->seeds ||
+               (!by_role && vault_policy_allows(properties, who->object_id, permissions[what]));
+    if (!may && by_role && role_allows(arm_of(r)->access, &r->arena, who, v, what, &may, e) < 0)
+        return -1;
+    if (may)
+        return 0;
+    return err_set(e, by_role ? SECRET_NO_ROLE : SECRET_NO_POLICY, NULL,
+                   "The user, group or application 'oid=%s' (%s) does not have secrets %s "
+                   "permission on key vault '%s;location=%s': %s.",
+                   who->object_id, who->name, permissions[what], v->name, v->location,
+                   by_role ? "no role at the vault or above it allows that"
+                           : "no access policy of the vault gives it (az keyvault set-policy)");
+}
+
+int open_vault(struct request *r, enum secret_permission what, struct open_vault *out,
+               struct err *e)
+{
+    assert(r->label);
+    int rc = st_vault_get(arm_of(r)->storage, &r->arena, r->label, &out->row, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || out->row.group_id == 0)
+        return err_set(e, SECRET_NO_VAULT, NULL, "There is no vault '%.60s' here%s.", r->label,
+                       rc ? " (any more): it is soft-deleted" : "");
+    int64_t made_us = out->row.created_us;
+    if (creation_look(r, out->row.subscription, PACE_VAULT_CREATION, &made_us))
+        return err_set(e, SECRET_NO_VAULT, NULL,
+                       "The name of the vault '%.60s' is still being registered (strict mode).",
+                       r->label);
+    const json_t *properties = request_own(r, vault_properties(&out->row));
+    out->purge_protected = json_is_true(json_object_get(properties, "enablePurgeProtection"));
+    return check_access(r, &out->row, properties, what, e);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of what the documents of the storage services know and is not served here. A row says
+ * which values ask for what is done anyway; any other value is refused, with the row's reason. The
+ * plane looks at it after the rights and before a handler, on the loop.
+ */
+#include "api/plane/storage/asked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/storage/errors.h"
+
+struct asked {
+    const char *name;
+    const char *same; /* values that ask for what is done anyway, between commas; NULL: none */
+    const char *why;
+    const char *only; /* the operation to which it matters; NULL: any */
+    int kind;         /* of error; 0: the usual one */
+};
+
+#define NO_KEYS    "blobs are kept as they are, with no encryption of their own"
+#define NO_POLICY  "there are neither legal holds nor policies of immutability"
+#define NO_NFS     "shares are not served by NFS"
+#define NO_PAGES   "page blobs are not served"
+#define NO_HASH    "bytes that are copied are not compared with a hash"
+#define NO_FRAMES  "bodies are taken and sent as they are, not in frames"
+#define NO_LIMITS  "shares have no limits of throughput that could be set"
+#define NO_SHARES  "there are no snapshots of shares"
+#define THE_SCOPE  "$account-encryption-key"
+#define NO_TIMES   "there is no time of a change of tier"
+#define NO_TAG_IFS "tags have no conditions but x-ms-if-tags"
+
+/* In the order of their names, without "x-ms-". */
+static const struct asked headers[] = {
+    {"access-tier-if-modified-since", NULL, NO_TIMES, NULL, 0},
+    {"access-tier-if-unmodified-since", NULL, NO_TIMES, NULL, 0},
+    {"blob-if-match", NULL, NO_TAG_IFS, NULL, 0},
+    {"blob-if-modified-since", NULL, NO_TAG_IFS, NULL, 0},
+    {"blob-if-none-match", NULL, NO_TAG_IFS, NULL, 0},
+    {"blob-if-unmodified-since", NULL, NO_TAG_IFS, NULL, 0},
+    {"copy-source", NULL, "bytes of a URL can be put, not appended", "AppendBlob_AppendBlock", 0},
+    {"default-encryption-scope", THE_SCOPE, NO_KEYS, NULL, 0},
+    {"deny-encryption-scope-override", "false", NO_KEYS, NULL, 0},
+    {"enable-snapshot-virtual-directory-access", "false", NO_NFS, NULL, 0},
+    {"enabled-protocols", "SMB", NO_NFS, NULL, 0},
+    {"encryption-algorithm", NULL, NO_KEYS, NULL, 0},
+    {"encryption-key", NULL, NO_KEYS, NULL, 0},
+    {"encryption-key-sha256", NULL, NO_KEYS, NULL, 0},
+    {"encryption-scope", THE_SCOPE, NO_KEYS, NULL, 0},
+    {"file-file-type", "Regular", NO_NFS, NULL, 0},
+    {"file-mode-copy-mode", NULL, NO_NFS, NULL, 0},
+    {"file-owner-copy-mode", NULL, NO_NFS, NULL, 0},
+    {"file-permission-format", "sddl", "permissions are shown as SDDL alone", NULL, 0},
+    {"file-property-semantics", "New", "properties are set as those of a new file", NULL, 0},
+    {"file-target-file", NULL, NO_NFS, NULL, 0},
+    {"group", NULL, NO_NFS, NULL, 0},
+    {"if-sequence-number-eq", NULL, NO_PAGES, NULL, 0},
+    {"if-sequence-number-le", NULL, NO_PAGES, NULL, 0},
+    {"if-sequence-number-lt", NULL, NO_PAGES, NULL, 0},
+    {"immutability-policy-mode", NULL, NO_POLICY, NULL, 0},
+    {"immutability-policy-until-date", NULL, NO_POLICY, NULL, 0},
+    {"legal-hold", "false", NO_POLICY, NULL, 0},
+    {"link-text", NULL, NO_NFS, NULL, 0},
+    {"mode", NULL, NO_NFS, NULL, 0},
+    {"owner", NULL, NO_NFS, NULL, 0},
+    {"page-write", NULL, NO_PAGES, NULL, 0},
+    {"previous-snapshot-url", NULL, NO_PAGES, NULL, 0},
+    {"root-squash", NULL, NO_NFS, NULL, 0},
+    {"seal-blob", "false", "append blobs are not sealed", NULL, 0},
+    {"sequence-number-action", NULL, NO_PAGES, NULL, 0},
+    {"share-paid-bursting-enabled", "false", NO_LIMITS, NULL, 0},
+    {"share-paid-bursting-max-bandwidth-mibps", NULL, NO_LIMITS, NULL, 0},
+    {"share-paid-bursting-max-iops", NULL, NO_LIMITS, NULL, 0},
+    {"share-provisioned-bandwidth-mibps", NULL, NO_LIMITS, NULL, 0},
+    {"share-provisioned-iops", NULL, NO_LIMITS, NULL, 0},
+    {"source-content-crc64", NULL, NO_HASH, NULL, 0},
+    {"source-content-md5", NULL, NO_HASH, NULL, 0},
+    {"source-encryption-algorithm", NULL, NO_KEYS, NULL, 0},
+    {"source-encryption-key", NULL, NO_KEYS, NULL, 0},
+    {"source-encryption-key-sha256", NULL, NO_KEYS, NULL, 0},
+    {"source-if-match-crc64", NULL, NO_HASH, NULL, 0},
+    {"source-if-none-match-crc64", NULL, NO_HASH, NULL, 0},
+    {"structured-body", NULL, NO_FRAMES, NULL, 0},
+    {"structured-content-length", NULL, NO_FRAMES, NULL, 0},
+};
+
+static const struct asked parameters[] = {
+    {"deletetype", NULL, "nothing that is deleted is kept", NULL, 0},
+    {"endbefore", NULL, "lists have no end but that of their prefix", NULL, 0},
+    {"prevsharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
+    {"prevsnapshot", NULL, NO_PAGES, NULL, 0},
+    {"sharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
+    {"showonly", NULL, "lists have all that there is", NULL, 0},
+    {"startfrom", NULL, "lists begin with their prefix, or at a marker", NULL, 0},
+    {"versionid", NULL, "blobs have no versions", NULL, 0},
+};
+
+#define PREFIX "x-ms-"
+
+static int compare(const void *name, const void *row)
+{
+    return strcasecmp(name, ((const struct asked *)row)->name);
+}
+
+static const struct asked *find(const struct asked *rows, size_t n, const char *name)
+{
+    return bsearch(name, rows, n, sizeof *rows, compare);
+}
+
+static bool is_same(const struct asked *a, const char *value)
+{
+    return !*value || (a->same && strcasecmp(a->same, value) == 0);
+}
+
+static bool matters(const struct request *r, const struct asked *a)
+{
+    return !a->only || strcmp(r->route->operation_id, a->only) == 0;
+}
+
+static int refuse(int kind, const char *what, const char *prefix, const struct asked *a,
+                  struct err *e)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", prefix, a->name);
+    return err_set(e, a->kind ? a->kind : kind, name, "The %s %s is not served: %s.%s%s%s", what,
+                   name, a->why, a->same ? " It may be '" : "", a->same ? a->same : "",
+                   a->same ? "'." : "");
+}
+
+int asked_check(struct request *r, struct err *e)
+{
+    size_t n;
+    const struct named_value *h = request_headers(r, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strncasecmp(h[i].name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        const struct asked *a =
+            find(headers, sizeof headers / sizeof *headers, h[i].name + strlen(PREFIX));
+        if (a && !is_same(a, h[i].value) && matters(r, a))
+            return refuse(AZSTORAGE_HEADER_UNSUPPORTED, "header", PREFIX, a, e);
+    }
+    const struct named_value *q = request_parameters(r, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct asked *a = find(parameters, sizeof parameters / sizeof *parameters, q[i].name);
+        if (a && !is_same(a, q[i].value))
+            return refuse(AZSTORAGE_QUERY_UNSUPPORTED, "query parameter", "", a, e);
+    }
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The storage accounts: download links, which carry their own signature.
+ */
+#ifndef API_PLANE_STORAGE_AZSTORAGE_H
+#define API_PLANE_STORAGE_AZSTORAGE_H
+
+#include "api/http/request.h"
+
+struct access;
+struct files;
+struct fleet;
+struct journal;
+struct loop;
+struct runs;
+struct shares;
+struct storage;
+struct turns;
+
+struct azstorage {
+    struct storage *storage;
+    const struct access *access;
+    struct fleet *fleet;
+    struct runs *runs;
+    struct files *files;
+    struct shares *shares;
+    struct journal *journal; /* of small blobs */
+    struct turns *turns;
+    const struct wakes *wakes;
+    const char *storage_dir; /* shares are folders below it */
+    struct loop *loop;
+    const uint8_t *token_key;        /* 32 bytes; with storage_url.h */
+    int64_t begun_us, begun_mono_us; /* its clocks when the daemon began */
+};
+
+extern const struct service azstorage_service;
+/* Answers each request to the hosts of services that are not here. */
+extern const struct service unserved_service;
+
+static inline const struct azstorage *azstorage_of(const struct request *r)
+{
+    return r->deps;
+}
+
+#endif

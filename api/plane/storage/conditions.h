@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Conditional requests: If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, and the
+ * same of the source of a copy.
+ * https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations
+ */
+#ifndef API_PLANE_STORAGE_CONDITIONS_H
+#define API_PLANE_STORAGE_CONDITIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/http/request.h"
+
+/* What there is now. */
+struct condition_state {
+    bool exists;
+    uint64_t etag;
+    int64_t modified_us;
+};
+
+/* AZSTORAGE_NOT_MODIFIED for a request that reads, AZSTORAGE_CONDITION else: a condition does not
+ * hold. AZSTORAGE_HEADER: a date is none. */
+int conditions_check(struct request *r, const struct condition_state *now,
+                     struct err *e) MUST_CHECK;
+/* The same with a service's own kinds of errors. */
+struct condition_kinds {
+    int not_modified, condition, header;
+};
+int conditions_check_as(struct request *r, const struct condition_state *now,
+                        const struct condition_kinds *kinds, struct err *e) MUST_CHECK;
+/* x-ms-source-if-*: AZSTORAGE_SOURCE_CONDITION. */
+int conditions_check_source(struct request *r, const struct condition_state *now,
+                            struct err *e) MUST_CHECK;
+/* Whether the request is to make what is not there yet (If-None-Match: *). */
+bool conditions_want_new(const struct request *r);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The account of storage emulators, whose name and key are in every client
+ * (UseDevelopmentStorage=true). It is there if a port serves one storage service alone, and its key
+ * is good at such ports only, as everybody knows it.
+ * https://learn.microsoft.com/azure/storage/common/storage-use-azurite#well-known-storage-account-and-key
+ */
+#ifndef API_PLANE_STORAGE_DEVSTORE_H
+#define API_PLANE_STORAGE_DEVSTORE_H
+
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "model/resource.h"
+
+#define DEVSTORE_ACCOUNT "devstoreaccount1"
+
+struct storage;
+
+/* Makes its row, if there is none. */
+int devstore_open(struct storage *st, const char *subscription, const char *principal,
+                  int64_t now_us, struct err *e) MUST_CHECK;
+void devstore_key(unsigned char out[ACCOUNT_KEY_BYTES]);
+
+#endif

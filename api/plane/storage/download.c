@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GET and HEAD of a download link. The file is opened and read by its share's workers
+ * (storage/folders/), two pieces ahead of the client at most. A reply that has begun is cut off if
+ * the file becomes shorter meanwhile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/stream.h"
+#include "api/plane/storage/errors.h"
+#include "api/plane/storage/link.h"
+#include "api/plane/storage/range.h"
+#include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/scheduler.h"
+#include "storage/folders/files.h"
+
+struct download {
+    struct request *r;      /* until it is answered */
+    struct file *file;      /* owned, once it is open */
+    struct files *files;    /* borrowed */
+    struct file_reply what; /* its texts are the request's */
+    bool is_all;            /* all wanted bytes were read at the opening */
+    struct stream *stream;  /* borrowed */
+};
+
+const char *range_header(const struct request *r)
+{
+    const char *header = request_header(r, "x-ms-range");
+    return header ? header : request_header(r, "Range");
+}
+
+void reply_file_state(struct request *r, int64_t mtime_us)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_http(mtime_us, when);
+    reply_header(r, "Last-Modified", "%s", when);
+    reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(mtime_us));
+}
+
+int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
+                  struct err *e)
+{
+    uint64_t first = 0, last = 0;
+    enum range_result kind = range_parse(range, size, &first, &last);
+    reply_header(r, "Accept-Ranges", "bytes");
+    if (kind == RANGE_UNSATISFIABLE) {
+        reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)size);
+        return err_set(e, AZSTORAGE_RANGE, NULL,
+                       "The range %.60s is beyond the end of the file (%llu bytes).", range,
+                       (unsigned long long)size);
+    }
+    *out = (struct file_slice){.status = 200, .len = size};
+    if (kind == RANGE_NONE)
+        return 0;
+    reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
+                 (unsigned long long)last, (unsigned long long)size);
+    *out = (struct file_slice){.status = 206, .first = first, .len = last - first + 1};
+    return 0;
+}
+
+static void download_free(void *ctx)
+{
+    struct download *d = ctx;
+    if (d->file)
+        file_close(d->file);
+    free(d);
+}
+
+static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
+{
+    struct download *d = ctx;
+    stream_take(d->stream, bytes, why ? 0 : n);
+}
+
+static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+{
+    struct download *d = ctx;
+    size_t piece = files_piece(d->files);
+    if (d->is_all)
+        return -1; /* the file has become shorter */
+    d->stream = s;
+    file_read(d->file, offset, max < piece ? max : piece, on_piece, d);
+    return 0;
+}
+
+static struct replied *refuse(struct request *r, int missing, const struct err *why)
+{
+    struct err e;
+    err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : missing, NULL,
+            "The file cannot be read: %s.", why->msg);
+    return reply_err(r, &e);
+}
+
+static int look(struct request *r, const struct download *d, const struct file_facts *facts,
+                const char **type, struct err *e)
+{
+    *type = "application/octet-stream";
+    if (d->what.look)
+        return d->what.look(r, d->what.ctx, facts, type, e);
+    if (facts)
+        reply_file_state(r, facts->mtime_us);
+    return 0;
+}
+
+static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
+{
+    struct err e;
+    struct file_slice slice = {0};
+    const char *type;
+    int rc = look(r, d, &start->facts, &type, &e);
+    if (rc == LOOK_AGAIN)
+        return NULL;
+    if (rc < 0 || storage_slice(r, d->what.range, start->facts.size, &slice, &e) < 0)
+        return reply_err(r, &e);
+    if (d->what.hashed)
+        d->what.hashed(r, start->md5);
+    const struct stream_source source = {.fetch = fetch,
+                                         .release = download_free,
+                                         .ctx = request_take_back(r),
+                                         .first = start->bytes,
+                                         .n_first = start->n};
+    start->bytes = NULL;
+    d->is_all = start->is_all;
+    return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
+}
+
+/* Whether what cannot be opened is not what is to be sent. */
+static bool is_other(struct download *d, const struct err *why)
+{
+    const char *type;
+    struct err e;
+    return d->what.again && why->code != ERR_UNAVAILABLE &&
+           look(d->r, d, NULL, &type, &e) == LOOK_AGAIN;
+}
+
+/* NULL: it is answered later. */
+static struct replied *answer(struct download *d, const struct err *why, struct file *file,
+                              struct file_start *start)
+{
+    struct request *r = d->r;
+    const struct file_reply what = d->what;
+    struct replied *done;
+    d->file = file;
+    if (why)
+        done = is_other(d, why) ? NULL : refuse(r, what.missing, why);
+    else
+        done = send_file(r, d, start);
+    if (done && what.opened) {
+        what.opened(what.ctx);
+    } else if (!done) {
+        request_release(r);
+        what.again(r, what.ctx);
+    }
+    return done;
+}
+
+struct at_once {
+    struct download *d;
+    struct replied *done;
+};
+
+static void on_opened_now(void *ctx, const struct err *why, struct file *file,
+                          struct file_start *start)
+{
+    struct at_once *now = ctx;
+    now->done = answer(now->d, why, file, start);
+}
+
+static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
+{
+    struct download *d = ctx;
+    struct request *r = d->r;
+    struct replied *done = answer(d, why, file, start);
+    if (done)
+        request_finish(r, done);
+}
+
+/* Chooses, on a worker, the bytes that storage_slice() will choose later. */
+static struct file_range choose(const char *header, uint64_t size)
+{
+    uint64_t first, last;
+    switch (range_parse(header, size, &first, &last)) {
+    case RANGE_PART:
+        return (struct file_range){.offset = first, .len = last - first + 1};
+    case RANGE_UNSATISFIABLE:
+        return (struct file_range){0};
+    case RANGE_NONE:
+        break;
+    }
+    return (struct file_range){.len = size};
+}
+
+struct replied *reply_file(struct request *r, struct files *files, const struct file_reply *what)
+{
+    struct download *d = xcalloc(1, sizeof *d);
+    *d = (struct download){.r = r, .files = files, .what = *what};
+    request_keep(r, d, download_free);
+    const struct files_open open = {.at = {what->folder, what->path},
+                                    .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
+                                    .text = what->range,
+                                    .at_once = what->at_once,
+                                    .wants_md5 = what->hashed != NULL};
+    struct at_once now = {.d = d};
+    if (!what->later && files_open_now(files, &open, on_opened_now, &now))
+        return now.done ? now.done : reply_later(r);
+    files_open(files, &open, on_opened, d);
+    return reply_later(r);
+}
+
+/* Only valid names of shares become part of a path, whoever signed the link. */
+static int check_names(const struct file_ref *f, struct err *e)
+{
+    if (!account_name_valid(f->scope[0]))
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: '%.100s' is not %s.",
+                       f->scope[0], account_name_rule);
+    if (!share_name_valid(f->scope[1]))
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: '%.100s' is not %s.",
+                       f->scope[1], share_name_rule);
+    return 0;
+}
+
+static struct replied *download(struct request *r, enum link_kind kind)
+{
+    struct file_ref f = {kind, {request_param(r, "account"), request_param(r, "share")}, r->rest};
+    struct err e;
+    if (link_check(r, &f, &e) < 0 || check_names(&f, &e) < 0)
+        return reply_err(r, &e);
+    struct mount_volume volume = {.kind =
+                                      kind == LINK_BLOB ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+                                  .account = f.scope[0],
+                                  .share = f.scope[1]};
+    const struct file_reply what = {
+        .folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume),
+        .path = f.path,
+        .range = range_header(r),
+        .missing = ERR_FILE_NOT_FOUND};
+    return reply_file(r, azstorage_of(r)->files, &what);
+}
+
+struct replied *files_download(struct request *r)
+{
+    return download(r, LINK_FILE);
+}
+
+struct replied *blobs_download(struct request *r)
+{
+    return download(r, LINK_BLOB);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Byte ranges (RFC 7233, one range), as clients of Azure storage send them.
+ */
+#ifndef API_PLANE_STORAGE_RANGE_H
+#define API_PLANE_STORAGE_RANGE_H
+
+#include <stdint.h>
+
+#include "storage/folders/files.h"
+
+enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
+
+/* `header` is the Range header's value or NULL; an unknown form counts as no range, as the RFC
+ * requires. *first and *last (inclusive) are set for RANGE_PART. */
+enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
+
+/* "bytes=0-511" in a header of this name, or NULL: both ends must be given. AZSTORAGE_HEADER,
+ * AZSTORAGE_HEADER_MISSING. */
+int range_exact(const char *name, const char *text, struct file_range *out,
+                struct err *e) MUST_CHECK;
+
+/* Likewise a range of at most RANGE_HASHED_MAX bytes that is hashed before it is sent; it may be
+ * "bytes=512-", to the end of the file. `header` asks for the hash. */
+#define RANGE_HASHED_MAX (4 << 20)
+int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
+                 struct err *e) MUST_CHECK;
+/* Whether what of it was hashed is all of it, in a file of `size` bytes. */
+int range_hashed_check(const char *header, const struct file_range *range, uint64_t size,
+                       struct err *e) MUST_CHECK;
+
+#endif

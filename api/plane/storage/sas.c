@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/storage/sas.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/plane/storage/errors.h"
+#include "lib/timefmt.h"
+
+#define SAS_NAME(field, name) [SAS_##field] = name,
+static const char *const names[SAS_FIELDS] = {SAS_PARAMETERS(SAS_NAME)};
+#undef SAS_NAME
+
+/* --- the text to sign ----------------------------------------------------------------------- */
+
+/* A line of the text, and the first version that has it (NULL: all have). */
+struct line {
+    enum sas_field field;
+    const char *from;
+};
+
+static const struct line account_lines[] = {
+    {SAS_ACCOUNT, NULL},   {SAS_PERMISSIONS, NULL},
+    {SAS_SERVICES, NULL},  {SAS_RESOURCE_TYPES, NULL},
+    {SAS_START, NULL},     {SAS_EXPIRY, NULL},
+    {SAS_ADDRESSES, NULL}, {SAS_PROTOCOLS, NULL},
+    {SAS_VERSION, NULL},   {SAS_ENCRYPTION_SCOPE, "2020-12-06"},
+};
+static const struct line file_lines[] = {
+    {SAS_PERMISSIONS, NULL},
+    {SAS_START, NULL},
+    {SAS_EXPIRY, NULL},
+    {SAS_RESOURCE, NULL},
+    {SAS_POLICY, NULL},
+    {SAS_ADDRESSES, "2015-04-05"},
+    {SAS_PROTOCOLS, "2015-04-05"},
+    {SAS_VERSION, NULL},
+    {SAS_CACHE_CONTROL, NULL},
+    {SAS_DISPOSITION, NULL},
+    {SAS_ENCODING, NULL},
+    {SAS_LANGUAGE, NULL},
+    {SAS_TYPE, NULL},
+};
+static const struct line blob_lines[] = {
+    {SAS_PERMISSIONS, NULL},
+    {SAS_START, NULL},
+    {SAS_EXPIRY, NULL},
+    {SAS_RESOURCE, NULL},
+    {SAS_POLICY, NULL},
+    {SAS_ADDRESSES, "2015-04-05"},
+    {SAS_PROTOCOLS, "2015-04-05"},
+    {SAS_VERSION, NULL},
+    {SAS_RESOURCE_KIND, "2018-11-09"},
+    {SAS_SNAPSHOT, "2018-11-09"},
+    {SAS_ENCRYPTION_SCOPE, "2020-12-06"},
+    {SAS_CACHE_CONTROL, NULL},
+    {SAS_DISPOSITION, NULL},
+    {SAS_ENCODING, NULL},
+    {SAS_LANGUAGE, NULL},
+    {SAS_TYPE, NULL},
+};
+/* The first version of service signatures has no headers of replies. */
+static const struct line oldest_lines[] = {
+    {SAS_PERMISSIONS, NULL}, {SAS_START, NULL},  {SAS_EXPIRY, NULL},
+    {SAS_RESOURCE, NULL},    {SAS_POLICY, NULL}, {SAS_VERSION, NULL},
+};
+static const struct line delegated_blob_lines[] = {
+    {SAS_PERMISSIONS, NULL},
+    {SAS_START, NULL},
+    {SAS_EXPIRY, NULL},
+    {SAS_RESOURCE, NULL},
+    {SAS_KEY_OBJECT, NULL},
+    {SAS_KEY_TENANT, NULL},
+    {SAS_KEY_START, NULL},
+    {SAS_KEY_EXPIRY, NULL},
+    {SAS_KEY_SERVICE, NULL},
+    {SAS_KEY_VERSION, NULL},
+    {SAS_AUTHORIZED_OBJECT, "2020-02-10"},
+    {SAS_UNAUTHORIZED_OBJECT, "2020-02-10"},
+    {SAS_CORRELATION, "2020-02-10"},
+    {SAS_KEY_USER_TENANT, "2025-07-05"},
+    {SAS_USER_OBJECT, "2025-07-05"},
+    {SAS_ADDRESSES, NULL},
+    {SAS_PROTOCOLS, NULL},
+    {SAS_VERSION, NULL},
+    {SAS_RESOURCE_KIND, NULL},
+    {SAS_SNAPSHOT, NULL},
+    {SAS_ENCRYPTION_SCOPE, "2020-12-06"},
+    {SAS_REQUEST_HEADERS, "2026-04-06"},
+    {SAS_REQUEST_QUERY, "2026-04-06"},
+    {SAS_CACHE_CONTROL, NULL},
+    {SAS_DISPOSITION, NULL},
+    {SAS_ENCODING, NULL},
+    {SAS_LANGUAGE, NULL},
+    {SAS_TYPE, NULL},
+};
+static const struct line delegated_file_lines[] = {
+    {SAS_PERMISSIONS, NULL},     {SAS_START, NULL},
+    {SAS_EXPIRY, NULL},          {SAS_RESOURCE, NULL},
+    {SAS_KEY_OBJECT, NULL},      {SAS_KEY_TENANT, NULL},
+    {SAS_KEY_START, NULL},       {SAS_KEY_EXPIRY, NULL},
+    {SAS_KEY_SERVICE, NULL},     {SAS_KEY_VERSION, NULL},
+    {SAS_KEY_USER_TENANT, NULL}, {SAS_USER_OBJECT, NULL},
+    {SAS_ADDRESSES, NULL},       {SAS_PROTOCOLS, NULL},
+    {SAS_VERSION, NULL},         {SAS_CACHE_CONTROL, NULL},
+    {SAS_DISPOSITION, NULL},     {SAS_ENCODING, NULL},
+    {SAS_LANGUAGE, NULL},        {SAS_TYPE, NULL},
+};
+
+struct text_form {
+    const struct line *lines;
+    size_t n;
+};
+#define FORM(lines)                                                                                \
+    {                                                                                              \
+        lines, sizeof(lines) / sizeof(lines)[0]                                                    \
+    }
+
+static const struct text_form forms[SAS_KINDS][2] = {
+    [SAS_OF_ACCOUNT] = {FORM(account_lines), FORM(account_lines)},
+    [SAS_OF_SERVICE] = {[SAS_BLOB] = FORM(blob_lines), [SAS_FILE] = FORM(file_lines)},
+    [SAS_DELEGATED] =
+        {[SAS_BLOB] = FORM(delegated_blob_lines), [SAS_FILE] = FORM(delegated_file_lines)},
+};
+static const struct text_form oldest_form = FORM(oldest_lines);
+
+/* Versions are dates, which compare as texts. */
+static bool is_before(const struct sas *s, const char *version)
+{
+    return strcmp(s->field[SAS_VERSION], version) < 0;
+}
+
+static bool has_line(const struct sas *s, const struct line *l)
+{
+    return !l->from || !is_before(s, l->from);
+}
+
+void sas_text(const struct sas *s, enum sas_service service, const char *account, const char *path,
+              struct arena *a, struct strbuf *out)
+{
+    static const char *const roots[] = {[SAS_BLOB] = "/blob", [SAS_FILE] = "/file"};
+    struct sas whole = *s;
+    const struct text_form *form = &forms[s->kind][service];
+    const char *end = s->kind == SAS_OF_ACCOUNT ? "\n" : "";
+    if (s->kind == SAS_OF_SERVICE && is_before(s, "2013-08-15"))
+        form = &oldest_form;
+    whole.field[SAS_ACCOUNT] = account;
+    const char *kind = s->field[SAS_RESOURCE_KIND];
+    if (!kind || strcmp(kind, "bs") != 0)
+        whole.field[SAS_SNAPSHOT] = NULL; /* a parameter of the request, not of the signature */
+    whole.field[SAS_RESOURCE] =
+        arena_printf(a, "%s/%s%s", is_before(s, "2015-02-21") ? "" : roots[service], account, path);
+    for (size_t i = 0, n = 0; i < form->n; i++) {
+        const char *value = whole.field[form->lines[i].field];
+        if (!has_line(s, &form->lines[i]))
+            continue;
+        if (n++ > 0)
+            strbuf_putc(out, '\n');
+        strbuf_puts(out, value ? value : "");
+    }
+    strbuf_puts(out, end);
+}
+
+const char *sas_path(const struct sas *s, const char *path, struct arena *a)
+{
+    const char *kind = s->field[SAS_RESOURCE_KIND];
+    size_t segments = SIZE_MAX;
+    if (kind && (strcmp(kind, "c") == 0 || strcmp(kind, "s") == 0))
+        segments = 1;
+    else if (kind && strcmp(kind, "d") == 0)
+        segments = 1 + (size_t)strtoul(s->field[SAS_DEPTH] ? s->field[SAS_DEPTH] : "0", NULL, 10);
+    const char *end = path;
+    for (; *end == '/' && segments > 0; segments--)
+        end = strchrnul(end + 1, '/');
+    return segments == 0 ? arena_strndup(a, path, (size_t)(end - path)) : path;
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static int refuse(struct err *e, int code, const char *parameter, const char *why)
+{
+    return err_set(e, code, parameter, "%s", why);
+}
+
+static int find_fields(const struct named_value *query, size_t n, struct sas *out, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int f = 0; f < SAS_ACCOUNT; f++) {
+            if (strcasecmp(query[i].name, names[f]) != 0)
+                continue;
+            if (out->field[f])
+                return err_set(e, AZSTORAGE_AUTHENTICATION, names[f],
+                               "The signature's parameter %s is there twice.", names[f]);
+            out->field[f] = query[i].value;
+        }
+    return 0;
+}
+
+static bool is_version(const char *s)
+{
+    return strlen(s) == 10 && s[4] == '-' && s[7] == '-' && strspn(s, "0123456789-") == 10;
+}
+
+int sas_read(const struct named_value *query, size_t n, struct sas *out, struct err *e)
+{
+    *out = (struct sas){.kind = SAS_OF_SERVICE};
+    if (find_fields(query, n, out, e) < 0)
+        return -1;
+    if (!out->field[SAS_SIGNATURE])
+        return 0;
+    const char *version = out->field[SAS_VERSION];
+    if (!version || !is_version(version))
+        return err_set(e, AZSTORAGE_AUTHENTICATION, "sv",
+                       "The signature's version sv is '%.40s'; it must be a date such as "
+                       "2021-06-08.",
+                       version ? version : "");
+    if (out->field[SAS_SERVICES] || out->field[SAS_RESOURCE_TYPES])
+        out->kind = SAS_OF_ACCOUNT;
+    else if (out->field[SAS_KEY_OBJECT])
+        out->kind = SAS_DELEGATED;
+    else if (!out->field[SAS_RESOURCE_KIND])
+        return refuse(e, AZSTORAGE_AUTHENTICATION, "sr",
+                      "The signature lacks sr, or ss and srt: what it is for.");
+    return 1;
+}
+
+int sas_time(const char *text, int64_t *us)
+{
+    char whole[TIMEFMT_SIZE];
+    size_t n = strlen(text);
+    if (n == strlen("2027-01-01"))
+        snprintf(whole, sizeof whole, "%sT00:00:00Z", text);
+    else if (n == strlen("2027-01-01T00:00Z") && text[n - 1] == 'Z')
+        snprintf(whole, sizeof whole, "%.*s:00Z", (int)n - 1, text);
+    else if (n < sizeof whole)
+        memcpy(whole, text, n + 1);
+    else
+        return -1;
+    return timefmt_parse(whole, us);
+}
+
+int sas_find_policy(const struct sas *s, const char *policies, struct arena *a,
+                    struct sas_policy *out)
+{
+    const char *name = s->field[SAS_POLICY];
+    json_auto_t *all = policies ? json_loads(policies, 0, NULL) : NULL;
+    json_t *one;
+    size_t i;
+    int found = 0;
+    json_array_foreach(all, i, one) {
+        const char *id = json_string_value(json_object_get(one, "id"));
+        if (!id || strcmp(id, name) != 0)
+            continue;
+        const char *perms = json_string_value(json_object_get(one, "permissions"));
+        const char *start = json_string_value(json_object_get(one, "start"));
+        const char *expiry = json_string_value(json_object_get(one, "expiry"));
+        out->permissions = arena_strdup(a, perms ? perms : "");
+        found = (!start || sas_time(start, &out->start_us) == 0) &&
+                (!expiry || sas_time(expiry, &out->expiry_us) == 0);
+    }
+    return found;
+}
+
+/* --- what it grants ------------------------------------------------------------------------- */
+
+static const char *text_of(const struct sas *s, enum sas_field f)
+{
+    return s->field[f] ? s->field[f] : "";
+}
+
+/* A time of the signature, else the policy's, else 0. */
+static int time_of(const struct sas *s, enum sas_field f, int64_t policy, int64_t *us,
+                   struct err *e)
+{
+    const char *text = text_of(s, f);
+    *us = policy;
+    if (!*text || sas_time(text, us) == 0)
+        return 0;
+    return err_set(e, AZSTORAGE_AUTHENTICATION, names[f],
+                   "The signature's %s is '%.40s'; it must be a time such as "
+                   "2027-01-01T00:00:00Z.",
+                   names[f], text);
+}
+
+static int check_times(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const struct sas_policy *p = use->policy;
+    int64_t start, expiry;
+    if (time_of(s, SAS_START, p ? p->start_us : 0, &start, e) < 0 ||
+        time_of(s, SAS_EXPIRY, p ? p->expiry_us : 0, &expiry, e) < 0)
+        return -1;
+    if (start > use->now_us)
+        return err_set(e, AZSTORAGE_AUTHENTICATION, "st",
+                       "Signature not valid in the specified time frame: it begins at %.40s.",
+                       text_of(s, SAS_START));
+    if (expiry == 0)
+        return refuse(e, AZSTORAGE_AUTHENTICATION, "se",
+                      "The signature has no end: se is neither in it nor in its policy.");
+    if (expiry <= use->now_us)
+        return err_set(e, AZSTORAGE_AUTHENTICATION, "se",
+                       "Signature not valid in the specified time frame: it ended at %.40s.",
+                       text_of(s, SAS_EXPIRY));
+    return 0;
+}
+
+/* The bytes of an address, IPv4 as IPv4-mapped IPv6. */
+static int address_of(const char *text, size_t n, unsigned char out[16])
+{
+    char copy[INET6_ADDRSTRLEN];
+    memset(out, 0, 16);
+    if (n >= sizeof copy)
+        return -1;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    if (inet_pton(AF_INET, copy, out + 12) == 1) {
+        out[10] = out[11] = 0xff;
+        return 0;
+    }
+    return inet_pton(AF_INET6, copy, out) == 1 ? 0 : -1;
+}
+
+static bool address_is_in(const char *range, const char *peer)
+{
+    unsigned char first[16], last[16], one[16];
+    size_t n = (size_t)(strchrnul(range, '-') - range);
+    const char *end = range[n] ? range + n + 1 : range;
+    return address_of(range, n, first) == 0 &&
+           address_of(end, range[n] ? strlen(end) : n, last) == 0 &&
+           address_of(peer, strlen(peer), one) == 0 && memcmp(one, first, 16) >= 0 &&
+           memcmp(one, last, 16) <= 0;
+}
+
+static int check_address(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const char *range = text_of(s, SAS_ADDRESSES);
+    if (!*range || address_is_in(range, use->peer))
+        return 0;
+    return err_set(e, AZSTORAGE_SOURCE_ADDRESS, "sip",
+                   "This request is not authorized to perform this operation using this source IP "
+                   "%s; the signature is for %.90s.",
+                   use->peer, range);
+}
+
+static int check_protocol(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const char *protocols = text_of(s, SAS_PROTOCOLS);
+    if (!*protocols || use->https || strcmp(protocols, "https,http") == 0)
+        return 0;
+    return refuse(e, AZSTORAGE_PROTOCOL, "spr",
+                  "This request is not authorized to perform this operation using this protocol; "
+                  "the signature is for https only.");
+}
+
+static int check_account_grant(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    if (!strchr(text_of(s, SAS_SERVICES), use->service))
+        return err_set(e, AZSTORAGE_SERVICE, "ss",
+                       "This request is not authorized to perform this operation using this "
+                       "service; the signature's services are '%.20s'.",
+                       text_of(s, SAS_SERVICES));
+    if (!strchr(text_of(s, SAS_RESOURCE_TYPES), use->resource_type))
+        return err_set(e, AZSTORAGE_RESOURCE_TYPE, "srt",
+                       "This request is not authorized to perform this operation using this "
+                       "resource type; the signature's types are '%.20s', this needs '%c'.",
+                       text_of(s, SAS_RESOURCE_TYPES), use->resource_type);
+    return 0;
+}
+
+/* Whether a container's or file's signature can be for what is asked at all: nothing of the
+ * account, and its container or share only if it is about that. */
+static int check_service_grant(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const char *kind = text_of(s, SAS_RESOURCE_KIND);
+    bool whole = strcmp(kind, "c") == 0 || strcmp(kind, "s") == 0 || strcmp(kind, "d") == 0;
+    if (use->resource_type == 'o' || (use->resource_type == 'c' && whole))
+        return 0;
+    return err_set(e, AZSTORAGE_AUTHORIZATION, "sr",
+                   "This request is not authorized to perform this operation: the signature is for "
+                   "sr=%.10s.",
+                   kind);
+}
+
+static int check_permission(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    const char *has = text_of(s, SAS_PERMISSIONS);
+    if (!*has && use->policy)
+        has = use->policy->permissions;
+    if (!*use->permissions || strpbrk(has, use->permissions))
+        return 0;
+    return err_set(e, AZSTORAGE_PERMISSION, "sp",
+                   "This request is not authorized to perform this operation using this "
+                   "permission; the signature's permissions are '%.40s', this needs one of '%s'.",
+                   has, use->permissions);
+}
+
+int sas_check(const struct sas *s, const struct sas_use *use, struct err *e)
+{
+    bool all = s->kind == SAS_OF_ACCOUNT;
+    if (check_times(s, use, e) < 0 || check_address(s, use, e) < 0 ||
+        check_protocol(s, use, e) < 0 ||
+        (all ? check_account_grant(s, use, e) : check_service_grant(s, use, e)) < 0)
+        return -1;
+    return check_permission(s, use, e);
+}

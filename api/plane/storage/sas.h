@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared access signatures: a signed grant in the query of a request, of the whole account, of one
+ * container, share, blob or file, or (user delegation) signed with a key that a login was given.
+ * https://learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature
+ * Pure: nothing here knows an account's row.
+ */
+#ifndef API_PLANE_STORAGE_SAS_H
+#define API_PLANE_STORAGE_SAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/plane/storage/shared_key.h"
+#include "lib/err.h"
+
+/* The parameters of a signature, and what they are called in a query. */
+#define SAS_PARAMETERS(X)                                                                          \
+    X(VERSION, "sv")                                                                               \
+    X(SERVICES, "ss")                                                                              \
+    X(RESOURCE_TYPES, "srt")                                                                       \
+    X(RESOURCE_KIND, "sr")                                                                         \
+    X(PERMISSIONS, "sp")                                                                           \
+    X(START, "st")                                                                                 \
+    X(EXPIRY, "se")                                                                                \
+    X(POLICY, "si")                                                                                \
+    X(ADDRESSES, "sip")                                                                            \
+    X(PROTOCOLS, "spr")                                                                            \
+    X(ENCRYPTION_SCOPE, "ses")                                                                     \
+    X(DEPTH, "sdd")                                                                                \
+    X(SNAPSHOT, "snapshot")                                                                        \
+    X(CACHE_CONTROL, "rscc")                                                                       \
+    X(DISPOSITION, "rscd")                                                                         \
+    X(ENCODING, "rsce")                                                                            \
+    X(LANGUAGE, "rscl")                                                                            \
+    X(TYPE, "rsct")                                                                                \
+    X(KEY_OBJECT, "skoid")                                                                         \
+    X(KEY_TENANT, "sktid")                                                                         \
+    X(KEY_START, "skt")                                                                            \
+    X(KEY_EXPIRY, "ske")                                                                           \
+    X(KEY_SERVICE, "sks")                                                                          \
+    X(KEY_VERSION, "skv")                                                                          \
+    X(KEY_USER_TENANT, "skdutid")                                                                  \
+    X(USER_OBJECT, "sduoid")                                                                       \
+    X(AUTHORIZED_OBJECT, "saoid")                                                                  \
+    X(UNAUTHORIZED_OBJECT, "suoid")                                                                \
+    X(CORRELATION, "scid")                                                                         \
+    X(REQUEST_HEADERS, "srh")                                                                      \
+    X(REQUEST_QUERY, "srq")                                                                        \
+    X(SIGNATURE, "sig")
+
+#define SAS_FIELD(field, name) SAS_##field,
+enum sas_field { SAS_PARAMETERS(SAS_FIELD) SAS_ACCOUNT, SAS_RESOURCE, SAS_FIELDS };
+#undef SAS_FIELD
+
+enum sas_kind { SAS_OF_ACCOUNT, SAS_OF_SERVICE, SAS_DELEGATED, SAS_KINDS };
+enum sas_service { SAS_BLOB, SAS_FILE };
+
+struct sas {
+    enum sas_kind kind;
+    const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: was not sent */
+};
+
+/* A stored access policy: what a signature leaves out comes from it. Times in microseconds, 0: not
+ * given. */
+struct sas_policy {
+    const char *permissions; /* "" if none */
+    int64_t start_us, expiry_us;
+};
+
+/* Finds the policy that a signature names among those of its container or share (the text of its
+ * row; NULL: it has none). Texts are the arena's. 1: found; 0: it is not there. */
+int sas_find_policy(const struct sas *s, const char *policies, struct arena *a,
+                    struct sas_policy *out);
+
+/* What a request wants to do. */
+struct sas_use {
+    int64_t now_us;
+    const char *peer; /* the client's address as text */
+    bool https;
+    char service;                    /* b, f, q or t, as in ss */
+    char resource_type;              /* s, c or o, as in srt */
+    const char *permissions;         /* any one of these is enough, as in sp; "": none is needed */
+    const struct sas_policy *policy; /* the one that `si` names; NULL: none */
+};
+
+/* Finds a signature in a query. 1: here it is. 0: there is none. -1: AZSTORAGE_AUTHENTICATION: one
+ * that lacks a parameter, or has one twice. */
+int sas_read(const struct named_value *query, size_t n, struct sas *out, struct err *e) MUST_CHECK;
+
+/* Appends the text to sign. `path`: the container or share and, as the kind of resource says, what
+ * is in it, decoded: "/c1/a b.txt". It does not matter for a signature of an account. */
+void sas_text(const struct sas *s, enum sas_service service, const char *account, const char *path,
+              struct arena *a, struct strbuf *out);
+
+/* How much of a request's decoded path a signature is about: all of it, its first segment, or as
+ * many directories as it says. */
+const char *sas_path(const struct sas *s, const char *path, struct arena *a);
+
+/* Whether a signature, that is one, grants this use: each thing that it refuses has an error of its
+ * own, and is asked in the service's order. */
+int sas_check(const struct sas *s, const struct sas_use *use, struct err *e) MUST_CHECK;
+
+/* The times of signatures and policies: a day, or an instant with or without seconds and fraction.
+ * -1: it is none. */
+int sas_time(const char *text, int64_t *us);
+
+#endif

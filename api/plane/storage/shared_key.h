@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests that are signed with an account's key: SharedKey and SharedKeyLite of blobs and files
+ * (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key), SharedKey of
+ * Azure Batch
+ * (https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service).
+ * Pure: the text that client and service sign, made from the head of a request.
+ */
+#ifndef API_PLANE_STORAGE_SHARED_KEY_H
+#define API_PLANE_STORAGE_SHARED_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/named_value.h"
+#include "lib/strbuf.h"
+
+/* Everything is borrowed. */
+struct signed_head {
+    const char *method;
+    const char *path;                /* as sent, percent-encoded, without the query */
+    const struct named_value *query; /* decoded, in any order */
+    size_t n_query;
+    const struct named_value *header; /* in any order */
+    size_t n_headers;
+};
+
+enum shared_key_form { SHARED_KEY, SHARED_KEY_LITE };
+
+/* The service sorts names of headers as .NET's culture does, and newer clients with it; older ones
+ * sort by bytes, Node's as ICU does. These differ only in names with - or _. */
+enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
+
+/* Appends the text to sign. `account`: without -secondary. */
+void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
+                     enum name_order order, struct arena *a, struct strbuf *out);
+
+/* How clients of Azure Batch differ: some sign names of parameters as they send them and not in
+ * lower case, some leave out parameters without a value, and those that send no Content-Length sign
+ * none, or 0. */
+struct batch_signing {
+    bool raw_names, no_blanks;
+    const char *length; /* NULL: as sent */
+};
+void shared_key_batch_text(const struct signed_head *h, const char *account,
+                           const struct batch_signing *how, struct arena *a, struct strbuf *out);
+
+/* What "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..." says; the account in lower case. 0: it
+ * is neither; -1: it is one that lacks something. */
+struct signed_by {
+    enum shared_key_form form;
+    const char *account, *signature;
+};
+int shared_key_read(const char *authorization, struct arena *a, struct signed_by *out);
+
+/* Compares two names of headers in an order; < 0, 0 or > 0. */
+int name_compare(const char *a, const char *b, enum name_order order);
+
+#define SIGNATURE_SIZE 45 /* base64 of 32 bytes, and NUL */
+/* HMAC-SHA256 of a text with an account's key, as base64. */
+void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,
+                    char out[SIGNATURE_SIZE]);
+/* Whether the signature that a client sent is this one, in a time that does not depend on how much
+ * of it is right. A space counts as the + that a client left unescaped in a query. */
+int signature_equals(const char *sent, const char made[SIGNATURE_SIZE]);
+
+#endif

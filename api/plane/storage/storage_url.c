@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/storage/storage_url.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/url.h"
+#include "api/plane/storage/delegation.h"
+#include "api/plane/storage/devstore.h"
+#include "api/plane/storage/roles.h"
+#include "api/plane/storage/shared_key.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
+#include "model/spec.h"
+#include "storage/storage.h"
+
+/* --- taking it apart -------------------------------------------------------------------------- */
+
+static int split_query(struct arena *a, struct storage_url *u, const char *text)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, "&"), name = strcspn(text, "=&");
+        const char *value = name < n ? text + name + 1 : text + n;
+        const char *k = url_decode(a, text, name);
+        const char *v = url_decode(a, value, n - (size_t)(value - text));
+        if (!k || !v || u->n_query == STORAGE_URL_PARAMETERS)
+            return -1;
+        u->query[u->n_query++] = (struct named_value){k, v};
+        text += n + (text[n] == '&');
+    }
+    return 0;
+}
+
+static bool find_account(struct arena *a, const char *own_host, enum share_kind own,
+                         struct storage_url *u)
+{
+    static const struct {
+        const char *label;
+        enum share_kind kind;
+    } services[] = {{".file.", SHARE_FILES}, {".blob.", SHARE_BLOBS}};
+    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
+        size_t n = strcspn(u->authority, ".");
+        if (strncmp(u->authority + n, services[i].label, 6) != 0)
+            continue;
+        u->account = arena_strndup(a, u->authority, n);
+        u->kind = services[i].kind;
+        return true;
+    }
+    size_t n = strcspn(u->path + 1, "/");
+    u->account = arena_lower(a, arena_strndup(a, u->path + 1, n));
+    enum share_kind other = own == SHARE_FILES ? SHARE_BLOBS : SHARE_FILES;
+    u->kind = !own_host || strcasecmp(u->authority, own_host) == 0 ? own : other;
+    u->path += 1 + n;
+    return *u->path == '/';
+}
+
+int storage_url_split(struct arena *a, const char *text, const char *own, enum share_kind kind,
+                      struct storage_url *out)
+{
+    *out = (struct storage_url){.https = strncasecmp(text, "https://", 8) == 0};
+    if (!out->https && strncasecmp(text, "http://", 7) != 0)
+        return -1;
+    const char *host = text + (out->https ? 8 : 7), *path = strchr(host, '/');
+    if (!path)
+        return -1;
+    size_t n = strcspn(path, "?#");
+    out->authority = arena_lower(a, arena_strndup(a, host, (size_t)(path - host)));
+    out->path = url_decode(a, path, n);
+    if (!out->path || split_query(a, out, path[n] == '?' ? path + n + 1 : NULL) < 0)
+        return -1;
+    return find_account(a, own, kind, out) ? 0 : -1;
+}
+
+/* --- who may read it -------------------------------------------------------------------------- */
+
+bool storage_url_is_signed(struct storage *st, struct arena *a, const struct storage_url *u,
+                           const struct sas *s, const struct storage_account *account, bool dev,
+                           struct err *e)
+{
+    struct account_keys keys;
+    struct strbuf text = STRBUF_INIT;
+    bool same = false;
+    if (st_account_keys(st, account->id, &keys, e) < 0)
+        return false;
+    if (dev && strcmp(account->name, DEVSTORE_ACCOUNT) == 0)
+        devstore_key(keys.key[1]);
+    sas_text(s, u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, account->name,
+             sas_path(s, u->path, a), a, &text);
+    for (int i = 0; i < 2 && !same; i++) {
+        char made[SIGNATURE_SIZE];
+        signature_make(keys.key[i], ACCOUNT_KEY_BYTES, text.s, text.len, made);
+        same = signature_equals(s->field[SAS_SIGNATURE], made);
+    }
+    st_account_forget_keys(&keys);
+    strbuf_free(&text);
+    return same;
+}
+
+/* What a URL is to be good for: with a signature that grants each of these, or in a container that
+ * is as public. */
+struct need {
+    const char *grants; /* pairs of a type of resource and a permission, as in srt and sp */
+    enum public_access open;
+    const char *what;
+};
+static const struct need one_blob = {"or", PUBLIC_BLOB, "read"},
+                         all_blobs = {"clor", PUBLIC_CONTAINER, "listed and read"};
+
+static bool is_allowed(const struct sas *s, const struct sas_policy *policy,
+                       const struct need *need, const struct storage_url *u, int64_t now_us,
+                       struct err *e)
+{
+    for (const char *g = need->grants; *g; g += 2) {
+        const char permission[] = {g[1], '\0'};
+        const struct sas_use use = {.now_us = now_us,
+                                    .peer = "127.0.0.1",
+                                    .https = u->https,
+                                    .service = u->kind == SHARE_FILES ? 'f' : 'b',
+                                    .resource_type = g[0],
+                                    .permissions = permission,
+                                    .policy = s->field[SAS_POLICY] ? policy : NULL};
+        if (sas_check(s, &use, e) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Which URL, of what. */
+struct asked_url {
+    const struct storage_url *u;
+    const struct storage_account *account;
+    const struct share *share;
+};
+
+static int is_forbidden(struct err *e, const char *why)
+{
+    return err_set(e, ERR_FORBIDDEN, NULL, "%s", why);
+}
+
+/* Whether somebody who may read it has signed. */
+static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
+                           const struct sas *s, int64_t now_us, struct err *e)
+{
+    const struct directory directory = {access_find, (void *)(uintptr_t)z->access};
+    struct strbuf text = STRBUF_INIT;
+    struct principal who;
+    const char *why;
+    sas_text(s, x->u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, x->account->name,
+             sas_path(s, x->u->path, a), a, &text);
+    bool same = delegation_signed(z->token_key, s, &text);
+    strbuf_free(&text);
+    if (!same)
+        return is_forbidden(e, "the signature of its URL is wrong");
+    int rc = delegation_who(&directory, s, now_us, &who, &why, e);
+    if (rc == 0)
+        return is_forbidden(e, why);
+    rc = rc < 0 ? -1 : roles_read(z->access, a, &who, x->account, x->u->kind, x->share->name, e);
+    if (rc == 0)
+        return err_set(e, ERR_FORBIDDEN, NULL, "%s, who signed its URL, has no role to read it",
+                       who.name);
+    return rc < 0 ? -1 : 0;
+}
+
+/* Whether a key of the account has signed, which has to permit that. */
+static int check_signed(const struct azstorage *z, struct arena *a, const struct asked_url *x,
+                        const struct sas *s, struct err *e)
+{
+    if (account_forbids(x->account, "allowSharedKeyAccess"))
+        return err_set(e, ERR_FORBIDDEN, NULL,
+                       "its URL is signed with a key of the account %s, which permits none "
+                       "(allowSharedKeyAccess)",
+                       x->account->name);
+    if (!storage_url_is_signed(z->storage, a, x->u, s, x->account, true, e))
+        return is_forbidden(e, "the signature of its URL is wrong");
+    return 0;
+}
+
+static int may_read(const struct azstorage *z, struct arena *a, const struct asked_url *x,
+                    const struct need *need, int64_t now_us, struct err *e)
+{
+    struct sas s;
+    struct sas_policy policy = {.permissions = ""};
+    int found = sas_read(x->u->query, x->u->n_query, &s, e);
+    if (found == 0 && x->share->public_access >= need->open &&
+        !account_forbids(x->account, "allowBlobPublicAccess"))
+        return 0;
+    if (found == 0)
+        return is_forbidden(e, "its URL has no signature, and its container is not public");
+    if (found == 1 && (s.kind == SAS_DELEGATED ? check_delegated(z, a, x, &s, now_us, e)
+                                               : check_signed(z, a, x, &s, e)) < 0)
+        return -1;
+    if (found == 1 && (!s.field[SAS_POLICY] || sas_find_policy(&s, x->share->acl, a, &policy)) &&
+        is_allowed(&s, &policy, need, x->u, now_us, e))
+        return 0;
+    return err_set(e, ERR_FORBIDDEN, NULL, "the signature of its URL does not let it be %s",
+                   need->what);
+}
+
+/* --- where it is ------------------------------------------------------------------------------ */
+
+static int not_there(struct err *e)
+{
+    return err_set(e, ERR_FILE_NOT_FOUND, NULL, "it does not exist");
+}
+
+static const char *account_folder(const struct azstorage *z, struct arena *a,
+                                  const struct share *share)
+{
+    return arena_concat(a, z->storage_dir, "/", share->account);
+}
+
+/* Of a share that may be read. */
+static int find_bytes(const struct azstorage *z, struct arena *a, const struct storage_url *u,
+                      const struct share *share, const char *path, struct file_place *out,
+                      struct err *e)
+{
+    struct share_item item;
+    int rc = st_item_get(z->storage, a, share->id, path, &item, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 1 && item.aside)
+        *out = (struct file_place){account_folder(z, a, share), item.aside};
+    else
+        *out = (struct file_place){
+            share_folder(a, z->storage_dir, share->account, u->kind, share->name), path};
+    return 1;
+}
+
+/* 0: there is no such account here. */
+static int find_share(const struct azstorage *z, struct arena *a, const char *account_name,
+                      enum share_kind kind, const char *name, struct storage_account *account,
+                      struct share *share, struct err *e)
+{
+    int rc = st_account_by_name(z->storage, a, account_name, account, e);
+    if (rc <= 0)
+        return rc;
+    rc = *name ? st_share_by_name(z->storage, a, account->id, kind, name, share, e) : 0;
+    if (rc < 0)
+        return -1;
+    if (rc == 1 && share->state == SHARE_THERE)
+        return 1;
+    (void)not_there(e);
+    return -1;
+}
+
+/* Whoever stands for a Batch account has what its auto-storage account's keys allow: no managed
+ * identity is there that could have a role. */
+static int check_owner(const struct storage_account *account, struct err *e)
+{
+    if (!account_forbids(account, "allowSharedKeyAccess"))
+        return 0;
+    return err_set(e, ERR_FORBIDDEN, NULL,
+                   "the auto-storage account %s permits no use of its keys "
+                   "(allowSharedKeyAccess), and there are no managed identities here that could "
+                   "have a role for it; give the URL a signature that was delegated by a login",
+                   account->name);
+}
+
+static struct storage_container container_of(const struct azstorage *z, struct arena *a,
+                                             const struct share *share)
+{
+    return (struct storage_container){
+        .folder = share_folder(a, z->storage_dir, share->account, SHARE_BLOBS, share->name),
+        .aside = account_folder(z, a, share),
+        .share_id = share->id};
+}
+
+int storage_container_open(const struct azstorage *z, struct arena *a, const char *account,
+                           const char *container, struct storage_container *out, struct err *e)
+{
+    struct storage_account found;
+    struct share share;
+    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
+    if (rc == 1 && check_owner(&found, e) < 0)
+        return -1;
+    if (rc == 1)
+        *out = container_of(z, a, &share);
+    return rc;
+}
+
+/* The account and the share of a URL. *rest: what is behind them. */
+static int find_share_of(const struct azstorage *z, struct arena *a, const struct storage_url *u,
+                         struct storage_account *account, struct share *share, const char **rest,
+                         struct err *e)
+{
+    const char *name = u->path + 1;
+    size_t n = strcspn(name, "/");
+    *rest = name + n;
+    return find_share(z, a, u->account, u->kind, arena_strndup(a, name, n), account, share, e);
+}
+
+static bool is_owned(const struct storage_account *account, const char *owner)
+{
+    return owner && strcasecmp(account->name, owner) == 0;
+}
+
+int storage_url_open(const struct azstorage *z, struct arena *a, const char *url, const char *owner,
+                     int64_t now_us, struct file_place *out, struct err *e)
+{
+    struct storage_url u;
+    struct storage_account account;
+    struct share share;
+    const char *rest;
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
+        return 0;
+    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
+    if (rc <= 0)
+        return rc;
+    if (!*rest || !rest[1])
+        return not_there(e);
+    const struct asked_url x = {&u, &account, &share};
+    if ((is_owned(&account, owner) ? check_owner(&account, e)
+                                   : may_read(z, a, &x, &one_blob, now_us, e)) < 0)
+        return -1;
+    return find_bytes(z, a, &u, &share, rest + 1, out, e);
+}
+
+int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
+                         const char *owner, int64_t now_us, struct storage_container *out,
+                         struct err *e)
+{
+    struct storage_url u;
+    struct storage_account account;
+    struct share share;
+    const char *rest;
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0 || u.kind != SHARE_BLOBS)
+        return 0;
+    int rc = find_share_of(z, a, &u, &account, &share, &rest, e);
+    if (rc <= 0)
+        return rc;
+    const struct asked_url x = {&u, &account, &share};
+    if ((is_owned(&account, owner) ? check_owner(&account, e)
+                                   : may_read(z, a, &x, &all_blobs, now_us, e)) < 0)
+        return -1;
+    *out = container_of(z, a, &share);
+    return 1;
+}
+
+/* --- URLs at the daemon itself ---------------------------------------------------------------- */
+
+/* Whatever names the daemon has, it has this one, and a certificate for it. */
+static const char *home_url(struct arena *a, const char *account, const char *container,
+                            const char *query)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "https://%s.blob.core.localhost/", account);
+    url_encode(&b, container, 0);
+    if (*query)
+        strbuf_concat(&b, "?", query);
+    const char *url = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return url;
+}
+
+int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
+                     struct err *e)
+{
+    struct storage_url u;
+    struct storage_account account;
+    if (storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0 || u.kind != SHARE_BLOBS)
+        return 0;
+    int rc = st_account_by_name(z->storage, a, u.account, &account, e);
+    const char *query = strchr(url, '?'), *name = u.path + 1;
+    size_t n = strcspn(name, "/");
+    if (rc == 1)
+        *out = home_url(a, account.name, arena_strndup(a, name, n),
+                        query ? arena_strndup(a, query + 1, strcspn(query + 1, "#")) : "");
+    return rc;
+}
+
+#define HOME_URL_LIFE_US     (INT64_C(24) * 3600 * 1000000)
+#define HOME_URL_SAS_VERSION "2018-03-28"
+
+int storage_container_url(const struct azstorage *z, struct arena *a, const char *account,
+                          const char *container, int64_t now_us, const char **out, struct err *e)
+{
+    struct storage_account found;
+    struct share share;
+    struct account_keys keys;
+    struct strbuf text = STRBUF_INIT, query = STRBUF_INIT;
+    char expiry[TIMEFMT_SIZE], made[SIGNATURE_SIZE];
+    int rc = find_share(z, a, account, SHARE_BLOBS, container, &found, &share, e);
+    if (rc == 1 && check_owner(&found, e) < 0)
+        return -1;
+    if (rc == 1)
+        rc = st_account_keys(z->storage, found.id, &keys, e);
+    if (rc <= 0)
+        return rc;
+    timefmt_seconds(now_us + HOME_URL_LIFE_US, expiry);
+    struct sas s = {.kind = SAS_OF_SERVICE};
+    s.field[SAS_VERSION] = HOME_URL_SAS_VERSION;
+    s.field[SAS_RESOURCE_KIND] = "c";
+    s.field[SAS_PERMISSIONS] = "cw";
+    s.field[SAS_EXPIRY] = expiry;
+    sas_text(&s, SAS_BLOB, found.name, arena_concat(a, "/", share.name), a, &text);
+    signature_make(keys.key[0], ACCOUNT_KEY_BYTES, text.s, text.len, made);
+    st_account_forget_keys(&keys);
+    strbuf_puts(&query, "sv=" HOME_URL_SAS_VERSION "&sr=c&sp=cw&sig=");
+    url_encode(&query, made, 0);
+    strbuf_puts(&query, "&se=");
+    url_encode(&query, expiry, 0);
+    *out = home_url(a, found.name, share.name, query.s);
+    strbuf_free(&text);
+    strbuf_free(&query);
+    return 1;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/plane/storage/write_lock.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "lib/hash.h"
+
+#define BUCKETS 4096
+
+/* A file or blob that somebody changes. */
+struct holder {
+    struct holder *next;       /* in its bucket */
+    struct turn *has;          /* whose turn it is */
+    struct turn *first, **end; /* who waits */
+};
+
+struct turns {
+    struct holder *bucket[BUCKETS];
+    uint64_t ended[BUCKETS]; /* when a turn in it ended last */
+    uint64_t now;            /* counts turns that have ended */
+};
+
+struct turns *turns_create(void)
+{
+    return xcalloc(1, sizeof(struct turns));
+}
+
+void turns_free(struct turns *t)
+{
+    for (int i = 0; t && i < BUCKETS; i++)
+        assert(!t->bucket[i]);
+    free(t);
+}
+
+static size_t bucket_of(int64_t share_id, const char *path)
+{
+    return (text_hash(path, strlen(path)) ^ (uint64_t)share_id) % BUCKETS;
+}
+
+static struct holder **find(struct turns *t, int64_t share_id, const char *path)
+{
+    struct holder **at = &t->bucket[bucket_of(share_id, path)];
+    while (*at && ((*at)->has->share_id != share_id || strcmp((*at)->has->path, path) != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+void turn_want(struct turns *t, struct turn *w)
+{
+    struct holder **at = find(t, w->share_id, w->path), *h = *at;
+    w->next = NULL;
+    if (h) {
+        *h->end = w;
+        h->end = &w->next;
+        return;
+    }
+    *at = h = xcalloc(1, sizeof *h);
+    h->has = w;
+    h->end = &h->first;
+    w->go(w->ctx);
+}
+
+void turn_end(struct turns *t, struct turn *w)
+{
+    struct holder **at = find(t, w->share_id, w->path), *h = *at;
+    assert(h && h->has == w);
+    t->ended[bucket_of(w->share_id, w->path)] = ++t->now;
+    struct turn *next = h->first;
+    if (!next) {
+        *at = h->next;
+        free(h);
+        return;
+    }
+    h->has = next;
+    h->first = next->next;
+    if (!h->first)
+        h->end = &h->first;
+    next->go(next->ctx);
+}
+
+uint64_t turns_now(const struct turns *t)
+{
+    return t->now;
+}
+
+bool turn_was_had(struct turns *t, int64_t share_id, const char *path, uint64_t since)
+{
+    return t->ended[bucket_of(share_id, path)] > since || *find(t, share_id, path);
+}

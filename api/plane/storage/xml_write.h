@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * XML as text. Texts are UTF-8; characters that no XML can hold become '?', and so do bytes that
+ * are no text.
+ */
+#ifndef API_PLANE_STORAGE_XML_WRITE_H
+#define API_PLANE_STORAGE_XML_WRITE_H
+
+#include <stdbool.h>
+
+#include "lib/strbuf.h"
+
+/* With the byte order mark that the service sends. */
+void xml_begin_document(struct strbuf *b);
+void xml_open(struct strbuf *b, const char *name);
+void xml_close(struct strbuf *b, const char *name);
+void xml_escaped(struct strbuf *b, const char *text);
+/* <name>text</name>; NULL: <name />. */
+void xml_element(struct strbuf *b, const char *name, const char *text);
+/* Whether a document can hold the text as it is. */
+bool xml_can_hold(const char *text);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Carries out the steps of a seed as requests (api/http/subrequest.h) in the name of the daemon's
+ * own principal, in the phases of applying.h.
+ *
+ * A small seed without folders is one transaction. Else the groups are in the state "creating" from
+ * ROWS to NOTING, so that the next start removes what a daemon that was killed had not finished
+ * (begin.c).
+ *
+ * The request owns the seed, and its connection is suspended until the reply. All runs on the
+ * loop's thread, but for reading a long text and filling folders, which a thread of the lane does;
+ * the loop leaves `p` alone meanwhile.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "api/access/access.h"
+#include "api/http/auth.h"
+#include "api/http/subrequest.h"
+#include "api/testing/seed/applying.h"
+#include "lib/loop.h"
+#include "model/spec.h"
+#include "scheduler/front/batchai/batchai.h"
+#include "scheduler/scheduler.h"
+#include "storage/folders/change.h"
+#include "storage/packages/packages.h"
+#include "storage/shares/shares.h"
+#include "storage/storage.h"
+
+/* A text of so many bytes is read by the loop itself, in less than a millisecond. */
+#define TEXT_AT_ONCE (16 * 1024)
+
+/* Takes the step to a phase and begins what the phase does: below, with the table of steps. */
+static void enter(struct applying *p, enum applying_phase phase);
+
+/* To `next`, unless p->why says that something is wrong. */
+static void go_on(struct applying *p, enum applying_phase next)
+{
+    if (p->why.code == ERR_NONE)
+        enter(p, next);
+    else
+        enter(p, p->written ? APPLYING_UNDOING : APPLYING_OVER);
+}
+
+/* --- reading, checking ----------------------------------------------------------------------- */
+
+static void read_text(void *ctx)
+{
+    struct applying *p = ctx;
+    const struct strbuf *raw = &p->r->raw;
+    if (seed_doc_read(raw->s ? raw->s : "", raw->len, &p->tree, &p->why) < 0)
+        p->nowhere = true; /* it says where by itself */
+}
+
+static void on_read(void *ctx, enum loop_work_end how)
+{
+    if (how != LOOP_WORK_DONE)
+        applying_stops(ctx);
+    go_on(ctx, APPLYING_CHECKING);
+}
+
+static void read_at_once(struct request *r, void *ctx)
+{
+    (void)r;
+    read_text(ctx);
+    go_on(ctx, APPLYING_CHECKING);
+}
+
+static void begin_reading(struct applying *p)
+{
+    if (p->r->raw.len <= TEXT_AT_ONCE || !loop_work(p->seed->lane, read_text, on_read, p))
+        request_again(p->r, read_at_once, p);
+}
+
+static int log_in(struct applying *p, struct err *e)
+{
+    static const char *const audience[SEED_PLANES] = {[SEED_ARM] = "https://management.azure.com",
+                                                      [SEED_AT_VAULT] = "https://vault.azure.net",
+                                                      [SEED_AT_BATCH] =
+                                                          "https://batch.core.windows.net"};
+    struct principal who;
+    const struct api_config *c = p->r->config;
+    const char *first = p->seed->arm.access->first_id;
+    int seconds;
+    int rc = c->directory->find(c->directory->ctx, first, &who, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The daemon's own principal is gone.");
+    for (int i = 0; i < SEED_PLANES; i++) {
+        char *token = auth_issue(c, &who, who.app_id, audience[i], false, p->r->now_us, &seconds);
+        p->header[i] =
+            (struct named_value){"Authorization", arena_concat(&p->r->arena, "Bearer ", token)};
+        free(token);
+    }
+    return 0;
+}
+
+static const json_t *files_of(const struct seed_step *s)
+{
+    return json_object_get(s->given, s->kind->own[0]);
+}
+
+static enum share_kind kind_of(const struct seed_step *s)
+{
+    return is_kind(s, SEED_SHARE) ? SHARE_FILES : SHARE_BLOBS;
+}
+
+/* What the transaction does not see: files are checked before anything is written. */
+static int check_files(struct applying *p)
+{
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct seed_step *s = &p->steps.items[i];
+        if (s->kind->late && files_of(s) &&
+            seed_files_check(files_of(s), is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
+                             &p->why) < 0)
+            return applying_fails(p, s);
+        p->late = p->late || s->kind->late;
+    }
+    return 0;
+}
+
+static void check(struct applying *p)
+{
+    if (log_in(p, &p->why) < 0)
+        p->nowhere = true;
+    else if (seed_steps_read(&p->r->arena, p->tree, p->subscription, &p->steps, &p->why) == 0)
+        (void)check_files(p); /* p->why says it */
+    go_on(p, APPLYING_ARCHIVING);
+}
+
+/* --- archives, rows -------------------------------------------------------------------------- */
+
+static void on_archives(void *ctx, const struct seed_step *s, const struct err *why)
+{
+    struct applying *p = ctx;
+    if (why) {
+        p->why = *why;
+        p->failed = s;
+        packages_sweep(p->seed->packages);
+    }
+    go_on(p, APPLYING_ROWS);
+}
+
+static void keep_archives(struct applying *p)
+{
+    p->archives = (struct seed_archives){
+        .seed = p->seed, .r = p->r, .steps = &p->steps, .cb = on_archives, .ctx = p};
+    seed_archives_keep(&p->archives);
+}
+
+static void on_rows(struct applying *p)
+{
+    if (p->why.code != ERR_NONE)
+        packages_sweep(p->seed->packages);
+    go_on(p, p->late ? APPLYING_FOLDERS : APPLYING_OVER);
+}
+
+static void make_rows(struct applying *p)
+{
+    rows_make(p, on_rows);
+}
+
+/* --- folders --------------------------------------------------------------------------------- */
+
+/* The row of a step's share or container. A getter. */
+static int find_share(struct applying *p, const struct seed_step *s, struct share *out,
+                      struct err *e)
+{
+    struct storage_account acct;
+    struct storage *st = p->seed->arm.storage;
+    int rc = st_account_by_name(st, &p->r->arena, s->above->name, &acct, e);
+    return rc > 0 ? st_share_by_name(st, &p->r->arena, acct.id, kind_of(s), s->name, out, e) : rc;
+}
+
+static void next_folder(struct request *r, void *ctx);
+
+static void on_folder(void *ctx, struct request *inner)
+{
+    struct applying *p = ctx;
+    if (inner->status >= 400)
+        (void)applying_refused(p, &p->steps.items[p->next - 1], inner);
+    request_again(p->r, next_folder, p);
+}
+
+static void on_made(void *ctx, const struct err *why)
+{
+    struct applying *p = ctx;
+    (void)why; /* its own request will say it */
+    request_again(p->r, next_folder, p);
+}
+
+/* A mount of a seeded cluster has named it, so its folder is being made already. */
+static bool waits_for_folder(struct applying *p, const struct seed_step *s)
+{
+    struct share row;
+    struct err e;
+    if (find_share(p, s, &row, &e) <= 0 || row.state != SHARE_MAKING)
+        return false;
+    shares_when_made(p->seed->shares, row.id, on_made, p);
+    return true;
+}
+
+static void next_folder(struct request *r, void *ctx)
+{
+    struct applying *p = ctx;
+    (void)r;
+    while (p->next < p->steps.n && !p->steps.items[p->next].kind->late)
+        p->next++;
+    if (p->why.code != ERR_NONE || p->next == p->steps.n) {
+        go_on(p, APPLYING_FILLING);
+        return;
+    }
+    if (waits_for_folder(p, &p->steps.items[p->next]))
+        return;
+    const struct seed_step *s = &p->steps.items[p->next++];
+    struct request *one = applying_request(p, &p->r->arena, s, s->given);
+    p->folder[p->n_folders++] = one;
+    request_inner_go(one, on_folder, p);
+}
+
+static void make_folders(struct applying *p)
+{
+    p->folder = arena_alloc(&p->r->arena, (p->steps.n + 1) * sizeof *p->folder);
+    request_again(p->r, next_folder, p);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static int add_fill(struct applying *p, const struct seed_step *s)
+{
+    struct share row;
+    struct arena *a = &p->r->arena;
+    const char *account = arena_lower(a, s->above->name), *dir = p->seed->storage_dir;
+    int rc = find_share(p, s, &row, &p->why);
+    if (rc == 0)
+        err_set(&p->why, ERR_CONFLICT, NULL, "It was deleted while it was seeded.");
+    if (rc <= 0)
+        return applying_fails(p, s);
+    size_t n = json_object_size(files_of(s));
+    p->fill[p->n_fill++] = (struct seed_folder){
+        .path = share_folder(a, dir, account, kind_of(s), arena_lower(a, s->name)),
+        .account = arena_concat(a, dir, "/", account),
+        .share_id = row.id,
+        .what = is_kind(s, SEED_SHARE) ? SEED_SHARE_FILES : SEED_BLOBS,
+        .sync = files_sync(p->seed->files),
+        .time_ns = files_time_ns(p->seed->files),
+        .files = files_of(s),
+        .written = arena_alloc(a, (n + 1) * sizeof *p->fill->written),
+        .step = s};
+    return 0;
+}
+
+static void fill_work(void *ctx)
+{
+    struct applying *p = ctx;
+    for (size_t i = 0; i < p->n_fill; i++)
+        if (seed_files_write(&p->fill[i], &p->why) < 0) {
+            p->failed = p->fill[i].step;
+            break;
+        }
+    for (size_t i = 0; p->failed && i < p->n_fill; i++)
+        seed_files_unwrite(&p->fill[i]); /* the disk may be full, and what follows needs room */
+}
+
+static void on_filled(void *ctx, enum loop_work_end how)
+{
+    if (how != LOOP_WORK_DONE)
+        applying_stops(ctx);
+    go_on(ctx, APPLYING_NOTING);
+}
+
+static void fill(struct applying *p)
+{
+    p->fill = arena_alloc(&p->r->arena, (p->n_folders + 1) * sizeof *p->fill);
+    for (size_t i = 0; i < p->steps.n && !p->failed; i++)
+        if (p->steps.items[i].kind->late && files_of(&p->steps.items[i]))
+            (void)add_fill(p, &p->steps.items[i]);
+    if (p->failed || p->n_fill == 0)
+        go_on(p, APPLYING_NOTING);
+    else if (!loop_work(p->seed->lane, fill_work, on_filled, p))
+        on_filled(p, LOOP_WORK_DROPPED);
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void note(struct applying *p)
+{
+    if (applying_write(p, "seed made", rows_complete) == 0)
+        sched_gate_opened(p->seed->arm.sched);
+    go_on(p, APPLYING_OVER);
+}
+
+static int undo(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    return rows_undo(ctx, e);
+}
+
+static void undo_all(struct applying *p)
+{
+    struct err e;
+    p->burial = (struct burial){.st = p->seed->arm.storage,
+                                .a = &p->r->arena,
+                                .storage_dir = p->seed->storage_dir,
+                                .now_us = p->r->now_us,
+                                .vaults_after = p->vaults_before};
+    if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0) {
+        bury_undo(&p->burial);
+        LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
+    }
+    batchai_wake_burials(p->seed->arm.front);
+    sched_gate_opened(p->seed->arm.sched);
+    enter(p, APPLYING_OVER);
+}
+
+static REPLIED refuse(struct applying *p)
+{
+    struct err e = p->why;
+    if (!p->nowhere)
+        seed_say_place(p->r, p->failed ? &p->failed->at : &p->steps.at, &e);
+    return reply_err(p->r, &e);
+}
+
+static REPLIED done(struct applying *p)
+{
+    LOG_INFO(p->r->config->log, "testing.seeded", LF_INT("groups", (int64_t)p->groups),
+             LF_INT("resources", (int64_t)p->steps.n));
+    return reply_json(p->r, 200,
+                      json_pack("{s:I, s:I}", "resourceGroups", (json_int_t)p->groups, "resources",
+                                (json_int_t)p->steps.n));
+}
+
+static void answer(struct applying *p)
+{
+    request_finish(p->r, p->why.code == ERR_NONE ? done(p) : refuse(p));
+}
+
+/* --- the phases ------------------------------------------------------------------------------ */
+
+#define BIT(phase) (1U << (phase))
+
+static const struct {
+    void (*begin)(struct applying *p); /* what the phase does */
+    unsigned next;                     /* the phases that may follow */
+} phases[] = {
+    [APPLYING_READING] = {begin_reading, BIT(APPLYING_CHECKING) | BIT(APPLYING_OVER)},
+    [APPLYING_CHECKING] = {check, BIT(APPLYING_ARCHIVING) | BIT(APPLYING_OVER)},
+    [APPLYING_ARCHIVING] = {keep_archives, BIT(APPLYING_ROWS) | BIT(APPLYING_OVER)},
+    [APPLYING_ROWS] = {make_rows,
+                       BIT(APPLYING_FOLDERS) | BIT(APPLYING_UNDOING) | BIT(APPLYING_OVER)},
+    [APPLYING_FOLDERS] = {make_folders, BIT(APPLYING_FILLING) | BIT(APPLYING_UNDOING)},
+    [APPLYING_FILLING] = {fill, BIT(APPLYING_NOTING) | BIT(APPLYING_UNDOING)},
+    [APPLYING_NOTING] = {note, BIT(APPLYING_OVER) | BIT(APPLYING_UNDOING)},
+    [APPLYING_UNDOING] = {undo_all, BIT(APPLYING_OVER)},
+    [APPLYING_OVER] = {answer, 0},
+};
+static_assert(sizeof phases / sizeof phases[0] == APPLYING_OVER + 1, "a row a phase");
+
+/* What holds when a phase begins. */
+static void check_phase(const struct applying *p)
+{
+    if (p->phase == APPLYING_OVER)
+        return;
+    assert((p->why.code != ERR_NONE) == (p->phase == APPLYING_UNDOING));
+    assert(p->written == (p->phase > APPLYING_ROWS));
+    assert(p->late || p->phase <= APPLYING_ROWS);
+}
+
+static void enter(struct applying *p, enum applying_phase phase)
+{
+    assert(phases[p->phase].next & BIT(phase));
+    p->phase = phase;
+    check_phase(p);
+    phases[phase].begin(p);
+}
+
+static void applying_free(void *ctx)
+{
+    struct applying *p = ctx;
+    for (size_t i = 0; i < p->n_folders; i++)
+        request_inner_end(p->folder[i]);
+    json_decref(p->tree);
+    free(p);
+}
+
+struct replied *seed_apply(struct request *r, const struct seed *seed)
+{
+    struct err e;
+    const char *subscription = request_query(r, "subscription");
+    if (subscription && !guid_valid(subscription)) {
+        err_set(&e, ERR_INVALID_QUERY, "subscription", "subscription is '%.100s', and no GUID.",
+                subscription);
+        return reply_err(r, &e);
+    }
+    struct applying *p = xcalloc(1, sizeof *p);
+    *p = (struct applying){.r = r,
+                           .seed = seed,
+                           .subscription =
+                               subscription ? subscription : seed->arm.access->subscription_id};
+    request_keep(r, p, applying_free);
+    struct replied *token = reply_later(r);
+    begin_reading(p); /* the first phase */
+    return token;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A seed that is being carried out: what apply.c and rows.c share.
+ *
+ *   READING -> CHECKING -> ARCHIVING -> ROWS -> FOLDERS -> FILLING -> NOTING -> OVER
+ *                                        |         |          |         |        ^
+ *                                        '---------+----------+---------+-> UNDOING
+ *
+ *   READING    the text is parsed
+ *   CHECKING   the daemon's principal logs in; steps are read, and files checked
+ *   ARCHIVING  the archives of packages are kept
+ *   ROWS       all that is only rows is made (rows.c)
+ *   FOLDERS    the folders of shares and containers are made, one after the other
+ *   FILLING    files are written into them
+ *   NOTING     what is noted of files is written; the groups are there
+ *   UNDOING    something of the seed is there, and goes again
+ *   OVER       the reply is finished
+ *
+ * A seed without folders that fits into one turn of the loop goes from ROWS to OVER. An error leads
+ * to OVER as long as nothing of the seed is there, and to UNDOING later.
+ */
+#ifndef API_TESTING_SEED_APPLYING_H
+#define API_TESTING_SEED_APPLYING_H
+
+#include "api/testing/seed/detach_group.h"
+#include "api/testing/seed/steps.h"
+
+enum { SEED_PLANES = 3 };
+
+enum applying_phase {
+    APPLYING_READING,
+    APPLYING_CHECKING,
+    APPLYING_ARCHIVING,
+    APPLYING_ROWS,
+    APPLYING_FOLDERS,
+    APPLYING_FILLING,
+    APPLYING_NOTING,
+    APPLYING_UNDOING,
+    APPLYING_OVER
+};
+
+struct applying {
+    struct request *r;
+    enum applying_phase phase;
+    const struct seed *seed;
+    const char *subscription; /* of groups at the top */
+    json_t *tree;             /* owned */
+    struct seed_steps steps;
+    const struct seed_step *failed; /* where `why` is from; NULL: steps.at */
+    struct err why;
+    bool nowhere; /* `why` is from no place of the seed */
+    size_t groups;
+    struct named_value header[SEED_PLANES]; /* Authorization */
+    bool late; /* something is behind the first transaction, so groups are "creating" meanwhile */
+
+    /* rows.c */
+    bool sliced;                   /* it is too large for one turn of the loop */
+    bool written;                  /* something of it is there: it has to be undone if it fails */
+    int room;                      /* st_room_keep(); -1: none is kept */
+    int64_t vaults_before;         /* the id of the last vault that was there before */
+    size_t at;                     /* steps that were taken, first forth, then back */
+    const struct seed_step *group; /* that was looked at last in this turn */
+    void (*made)(struct applying *p);
+
+    /* apply.c */
+    size_t next;
+    struct request **folder; /* requests for folders; owned */
+    size_t n_folders;
+    struct seed_folder *fill;
+    size_t n_fill;
+    struct seed_archives archives;
+    struct burial burial; /* of what is undone */
+};
+
+/* applying.c: the request of a step, in the name of the daemon's own principal. Everything is
+ * borrowed. */
+struct request *applying_request(struct applying *p, struct arena *a, const struct seed_step *s,
+                                 const json_t *given);
+/* -1: p->why is from this step; and what the handler of it answered, as an error of ours. */
+int applying_fails(struct applying *p, const struct seed_step *s);
+int applying_refused(struct applying *p, const struct seed_step *s, const struct request *inner);
+/* Writes in one transaction. -1: p->why says why, and nothing of it is there. */
+int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p));
+void applying_stops(struct applying *p);
+
+static inline bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
+{
+    return s->kind == &seed_kinds[kind];
+}
+
+/* rows.c: makes all that is only rows. `made` is called once, perhaps at once: with p->why, if it
+ * failed; then p->written says whether something of it is there. */
+void rows_make(struct applying *p, void (*made)(struct applying *p));
+/* The end of a seed, inside a transaction: see apply.c. */
+int rows_complete(struct applying *p);
+/* Removes the groups of a seed and what is in them, inside a transaction. */
+int rows_undo(struct applying *p, struct err *e) MUST_CHECK;
+
+#endif

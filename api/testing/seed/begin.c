@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a daemon that was killed has left of seeds and resets. A seed that was not finished goes, as
+ * by a reset. A reset renames folders before it is written down, so a folder may be called as if
+ * its account were buried: it gets its name back.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/testing/seed/detach_group.h"
+#include "api/testing/seed/steps.h"
+#include "lib/fs.h"
+#include "lib/log.h"
+#include "model/spec.h"
+#include "storage/seeding.h"
+#include "storage/storage.h"
+
+/* --- seeds ------------------------------------------------------------------------------------ */
+
+struct beginning {
+    struct burial burial;
+    const struct log *log;
+};
+
+static int bury_unmade(struct storage *st, void *ctx, struct err *e)
+{
+    struct beginning *b = ctx;
+    struct resource_group *rows;
+    size_t n;
+    if (st_group_unmade(st, b->burial.a, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        LOG_WARN(b->log, "testing.seed_unfinished", LF_STR("subscription", rows[i].subscription),
+                 LF_STR("group", rows[i].name));
+        if (bury_group_alone(&b->burial, &rows[i], e) < 0)
+            return -1;
+    }
+    return seed_subscriptions_begin(st, b->burial.a, e);
+}
+
+/* --- folders ---------------------------------------------------------------------------------- */
+
+/* Only what is empty. */
+static void remove_empty(const char *path)
+{
+    const char *const inside[] = {SHARE_ASIDE, SHARE_BLOCKS,
+                                  enum_to_name(share_kind_names, SHARE_FILES),
+                                  enum_to_name(share_kind_names, SHARE_BLOBS)};
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        char *below = fs_join(path, inside[i]);
+        (void)rmdir(below);
+        free(below);
+    }
+    (void)rmdir(path);
+}
+
+/* "NAME#ID" */
+static int look(struct beginning *b, const char *folder, struct err *e)
+{
+    struct storage_account acct;
+    const char *mark = strchr(folder, '#');
+    const char *name = arena_strndup(b->burial.a, folder, (size_t)(mark - folder));
+    const char *from = arena_concat(b->burial.a, b->burial.storage_dir, "/", folder);
+    const char *to = arena_concat(b->burial.a, b->burial.storage_dir, "/", name);
+    int rc = st_account_by_id(b->burial.st, b->burial.a, strtoll(mark + 1, NULL, 10), &acct, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0)
+        remove_empty(from);
+    else if (strcasecmp(acct.name, name) == 0 &&
+             renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0)
+        LOG_WARN(b->log, "testing.folder_not_renamed", LF_STR("folder", from),
+                 LF_STR("why", strerror(errno)));
+    return 0;
+}
+
+static int look_at_folders(struct beginning *b, struct err *e)
+{
+    DIR *d = opendir(b->burial.storage_dir);
+    int rc = 0;
+    for (const struct dirent *de; rc == 0 && d && (de = readdir(d));)
+        if (de->d_name[0] != '.' && strchr(de->d_name, '#'))
+            rc = look(b, de->d_name, e);
+    if (d)
+        closedir(d);
+    return rc;
+}
+
+int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, const struct log *log,
+               struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    struct beginning b = {
+        .burial = {.st = st, .a = &a, .storage_dir = storage_dir, .now_us = now_us}, .log = log};
+    int rc = look_at_folders(&b, e);
+    if (rc == 0 && st_tx(st, "unfinished seeds", bury_unmade, &b, e) < 0) {
+        bury_undo(&b.burial);
+        rc = -1;
+    }
+    arena_free(&a);
+    return rc;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/testing/seed/detach_group.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "storage/burial.h"
+#include "storage/changes.h"
+
+#define ROWS_AT_ONCE 100
+
+/* An account without a share has no folder. */
+static int rename_folder(struct burial *b, const struct storage_account *acct, struct err *e)
+{
+    struct renamed *one = arena_alloc(b->a, sizeof *one);
+    *one = (struct renamed){
+        .from = arena_concat(b->a, b->storage_dir, "/", arena_lower(b->a, acct->name)),
+        .to = arena_printf(b->a, "%s/%s#%lld", b->storage_dir, arena_lower(b->a, acct->name),
+                           (long long)acct->id),
+        .next = b->renamed};
+    if (rename(one->from, one->to) == 0)
+        b->renamed = one;
+    else if (errno != ENOENT)
+        return err_errno(e, ERR_IO, "the folder of the storage account %s cannot be renamed",
+                         acct->name);
+    return 0;
+}
+
+static int rename_folders(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    struct storage_account *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    while (n > 0) {
+        if (st_account_list(b->st, b->a, g->subscription, g->id, after, ROWS_AT_ONCE, &rows, &n,
+                            e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if (rename_folder(b, &rows[i], e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int bury_group(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    return rename_folders(b, g, e) < 0 ? -1 : st_group_bury(b->st, g->id, b->now_us, e);
+}
+
+int bury_deleted(struct burial *b, const char *subscription, const char *group, struct err *e)
+{
+    return st_vaults_bury(b->st, subscription, group, b->vaults_after, b->now_us, e);
+}
+
+int bury_group_alone(struct burial *b, const struct resource_group *g, struct err *e)
+{
+    const char *scope =
+        arena_concat(b->a, "/subscriptions/", g->subscription, "/resourceGroups/", g->name);
+    return bury_deleted(b, g->subscription, g->name, e) < 0 || st_roles_bury(b->st, scope, e) < 0 ||
+                   st_changes_forget(b->st, scope, e) < 0
+               ? -1
+               : bury_group(b, g, e);
+}
+
+void bury_undo(struct burial *b)
+{
+    for (const struct renamed *one = b->renamed; one; one = one->next)
+        (void)rename(one->to, one->from); /* where it cannot, the share is there and empty */
+    b->renamed = NULL;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kinds of resources of a seed, and their order.
+ */
+#include <string.h>
+
+#include "api/testing/seed/steps.h"
+#include "lib/strbuf.h"
+
+#define PROVIDERS        "/providers/"
+#define ROLE_ASSIGNMENTS PROVIDERS "Microsoft.Authorization/roleAssignments/"
+
+const struct seed_kind seed_kinds[SEED_KINDS] = {
+    [SEED_SUBSCRIPTION_ROLE] = {.collection = "roles",
+                                .below = ROLE_ASSIGNMENTS,
+                                .version = "2022-04-01",
+                                .own = {"scope"}},
+    [SEED_GROUP] = {.collection = "groups",
+                    .below = "/resourceGroups/",
+                    .version = "2019-10-01",
+                    .own = {"deleted"}},
+    [SEED_WORKSPACE] = {.collection = "workspaces",
+                        .above = SEED_GROUP,
+                        .below = PROVIDERS "Microsoft.BatchAI/workspaces/",
+                        .version = "2018-05-01"},
+    [SEED_FILE_SERVER] = {.collection = "fileServers",
+                          .above = SEED_WORKSPACE,
+                          .below = "/fileServers/",
+                          .version = "2018-05-01"},
+    [SEED_CLUSTER] = {.collection = "clusters",
+                      .above = SEED_WORKSPACE,
+                      .below = "/clusters/",
+                      .version = "2018-05-01"},
+    [SEED_EXPERIMENT] = {.collection = "experiments",
+                         .above = SEED_WORKSPACE,
+                         .below = "/experiments/",
+                         .version = "2018-05-01"},
+    [SEED_JOB] = {.collection = "jobs",
+                  .above = SEED_EXPERIMENT,
+                  .below = "/jobs/",
+                  .version = "2018-05-01",
+                  .own = {"state"}},
+    [SEED_ACCOUNT] = {.collection = "storageAccounts",
+                      .above = SEED_GROUP,
+                      .below = PROVIDERS "Microsoft.Storage/storageAccounts/",
+                      .version = "2022-09-01",
+                      .own = {"keys"}},
+    [SEED_CONTAINER] = {.collection = "containers",
+                        .above = SEED_ACCOUNT,
+                        .below = "/blobServices/default/containers/",
+                        .version = "2022-09-01",
+                        .late = true,
+                        .own = {"blobs"}},
+    [SEED_SHARE] = {.collection = "shares",
+                    .above = SEED_ACCOUNT,
+                    .below = "/fileServices/default/shares/",
+                    .version = "2022-09-01",
+                    .late = true,
+                    .own = {"files"}},
+    [SEED_VAULT] = {.collection = "vaults",
+                    .above = SEED_GROUP,
+                    .below = PROVIDERS "Microsoft.KeyVault/vaults/",
+                    .version = "2022-07-01",
+                    .own = {"deleted"}},
+    [SEED_SECRET] = {.collection = "secrets",
+                     .above = SEED_VAULT,
+                     .plane = SEED_AT_VAULT,
+                     .below = "/secrets/",
+                     .version = "7.4",
+                     .own = {"version", "versions", "deleted"}},
+    [SEED_BATCH_ACCOUNT] = {.collection = "batchAccounts",
+                            .above = SEED_GROUP,
+                            .below = PROVIDERS "Microsoft.Batch/batchAccounts/",
+                            .version = "2022-10-01",
+                            .own = {"keys"}},
+    [SEED_BATCH_CERTIFICATE] = {.collection = "certificates",
+                                .above = SEED_BATCH_ACCOUNT,
+                                .plane = SEED_AT_BATCH,
+                                .below = "/certificates",
+                                .version = "2024-02-01.19.0",
+                                .posted = "thumbprint"},
+    [SEED_APPLICATION] = {.collection = "applications",
+                          .above = SEED_BATCH_ACCOUNT,
+                          .below = "/applications/",
+                          .version = "2022-10-01"},
+    [SEED_PACKAGE] = {.collection = "packages",
+                      .above = SEED_APPLICATION,
+                      .below = "/versions/",
+                      .version = "2022-10-01",
+                      .unasked = true,
+                      .own = {"base64", "activated"}},
+    [SEED_BATCH_POOL] = {.collection = "pools",
+                         .above = SEED_BATCH_ACCOUNT,
+                         .plane = SEED_AT_BATCH,
+                         .below = "/pools",
+                         .version = "2024-02-01.19.0",
+                         .posted = "id"},
+    [SEED_BATCH_SCHEDULE] = {.collection = "jobSchedules",
+                             .above = SEED_BATCH_ACCOUNT,
+                             .plane = SEED_AT_BATCH,
+                             .below = "/jobschedules",
+                             .version = "2024-02-01.19.0",
+                             .posted = "id",
+                             .own = {"state"}},
+    [SEED_BATCH_JOB] = {.collection = "jobs",
+                        .above = SEED_BATCH_ACCOUNT,
+                        .plane = SEED_AT_BATCH,
+                        .below = "/jobs",
+                        .version = "2024-02-01.19.0",
+                        .posted = "id",
+                        .own = {"state"}},
+    [SEED_BATCH_TASK] = {.collection = "tasks",
+                         .above = SEED_BATCH_JOB,
+                         .plane = SEED_AT_BATCH,
+                         .below = "/tasks",
+                         .version = "2024-02-01.19.0",
+                         .posted = "id",
+                         .own = {"state", "files"}},
+    [SEED_ROLE] = {.collection = "roles",
+                   .above = SEED_GROUP,
+                   .below = ROLE_ASSIGNMENTS,
+                   .version = "2022-04-01",
+                   .own = {"scope"}},
+};
+
+const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind)
+{
+    while (s && s->kind != &seed_kinds[kind])
+        s = s->above;
+    return s;
+}
+
+static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
+{
+    bool at_top = child == SEED_GROUP || child == SEED_SUBSCRIPTION_ROLE;
+    return !at_top && seed_kinds[child].above == of;
+}
+
+bool seed_kind_named(enum seed_kind_id of, const char *member)
+{
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (is_child((enum seed_kind_id)k, of) && strcmp(seed_kinds[k].collection, member) == 0)
+            return true;
+    return false;
+}
+
+bool seed_is_own(const struct seed_kind *kind, const char *member)
+{
+    for (size_t i = 0; kind->own[i]; i++)
+        if (strcmp(kind->own[i], member) == 0)
+            return true;
+    return seed_kind_named((enum seed_kind_id)(kind - seed_kinds), member);
+}
+
+/* --- a tree as steps ---------------------------------------------------------------------------
+ */
+
+struct walk {
+    struct arena *a;
+    const char *subscription;
+    struct seed_steps *out;
+};
+
+static int down(struct walk *w, const char *step, struct err *e)
+{
+    if (w->out->at.n == SEED_STEPS_MAX)
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "It is nested too deep.");
+    w->out->at.step[w->out->at.n++] = arena_strdup(w->a, step);
+    return 0;
+}
+
+/* Steps keep their place as others are added: they point to each other. */
+static size_t count(const json_t *tree, int depth)
+{
+    const char *name;
+    json_t *v;
+    size_t n = 1;
+    if (depth < SEED_DEPTH_MAX)
+        json_object_foreach((json_t *)tree, name, v)
+            n += count(v, depth + 1);
+    return n;
+}
+
+static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+                     const struct seed_step *above, struct err *e);
+
+/* What bodies of the resource manager's requests have at their top. Requests with others are taken,
+ * as the service takes them; in a seed it would be a collection that is misspelt. */
+static bool is_of_body(const char *member)
+{
+    static const char *const known[] = {"location", "tags",     "properties", "sku",
+                                        "kind",     "identity", "zones",      "plan",
+                                        "id",       "name",     "type",       "managedBy"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], member) == 0)
+            return true;
+    return false;
+}
+
+/* "location, tags, properties, fileServers, clusters, experiments" */
+static const char *taken_by(struct arena *a, const struct seed_kind *kind)
+{
+    enum seed_kind_id of = (enum seed_kind_id)(kind - seed_kinds);
+    const char *text = "location, tags, properties";
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (is_child((enum seed_kind_id)k, of))
+            text = arena_concat(a, text, ", ", seed_kinds[k].collection);
+    for (size_t i = 0; kind->own[i]; i++)
+        text = arena_concat(a, text, ", ", kind->own[i]);
+    return text;
+}
+
+static int members_are_known(struct walk *w, const struct seed_step *s, struct err *e)
+{
+    const char *name;
+    json_t *v;
+    if (s->kind->plane != SEED_ARM || s->kind->unasked)
+        return 0;
+    json_object_foreach((json_t *)s->given, name, v) {
+        if (is_of_body(name) || seed_is_own(s->kind, name))
+            continue;
+        (void)down(w, name, e);
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "'%.100s' is not known here; it takes %s.",
+                       name, taken_by(w->a, s->kind));
+    }
+    return 0;
+}
+
+static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
+{
+    enum seed_kind_id of = (enum seed_kind_id)(s->kind - seed_kinds);
+    if (members_are_known(w, s, e) < 0)
+        return -1;
+    for (int k = 0; k < SEED_KINDS; k++) {
+        const json_t *named = json_object_get(s->given, seed_kinds[k].collection);
+        if (!is_child(k, of) || !named)
+            continue;
+        if (walk_kind(w, (enum seed_kind_id)k, named, s, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* On success w->out->at is as before; else it says where. */
+static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+                     const struct seed_step *above, struct err *e)
+{
+    const char *name;
+    json_t *given;
+    size_t here = w->out->at.n;
+    if (down(w, seed_kinds[k].collection, e) < 0)
+        return -1;
+    if (!json_is_object(named))
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "%s holds resources by name.",
+                       seed_kinds[k].collection);
+    json_object_foreach((json_t *)named, name, given) {
+        if (down(w, name, e) < 0)
+            return -1;
+        if (!json_is_object(given))
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is to be a mapping: the body of the request that makes it.",
+                           name);
+        struct seed_step *s = &w->out->items[w->out->n++];
+        *s = (struct seed_step){.kind = &seed_kinds[k],
+                                .above = above,
+                                .name = arena_strdup(w->a, name),
+                                .subscription = w->subscription,
+                                .given = given,
+                                .at = w->out->at};
+        if (walk_children(w, s, e) < 0)
+            return -1;
+        w->out->at.n = here + 1;
+    }
+    w->out->at.n = here;
+    return 0;
+}
+
+/* {"groups": ..., "roles": ...}, with other members than `also` refused. */
+static int walk_top(struct walk *w, const json_t *o, const char *const *also, struct err *e)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)o, name, v) {
+        const char *const *known = also;
+        while (*known && strcmp(*known, name) != 0)
+            known++;
+        if (!*known && strcmp(name, "groups") != 0 && strcmp(name, "roles") != 0) {
+            (void)down(w, name, e);
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is not known here; it takes groups, roles%s%s.", name,
+                           also[0] ? " and " : "", also[0] ? also[0] : "");
+        }
+    }
+    const json_t *groups = json_object_get(o, "groups"), *roles = json_object_get(o, "roles");
+    return (groups && walk_kind(w, SEED_GROUP, groups, NULL, e) < 0) ||
+                   (roles && walk_kind(w, SEED_SUBSCRIPTION_ROLE, roles, NULL, e) < 0)
+               ? -1
+               : 0;
+}
+
+static int walk_subscriptions(struct walk *w, const json_t *all, struct err *e)
+{
+    static const char *const also[] = {"displayName", NULL};
+    const char *guid;
+    json_t *one;
+    if (down(w, "subscriptions", e) < 0)
+        return -1;
+    if (!json_is_object(all))
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "subscriptions holds them by their ids.");
+    json_object_foreach((json_t *)all, guid, one) {
+        if (down(w, guid, e) < 0)
+            return -1;
+        if (!guid_valid(guid) || !json_is_object(one))
+            return err_set(e, ERR_INVALID_CONTENT, NULL,
+                           "'%.100s' is to be the GUID of a subscription, with a mapping.", guid);
+        w->subscription = arena_strdup(w->a, guid);
+        if (walk_top(w, one, also, e) < 0)
+            return -1;
+        w->out->at.n--;
+    }
+    w->out->at.n--;
+    return 0;
+}
+
+int seed_steps_read(struct arena *a, const json_t *tree, const char *subscription,
+                    struct seed_steps *out, struct err *e)
+{
+    static const char *const also[] = {"subscriptions", NULL};
+    struct walk w = {.a = a, .subscription = subscription, .out = out};
+    *out = (struct seed_steps){.n = 0};
+    out->items = arena_alloc(a, count(tree, 0) * sizeof *out->items);
+    const json_t *all = json_object_get(tree, "subscriptions");
+    return walk_top(&w, tree, also, e) < 0 || (all && walk_subscriptions(&w, all, e) < 0) ? -1 : 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is noted beside the bytes of a file or blob, in a seed and in a dump.
+ */
+#include <sodium.h>
+#include <string.h>
+
+#include "api/testing/seed/steps.h"
+#include "lib/jsontext.h"
+#include "model/metadata.h"
+#include "storage/storage.h"
+
+#define APPEND_BLOB "AppendBlob"
+
+static const char *const headers[] = {"Content-Type", "Content-Encoding", "Content-Language",
+                                      "Content-Disposition", "Cache-Control"};
+
+/* --- what may be noted ------------------------------------------------------------------------ */
+
+static bool header_ok(const char *name, const json_t *v)
+{
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (strcmp(headers[i], name) == 0)
+            return metadata_value_ok(json_string_value(v));
+    return false;
+}
+
+static bool metadata_ok(const char *name, const json_t *v)
+{
+    return metadata_name_shown(name) && metadata_value_ok(json_string_value(v));
+}
+
+static bool tag_ok(const char *name, const json_t *v)
+{
+    return *name && metadata_value_ok(json_string_value(v));
+}
+
+static bool type_ok(const char *name, const json_t *v)
+{
+    (void)name;
+    const char *type = json_string_value(v);
+    return type && (strcmp(type, APPEND_BLOB) == 0 || strcmp(type, "BlockBlob") == 0);
+}
+
+static bool text_ok(const char *name, const json_t *v)
+{
+    (void)name;
+    return json_is_string(v);
+}
+
+/* As the header has it: 16 bytes as base64. */
+static bool md5_ok(const char *name, const json_t *v)
+{
+    unsigned char md5[16];
+    size_t n = 0;
+    (void)name;
+    return json_is_string(v) &&
+           sodium_base642bin(md5, sizeof md5, json_string_value(v), json_string_length(v), NULL, &n,
+                             NULL, sodium_base64_VARIANT_ORIGINAL) == 0 &&
+           n == sizeof md5;
+}
+
+/* `each`: it is an object, with such members. */
+static const struct note {
+    const char *name;
+    bool each, blobs_only;
+    bool (*ok)(const char *name, const json_t *v);
+    const char *right;
+} notes[] = {
+    {"text", false, false, text_ok, "a text"},
+    {"base64", false, false, text_ok, "a text"},
+    {"properties", true, false, header_ok,
+     "texts by Content-Type, Content-Encoding, Content-Language, Content-Disposition and "
+     "Cache-Control"},
+    {"metadata", true, false, metadata_ok, "texts by names of letters, digits and _"},
+    {"tags", true, true, tag_ok, "texts by name"},
+    {"contentMD5", false, true, md5_ok, "16 bytes as base64"},
+    {"type", false, true, type_ok, "BlockBlob or " APPEND_BLOB},
+};
+
+static const struct note *note_of(const char *name, enum seed_files what)
+{
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (strcmp(notes[i].name, name) == 0 && (!notes[i].blobs_only || what == SEED_BLOBS) &&
+            (i < 2 || what != SEED_TASK_FILES))
+            return &notes[i];
+    return NULL;
+}
+
+static bool note_ok(const struct note *n, const json_t *v)
+{
+    const char *name;
+    json_t *one;
+    if (!n->each)
+        return n->ok("", v);
+    json_object_foreach((json_t *)v, name, one) {
+        if (!n->ok(name, one))
+            return false;
+    }
+    return json_is_object(v);
+}
+
+int seed_note_check(const char *path, const json_t *v, enum seed_files what, struct err *e)
+{
+    const char *name;
+    json_t *one;
+    json_object_foreach((json_t *)v, name, one) {
+        const struct note *n = note_of(name, what);
+        if (!n)
+            return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                           "'%.200s' has '%.60s', which is not known.", path, name);
+        if (!note_ok(n, one))
+            return err_set(e, ERR_INVALID_PROPERTY, NULL, "%s of '%.200s' must be %s.", name, path,
+                           n->right);
+    }
+    return 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static const char *text_of(struct arena *a, const json_t *v)
+{
+    if (json_object_size(v) == 0)
+        return NULL;
+    char *text = jsontext(v);
+    const char *kept = arena_strdup(a, text);
+    free(text);
+    return kept;
+}
+
+static enum blob_type type_of(const json_t *v, enum seed_files what)
+{
+    const char *type = json_string_value(json_object_get(v, "type"));
+    if (what != SEED_BLOBS)
+        return BLOB_NONE;
+    return type && strcmp(type, APPEND_BLOB) == 0 ? BLOB_APPEND : BLOB_BLOCK;
+}
+
+static bool has_notes(const json_t *v)
+{
+    return json_object_size(v) > 1;
+}
+
+int seed_notes_write(struct storage *st, struct arena *a, const struct seed_folder *f,
+                     int64_t now_us, struct err *e)
+{
+    const char *path;
+    json_t *v;
+    const struct seed_written *w = f->written;
+    json_object_foreach((json_t *)f->files, path, v) {
+        const struct share_item i = {.share_id = f->share_id,
+                                     .path = path,
+                                     .aside = *w->aside ? w->aside : NULL,
+                                     .type = type_of(v, f->what),
+                                     .inode = w->inode,
+                                     .size = w->size,
+                                     .mtime_ns = w->mtime_ns,
+                                     .revision = now_us,
+                                     .properties = text_of(a, json_object_get(v, "properties")),
+                                     .metadata = text_of(a, json_object_get(v, "metadata")),
+                                     .tags = text_of(a, json_object_get(v, "tags")),
+                                     .md5 = json_string_value(json_object_get(v, "contentMD5")),
+                                     .lease_state = LEASE_AVAILABLE,
+                                     .created_us = now_us};
+        if ((has_notes(v) || i.aside) && st_item_put(st, &i, e) < 0)
+            return -1;
+        w++;
+    }
+    return 0;
+}
+
+/* --- in a dump -------------------------------------------------------------------------------- */
+
+static void add_text(json_t *to, const char *name, const char *json)
+{
+    json_t *v = json ? json_loads(json, 0, NULL) : NULL;
+    if (v)
+        json_object_set_new(to, name, v);
+}
+
+void seed_notes_add(json_t *files, const struct share_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct share_item *x = &items[i];
+        json_t *v = json_object_get(files, x->path);
+        bool plain =
+            !x->properties && !x->metadata && !x->tags && !x->md5 && x->type != BLOB_APPEND;
+        if (!v || plain)
+            continue;
+        if (json_is_string(v)) {
+            json_object_set_new(files, x->path, json_pack("{s:O}", "text", v));
+            v = json_object_get(files, x->path);
+        }
+        add_text(v, "properties", x->properties);
+        add_text(v, "metadata", x->metadata);
+        add_text(v, "tags", x->tags);
+        if (x->md5)
+            json_object_set_new(v, "contentMD5", json_string(x->md5));
+        if (x->type == BLOB_APPEND)
+            json_object_set_new(v, "type", json_string(APPEND_BLOB));
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The request that makes a resource of a seed: where it goes, and its body.
+ */
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/testing/seed/steps.h"
+#include "lib/jsontext.h"
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+static const char *escaped(struct arena *a, const char *name)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (const char *c = name; *c; c++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~$", *c))
+            strbuf_putc(&b, *c);
+        else
+            strbuf_printf(&b, "%%%02X", (unsigned)(unsigned char)*c);
+    const char *out = arena_strdup(a, b.s ? b.s : "");
+    strbuf_free(&b);
+    return out;
+}
+
+/* A text with the subscription's id in its place. */
+static const char *filled(struct arena *a, const char *text, const char *subscription)
+{
+    struct strbuf out = STRBUF_INIT;
+    for (const char *at; (at = strstr(text, SEED_SUBSCRIPTION));
+         text = at + strlen(SEED_SUBSCRIPTION)) {
+        strbuf_add(&out, text, (size_t)(at - text));
+        strbuf_puts(&out, subscription);
+    }
+    strbuf_puts(&out, text);
+    const char *kept = arena_strdup(a, out.s ? out.s : "");
+    strbuf_free(&out);
+    return kept;
+}
+
+static const char *path_of(struct arena *a, const struct seed_step *s);
+
+/* What is above a role, at which it is assigned unless it says another scope there. */
+static const char *scope_above(struct arena *a, const struct seed_step *s)
+{
+    return s->above ? path_of(a, s->above) : arena_concat(a, "/subscriptions/", s->subscription);
+}
+
+static const char *scope_of(struct arena *a, const struct seed_step *s)
+{
+    const char *given = json_string_value(json_object_get(s->given, "scope"));
+    return given ? filled(a, given, s->subscription) : scope_above(a, s);
+}
+
+bool seed_is_role(const struct seed_step *s)
+{
+    return s->kind == &seed_kinds[SEED_ROLE] || s->kind == &seed_kinds[SEED_SUBSCRIPTION_ROLE];
+}
+
+int seed_role_check(struct arena *a, const struct seed_step *s, struct err *e)
+{
+    const char *scope = scope_of(a, s), *above = scope_above(a, s);
+    if (scope_within(scope, above) && !strchr(scope, '?'))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "scope",
+                   "scope is '%.200s'; it must be %s or below it.", scope, above);
+}
+
+/* Below its host. */
+static const char *path_of(struct arena *a, const struct seed_step *s)
+{
+    const char *name = escaped(a, s->name);
+    if (seed_is_role(s))
+        return arena_concat(a, scope_of(a, s), s->kind->below, name);
+    if (!s->above)
+        return arena_concat(a, "/subscriptions/", s->subscription, s->kind->below, name);
+    bool new_host = s->kind->plane != s->above->kind->plane;
+    const char *above = new_host ? "" : path_of(a, s->above);
+    return arena_concat(a, above, s->kind->below, s->kind->posted ? "/" : "", name);
+}
+
+/* --- hosts ------------------------------------------------------------------------------------ */
+
+/* A host of the service with this name, its first * filled with `first`, another with `second`. */
+static const char *host_of(const struct request *r, struct arena *a, const char *service,
+                           const char *first, const char *second)
+{
+    for (size_t i = 0; i < r->config->n_services; i++) {
+        const struct served *s = &r->config->services[i];
+        if (strcmp(s->service->name, service) != 0 || !s->hosts || !s->hosts[0])
+            continue;
+        const char *p = s->hosts[0], *out = "";
+        for (const char *with = first; *p; with = second) {
+            size_t n = strcspn(p, "*");
+            out = arena_concat(a, out, arena_strndup(a, p, n), p[n] ? with : "");
+            p += n + (p[n] == '*');
+        }
+        return out;
+    }
+    return r->host;
+}
+
+static const char *text_at(const struct seed_step *s, const char *member)
+{
+    const char *text = json_string_value(json_object_get(s->given, member));
+    return text ? text : "";
+}
+
+static const char *step_host(const struct request *r, struct arena *a, const struct seed_step *s)
+{
+    const struct seed_step *vault = seed_step_in(s, SEED_VAULT);
+    const struct seed_step *account = seed_step_in(s, SEED_BATCH_ACCOUNT);
+    if (s->kind->plane == SEED_AT_VAULT)
+        return host_of(r, a, "vault", vault->name, "");
+    if (s->kind->plane == SEED_AT_BATCH)
+        return host_of(r, a, "batch", account->name, arena_lower(a, text_at(account, "location")));
+    return NULL;
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static const char *posted_name(struct arena *a, const struct seed_step *s)
+{
+    return seed_job_of_schedule(s) ? seed_job_alias(a, s->name) : s->name;
+}
+
+static void drop_default(json_t *body)
+{
+    json_t *properties = json_copy(json_object_get(body, "properties"));
+    if (!json_is_object(properties)) {
+        json_decref(properties);
+        return;
+    }
+    json_object_del(properties, "defaultVersion");
+    json_object_set_new(body, "properties", properties);
+}
+
+static const char *body_of(struct arena *a, const struct seed_step *s, const json_t *given)
+{
+    json_t *body = json_object(), *v;
+    const char *name;
+    json_object_foreach((json_t *)given, name, v) {
+        if (!seed_is_own(s->kind, name))
+            json_object_set(body, name, v);
+    }
+    if (s->kind == &seed_kinds[SEED_APPLICATION]) /* there are no packages yet */
+        drop_default(body);
+    if (s->kind->posted)
+        json_object_set_new(body, s->kind->posted, json_string(posted_name(a, s)));
+    char *text = jsontext(body);
+    const char *kept = filled(a, text, s->subscription);
+    free(text);
+    json_decref(body);
+    return kept;
+}
+
+struct inner_head seed_head(const struct request *r, struct arena *a, const struct seed_step *s,
+                            const json_t *given)
+{
+    const char *path = path_of(a, s);
+    if (s->kind->posted)
+        path = arena_strndup(a, path, (size_t)(strrchr(path, '/') - path));
+    return (struct inner_head){.method = s->kind->posted ? "POST" : "PUT",
+                               .target = arena_concat(a, path, "?api-version=", s->kind->version),
+                               .path = path,
+                               .host = step_host(r, a, s),
+                               .body = body_of(a, s, given)};
+}

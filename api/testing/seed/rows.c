@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What of a seed is only rows.
+ *
+ * A small seed is one transaction. A large one would keep all others waiting, so it is one for each
+ * turn of the loop, and what such a turn has written is on disk before the next one begins. Nothing
+ * is reconciled meanwhile: half of a seed means something else than the whole (all tasks of a job
+ * are completed before the next one comes, a schedule has no job yet). Requests are served, and see
+ * its groups as "creating".
+ */
+#include "api/testing/seed/applying.h"
+
+#include <assert.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "api/access/access.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/wake.h"
+#include "storage/burial.h"
+#include "storage/folders/change.h"
+#include "storage/seeding.h"
+#include "storage/storage.h"
+
+/* Each takes 0.1 to 0.2 ms. */
+#define STEPS_AT_ONCE 64
+/* What undoing a step writes, and what undoing anything does: see keep_room(). */
+#define ROOM_OF_A_STEP 1536
+#define ROOM           (1024 * 1024)
+/* Of work in one turn. */
+#define SLICE_NS (5 * 1000 * 1000)
+
+/* The group that a step has made, or is to make: one of that name that somebody else has made is
+ * another one. A getter. */
+static int get_group(const struct applying *p, const struct seed_step *s, struct resource_group *g,
+                     struct err *e)
+{
+    int rc = st_group_get(p->seed->arm.storage, &p->r->arena, s->subscription, s->name, g, e);
+    return rc > 0 && s->id && s->id != g->id ? 0 : rc;
+}
+
+/* --- before a step ---------------------------------------------------------------------------- */
+
+static int check_new_group(struct applying *p, const struct seed_step *s)
+{
+    struct resource_group g;
+    int rc = get_group(p, s, &g, &p->why);
+    if (rc > 0)
+        err_set(&p->why, ERR_CONFLICT, NULL,
+                "There is a resource group %s already; a seed makes new ones only, so reset it "
+                "first.",
+                s->name);
+    return rc == 0 ? 0 : applying_fails(p, s);
+}
+
+static int check_subscription(struct applying *p, const struct seed_step *s)
+{
+    const struct access *x = p->seed->arm.access;
+    struct subscription found;
+    int rc = access_subscription(x, &p->r->arena, s->subscription, &found, &p->why);
+    if (rc != 0)
+        return rc < 0 ? applying_fails(p, s) : 0;
+    return seed_subscription_make(p->seed->arm.storage, arena_lower(&p->r->arena, s->subscription),
+                                  x->first_id, p->r->now_us, &p->why) < 0
+               ? applying_fails(p, s)
+               : 0;
+}
+
+/* An assignment of a role is called by a GUID, which no other one has. */
+static int name_role(struct applying *p, struct seed_step *s)
+{
+    struct role_assignment there;
+    char guid[GUID_SIZE];
+    int rc = guid_valid(s->name) ? st_role_assignment_get(p->seed->arm.storage, &p->r->arena,
+                                                          s->name, &there, &p->why)
+                                 : 1;
+    if (rc > 0) {
+        request_guid(p->r, guid);
+        s->name = arena_strdup(&p->r->arena, guid);
+    }
+    return rc < 0 || seed_role_check(&p->r->arena, s, &p->why) < 0 ? applying_fails(p, s) : 0;
+}
+
+static int before(struct applying *p, struct seed_step *s)
+{
+    if (seed_is_role(s) && name_role(p, s) < 0)
+        return -1;
+    if (s->above)
+        return 0;
+    if (check_subscription(p, s) < 0)
+        return -1;
+    p->groups += is_kind(s, SEED_GROUP);
+    return is_kind(s, SEED_GROUP) ? check_new_group(p, s) : 0;
+}
+
+static int gone(struct applying *p, const struct seed_step *s)
+{
+    err_set(&p->why, ERR_CONFLICT, NULL, "The group was deleted while it was seeded.");
+    return applying_fails(p, s);
+}
+
+/* Others have had their turn since the step before, or it was of another group. */
+static int check_group_again(struct applying *p, const struct seed_step *s)
+{
+    struct resource_group g;
+    const struct seed_step *group = seed_step_in(s, SEED_GROUP);
+    if (!group || !group->id || group == p->group)
+        return 0;
+    p->group = group;
+    int rc = get_group(p, group, &g, &p->why);
+    if (rc < 0)
+        return applying_fails(p, s);
+    return rc > 0 && g.prov_state == PROV_CREATING ? 0 : gone(p, s);
+}
+
+/* --- a step ----------------------------------------------------------------------------------- */
+
+static void on_answered(void *ctx, struct request *inner)
+{
+    (void)ctx, (void)inner;
+}
+
+static int ask(struct applying *p, const struct seed_step *s, const json_t *given)
+{
+    struct arena a;
+    arena_init(&a);
+    struct request *one = applying_request(p, &a, s, given);
+    request_inner_go(one, on_answered, NULL);
+    assert(one->finished); /* it writes rows alone, so it needs not wait */
+    int rc = one->status >= 400 ? applying_refused(p, s, one) : 0;
+    request_inner_end(one);
+    arena_free(&a);
+    return rc;
+}
+
+/* Older versions of a secret come first. */
+static int carry_out(struct applying *p, const struct seed_step *s)
+{
+    seed_then *const then = seed_ends[s->kind - seed_kinds].then;
+    const char *version;
+    json_t *older;
+    if (s->kind == &seed_kinds[SEED_SECRET])
+        json_object_foreach(json_object_get(s->given, "versions"), version, older)
+            if (ask(p, s, older) < 0)
+                return -1;
+    if (!s->kind->unasked && ask(p, s, s->given) < 0)
+        return -1;
+    return then && then(p->seed, p->r, s, &p->why) < 0 ? applying_fails(p, s) : 0;
+}
+
+static int ends(struct applying *p, const struct seed_step *s)
+{
+    seed_then *const last = seed_ends[s->kind - seed_kinds].last;
+    return last && last(p->seed, p->r, s, &p->why) < 0 ? applying_fails(p, s) : 0;
+}
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+/* What is left to be written when the folders are filled: what is noted of files; groups are there,
+ * or were, and have nobody's roles before that. */
+int rows_complete(struct applying *p)
+{
+    struct storage *st = p->seed->arm.storage;
+    struct resource_group g;
+    for (size_t i = 0; i < p->n_fill; i++)
+        if (seed_notes_write(st, &p->r->arena, &p->fill[i], p->r->now_us, &p->why) < 0)
+            return applying_fails(p, p->fill[i].step);
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct seed_step *s = &p->steps.items[i];
+        if (is_kind(s, SEED_SUBSCRIPTION_ROLE) && carry_out(p, s) < 0)
+            return -1;
+        if (!s->above &&
+            seed_subscription_settle(st, &p->r->arena, s->subscription, true, &p->why) < 0)
+            return applying_fails(p, s);
+        if (!is_kind(s, SEED_GROUP))
+            continue;
+        int rc = get_group(p, s, &g, &p->why);
+        if (rc == 0)
+            return gone(p, s);
+        if (rc > 0 && p->late)
+            rc = st_group_made(st, g.id, &p->why);
+        if (rc < 0 || ends(p, s) < 0)
+            return applying_fails(p, s);
+    }
+    return 0;
+}
+
+static int begin_group(struct applying *p, struct seed_step *s)
+{
+    struct resource_group g;
+    if (!p->late)
+        return 0;
+    if (get_group(p, s, &g, &p->why) <= 0 ||
+        st_group_making(p->seed->arm.storage, g.id, &p->why) < 0)
+        return applying_fails(p, s);
+    s->id = g.id;
+    return 0;
+}
+
+/* --- all steps ---------------------------------------------------------------------------------
+ */
+
+static int make(struct applying *p, struct seed_step *s)
+{
+    if (check_group_again(p, s) < 0 || before(p, s) < 0)
+        return -1;
+    if (s->kind->late || is_kind(s, SEED_SUBSCRIPTION_ROLE))
+        return 0;
+    if (carry_out(p, s) < 0)
+        return -1;
+    return is_kind(s, SEED_GROUP) ? begin_group(p, s) : 0;
+}
+
+/* Each step is made, and ends from the inside out, but groups at the end of all. */
+static int take(struct applying *p, size_t at)
+{
+    size_t n = p->steps.n;
+    if (at < n)
+        return make(p, &p->steps.items[at]);
+    const struct seed_step *s = &p->steps.items[2 * n - 1 - at];
+    if (check_group_again(p, s) < 0)
+        return -1;
+    return is_kind(s, SEED_GROUP) ? 0 : ends(p, s);
+}
+
+/* Nothing is written for a seed whose last group is there already. */
+static int check_new_groups(struct applying *p)
+{
+    for (size_t i = 0; i < p->steps.n; i++)
+        if (is_kind(&p->steps.items[i], SEED_GROUP) && check_new_group(p, &p->steps.items[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static bool all_taken(const struct applying *p)
+{
+    return p->at == 2 * p->steps.n;
+}
+
+/* As many steps as fit into a turn; if one fails, none of them is taken. */
+static int take_some(struct applying *p)
+{
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
+    p->group = NULL;
+    if (p->at == 0 && st_last_vault(p->seed->arm.storage, &p->vaults_before, &p->why) < 0)
+        return -1;
+    if (p->sliced && p->at == 0 && check_new_groups(p) < 0)
+        return -1;
+    while (!all_taken(p)) {
+        if (take(p, p->at) < 0)
+            return -1;
+        p->at++;
+        if (p->sliced && uv_hrtime() >= until_ns)
+            break;
+    }
+    return all_taken(p) && !p->late ? rows_complete(p) : 0;
+}
+
+static int write_part(struct applying *p)
+{
+    if (applying_write(p, "seed", take_some) < 0)
+        return -1;
+    p->written = true;
+    return 0;
+}
+
+/* What is undone is marked in the log of the database, which grows with its rows; and as much of
+ * that log as there is must then find room in the database. In memory nothing has a log. */
+static int keep_room(struct applying *p)
+{
+    int64_t bytes = ROOM;
+    if (files_sync(p->seed->files))
+        bytes += (int64_t)p->steps.n * ROOM_OF_A_STEP + 2 * (int64_t)p->r->raw.len;
+    if (st_room_keep(p->seed->arm.storage, bytes, &p->room, &p->why) == 0)
+        return 0;
+    p->nowhere = true;
+    return -1;
+}
+
+static void over(struct applying *p)
+{
+    if (p->room >= 0)
+        close(p->room);
+    p->room = -1;
+    wakes_go_on(sched_wakes(p->seed->arm.sched));
+    p->made(p);
+}
+
+static void turn(struct request *r, void *ctx);
+
+/* The end of a turn may have failed, and all that it wrote is gone then. */
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct applying *p = ctx;
+    if (why) {
+        p->why = *why;
+        p->nowhere = true;
+    }
+    request_again(p->r, turn, p);
+}
+
+/* Of a seed that is too large for one. */
+static void turn(struct request *r, void *ctx)
+{
+    struct applying *p = ctx;
+    if (request_is_hurried(r) && p->why.code == ERR_NONE)
+        applying_stops(p);
+    if (p->why.code != ERR_NONE || all_taken(p) || write_part(p) < 0)
+        over(p);
+    else
+        st_when_durable(p->seed->arm.storage, on_durable, p);
+}
+
+void rows_make(struct applying *p, void (*made)(struct applying *p))
+{
+    p->made = made;
+    p->sliced = p->steps.n > STEPS_AT_ONCE;
+    p->late = p->late || p->sliced;
+    p->room = -1;
+    if (p->sliced && keep_room(p) < 0) {
+        made(p);
+        return;
+    }
+    if (p->sliced) {
+        wakes_hold(sched_wakes(p->seed->arm.sched));
+        request_again(p->r, turn, p);
+        return;
+    }
+    (void)write_part(p); /* p->why says it */
+    made(p);
+}
+
+/* --- undone ----------------------------------------------------------------------------------- */
+
+/* The group of a step, or, if it is gone, the vaults that were deleted in it. */
+static int undo_group(struct applying *p, const struct seed_step *s, struct err *e)
+{
+    struct resource_group g;
+    int rc = st_group_get(p->seed->arm.storage, &p->r->arena, s->subscription, s->name, &g, e);
+    if (rc > 0)
+        return g.id == s->id && g.prov_state == PROV_CREATING ? bury_group_alone(&p->burial, &g, e)
+                                                              : 0;
+    return rc < 0 ? -1 : bury_deleted(&p->burial, s->subscription, s->name, e);
+}
+
+int rows_undo(struct applying *p, struct err *e)
+{
+    struct storage *st = p->seed->arm.storage;
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct seed_step *s = &p->steps.items[i];
+        if (is_kind(s, SEED_GROUP) && s->id && undo_group(p, s, e) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct seed_step *s = &p->steps.items[i];
+        if (!s->above && seed_subscription_settle(st, &p->r->arena, s->subscription, false, e) < 0)
+            return -1;
+    }
+    return 0;
+}

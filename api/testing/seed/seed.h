@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A state from a text, and the text of a state. docs/testing.md describes both for clients.
+ *
+ *   text -> tree (seed_doc.h) -> steps (kinds.c) -> requests, each carried out as if it had come
+ *   alone (apply.c), with the states that no request gives (state.c) -> files (files.c)
+ *
+ * Every resource is made by the handler that its PUT has, so there is one set of checks. All that
+ * is only rows is written in one transaction, or, if it is much, in one for each turn of the loop.
+ * Shares, containers and what is in them follow, as their folders are made behind it; if something
+ * fails when some of it is there, the groups of the seed are removed again, and if the daemon is
+ * killed meanwhile, by its next start.
+ */
+#ifndef API_TESTING_SEED_SEED_H
+#define API_TESTING_SEED_SEED_H
+
+#include "api/arm/arm.h"
+
+struct files;
+struct loop_lane;
+struct packages;
+struct shares;
+
+struct seed {
+    struct arm arm;
+    struct loop_lane *lane;  /* for files; borrowed */
+    const char *storage_dir; /* shares are folders below it; borrowed, as these: */
+    struct shares *shares;
+    struct files *files;
+    struct packages *packages;
+};
+
+/* Before anything else begins: removes what a seed had not finished when the daemon was killed, and
+ * gives folders back the names that their accounts have. */
+int seed_begin(struct storage *st, const char *storage_dir, int64_t now_us, const struct log *log,
+               struct err *e) MUST_CHECK;
+
+/* Handlers of the routes that the testing service has; `seed` lives as long as the server. The body
+ * of the first is request.raw. */
+struct replied *seed_apply(struct request *r, const struct seed *seed);
+/* ?subscription=&resourceGroup= */
+struct replied *seed_dump(struct request *r, const struct seed *seed);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON is read by jansson, as all other JSON is. Places are found by the reader of YAML in both,
+ * because JSON is YAML but for a few escapes.
+ */
+#include "api/testing/seed/seed_doc.h"
+
+#include <string.h>
+
+#include "api/http/json_members.h"
+#include "lib/jsonread.h"
+#include "lib/jsontext.h"
+#include "lib/yaml.h"
+
+static const struct yaml_rules rules = {.depth_max = SEED_DEPTH_MAX};
+
+static int read_yaml(const char *text, size_t n, json_t **out, struct err *e)
+{
+    struct yaml_doc doc;
+    struct yaml_place at;
+    if (yaml_doc_read(text, n, &rules, &doc, &at, e) < 0) {
+        bool has_path = *e->target;
+        err_prefix(e, "line %zu, column %zu%s%s%s", at.line, at.column, has_path ? " (" : "",
+                   e->target, has_path ? ")" : "");
+        *e->target = '\0';
+        return -1;
+    }
+    *out = doc.tree ? json_incref(doc.tree) : json_object();
+    yaml_doc_free(&doc);
+    return 0;
+}
+
+static int read_json(const char *text, size_t n, json_t **out, struct err *e)
+{
+    json_error_t je;
+    *out = jsonread(text, n, JSON_REJECT_DUPLICATES, &je);
+    if (*out)
+        return 0;
+    return err_set(e, ERR_INVALID_CONTENT, NULL, "line %d, column %d: %s", je.line, je.column,
+                   je.text);
+}
+
+int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e)
+{
+    size_t blank = 0;
+    while (blank < n && strchr(" \t\r\n", text[blank]))
+        blank++;
+    bool is_json = blank < n && text[blank] == '{';
+    if (!jsontext_is_utf8(text, n))
+        return err_set(e, ERR_INVALID_CONTENT, NULL, "The seed is not UTF-8.");
+    int rc = (is_json ? read_json : read_yaml)(text, n, out, e);
+    if (rc < 0)
+        return err_prefix(e, "The seed cannot be read");
+    if (json_is_object(*out))
+        return 0;
+    char shown[MEMBER_VALUE_SIZE];
+    err_set(e, ERR_INVALID_CONTENT, NULL,
+            "The seed is %s; it must be a mapping with groups, roles or subscriptions.",
+            member_value(*out, shown));
+    json_decref(*out);
+    *out = NULL;
+    return -1;
+}
+
+bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, size_t *line,
+                    size_t *column)
+{
+    struct yaml_doc doc;
+    struct yaml_place at;
+    if (yaml_doc_read(text, n, &rules, &doc, &at, NULL) < 0)
+        return false;
+    yaml_doc_place(&doc, path->step, path->n, &at);
+    *line = at.line;
+    *column = at.column;
+    yaml_doc_free(&doc);
+    return true;
+}

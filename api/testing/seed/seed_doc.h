@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The text of a seed, YAML or JSON, as a tree, and where something of it stands.
+ */
+#ifndef API_TESTING_SEED_SEED_DOC_H
+#define API_TESTING_SEED_SEED_DOC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+
+#define SEED_DEPTH_MAX 64
+#define SEED_STEPS_MAX 32 /* of a path */
+
+/* Names of members, or numbers of items as text, from the top of the tree. */
+struct seed_path {
+    const char *step[SEED_STEPS_MAX];
+    size_t n;
+};
+
+/* The caller frees *out. A text that begins with { is JSON. Aliases of YAML are copied; an error
+ * says line and column. */
+int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e) MUST_CHECK;
+
+/* Line and column, from 1, of what stands at a path: of its key, or of the item; of what is
+ * nearest above it, if it is not there. False: not known. */
+bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, size_t *line,
+                    size_t *column);
+
+#endif

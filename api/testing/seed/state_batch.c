@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What no request gives to resources of Azure Batch: keys of accounts, states and ends of
+ * schedules, jobs and tasks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/testing/seed/steps.h"
+#include "model/batch/job_rows.h"
+#include "storage/batch_jobs.h"
+#include "storage/batch_schedules.h"
+#include "storage/seeding.h"
+#include "storage/storage.h"
+
+static int set_batch_key(struct storage *st, int64_t id, int which, const unsigned char *key,
+                         int64_t now_us, struct err *e)
+{
+    (void)now_us;
+    return st_batch_account_set_key(st, id, which, key, e);
+}
+int seed_batch_account_then(const struct seed *seed, struct request *r, const struct seed_step *s,
+                            struct err *e)
+{
+    struct batch_account b;
+    const json_t *keys = json_object_get(s->given, "keys");
+    if (!keys)
+        return 0;
+    int rc = st_batch_account_by_name(seed->arm.storage, &r->arena, s->name, &b, e);
+    return rc <= 0 ? -1 : seed_keys_set(seed, r, keys, b.id, set_batch_key, e);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static int find_batch_job(const struct seed *seed, struct request *r, const struct seed_step *s,
+                          struct batch_job *j, struct err *e)
+{
+    struct batch_account b;
+    struct storage *st = seed->arm.storage;
+    const char *account = seed_step_in(s, SEED_BATCH_ACCOUNT)->name;
+    int rc = st_batch_account_by_name(st, &r->arena, account, &b, e);
+    if (rc > 0)
+        rc = st_batch_job_get(st, &r->arena, b.id, seed_step_in(s, SEED_BATCH_JOB)->name, j, e);
+    if (rc == 0)
+        err_set(e, ERR_INTERNAL, NULL, "The job is not there.");
+    return rc > 0 ? 0 : -1;
+}
+
+static int check_tasks(struct storage *st, struct arena *a, int64_t job_id, struct err *e)
+{
+    struct batch_counts c;
+    if (st_batch_job_counts(st, a, job_id, &c, e) < 0)
+        return -1;
+    int64_t open = c.active + c.running;
+    if (open == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "state.state",
+                   "The job is to be completed, but %lld of its tasks are not.", (long long)open);
+}
+
+/* Only a job of a schedule has this in its name. */
+bool seed_job_of_schedule(const struct seed_step *s)
+{
+    return s->kind == &seed_kinds[SEED_BATCH_JOB] && strchr(s->name, ':');
+}
+
+const char *seed_job_alias(struct arena *a, const char *name)
+{
+    char *alias = arena_concat(a, "seeded-", name);
+    *strchr(alias, ':') = '-';
+    return alias;
+}
+
+/* "SCHEDULE:job-3" */
+static int read_job_name(const struct seed_step *s, struct arena *a, const char **schedule,
+                         int *number, struct err *e)
+{
+    const char *colon = strchr(s->name, ':'), *digits = colon + strlen(":job-");
+    *schedule = arena_strndup(a, s->name, (size_t)(colon - s->name));
+    if (strncmp(colon, ":job-", strlen(":job-")) == 0 && strlen(digits) < 10 &&
+        strspn(digits, "0123456789") == strlen(digits) && *digits > '0') {
+        *number = (int)strtol(digits, NULL, 10);
+        return 0;
+    }
+    return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                   "A job with a colon in its name is one of a schedule, and called "
+                   "SCHEDULE:job-NUMBER.");
+}
+
+/* One that a schedule has made gets its name. */
+int seed_batch_job_then(const struct seed *seed, struct request *r, const struct seed_step *s,
+                        struct err *e)
+{
+    struct batch_account b;
+    struct batch_schedule of = {.id = 0};
+    struct st_batch_adoption x = {.name = s->name};
+    struct batch_job j = {.id = 0};
+    const char *schedule;
+    struct storage *st = seed->arm.storage;
+    if (!seed_job_of_schedule(s))
+        return 0;
+    if (read_job_name(s, &r->arena, &schedule, &x.number, e) < 0)
+        return -1;
+    int rc = st_batch_account_by_name(st, &r->arena, s->above->name, &b, e);
+    if (rc > 0)
+        rc = st_batch_job_get(st, &r->arena, b.id, seed_job_alias(&r->arena, s->name), &j, e);
+    if (rc > 0)
+        rc = st_batch_schedule_get(st, &r->arena, b.id, schedule, &of, e);
+    if (rc == 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "There is no job schedule '%.64s'.",
+                       schedule);
+    x.id = j.id;
+    x.schedule_id = of.id;
+    return rc < 0 ? -1 : st_batch_job_adopt(st, &x, e);
+}
+
+int seed_batch_job_last(const struct seed *seed, struct request *r, const struct seed_step *s,
+                        struct err *e)
+{
+    static const enum batch_job_state allowed[] = {BATCH_JOB_ACTIVE, BATCH_JOB_DISABLED,
+                                                   BATCH_JOB_COMPLETED};
+    struct batch_job j;
+    const char *name = NULL, *reason = NULL, *end = NULL;
+    struct st_batch_job_move m = {.from = BATCH_JOB_ACTIVE};
+    struct storage *st = seed->arm.storage;
+    const json_t *given = json_object_get(s->given, "state");
+    json_error_t why;
+    if (!given)
+        return 0;
+    if (json_unpack_ex((json_t *)given, &why, JSON_STRICT, "{s:s, s?s, s?s}", "state", &name,
+                       "endTime", &end, "terminateReason", &reason) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "state",
+                       "state takes state, endTime and terminateReason: %s.", why.text);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if ((int)allowed[i] == enum_from_name(batch_job_state_names, name))
+            m.to = allowed[i];
+    if (m.to == 0)
+        return seed_unknown("state.state", name, "active, disabled or completed", e);
+    if (m.to == BATCH_JOB_ACTIVE)
+        return 0;
+    if (seed_time_read(end, "state.endTime", r->now_us, &m.now_us, e) < 0 ||
+        find_batch_job(seed, r, s, &j, e) < 0)
+        return -1;
+    m.id = j.id;
+    m.ends = m.to == BATCH_JOB_COMPLETED;
+    m.reason = reason;
+    return (m.ends && check_tasks(st, &r->arena, j.id, e) < 0) || st_batch_job_move(st, &m, e) < 0
+               ? -1
+               : 0;
+}
+
+static int move_task(struct storage *st, struct arena *a, const struct batch_task *task,
+                     const char *pool, const struct told_state *t, enum batch_task_state to,
+                     struct err *e)
+{
+    int exit_code = (int)json_integer_value(t->exit_code);
+    bool good = exit_code == 0 && !t->errors;
+    const struct st_batch_task_move start = {.id = task->id,
+                                             .from = BATCH_TASK_ACTIVE,
+                                             .to = BATCH_TASK_RUNNING,
+                                             .now_us = t->start_us,
+                                             .starts = true,
+                                             .pool_name = pool};
+    const struct st_batch_task_move end = {.id = task->id,
+                                           .from = BATCH_TASK_RUNNING,
+                                           .to = BATCH_TASK_COMPLETED,
+                                           .now_us = t->end_us,
+                                           .has_exit_code = t->exit_code != NULL,
+                                           .exit_code = exit_code,
+                                           .result = good ? BATCH_SUCCESS : BATCH_FAILURE,
+                                           .failure = seed_json(a, t->errors),
+                                           .satisfies = good};
+    if (to == BATCH_TASK_ACTIVE)
+        return 0;
+    if (st_batch_task_move(st, &start, e) < 0)
+        return -1;
+    return to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
+}
+
+/* As nodes have them: since it ended. */
+static int add_files(struct storage *st, int64_t task_id, const json_t *files, int64_t now_us,
+                     struct err *e)
+{
+    const char *path;
+    json_t *v;
+    if (seed_files_check(files, SEED_TASK_FILES, e) < 0)
+        return -1;
+    json_object_foreach((json_t *)files, path, v) {
+        size_t n;
+        char *bytes = seed_file_bytes(v, &n);
+        const struct batch_seeded_file f = {
+            .path = path, .mtime_us = now_us, .size = (int64_t)n, .bytes = bytes};
+        int rc = st_batch_file_add(st, task_id, &f, e);
+        free(bytes);
+        if (rc < 0)
+            return -1;
+    }
+    return st_batch_task_set_files(st, task_id, BATCH_FILES_THERE, e);
+}
+
+int seed_batch_task_then(const struct seed *seed, struct request *r, const struct seed_step *s,
+                         struct err *e)
+{
+    struct told_state t = {.end_us = r->now_us};
+    struct batch_job j;
+    struct batch_task task;
+    struct storage *st = seed->arm.storage;
+    const json_t *given = json_object_get(s->given, "state");
+    const json_t *files = json_object_get(s->given, "files");
+    int to = BATCH_TASK_ACTIVE;
+    if (!given && !files)
+        return 0;
+    if (given && seed_state_read(given, "state", "failureInfo", r->now_us, &t, e) < 0)
+        return -1;
+    if (given)
+        to = enum_from_name(batch_task_state_names, t.name);
+    if (to == 0 || to == BATCH_TASK_PREPARING)
+        return seed_unknown("state.state", t.name, "active, running or completed", e);
+    if (files && to == BATCH_TASK_ACTIVE)
+        return err_set(e, ERR_INVALID_PROPERTY, "files",
+                       "A task that waits has no files; its state must be running or completed.");
+    if (find_batch_job(seed, r, s, &j, e) < 0)
+        return -1;
+    int rc = st_batch_task_get(st, &r->arena, j.id, s->name, &task, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The task is not there.");
+    if (move_task(st, &r->arena, &task, j.pool_name, &t, (enum batch_task_state)to, e) < 0)
+        return -1;
+    return files ? add_files(st, task.id, files, t.end_us, e) : 0;
+}
+
+/* --- schedules -------------------------------------------------------------------------------- */
+
+struct told_schedule {
+    enum batch_schedule_state to;
+    int number;
+    int64_t next_us, end_us;
+};
+
+static int read_schedule(const json_t *given, int64_t now_us, struct told_schedule *out,
+                         struct err *e)
+{
+    static const enum batch_schedule_state allowed[] = {
+        BATCH_SCHEDULE_ACTIVE, BATCH_SCHEDULE_COMPLETED, BATCH_SCHEDULE_DISABLED};
+    const char *name, *next = NULL, *end = NULL;
+    json_error_t why;
+    *out = (struct told_schedule){.number = 0};
+    if (json_unpack_ex((json_t *)given, &why, JSON_STRICT, "{s:s, s?i, s?s, s?s}", "state", &name,
+                       "jobs", &out->number, "nextRunTime", &next, "endTime", &end) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "state",
+                       "state takes state, jobs, nextRunTime and endTime: %s.", why.text);
+    if (out->number < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "state.jobs",
+                       "jobs is %d; it is how many it has made.", out->number);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if ((int)allowed[i] == enum_from_name(batch_schedule_state_names, name))
+            out->to = allowed[i];
+    if (out->to == 0)
+        return seed_unknown("state.state", name, "active, disabled or completed", e);
+    return seed_time_read(next, "state.nextRunTime", 0, &out->next_us, e) < 0
+               ? -1
+               : seed_time_read(end, "state.endTime", now_us, &out->end_us, e);
+}
+
+/* Its jobs are there by now, so it makes none until it is due. */
+int seed_schedule_last(const struct seed *seed, struct request *r, const struct seed_step *s,
+                       struct err *e)
+{
+    struct told_schedule t;
+    struct batch_account b;
+    struct batch_schedule x;
+    struct storage *st = seed->arm.storage;
+    const json_t *given = json_object_get(s->given, "state");
+    if (!given)
+        return 0;
+    if (read_schedule(given, r->now_us, &t, e) < 0)
+        return -1;
+    int rc = st_batch_account_by_name(st, &r->arena, s->above->name, &b, e);
+    if (rc > 0)
+        rc = st_batch_schedule_get(st, &r->arena, b.id, s->name, &x, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The job schedule is not there.");
+    const struct st_schedule_move m = {.id = x.id,
+                                       .from = BATCH_SCHEDULE_ACTIVE,
+                                       .to = t.to,
+                                       .now_us = t.end_us,
+                                       .ends = t.to == BATCH_SCHEDULE_COMPLETED};
+    if ((t.number > 0 || t.next_us > 0) &&
+        st_batch_schedule_set_next(st, x.id, t.number, t.next_us, e) < 0)
+        return -1;
+    return t.to == BATCH_SCHEDULE_ACTIVE ? 0 : st_batch_schedule_move(st, &m, e);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Certificates with their keys (ECDSA P-256), and the names in them: made, read, saved, compared.
+ */
+#ifndef DAEMON_CERTS_X509_H
+#define DAEMON_CERTS_X509_H
+
+#include <gnutls/x509.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "lib/err.h"
+
+/* A certificate and its private key. pair_free() accepts a zeroed one. */
+struct pair {
+    gnutls_x509_crt_t crt;
+    gnutls_x509_privkey_t key;
+};
+
+#define SANS_MAX 128
+
+/* Names and addresses as text, sorted, without duplicates; owned. */
+struct sans {
+    char *items[SANS_MAX];
+    size_t n;
+};
+
+void sans_add(struct sans *s, const char *text); /* too many: is left out */
+void sans_free(struct sans *s);
+bool sans_equal(const struct sans *a, const struct sans *b);
+bool sans_have(const struct sans *s, const char *text);
+/* Those of a certificate; *s is empty before. */
+void sans_of(gnutls_x509_crt_t crt, struct sans *s);
+
+void pair_free(struct pair *p);
+int pair_load(const char *cert_path, const char *key_path, struct pair *p,
+              struct err *e) MUST_CHECK;
+/* The key is saved first, so that a certificate never exists without its key. */
+int pair_save(const struct pair *p, const char *cert_path, const char *key_path, bool sync,
+              struct err *e) MUST_CHECK;
+bool pair_fits(const struct pair *p); /* the key is the certificate's */
+
+/* An authority of its own. */
+int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p,
+                        struct err *e) MUST_CHECK;
+/* A server certificate, signed by the authority. `key`: NULL has one made; else a copy is taken. */
+int pair_make_server(const struct pair *ca, const char *name, const struct sans *sans, time_t from,
+                     time_t end, gnutls_x509_privkey_t key, struct pair *p,
+                     struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid az-login` and `batchaid az`: run the real az with a configuration directory inside the
+ * state directory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/cli/cloud.h"
+#include "daemon/cli/environment.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define MAX_FILE (4 << 20)
+
+/* --- what az has written down --------------------------------------------------------------- */
+
+/* Value of `key` in `[section]`, or NULL. Points into `text`, which is cut there. */
+static char *ini_get(char *text, const char *section, const char *key)
+{
+    bool inside = false;
+    size_t n = strlen(section), k = strlen(key);
+    for (char *line = text; line;) {
+        char *next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (*line == '[')
+            inside = strncmp(line + 1, section, n) == 0 && line[n + 1] == ']';
+        else if (inside && strncmp(line, key, k) == 0 && line[k + strspn(line + k, " ")] == '=')
+            return line + k + strspn(line + k, " =");
+        line = next;
+    }
+    return NULL;
+}
+
+/* `value` NULL: looks only whether the key exists. */
+static bool ini_has(const struct environment *env, const char *file, const char *section,
+                    const char *key, const char *value)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), file), *text;
+    bool found = false;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        const char *actual = ini_get(text, section, key);
+        found = actual && (!value || strcmp(actual, value) == 0);
+        free(text);
+    }
+    free(path);
+    return found;
+}
+
+static bool cloud_known(const struct environment *env, const char *endpoint)
+{
+    bool known = true;
+    for (size_t i = 0; known && i < cloud_settings(); i++) {
+        char *value = cloud_value(i, endpoint);
+        known = ini_has(env, "clouds.config", CLOUD_NAME, cloud_key(i), value);
+        free(value);
+    }
+    return known;
+}
+
+static bool is_our_login(const json_t *sub, const struct environment *env)
+{
+    const char *id = "", *cloud = "", *user = "";
+    return json_unpack((json_t *)sub, "{s:s, s:s, s:{s:s}}", "id", &id, "environmentName", &cloud,
+                       "user", "name", &user) == 0 &&
+           strcmp(id, environment_get(env, "AZURE_SUBSCRIPTION_ID")) == 0 &&
+           strcmp(cloud, CLOUD_NAME) == 0 &&
+           strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
+}
+
+static bool profile_known(const struct environment *env)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "azureProfile.json"), *text;
+    bool found = false;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        /* az writes a byte order mark. */
+        bool mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
+        json_t *o = json_loads(text + (mark ? 3 : 0), 0, NULL);
+        size_t i;
+        json_t *sub;
+        json_array_foreach(json_object_get(o, "subscriptions"), i, sub)
+            found = found || is_our_login(sub, env);
+        json_decref(o);
+        free(text);
+    }
+    free(path);
+    return found;
+}
+
+/* --- running az ----------------------------------------------------------------------------- */
+
+/* Debian's az needs the system's Python and may start other programs, so /usr/bin goes before any
+ * Python installation in the user's PATH. */
+static void prefer_system_programs(void)
+{
+    const char *old = getenv("PATH");
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "/usr/bin:%s", old && *old ? old : "/bin");
+    setenv("PATH", b.s, 1);
+    strbuf_free(&b);
+}
+
+static void enter(const struct environment *env)
+{
+    for (size_t i = 0; i < env->n; i++)
+        setenv(env->vars[i].name, env->vars[i].value, 1);
+    const char *no_proxy = environment_get(env, "NO_PROXY");
+    if (no_proxy)
+        setenv("no_proxy", no_proxy, 1);
+    /* These variables would send az to another cloud than the one registered here. */
+    unsetenv("AZURE_CLOUD_NAME");
+    unsetenv("ARM_CLOUD_METADATA_URL");
+    prefer_system_programs();
+}
+
+static int cannot_start(int error, struct err *e)
+{
+    if (error == ENOENT)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "az is not installed; install it with: apt-get install azure-cli");
+    return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
+}
+
+/* `args` ends with NULL. `input` becomes the standard input of az; -1: it gets ours. */
+static int run_az(const char *const *args, int input, struct err *e)
+{
+    pid_t pid;
+    int status;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    /* posix_spawn() takes writable strings for historical reasons, but does not change them. */
+    int rc = posix_spawnp(&pid, "az", &actions, NULL, (char *const *)args, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (rc != 0)
+        return cannot_start(rc, e);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_errno(e, ERR_UNAVAILABLE, "cannot wait for az");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    if (WIFEXITED(status))
+        return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s failed with exit code %d", args[1],
+                       args[2], WEXITSTATUS(status));
+    return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s was ended by signal %d", args[1], args[2],
+                   WTERMSIG(status));
+}
+
+static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
+{
+    char *config = cloud_config(endpoint);
+    const char *const args[] = {"az",       "cloud",          verb,   "-n",
+                                CLOUD_NAME, "--cloud-config", config, "--only-show-errors",
+                                "-o",       "none",           NULL};
+    int rc = run_az(args, -1, e);
+    free(config);
+    return rc;
+}
+
+static int register_cloud(const struct environment *env, const char *endpoint, struct err *e)
+{
+    bool there = ini_has(env, "clouds.config", CLOUD_NAME, "endpoint_resource_manager", NULL);
+    if (describe_cloud(there ? "update" : "register", endpoint, e) < 0)
+        return -1;
+    const char *const set[] = {"az", "cloud", "set", "-n", CLOUD_NAME, "--only-show-errors",
+                               "-o", "none",  NULL};
+    return run_az(set, -1, e);
+}
+
+/* A descriptor to read `text` from; it must fit into a pipe. */
+static int open_text(const char *text, struct err *e)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_errno(e, ERR_IO, "cannot make a pipe");
+    int rc = fs_write_all(ends[1], text, strlen(text));
+    if (rc < 0) {
+        err_errno(e, ERR_IO, "cannot write to a pipe");
+        close(ends[0]);
+    }
+    close(ends[1]);
+    return rc < 0 ? -1 : ends[0];
+}
+
+/* Anybody may read a command line, so the secret goes through standard input. az reads the value of
+ * any argument from the file named after an @, and "-" means standard input. */
+static int log_in(const struct environment *env, struct err *e)
+{
+    const char *const args[] = {
+        "az",
+        "login",
+        "--service-principal",
+        "-u",
+        environment_get(env, "AZURE_CLIENT_ID"),
+        "-p",
+        "@-",
+        "--tenant",
+        environment_get(env, "AZURE_TENANT_ID"),
+        "--only-show-errors",
+        "-o",
+        "none",
+        NULL,
+    };
+    int secret = open_text(environment_get(env, "AZURE_CLIENT_SECRET"), e);
+    if (secret < 0)
+        return -1;
+    int rc = run_az(args, secret, e);
+    close(secret);
+    return rc;
+}
+
+/* Without the lock, two commands at once would register the cloud twice. */
+static int lock_config(const struct environment *env, struct err *e)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "batchaid.lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+        err_errno(e, ERR_IO, "cannot lock %s", path);
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+/* Makes sure that az has the cloud registered and is logged in; `say` (may be NULL) is told what
+ * was done. */
+static int ensure_login(const struct environment *env, FILE *say, struct err *e)
+{
+    const char *endpoint = environment_get(env, "BATCHAID_ENDPOINT");
+    int fd = lock_config(env, e);
+    if (fd < 0)
+        return -1;
+    bool known = cloud_known(env, endpoint) && ini_has(env, "config", "cloud", "name", CLOUD_NAME);
+    int rc = 0;
+    if (!known && (rc = register_cloud(env, endpoint, e)) == 0 && say)
+        fprintf(say, "registered the cloud %s at %s with az\n", CLOUD_NAME, endpoint);
+    if (rc == 0 && known && profile_known(env)) {
+        if (say)
+            fprintf(say, "az is logged in to %s already\n", endpoint);
+    } else if (rc == 0 && (rc = log_in(env, e)) == 0 && say) {
+        fprintf(say, "logged az in as %s (AZURE_CONFIG_DIR=%s)\n",
+                environment_get(env, "AZURE_CLIENT_ID"), environment_get(env, "AZURE_CONFIG_DIR"));
+    }
+    close(fd);
+    return rc;
+}
+
+static int enter_from_options(const struct options *o, struct environment *env, struct err *e)
+{
+    struct state s;
+    if (state_locate(o->state_dir, NULL, &s, e) < 0)
+        return -1;
+    int rc = environment_build(&s, env, e);
+    state_free(&s);
+    if (rc == 0)
+        enter(env);
+    return rc;
+}
+
+int cmd_az_login(const struct options *o)
+{
+    struct environment env;
+    struct err e;
+    if (enter_from_options(o, &env, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = ensure_login(&env, stdout, &e);
+    environment_free(&env);
+    return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
+}
+
+int cmd_az(const struct options *o)
+{
+    struct environment env;
+    struct err e;
+    if (enter_from_options(o, &env, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = ensure_login(&env, NULL, &e);
+    environment_free(&env);
+    if (rc < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    char **argv = xcalloc((size_t)o->n_args + 2, sizeof *argv);
+    argv[0] = "az";
+    for (int i = 0; i < o->n_args; i++)
+        argv[i + 1] = o->args[i];
+    execvp("az", argv);
+    cannot_start(errno, &e);
+    free(argv);
+    return cli_fail(EXIT_FAILED, &e);
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/cli.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/remote.h"
+#include "daemon/config/config.h"
+#include "daemon/config/docs_path.h"
+#include "daemon/config/variables.h"
+#include "lib/nearest.h"
+#include "lib/strbuf.h"
+
+struct command {
+    const char *name;
+    const char *arguments; /* as in the usage line */
+    int options;           /* OPT_ bits */
+    int min_args, max_args;
+    int (*run)(const struct options *);
+    const char *help;
+    const char *details;
+};
+
+enum { ANY_NUMBER = 1 << 20 };
+
+static const struct command commands[] = {
+    {.name = "serve",
+     .arguments = "",
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG | OPT_EPHEMERAL | OPT_TESTING,
+     .run = cmd_serve,
+     .help = "run the daemon in the foreground",
+     .details =
+         "Prints `ready https://ADDR:PORT` on standard output once requests are served, logs to\n"
+         "standard error, stops cleanly on SIGTERM and SIGINT; a second signal ends it at once.\n"
+         "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
+         "With --ephemeral, for tests: a state directory of its own that is gone when the daemon\n"
+         "has ended, with all that ran on local nodes, also if the daemon was killed. Nothing is\n"
+         "synced to the disk. With --state-dir DIR it is DIR: not there yet, or empty.\n"
+         "With --testing, tests may make requests fail, look at what was asked, and make "
+         "everything\n"
+         "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY. Clusters\n"
+         "and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes that run no\n"
+         "processes: rules (--rules FILE, or by request) say what jobs do there. With --strict\n"
+         "things take the time that they took in the service, and are throttled as there.\n"
+         "Variables may say the same, but for --testing: BATCHAID_EPHEMERAL=true,\n"
+         "BATCHAID_FAKE_NODES=true, BATCHAID_STRICT=true, BATCHAID_RULES=FILE, "
+         "BATCHAID_SEED=FILE.\n"
+         "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
+    {.name = "env",
+     .arguments = "[BATCH-ACCOUNT]",
+     .options = OPT_STATE_DIR | OPT_REMOTE,
+     .max_args = 1,
+     .run = cmd_env,
+     .help = "print the environment for clients of a running daemon",
+     .details =
+         "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"
+         "With --endpoint or --user: lines for a shell of another machine, which fetch the\n"
+         "authority's certificate, check its fingerprint and make az ready. Without --user they\n"
+         "have the secret of the daemon's own principal.\n"
+         "With the name of a Batch account: also AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT and,\n"
+         "without --user, its key, AZURE_BATCH_ACCESS_KEY.\n"},
+    {.name = "hosts",
+     .arguments = "[ADDRESS [NAME]]",
+     .options = OPT_STATE_DIR,
+     .max_args = 2,
+     .run = cmd_hosts,
+     .help = "print lines for a hosts file: names of storage accounts, vaults and Batch accounts",
+     .details =
+         "For clients that find no names below localhost, or below the NAME of the daemon's\n"
+         "machine, which is one of `tls.names`: batchaid hosts 10.0.0.5 gpu-head.lab\n"
+         "Run it again when there is a new account or vault.\n"},
+    {.name = "az-login",
+     .arguments = "",
+     .options = OPT_STATE_DIR,
+     .run = cmd_az_login,
+     .help = "make az ready to talk to a running daemon",
+     .details = "Registers the cloud with az and logs in, in a configuration directory of its own\n"
+                "in the state directory, never in the one of the user. Safe to run again.\n"},
+    {.name = "az",
+     .arguments = "ARGS...",
+     .options = OPT_STATE_DIR,
+     .max_args = ANY_NUMBER,
+     .run = cmd_az,
+     .help = "run az against a running daemon",
+     .details = "Runs `az ARGS...` in the environment that `batchaid env` prints, after `batchaid\n"
+                "az-login` if need be. Options before the first argument of az are batchaid's.\n"},
+    {.name = "share-path",
+     .arguments = "ACCOUNT SHARE",
+     .options = OPT_STATE_DIR | OPT_CONTAINER,
+     .min_args = 2,
+     .max_args = 2,
+     .run = cmd_share_path,
+     .help = "print (and make) the folder behind an Azure file share or container",
+     .details =
+         "What is put into the folder is what jobs see that mount the share. Case does not count\n"
+         "in names.\n"},
+    {.name = "storage",
+     .arguments = "deleted|restore [NUMBER...]",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_storage,
+     .help = "list and restore deleted shares and containers",
+     .details =
+         "deleted  The shares and containers that were deleted and are kept still, by number.\n"
+         "restore  Puts them back with all that was in them, into the storage account that has\n"
+         "         their account's name now. Refused if there is one of that name again.\n"},
+    {.name = "keygen",
+     .arguments = "[FILE]",
+     .options = OPT_STATE_DIR | OPT_COMMENT,
+     .max_args = 1,
+     .run = cmd_keygen,
+     .help = "make a key to log in on the machines of the inventory",
+     .details =
+         "Writes an ed25519 key into FILE (default: id_ed25519 in the state directory) and its\n"
+         "public half into FILE.pub. Prints the public half on standard output, and on standard\n"
+         "error how to put it on the machines. Never replaces a file.\n"},
+    {.name = "check-config",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_check_config,
+     .help = "check a configuration file and list its machines",
+     .details =
+         "Prints `FILE: ok` and the machines of the inventory, or what is wrong with the file.\n"
+         "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
+    {.name = "nodes",
+     .arguments = "[check|drain|undrain|reboot] [HOST...]",
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN,
+     .max_args = ANY_NUMBER,
+     .run = cmd_nodes,
+     .help = "list, check, drain, undrain, reboot and clean the machines that jobs run on",
+     .details =
+         "[list]   What the running daemon knows of each machine, local nodes included: state,\n"
+         "         cluster, job, what it has, last contact, and why it cannot be used.\n"
+         "check    Goes to each machine of the inventory and says what works there: name, port,\n"
+         "         host key, login, become, shell, agent, disk, clock, GPUs, containers, MPI; and\n"
+         "         how to mend what does not. Needs no daemon and leaves a running one alone.\n"
+         "         Without --config it reads the file that the running daemon has read.\n"
+         "drain    What runs there goes on, nothing new starts. The list shows the --reason.\n"
+         "undrain  The machine is used again; one that was unusable is tried again.\n"
+         "reboot   Restarts the machine; refused while a job runs there.\n"
+         "clean    Lists what a daemon that is gone left in the node root there, and takes it "
+         "away:\n"
+         "         tasks, accounts, mounts, directories, the root itself. Needs --config, and no\n"
+         "         daemon that runs with the same --state-dir. With --dry-run it only lists.\n\n"
+         "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
+         "all\n"
+         "went well and, of a check, all machines can be used; else 1.\n"},
+    {.name = "queue",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE,
+     .run = cmd_queue,
+     .help = "what runs and what waits in each cluster, and for what",
+     .details =
+         "First what runs in a cluster, its nodes and when its time limit is over; then what\n"
+         "waits, in turn: what it waits for and, where time limits tell, when it starts.\n"},
+    {.name = "jobs",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS,
+     .run = cmd_jobs,
+     .help = "list the jobs of all groups, the newest first",
+     .details = "Without a filter and --json: the newest hundred.\n"},
+    {.name = "explain",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_explain,
+     .help = "tell what became of a job or task, in lines with times",
+     .details =
+         "When it was queued, what it waited for, where it was allocated, how it ended; and what\n"
+         "it waits for now. JOB is its name, or GROUP/WORKSPACE/EXPERIMENT/JOB where several\n"
+         "have it; the first of these may be left out. A task of Azure Batch is JOB/TASK, or\n"
+         "GROUP/ACCOUNT/JOB/TASK where several have these names.\n"},
+    {.name = "refused",
+     .arguments = "[list|allow] [NUMBER...|all]",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .max_args = ANY_NUMBER,
+     .run = cmd_refused,
+     .help = "what the daemon has ended with twice and does not begin again",
+     .details = "[list]            Requests and steps of work, with their numbers.\n"
+                "allow NUMBER|all  They may begin again, a request at once, a step within a "
+                "minute.\n                  No daemon need run.\n"},
+    {.name = "user",
+     .arguments = "[list|add|remove|reset] [NAME]",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,
+     .max_args = ANY_NUMBER,
+     .run = cmd_user,
+     .help = "list, add and remove the people who may log in",
+     .details =
+         "[list]       Who may log in, with roles; the daemon's own principal first.\n"
+         "add NAME     Adds a user with a role, and prints the password, which is not shown "
+         "again.\n"
+         "remove NAME  Removes a user with its roles; its logins end at once. What it made stays.\n"
+         "reset NAME   Gives a user a new password and prints it.\n\n"
+         "NAME is user@domain; without a domain the user is in the domain batchaid.\n"},
+    {.name = "subscription",
+     .arguments = "[list|add|delete] [NAME]",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .max_args = ANY_NUMBER,
+     .run = cmd_subscription,
+     .help = "list, add and delete subscriptions besides the configuration's",
+     .details = "[list]               Those that were added, the oldest first.\n"
+                "add [NAME]           Adds one, and prints its id.\n"
+                "delete SUBSCRIPTION  Deletes one; refused while it has resource groups.\n"},
+    {.name = "wait",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_TIMEOUT,
+     .run = cmd_wait,
+     .help = "wait until a daemon is ready",
+     .details =
+         "Until a daemon serves the state directory, and serves requests to the end. On a "
+         "terminal\n"
+         "it shows what it waits for. Exit codes: 0 ready, 1 not ready in time, and it says what\n"
+         "was missing; 2 wrong command line.\n"},
+    {.name = "seed",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_seed,
+     .help = "fill a daemon for tests with what a file says",
+     .details = "FILE is YAML or JSON, or - for standard input; testing.md of the docs says what "
+                "is in it. All\n"
+                "of it is made, or nothing, and what is wrong is said with line and column.\n"},
+    {.name = "dump",
+     .arguments = "[RESOURCE-GROUP]",
+     .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,
+     .max_args = 1,
+     .run = cmd_dump,
+     .help = "print what a daemon for tests has, as `seed` takes it",
+     .details = "With its secrets. Without a group or --subscription: all subscriptions.\n"},
+    {.name = "backup",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_backup,
+     .help = "copy the database into a file, beside a running daemon or without one",
+     .details =
+         "FILE must not be there; it can be read by its owner only. The secrets in it are sealed\n"
+         "with secret.key of the state directory, which is not in it: keep a copy of that once,\n"
+         "in another place.\n"},
+    {.name = "restore",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_restore,
+     .help = "put a copy of the database back, while no daemon runs",
+     .details =
+         "The database that is there is kept, as batchaid.db.before. A FILE that is damaged, "
+         "newer\n"
+         "than this program or sealed with another key than secret.key is refused, and nothing is\n"
+         "changed. What runs on nodes and is in no row of the copy is ended when the daemon meets\n"
+         "it; what the copy says is running and is not, is lost as the cluster's rule says.\n"},
+    {.name = "version",
+     .arguments = "",
+     .run = cmd_version,
+     .help = "print the version",
+     .details = ""},
+    {.name = "help",
+     .arguments = "[COMMAND]",
+     .max_args = 2,
+     .run = cmd_help,
+     .help = "print help, on a command or on `config`",
+     .details = "`batchaid help config` lists the settings of the configuration file; `batchaid\n"
+                "help config yaml` prints them as an example file.\n"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int take_listen(struct options *o, const char *value, struct err *e);
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct cli_option {
+    const char *name, *argument; /* argument: "" if it takes none */
+    int bit;
+    size_t at; /* of the text, or of the bool of an option without an argument */
+    int (*check)(const char *value, struct err *e);                   /* or NULL */
+    int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
+    const char *help;
+} known_options[] = {
+    {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
+     "read this configuration file (default: none; `nodes check`: the daemon's)"},
+    {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
+     "keep everything there (default: see `batchaid help config`)"},
+    {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,
+     "serve there; may be repeated; port 0 picks a free one"},
+    {"log-format", "FORMAT", OPT_LOG, AT(log_format), config_check_log_format, NULL,
+     "text or json"},
+    {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
+     "debug, info, warn or error"},
+    {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
+     "keep nothing: the state goes with the daemon"},
+    {"testing", "", OPT_TESTING, AT(testing), NULL, NULL,
+     "take requests of tests: faults, a log, reset (testing.md of the docs)"},
+    {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
+     "with --testing: no local node runs processes, whatever its vmSize"},
+    {"strict", "", OPT_EPHEMERAL, AT(strict), NULL, NULL,
+     "with --testing: be as slow and as strict as the service (testing.md of the docs)"},
+    {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
+     "with --testing: what the jobs of fake nodes do"},
+    {"seed", "FILE", OPT_EPHEMERAL, AT(seed), NULL, NULL,
+     "with --testing: begin with what this file says (testing.md of the docs)"},
+    {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
+     "which one; without it seed fills the configuration's, dump shows all"},
+    {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
+     "how long to wait at most (default: 60; 0: look once)"},
+    {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
+    {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},
+    {"role", "ROLE", OPT_ROLE, AT(role), NULL, NULL,
+     "the user's role, or none (default: Batch AI Job Submitter)"},
+    {"scope", "SCOPE", OPT_ROLE, AT(scope), NULL, NULL,
+     "where: a resource group or a path (default: the whole subscription)"},
+    {"endpoint", "URL", OPT_REMOTE, AT(endpoint), remote_check_endpoint, NULL,
+     "how that machine reaches the daemon: https://gpu-head.lab:7443"},
+    {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "who logs in there"},
+    {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
+     "only jobs of clusters with this name"},
+    {"user", "NAME", OPT_QUEUE | OPT_JOBS, AT(user), NULL, NULL,
+     "only jobs of this user; the domain may be left out"},
+    {"state", "STATE", OPT_JOBS, AT(job_state), NULL, NULL,
+     "only queued, running, terminating, succeeded or failed ones"},
+    {"experiment", "NAME", OPT_JOBS, AT(experiment), NULL, NULL,
+     "only jobs of experiments with this name"},
+    {"since", "TIME", OPT_JOBS, AT(since), NULL, NULL,
+     "only jobs made since then: 2h (ago; s, m, h, d, w), or 2026-11-23T09:00:00Z"},
+    {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
+     "what the key is called (default: batchaid@HOSTNAME)"},
+    {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,
+     "SHARE is the name of a blob container"},
+};
+enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
+
+static void list_commands(FILE *out)
+{
+    fprintf(out, "usage: batchaid COMMAND [OPTIONS] [ARGUMENTS]\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].help);
+    char *docs = docs_path_find();
+    fprintf(out, "\n`batchaid help COMMAND` says more.%s%s%s\n", docs ? " The docs are in " : "",
+            docs ? docs : "", docs ? "." : "");
+    free(docs);
+}
+
+static void describe_command(const struct command *c, FILE *out)
+{
+    fprintf(out, "usage: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
+            *c->arguments ? " " : "", c->arguments);
+    fprintf(out, "%s%s", *c->details ? "\n" : "", c->details);
+    int name = 10, argument = 10; /* at least */
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &known_options[i];
+        if (!(c->options & o->bit))
+            continue;
+        name = (int)strlen(o->name) > name ? (int)strlen(o->name) : name;
+        argument = (int)strlen(o->argument) > argument ? (int)strlen(o->argument) : argument;
+    }
+    if (c->options)
+        fprintf(out, "\nOptions:\n");
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &known_options[i];
+        if (c->options & o->bit)
+            fprintf(out, "  --%-*s %-*s %s\n", name, o->name, argument, o->argument, o->help);
+    }
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    char words[NEAREST_SIZE];
+    struct nearest near = nearest_to(name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        nearest_offer(&near, commands[i].name);
+    fprintf(stderr, "batchaid: unknown command '%s'%s; use one of", name,
+            nearest_words(&near, "", words));
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int help_config(const char *format)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (!config_describe(format, &b)) {
+        fprintf(stderr, "batchaid: unknown format '%s'; use text, yaml, man or markdown\n", format);
+        return EXIT_USAGE;
+    }
+    fputs(b.s, stdout);
+    strbuf_free(&b);
+    return EXIT_DONE;
+}
+
+int cmd_help(const struct options *o)
+{
+    if (o->n_args == 0) {
+        list_commands(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(o->args[0], "config") == 0)
+        return help_config(o->n_args > 1 ? o->args[1] : "text");
+    const struct command *c = find_command(o->args[0]);
+    if (!c)
+        return unknown_command(o->args[0]);
+    describe_command(c, stdout);
+    return EXIT_DONE;
+}
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static int wrong_option(const struct command *c, const char *given, const char *what)
+{
+    char words[NEAREST_SIZE], name[NEAREST_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
+    struct nearest near = nearest_to(name + strspn(name, "-"));
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (c->options & known_options[i].bit)
+            nearest_offer(&near, known_options[i].name);
+    fprintf(stderr, "batchaid: %s: %s '%s'%s; %s", c->name, what, given,
+            near.distance ? nearest_words(&near, "--", words) : "", /* 0: its value is missing */
+            c->options ? "the options are" : "there are no options");
+    const char *separator = " ";
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (c->options & known_options[i].bit) {
+            const char *argument = known_options[i].argument;
+            fprintf(stderr, "%s--%s%s%s", separator, known_options[i].name, *argument ? " " : "",
+                    argument);
+            separator = ", ";
+        }
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int take_listen(struct options *o, const char *value, struct err *e)
+{
+    if (o->n_listen == CLI_LISTEN_MAX)
+        return err_set(e, ERR_CONFIG, NULL, "more than %d times --listen", CLI_LISTEN_MAX);
+    o->listen[o->n_listen++] = value;
+    return 0;
+}
+
+/* `value` is NULL for an option without an argument. */
+static int take_option(struct options *o, const struct cli_option *known, const char *value,
+                       struct err *e)
+{
+    void *at = (char *)o + known->at;
+    if (!value) {
+        *(bool *)at = true;
+        return 0;
+    }
+    if (!*value)
+        return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", known->name);
+    if (known->check && known->check(value, e) < 0)
+        return -1;
+    if (known->take)
+        return known->take(o, value, e);
+    *(const char **)at = value;
+    return 0;
+}
+
+static const struct cli_option *find_option(const char *name)
+{
+    const struct cli_option *o = known_options;
+    while (strcmp(o->name, name) != 0)
+        o++; /* getopt_long() returns nothing else */
+    return o;
+}
+
+static struct option option_of(const struct cli_option *o)
+{
+    int takes = *o->argument ? required_argument : no_argument;
+    return (struct option){.name = o->name, .has_arg = takes, .val = 'o'};
+}
+
+/* 0, or an exit code. argv[0] is the command's name. */
+static int parse_options(const struct command *c, int argc, char **argv, struct options *o)
+{
+    struct option table[N_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
+    for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
+        if (c->options & known_options[i].bit)
+            table[n++] = option_of(&known_options[i]);
+    /* "+": options behind the first argument are az's own; ":": a missing value gets an error of
+     * its own. */
+    const char *shorts = c->run == cmd_az ? "+:h" : ":h";
+    int which = 0, opt;
+    struct err e;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, shorts, table, &which)) != -1) {
+        if (opt == 'h') {
+            describe_command(c, stdout);
+            return -1;
+        }
+        if (opt == ':')
+            return wrong_option(c, argv[optind - 1], "no value after");
+        if (opt == '?')
+            return wrong_option(c, argv[optind - 1], "unknown option");
+        if (take_option(o, find_option(table[which].name), optarg, &e) < 0) {
+            err_prefix(&e, "%s", c->name);
+            return cli_fail(EXIT_USAGE, &e);
+        }
+    }
+    o->args = argv + optind;
+    o->n_args = argc - optind;
+    return 0;
+}
+
+/* BATCHAID_FAKE_NODES for --fake-nodes, which goes before it. */
+static int take_variable(struct options *o, const struct cli_option *known, struct err *e)
+{
+    char name[VARIABLE_SIZE];
+    void *at = (char *)o + known->at;
+    bool wanted = false;
+    const char *text = getenv(variable_of_switch(known->name, name));
+    bool given = *known->argument ? *(const char **)at != NULL : *(bool *)at;
+    if (!text || given)
+        return 0;
+    int rc =
+        *known->argument ? take_option(o, known, text, e) : config_parse_truth(text, &wanted, e);
+    if (rc < 0)
+        return err_prefix(e, "$%s", name);
+    if (wanted)
+        *(bool *)at = true;
+    return 0;
+}
+
+/* What a daemon for tests is to be like may come from where no command line can be given: a service
+ * of GitHub Actions has variables alone. Whether it is one may not. */
+static int take_variables(const struct command *c, struct options *o, struct err *e)
+{
+    const char *switches[N_OPTIONS];
+    size_t n = 0;
+    if (!(c->options & OPT_EPHEMERAL))
+        return 0;
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (known_options[i].bit != OPT_EPHEMERAL)
+            continue;
+        switches[n++] = known_options[i].name;
+        if (take_variable(o, &known_options[i], e) < 0)
+            return -1;
+    }
+    return variables_check(switches, n, e);
+}
+
+static int wrong_arguments(const struct command *c, const struct options *o)
+{
+    if (o->n_args > c->max_args)
+        fprintf(stderr, "batchaid: %s: unexpected argument '%s'", c->name, o->args[c->max_args]);
+    else
+        fprintf(stderr, "batchaid: %s: it takes %d argument%s, not %d", c->name, c->min_args,
+                c->min_args == 1 ? "" : "s", o->n_args);
+    fprintf(stderr, "; use: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
+            *c->arguments ? " " : "", c->arguments);
+    return EXIT_USAGE;
+}
+
+int cli_main(int argc, char **argv)
+{
+    if (argc < 2) {
+        list_commands(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    else if (strcmp(name, "--version") == 0)
+        name = "version";
+    const struct command *c = find_command(name);
+    if (!c)
+        return unknown_command(name);
+    struct options o = {.n_args = 0};
+    int rc = parse_options(c, argc - 1, argv + 1, &o);
+    if (rc != 0)
+        return rc < 0 ? EXIT_DONE : rc;
+    if (o.n_args < c->min_args || o.n_args > c->max_args)
+        return wrong_arguments(c, &o);
+    struct err e;
+    if (take_variables(c, &o, &e) < 0)
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    rc = c->run(&o);
+    if (rc == EXIT_DONE && (fflush(stdout) == EOF || ferror(stdout))) {
+        fprintf(stderr, "batchaid: %s: cannot write to standard output\n", c->name);
+        return EXIT_FAILED;
+    }
+    return rc;
+}

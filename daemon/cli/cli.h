@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line: a table of commands, each with the options it takes. A command gets its options
+ * parsed and its arguments counted, writes complaints with cli_fail(), and returns the exit code.
+ */
+#ifndef DAEMON_CLI_CLI_H
+#define DAEMON_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/serve/exit_code.h"
+#include "lib/err.h"
+
+#define CLI_LISTEN_MAX 16
+
+/* What a command may be given. */
+enum {
+    OPT_CONFIG = 1,
+    OPT_STATE_DIR = 2,
+    OPT_LISTEN = 4,
+    OPT_LOG = 8,
+    OPT_CONTAINER = 16,
+    OPT_JSON = 32,
+    OPT_COMMENT = 64,
+    OPT_REASON = 128,
+    OPT_DRY_RUN = 256,
+    OPT_ROLE = 512,       /* and --scope */
+    OPT_REMOTE = 1024,    /* --endpoint and --user */
+    OPT_QUEUE = 2048,     /* --cluster and --user of somebody's jobs */
+    OPT_JOBS = 4096,      /* the same, --state, --experiment and --since */
+    OPT_EPHEMERAL = 8192, /* and the rest for tests, which may be variables too */
+    OPT_TIMEOUT = 16384,
+    OPT_SUBSCRIPTION = 32768,
+    OPT_TESTING = 65536
+};
+
+struct options {
+    const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
+    const char *listen[CLI_LISTEN_MAX];
+    size_t n_listen;
+    const char *comment, *reason, *role, *scope, *endpoint, *user;
+    const char *cluster, *experiment, *job_state, *since, *timeout;
+    bool container, json, dry_run, ephemeral, testing, fake_nodes, strict;
+    const char *rules, *seed, *subscription;
+    /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
+    const char *commands;
+    char **args; /* what follows the options, NULL-terminated; borrowed from main() */
+    int n_args;
+};
+
+int cli_main(int argc, char **argv);
+
+/* "batchaid: MESSAGE" on standard error; returns `code`. */
+int cli_fail(enum exit_code code, const struct err *e);
+
+int cmd_serve(const struct options *o);
+int cmd_env(const struct options *o);
+int cmd_az_login(const struct options *o);
+int cmd_az(const struct options *o);
+int cmd_share_path(const struct options *o);
+int cmd_storage(const struct options *o);
+int cmd_hosts(const struct options *o);
+int cmd_nodes(const struct options *o);
+int cmd_queue(const struct options *o);
+int cmd_jobs(const struct options *o);
+int cmd_explain(const struct options *o);
+int cmd_user(const struct options *o);
+int cmd_subscription(const struct options *o);
+int cmd_refused(const struct options *o);
+int cmd_wait(const struct options *o);
+int cmd_seed(const struct options *o);
+int cmd_dump(const struct options *o);
+int cmd_check_config(const struct options *o);
+int cmd_keygen(const struct options *o);
+int cmd_backup(const struct options *o);
+int cmd_restore(const struct options *o);
+int cmd_version(const struct options *o);
+int cmd_help(const struct options *o);
+
+/* Checks the value of --timeout. */
+int wait_check_timeout(const char *value, struct err *e);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/client.h"
+
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/environment.h"
+#include "daemon/cli/table.h"
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+#include "scheduler/fleet/transfer/curl_functions.h"
+
+#define CONNECT_MS  10000L
+#define REPLY_MS    60000L
+#define REPLY_MAX   (512U << 20) /* bytes; dumps have files in them */
+#define TOKEN_PATH  "/adfs/oauth2/token"
+#define HTTP_REFUSE 400L
+
+struct client {
+    struct curl_functions lib;
+    CURL *curl;
+    struct environment env;
+    char *authorization; /* the header's line, a token's or the key of tests; secret */
+    long limit_ms;       /* of a request */
+};
+
+static void wipe(char *secret)
+{
+    if (secret)
+        sodium_memzero(secret, strlen(secret));
+}
+
+void client_close(struct client *c)
+{
+    if (!c)
+        return;
+    if (c->curl)
+        c->lib.curl_easy_cleanup(c->curl);
+    wipe(c->authorization);
+    free(c->authorization);
+    environment_free(&c->env);
+    c->lib.curl_global_cleanup();
+    free(c);
+}
+
+static size_t on_reply(char *bytes, size_t size, size_t n, void *ctx)
+{
+    struct strbuf *reply = ctx;
+    if (reply->len + size * n > REPLY_MAX)
+        return 0;
+    strbuf_add(reply, bytes, size * n);
+    return size * n;
+}
+
+static int refused(const json_t *reply, long status, struct err *e)
+{
+    const char *text = NULL, *described = NULL, *code = NULL;
+    (void)json_unpack((json_t *)reply, "{s?{s?s, s?s}}", "error", "message", &text, "code", &code);
+    (void)json_unpack((json_t *)reply, "{s?s}", "error_description", &described);
+    if (!text)
+        text = described;
+    if (text) {
+        bool ended = code && strcmp(code, "DaemonEndedDuringRequest") == 0;
+        err_set(e,
+                ended          ? ERR_ENDED_DAEMON
+                : status < 500 ? ERR_BAD_REQUEST
+                               : ERR_INTERNAL,
+                NULL, "%s", text);
+        table_clean(e->msg); /* the message may quote text from a machine */
+        return -1;
+    }
+    return err_set(e, ERR_INTERNAL, NULL, "the daemon answered with status %ld and no reason",
+                   status);
+}
+
+static void set_request(struct client *c, const char *url, const char *method, const char *body,
+                        struct strbuf *reply, char *trouble)
+{
+    CURL *h = c->curl;
+    c->lib.curl_easy_reset(h);
+    c->lib.curl_easy_setopt(h, CURLOPT_URL, url);
+    c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
+    c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
+    c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    c->lib.curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, c->limit_ms);
+    c->lib.curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
+    c->lib.curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
+    c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
+    if (strcmp(method, "GET") == 0)
+        return;
+    c->lib.curl_easy_setopt(h, CURLOPT_POSTFIELDS, body ? body : "");
+    c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* `type`: of the body. An answer of any status is one; *out: NULL if it has no JSON. */
+static int exchange(struct client *c, const char *method, const char *path, const char *type,
+                    const char *body, long *status, json_t **out, struct err *e)
+{
+    struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
+    char trouble[CURL_ERROR_SIZE] = "";
+    strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), path);
+    strbuf_printf(&content, "Content-Type: %s", type);
+    struct curl_slist *headers = c->lib.curl_slist_append(NULL, content.s);
+    if (c->authorization)
+        headers = c->lib.curl_slist_append(headers, c->authorization);
+    set_request(c, url.s, method, body, &reply, trouble);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
+    *out = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
+    int result = 0;
+    if (rc == CURLE_WRITE_ERROR)
+        result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is larger than %u MiB",
+                         path, REPLY_MAX >> 20);
+    else if (rc != CURLE_OK)
+        result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
+                         *trouble ? trouble : c->lib.curl_easy_strerror(rc));
+    else if (*status < HTTP_REFUSE && reply.len && !*out)
+        result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
+    wipe(reply.s); /* the reply may be a token */
+    c->lib.curl_slist_free_all(headers);
+    strbuf_free(&url);
+    strbuf_free(&reply);
+    strbuf_free(&content);
+    return result;
+}
+
+static int request(struct client *c, const char *method, const char *path, const char *type,
+                   const char *body, json_t **out, struct err *e)
+{
+    long status = 0;
+    json_t *parsed = NULL;
+    int rc = exchange(c, method, path, type, body, &status, &parsed, e);
+    if (rc == 0 && status >= HTTP_REFUSE)
+        rc = refused(parsed, status, e);
+    if (rc == 0)
+        *out = parsed;
+    else
+        json_decref(parsed);
+    return rc;
+}
+
+static void add_field(struct client *c, struct strbuf *form, const char *name, const char *value)
+{
+    char *escaped = c->lib.curl_easy_escape(c->curl, value, 0);
+    if (!escaped)
+        abort();
+    strbuf_printf(form, "%s%s=%s", form->len ? "&" : "", name, escaped);
+    wipe(escaped);
+    c->lib.curl_free(escaped);
+}
+
+static int log_in(struct client *c, struct err *e)
+{
+    struct strbuf form = STRBUF_INIT, line = STRBUF_INIT;
+    json_t *reply = NULL;
+    add_field(c, &form, "grant_type", "client_credentials");
+    add_field(c, &form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
+    add_field(c, &form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
+    int rc = request(c, "POST", TOKEN_PATH, "application/x-www-form-urlencoded", form.s, &reply, e);
+    const char *token = json_string_value(json_object_get(reply, "access_token"));
+    if (rc == 0 && !token)
+        rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's token endpoint gave no access_token");
+    if (rc == 0) {
+        strbuf_printf(&line, "Authorization: Bearer %s", token);
+        c->authorization = strbuf_take(&line);
+    }
+    json_decref(reply);
+    wipe(form.s);
+    strbuf_free(&form);
+    return rc;
+}
+
+/* NULL: `e` says why. */
+static struct client *reach(const struct state *s, struct err *e)
+{
+    struct client *c = xcalloc(1, sizeof *c);
+    c->limit_ms = REPLY_MS;
+    if (curl_functions_load(&c->lib, e) < 0) {
+        free(c);
+        return NULL;
+    }
+    if (c->lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+        !(c->curl = c->lib.curl_easy_init())) {
+        free(c);
+        err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
+        return NULL;
+    }
+    if (environment_build(s, &c->env, e) < 0) {
+        client_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+int client_reach(const struct state *s, struct client **out, struct err *e)
+{
+    *out = reach(s, e);
+    return *out ? 0 : -1;
+}
+
+int client_open(const struct state *s, struct client **out, struct err *e)
+{
+    struct client *c = reach(s, e);
+    if (!c)
+        return -1;
+    if (log_in(c, e) < 0) {
+        client_close(c);
+        return -1;
+    }
+    *out = c;
+    return 0;
+}
+
+int client_open_testing(const struct state *s, struct client **out, struct err *e)
+{
+    struct strbuf line = STRBUF_INIT;
+    struct client *c = reach(s, e);
+    if (!c)
+        return -1;
+    const char *key = environment_get(&c->env, "BATCHAID_TESTING_KEY");
+    if (!key) {
+        client_close(c);
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "the daemon takes no requests of tests: it was started without --testing");
+    }
+    strbuf_concat(&line, "x-batchaid-testing-key: ", key);
+    c->authorization = strbuf_take(&line);
+    *out = c;
+    return 0;
+}
+
+void client_limit(struct client *c, long milliseconds)
+{
+    c->limit_ms = milliseconds;
+}
+
+int client_send(struct client *c, const char *path, const char *type, const char *text,
+                json_t **out, struct err *e)
+{
+    return request(c, "POST", path, type, text, out, e);
+}
+
+int client_look(struct client *c, const char *path, long *status, json_t **out, struct err *e)
+{
+    return exchange(c, "GET", path, "application/json", NULL, status, out, e);
+}
+
+int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+                json_t **out, struct err *e)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    int rc = request(c, method, path, "application/json", text, out, e);
+    free(text);
+    return rc;
+}
+
+/* CURLE_OK: it answers with a certificate for that name. `own`: of the daemon's own authority. */
+static CURLcode try_name(struct client *c, const char *url, bool own, char *trouble)
+{
+    struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;
+    strbuf_printf(&there, "::%s",
+                  environment_get(&c->env, "BATCHAID_ENDPOINT") + strlen("https://"));
+    struct curl_slist *here = c->lib.curl_slist_append(NULL, there.s);
+    set_request(c, url, "GET", NULL, &reply, trouble);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    c->lib.curl_slist_free_all(here);
+    strbuf_free(&there);
+    strbuf_free(&reply);
+    return rc;
+}
+
+int client_check_name(struct client *c, const char *url, struct err *e)
+{
+    char trouble[CURL_ERROR_SIZE] = "";
+    CURLcode rc = try_name(c, url, true, trouble);
+    if (rc == CURLE_OK)
+        return 0;
+    if (rc != CURLE_PEER_FAILED_VERIFICATION)
+        return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon does not answer for %.100s: %s", url,
+                       *trouble ? trouble : c->lib.curl_easy_strerror(rc));
+    if (try_name(c, url, false, trouble) == CURLE_OK)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "clients of %.100s are shown the site's own certificate (tls.certificate), "
+                       "and would trust the daemon's authority alone; use another of the names in "
+                       "tls.names, one that is not in that certificate",
+                       url);
+    return err_set(e, ERR_CONFIG, NULL,
+                   "the daemon's certificate is not good for %.100s; in its configuration add the "
+                   "name to tls.names, or the address to listen, and start it again",
+                   url);
+}
+
+char *client_escape(struct client *c, const char *name)
+{
+    char *escaped = c->lib.curl_easy_escape(c->curl, name, 0);
+    char *copy = escaped ? xstrdup(escaped) : NULL;
+    c->lib.curl_free(escaped);
+    if (!copy)
+        abort();
+    return copy;
+}

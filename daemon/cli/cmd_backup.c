@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid backup` and `batchaid restore`: the database as one file, and back.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/config/state.h"
+#include "storage/storage.h"
+
+int cmd_backup(const struct options *o)
+{
+    struct state s = {.dir = NULL};
+    struct err e;
+    int rc = state_locate(o->state_dir, NULL, &s, &e);
+    if (rc == 0)
+        rc = st_backup(s.db, o->args[0], &e);
+    if (rc == 0)
+        fprintf(stderr,
+                "batchaid: the database is in %s. The key of its secrets is not: keep a copy of %s "
+                "elsewhere\n",
+                o->args[0], s.secret_key);
+    state_free(&s);
+    return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
+}
+
+/* Holds the daemon's own lock. */
+static int restore(const struct state *s, const char *from, struct err *e)
+{
+    struct state_lock lock = STATE_LOCK_NONE;
+    if (state_acquire(s, &lock, e) < 0)
+        return -1;
+    int rc = st_restore(s->db, s->secret_key, from, e);
+    if (rc == 0)
+        (void)unlink(s->under_way); /* it has ids of rows, which are others' now */
+    state_release(&lock);
+    return rc;
+}
+
+int cmd_restore(const struct options *o)
+{
+    struct state s = {.dir = NULL};
+    struct err e;
+    int rc = state_locate(o->state_dir, NULL, &s, &e);
+    if (rc == 0)
+        rc = restore(&s, o->args[0], &e);
+    if (rc == 0)
+        fprintf(stderr, "batchaid: %s is in place; what was there is kept as %s.before\n", s.db,
+                s.db);
+    state_free(&s);
+    return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid hosts`: lines for a hosts file, for clients whose names nobody else resolves.
+ */
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/cli/client.h"
+#include "lib/dns_name.h"
+#include "lib/strbuf.h"
+
+#define ADDRESS "127.0.0.1"
+#define NAME    "localhost"
+
+/* What has hosts of its own, and what these begin with. */
+static const struct {
+    const char *list; /* of the resource manager, below the subscription */
+    const char *below[3];
+    bool located; /* the location stands behind the name */
+} kinds[] = {
+    {"/providers/Microsoft.Storage/storageAccounts?api-version=2022-09-01",
+     {"blob.core", "file.core", NULL},
+     false},
+    {"/providers/Microsoft.KeyVault/vaults?api-version=2022-07-01", {"vault", NULL}, false},
+    {"/providers/Microsoft.Batch/batchAccounts?api-version=2022-10-01", {"batch", NULL}, true},
+};
+
+static void print_names(const json_t *one, size_t kind, const char *address, const char *name)
+{
+    const char *label = json_string_value(json_object_get(one, "name"));
+    const char *location = json_string_value(json_object_get(one, "location"));
+    bool located = kinds[kind].located && location;
+    printf("%s", address);
+    for (const char *const *below = kinds[kind].below; *below; below++)
+        printf(" %s%s%s.%s.%s", label, located ? "." : "", located ? location : "", *below, name);
+    putchar('\n');
+}
+
+/* All pages. */
+static int print_kind(struct client *c, size_t kind, const char *subscription, const char *address,
+                      const char *name, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL, *one;
+    size_t i;
+    int rc;
+    strbuf_printf(&path, "/subscriptions/%s%s", subscription, kinds[kind].list);
+    while ((rc = client_call(c, "GET", path.s, NULL, &reply, e)) == 0) {
+        json_array_foreach(json_object_get(reply, "value"), i, one)
+            print_names(one, kind, address, name);
+        const char *next = json_string_value(json_object_get(reply, "nextLink"));
+        const char *at = next ? strstr(next, "/subscriptions/") : NULL;
+        strbuf_reset(&path);
+        strbuf_puts(&path, at ? at : "");
+        json_decref(reply);
+        reply = NULL;
+        if (!at)
+            break;
+    }
+    strbuf_free(&path);
+    return rc;
+}
+
+static int check_usage(const struct options *o, struct err *e)
+{
+    unsigned char bytes[16];
+    const char *address = o->n_args > 0 ? o->args[0] : ADDRESS;
+    const char *name = o->n_args > 1 ? o->args[1] : NAME;
+    if (inet_pton(AF_INET, address, bytes) != 1 && inet_pton(AF_INET6, address, bytes) != 1)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "hosts: '%.60s' is no address; it must be one of the daemon's machine, such "
+                       "as 10.0.0.5",
+                       address);
+    if (!is_dns_name(name))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "hosts: '%.60s' is no host name; it must be the one that clients know the "
+                       "daemon by, such as gpu-head.lab",
+                       name);
+    return 0;
+}
+
+static int print_all(struct client *c, const struct endpoint *at, const struct options *o,
+                     struct err *e)
+{
+    const char *address = o->n_args > 0 ? o->args[0] : ADDRESS;
+    const char *name = o->n_args > 1 ? o->args[1] : NAME;
+    if (strcmp(name, NAME) != 0)
+        printf("%s %s\n", address, name);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (print_kind(c, i, at->subscription_id, address, name, e) < 0)
+            return -1;
+    return 0;
+}
+
+int cmd_hosts(const struct options *o)
+{
+    struct state s;
+    struct client *client = NULL;
+    struct endpoint at = {0};
+    struct err e;
+    if (check_usage(o, &e) < 0)
+        return cli_fail(EXIT_USAGE, &e);
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = client_open(&s, &client, &e);
+    if (rc == 0)
+        rc = endpoint_read(&s, &at, &e);
+    if (rc == 0)
+        rc = print_all(client, &at, o, &e);
+    client_close(client);
+    endpoint_free(&at);
+    state_free(&s);
+    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+}

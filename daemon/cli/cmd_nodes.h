@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid nodes` and its commands. cmd_nodes.c chooses one; there is a file for each kind of
+ * work: cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and
+ * cmd_nodes_clean.c go to the machines themselves.
+ */
+#ifndef DAEMON_CLI_CMD_NODES_H
+#define DAEMON_CLI_CMD_NODES_H
+
+#include <jansson.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/config/config.h"
+#include "daemon/config/site.h"
+
+/* Each gets the options with the names of machines as `args`, and returns the exit code. */
+int cmd_nodes_list(const struct options *o);
+int cmd_nodes_drain(const struct options *o);
+int cmd_nodes_undrain(const struct options *o);
+int cmd_nodes_reboot(const struct options *o);
+int cmd_nodes_check(const struct options *o);
+int cmd_nodes_clean(const struct options *o);
+
+/* The machines of a configuration, with the agents that they may need. */
+int nodes_load_site(const struct options *o, const struct config *c, struct daemon_site *site,
+                    struct err *e) MUST_CHECK;
+
+/* Prints `what` and how to write an inventory, on standard error. */
+void nodes_explain_inventory(const char *what);
+
+/* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
+void nodes_print_json(json_t *value);
+
+/* "there is no machine 'NAME'; there are: ..." with as many of the `n` names as are worth reading.
+ */
+int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),
+                  const void *ctx, size_t n, struct err *e);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid nodes drain`, `undrain` and `reboot`: one request for each machine; when one refuses,
+ * the others are asked all the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/cli/client.h"
+#include "daemon/cli/cmd_nodes.h"
+#include "lib/strbuf.h"
+
+/* What was wrong when the daemon last tried a machine that is drained no more. */
+static void print_trouble(const char *name, const json_t *machine)
+{
+    const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
+    if (trouble)
+        printf("%s: when it was last tried: %s\n"
+               "%s: it is tried again; `batchaid nodes check %s` says at once what is wrong\n",
+               name, trouble, name, name);
+}
+
+static int change(struct client *c, const char *name, const char *verb, const char *done,
+                  const json_t *body, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    char *segment = client_escape(c, name);
+    strbuf_printf(&path, "/batchaid/nodes/%s/%s", segment, verb);
+    int rc = client_call(c, "POST", path.s, body, &reply, e);
+    if (rc == 0) {
+        printf("%s: %s\n", name, done);
+        print_trouble(name, reply);
+    }
+    json_decref(reply);
+    strbuf_free(&path);
+    free(segment);
+    return rc;
+}
+
+static int fail_for(const char *name, struct err *e)
+{
+    err_prefix(e, "%s", name);
+    return cli_fail(EXIT_FAILED, e);
+}
+
+/* `done`: the text about each machine. */
+static int change_all(const struct options *o, const char *verb, const char *done)
+{
+    struct state s;
+    struct client *client = NULL;
+    struct err e;
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    json_t *body = o->reason ? json_pack("{s:s}", "reason", o->reason) : NULL;
+    int code = EXIT_DONE;
+    if (o->reason && !body) {
+        err_set(&e, ERR_CONFIG, NULL, "the reason is not UTF-8");
+        code = cli_fail(EXIT_USAGE, &e);
+    } else if (client_open(&s, &client, &e) < 0) {
+        code = cli_fail(EXIT_FAILED, &e);
+    }
+    for (int i = 0; client && i < o->n_args; i++)
+        if (change(client, o->args[i], verb, done, body, &e) < 0)
+            code = fail_for(o->args[i], &e);
+    client_close(client);
+    json_decref(body);
+    state_free(&s);
+    return code;
+}
+
+int cmd_nodes_drain(const struct options *o)
+{
+    return change_all(o, "drain", "drained; what runs there goes on");
+}
+
+int cmd_nodes_undrain(const struct options *o)
+{
+    return change_all(o, "undrain", "in use again");
+}
+
+int cmd_nodes_reboot(const struct options *o)
+{
+    return change_all(o, "reboot", "asked to restart");
+}

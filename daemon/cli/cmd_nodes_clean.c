@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid nodes clean`: lists and removes what a daemon that does not exist any more left in the
+ * node roots of machines. A running daemon does this by itself for its machines.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <uv.h>
+
+#include "daemon/cli/cmd_nodes.h"
+#include "daemon/config/state.h"
+#include "lib/fs.h"
+#include "lib/loop_uv.h"
+#include "lib/timefmt.h"
+#include "nodeagent-proto/link/node.h"
+
+#define US_PER_S 1000000
+
+struct cleaning {
+    const struct site_machine *machine;
+    struct node_link *link;
+    struct files *files;
+    bool dry_run, failed, closing;
+};
+
+static void on_files_stopped(void *ctx, size_t left_behind)
+{
+    (void)ctx;
+    (void)left_behind; /* hanging threads end with the process */
+}
+
+static void on_closed(void *ctx)
+{
+    const struct cleaning *c = ctx;
+    files_stop(c->files, on_files_stopped, NULL);
+}
+
+static void finish(struct cleaning *c, const struct err *why)
+{
+    if (c->closing)
+        return;
+    c->closing = true;
+    if (why) {
+        fprintf(stderr, "%s: %s\n", c->machine->name, why->msg);
+        c->failed = true;
+    }
+    node_close(c->link, on_closed, c);
+}
+
+static void on_removed(void *ctx, const struct err *why)
+{
+    struct cleaning *c = ctx;
+    if (!why)
+        printf("%s: removed: node root %s\n", c->machine->name, c->machine->group->node_root);
+    finish(c, why);
+}
+
+static void on_found(void *ctx, const struct err *why, const char *const *list, size_t n)
+{
+    struct cleaning *c = ctx;
+    for (size_t i = 0; !why && i < n; i++)
+        printf("%s: %s: %s\n", c->machine->name, c->dry_run ? "found" : "removed", list[i]);
+    if (!why && !c->dry_run && !c->closing) {
+        node_ask(c->link, BARE_REQUEST(remove_root), on_removed, c);
+        return;
+    }
+    if (!why && n == 0)
+        printf("%s: nothing is left in %s\n", c->machine->name, c->machine->group->node_root);
+    finish(c, why);
+}
+
+static void on_ready(void *ctx, const struct node_facts *facts)
+{
+    struct cleaning *c = ctx;
+    if (!facts->is_root)
+        printf("%s: the agent runs as %s, not as root: accounts and most mounts stay\n",
+               c->machine->name, facts->user);
+    node_clean(c->link, !c->dry_run, on_found, c);
+}
+
+static void on_down(void *ctx, const struct err *why)
+{
+    finish(ctx, why);
+}
+
+static bool clean(const struct site *site, const struct site_machine *machine, bool dry_run)
+{
+    static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
+    struct cleaning c = {.machine = machine, .dry_run = dry_run};
+    struct node_ssh_config ssh = site_ssh_config(site, machine);
+    struct err e;
+    uv_loop_t loop;
+    if (uv_loop_init(&loop) < 0)
+        abort();
+    struct loop *tools = loop_uv_create(&loop, NULL, NULL);
+    c.files = files_create(tools, &quiet);
+    ssh.loop = tools;
+    ssh.files = c.files;
+    ssh.log = &quiet;
+    ssh.root = machine->group->node_root;
+    ssh.yields = true; /* a daemon with another state directory may have this known_hosts */
+    if (!dry_run)      /* the next daemon will have a higher term */
+        ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
+    ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
+    if (node_open_ssh(&ssh, &c.link, &e) < 0) {
+        fprintf(stderr, "%s: %s\n", machine->name, e.msg);
+        c.failed = true;
+        on_closed(&c);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    loop_uv_destroy(tools);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&loop) < 0)
+        abort(); /* a link has left a handle open */
+    return !c.failed;
+}
+
+/* --- which machines ------------------------------------------------------------------------- */
+
+static const char *name_at(const void *ctx, size_t i)
+{
+    return ((const struct site *)ctx)->machines[i].name;
+}
+
+static const struct site_machine *find(const struct site *site, const char *name, struct err *e)
+{
+    for (size_t i = 0; i < site->n_machines; i++)
+        if (strcasecmp(site->machines[i].name, name) == 0)
+            return &site->machines[i];
+    nodes_unknown(name, name_at, site, site->n_machines, e);
+    return NULL;
+}
+
+static int clean_all(const struct options *o, const struct site *site)
+{
+    bool good = true;
+    struct err e;
+    for (int i = 0; i < o->n_args; i++)
+        if (!find(site, o->args[i], &e)) /* before anything is removed */
+            return cli_fail(EXIT_FAILED, &e);
+    for (int i = 0; i < o->n_args; i++)
+        good = clean(site, find(site, o->args[i], &e), o->dry_run) && good;
+    return good ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* A running daemon may have jobs on the machines, and cleans them by itself. */
+static int refuse_beside_daemon(const struct options *o, const struct config *c, struct err *e)
+{
+    struct state s;
+    struct endpoint ep = {.config = NULL};
+    if (state_locate(o->state_dir, c->state_dir, &s, e) < 0)
+        return -1;
+    int rc = endpoint_read(&s, &ep, NULL) < 0
+                 ? 0
+                 : err_set(e, ERR_CONFLICT, NULL,
+                           "nodes clean: a daemon runs in %s, and cleans its machines by itself; "
+                           "stop it, or name "
+                           "another --state-dir",
+                           s.dir);
+    if (rc == 0)
+        rc = state_make(&s, e); /* it will hold the host keys of machines */
+    endpoint_free(&ep);
+    state_free(&s);
+    return rc;
+}
+
+int cmd_nodes_clean(const struct options *o)
+{
+    struct config c;
+    struct daemon_site site = {.groups = NULL};
+    struct err e;
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (!o->config) {
+        err_set(&e, ERR_CONFIG, NULL,
+                "nodes clean: which inventory? Use: batchaid nodes clean --config FILE HOST...");
+        return cli_fail(EXIT_USAGE, &e);
+    }
+    if (config_load(o->config, &c, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int code = refuse_beside_daemon(o, &c, &e) < 0 || nodes_load_site(o, &c, &site, &e) < 0
+                   ? cli_fail(EXIT_FAILED, &e)
+                   : clean_all(o, &site.site);
+    site_free(&site);
+    config_free(&c);
+    return code;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid queue`: what runs and what waits, cluster by cluster.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/table.h"
+
+static const struct table_column columns[] = {
+    {.name = "CLUSTER", .elide = true},
+    {.name = "PLACE", .right = true},
+    {.name = "JOB", .elide = true},
+    {.name = "USER", .elide = true},
+    {.name = "PRIORITY"},
+    {.name = "NODES", .right = true},
+    {.name = "STARTS, UNTIL"},
+    {.name = "WAITS FOR, RUNS ON", .elide = true},
+};
+
+/* "normal", or a number that old api-versions give. */
+static void add_priority(struct table *t, const json_t *j)
+{
+    int n = (int)json_integer_value(json_object_get(j, "priority"));
+    if (n == 0 || n == 1000 || n == -1000)
+        table_add(t, TABLE_PLAIN, n == 0 ? "normal" : n > 0 ? "high" : "low");
+    else
+        table_addf(t, "%d", n);
+}
+
+static void add_nodes(struct table *t, const json_t *nodes)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t i;
+    json_t *name;
+    json_array_foreach(nodes, i, name)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", json_string_value(name));
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
+}
+
+static bool is_equal(const json_t *a, const json_t *b, const char *member)
+{
+    const json_t *x = json_object_get(a, member), *y = json_object_get(b, member);
+    return x && y && json_equal(x, y);
+}
+
+/* How many from `at` on are indexes of one array without a place that wait for the same. */
+static size_t alike(const json_t *all, size_t at)
+{
+    static const char *const same[] = {"resourceGroup", "workspace", "experiment",
+                                       "name",          "cluster",   "waitsFor"};
+    const json_t *first = json_array_get(all, at), *j;
+    size_t n = 1;
+    if (!json_object_get(first, "index") || json_object_get(first, "place"))
+        return n;
+    for (; (j = json_array_get(all, at + n)) && !json_object_get(j, "place"); n++)
+        for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+            if (!is_equal(first, j, same[i]))
+                return n;
+    return n;
+}
+
+static void add_name(struct table *t, const json_t *first, const json_t *last)
+{
+    const json_t *index = json_object_get(first, "index");
+    const char *name = jobs_text(first, "name");
+    int from = (int)json_integer_value(index);
+    if (!index)
+        table_add(t, TABLE_PLAIN, name);
+    else if (first == last)
+        table_addf(t, "%s[%d]", name, from);
+    else
+        table_addf(t, "%s[%d-%d]", name, from,
+                   (int)json_integer_value(json_object_get(last, "index")));
+}
+
+static void print_table(const json_t *all)
+{
+    struct table t;
+    table_init(&t, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0, n; i < json_array_size(all); i += n) {
+        const json_t *j = json_array_get(all, i);
+        n = alike(all, i);
+        const json_t *place = json_object_get(j, "place");
+        const char *waits = jobs_text(j, "waitsFor");
+        table_add(&t, TABLE_PLAIN, jobs_text(j, "cluster"));
+        if (place)
+            table_addf(&t, "%d", (int)json_integer_value(place));
+        else
+            table_add(&t, TABLE_PLAIN, waits ? "queued" : jobs_text(j, "state"));
+        add_name(&t, j, json_array_get(all, i + n - 1));
+        table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
+        add_priority(&t, j);
+        table_addf(&t, "%d", (int)json_integer_value(json_object_get(j, "nodeCount")));
+        table_add(&t, TABLE_PLAIN, jobs_text(j, waits ? "expectedStartTime" : "limitTime"));
+        if (waits)
+            table_add(&t, TABLE_PLAIN, waits);
+        else
+            add_nodes(&t, json_object_get(j, "nodes"));
+    }
+    struct table_screen screen = table_screen_of(stdout);
+    table_print(&t, &screen, stdout);
+    table_free(&t);
+}
+
+static int list(struct client *c, const struct options *o, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    strbuf_printf(&path, "/batchaid/queue");
+    jobs_filter(c, &path, "cluster", o->cluster);
+    jobs_filter(c, &path, "user", o->user);
+    int rc = client_call(c, "GET", path.s, NULL, &reply, e);
+    json_t *all = json_object_get(reply, "value");
+    if (rc == 0 && o->json)
+        jobs_print_json(json_incref(all));
+    else if (rc == 0)
+        print_table(all);
+    if (rc == 0 && json_array_size(all) == 0)
+        jobs_nothing_fits(o, "`batchaid queue` shows all that run and wait");
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+int cmd_queue(const struct options *o)
+{
+    return jobs_with_client(o, list);
+}

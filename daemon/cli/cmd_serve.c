@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid serve`: configuration, state directory, keys; then serve_run().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/access/access.h"
+#include "daemon/cli/cli.h"
+#include "daemon/config/site.h"
+#include "daemon/serve/agent_path.h"
+#include "daemon/serve/ephemeral.h"
+#include "daemon/serve/fatal.h"
+#include "daemon/serve/fault_hook.h"
+#include "daemon/serve/hosts.h"
+#include "daemon/serve/orphans.h"
+#include "daemon/serve/serve.h"
+#include "daemon/serve/under_way.h"
+#include "lib/arena.h"
+#include "lib/footprint.h"
+#include "lib/fs.h"
+#include "lib/log_kept.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
+
+/* Of what the log says of nodes; clients may ask for it. */
+#define LOG_KEPT_BYTES ((size_t)1024 * 1024)
+/* Clusters and pools of such a vmSize have fake nodes. */
+#define FAKE_SIZES "FAKE*"
+
+static void replace(char **at, const char *value)
+{
+    if (!value)
+        return;
+    free(*at);
+    *at = xstrdup(value);
+}
+
+static const char *config_file(const struct options *o)
+{
+    const char *file = getenv("BATCHAID_CONFIG");
+    return o->config ? o->config : file && *file ? file : NULL;
+}
+
+/* The command line overrides the file and the environment. */
+static void apply_options(struct config *c, const struct options *o)
+{
+    replace(&c->log_format, o->log_format);
+    replace(&c->log_level, o->log_level);
+    c->testing_strict = c->testing_strict || o->strict;
+    if (o->n_listen == 0)
+        return;
+    for (size_t i = 0; i < c->listen.n; i++)
+        free(c->listen.items[i]);
+    free(c->listen.items);
+    c->listen.items = xcalloc(o->n_listen, sizeof(char *));
+    c->listen.n = o->n_listen;
+    for (size_t i = 0; i < o->n_listen; i++)
+        c->listen.items[i] = xstrdup(o->listen[i]);
+}
+
+/* The IP addresses in the listen list, for the certificate. */
+static int listen_addresses(const struct config *c, struct config_list *out, struct err *e)
+{
+    out->items = xcalloc(c->listen.n, sizeof(char *));
+    for (size_t i = 0; i < c->listen.n; i++) {
+        char host[CONFIG_HOST_SIZE];
+        int port;
+        if (config_parse_listen(c->listen.items[i], host, &port, e) < 0)
+            return -1;
+        bool wildcard = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+        if (strcmp(host, "localhost") != 0 && !wildcard)
+            out->items[out->n++] = xstrdup(host);
+    }
+    return 0;
+}
+
+static int open_certs(const struct config *c, const struct state *s,
+                      const struct config_list *addresses, int64_t now_us, struct certs **out,
+                      struct err *e)
+{
+    const struct config_list names = hosts_certified(c);
+    const struct certs_config cc = {
+        .files = {s->ca_cert, s->ca_key, s->server_cert, s->server_key, s->without_sync},
+        .addresses = addresses->items,
+        .n_addresses = addresses->n,
+        .names = names.items,
+        .n_names = names.n,
+        .site_cert = c->tls_certificate,
+        .site_key = c->tls_key};
+    int rc = certs_open(&cc, now_us, out, e);
+    free(names.items);
+    return rc;
+}
+
+/* An end that has passed is a warning of the log: clients say it, too. */
+static bool certificate_fits(const struct config *c, struct err *e)
+{
+    int64_t ends_us;
+    if (certs_site_check(c->tls_certificate, c->tls_key, &ends_us, e) == 0)
+        return true;
+    err_prefix(e, "tls.certificate");
+    return false;
+}
+
+/* Given by the environment, or made. */
+static const char *testing_key(char made[ACCESS_SECRET_SIZE])
+{
+    const char *given = getenv("BATCHAID_TESTING_KEY");
+    if (given && *given)
+        return given;
+    access_make_secret(made);
+    return made;
+}
+
+/* The service manager starts it again, and nothing is kept that an ephemeral one could go on with.
+ */
+static int watch_ends(const struct options *o, const struct state *s, const struct log *log,
+                      struct err *e)
+{
+    fault_hook hook = NULL;
+    if (o->testing && fault_hook_find(&hook, e) < 0)
+        return -1;
+    under_way_open(s->under_way, log);
+    if (under_way_is_again())
+        orphans_find();
+    under_way_judge(hook);
+    fatal_watch(!o->ephemeral && !getenv("NOTIFY_SOCKET"));
+    return 0;
+}
+
+static void unwatch_ends(void)
+{
+    fatal_unwatch();
+    under_way_close();
+}
+
+/* Everything that only the holder of the lock may do. */
+static int serve_locked(const struct config *c, const struct options *o, const struct state *s,
+                        struct daemon_site *site, int64_t started_us, size_t *left_behind,
+                        struct err *e)
+{
+    struct credentials credentials = {.client_id = NULL};
+    struct certs *certs = NULL;
+    struct config_list addresses = {.n = 0};
+    char key[ACCESS_SECRET_SIZE];
+    int rc = -1;
+    char *agent = agent_path_find(e);
+    if (!agent)
+        return -1;
+    const struct log log = {.fd = STDERR_FILENO,
+                            .level = config_log_level(c->log_level),
+                            .format = config_log_format(c->log_format),
+                            .kept = log_kept_create(LOG_KEPT_BYTES)};
+    const char *file = config_file(o);
+    char *path = file ? realpath(file, NULL) : NULL;
+    site_decide_accounts(site, c, s);
+    bool watched = watch_ends(o, s, &log, e) == 0;
+    if (watched && site_load_agents(site, agent, e) == 0 &&
+        state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
+        credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
+        open_certs(c, s, &addresses, started_us, &certs, e) == 0) {
+        const struct serve_config sc = {.config = c,
+                                        .config_path = path,
+                                        .state = s,
+                                        .credentials = &credentials,
+                                        .certs = certs,
+                                        .site = &site->site,
+                                        .agent_path = agent,
+                                        .log = &log,
+                                        .ephemeral = o->ephemeral,
+                                        .testing_key = o->testing ? testing_key(key) : NULL,
+                                        .fake_sizes = o->fake_nodes ? "*" : FAKE_SIZES,
+                                        .rules_file = o->rules,
+                                        .seed_file = o->seed,
+                                        .started_us = started_us,
+                                        .left_behind = left_behind};
+        if (site->open_place)
+            LOG_INFO(&log, "nodes.open_place", LF_STR("place", site->open_place),
+                     LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
+                                   "cannot get to the state directory, which is below a closed "
+                                   "one"));
+        if (site->site.first_alone && c->nodes > 0)
+            LOG_INFO(&log, "nodes.first_alone",
+                     LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "
+                                   "serve its own principal alone: local.shared_user"));
+        endpoint_withdraw(s); /* a file that a killed daemon left */
+        rc = serve_run(&sc, e);
+    }
+    if (watched)
+        unwatch_ends();
+    config_list_free(&addresses);
+    certs_close(certs);
+    credentials_free(&credentials);
+    log_kept_destroy(log.kept);
+    free(path);
+    free(agent);
+    return rc;
+}
+
+/* Options that go with --testing only. */
+static int check_testing(const struct options *o, struct err *e)
+{
+    const char *alone = o->fake_nodes ? "--fake-nodes"
+                        : o->rules    ? "--rules"
+                        : o->seed     ? "--seed"
+                        : o->strict   ? "--strict"
+                                      : NULL;
+    if (!o->testing && getenv("BATCHAID_TESTING"))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line: "
+                       "batchaid serve --testing");
+    return o->testing || !alone
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL,
+                         "%s goes with --testing only, and so does the variable for it", alone);
+}
+
+/* The file, the environment and the command line, of which the later override the earlier. */
+static int load_config(const struct options *o, struct config *out, struct err *e)
+{
+    if (config_load(config_file(o), out, e) < 0)
+        return -1;
+    int rc = config_from_environment(out, e);
+    if (rc == 0)
+        apply_options(out, o);
+    if (rc == 0 && out->testing_strict && !o->testing)
+        rc = err_set(e, ERR_CONFIG, NULL, "testing.strict goes with --testing only");
+    if (rc < 0)
+        config_free(out);
+    return rc;
+}
+
+int cmd_serve(const struct options *o)
+{
+    int64_t started_us = time_now_us();
+    struct config config;
+    struct state state = {.dir = NULL};
+    struct daemon_site site = {.groups = NULL};
+    struct err e;
+    struct state_lock lock = STATE_LOCK_NONE;
+    struct ephemeral ephemeral = EPHEMERAL_NONE;
+    size_t left_behind = 0;
+    if (check_testing(o, &e) < 0 || load_config(o, &config, &e) < 0)
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    footprint_between(); /* what loading the program and its libraries took */
+    int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
+    if (rc == 0)
+        rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,
+                          &e);
+    state.without_sync = o->ephemeral;
+    bool wrong_site =
+        rc == 0 && (site_load(&config, &state, &site, &e) < 0 || !certificate_fits(&config, &e));
+    if (wrong_site)
+        rc = -1;
+    if (rc == 0)
+        rc = state_acquire(&state, &lock, &e);
+    if (rc == 0 && site_open_place(&site, &config, &state, o->ephemeral, &e) < 0) {
+        wrong_site = true;
+        rc = -1;
+    }
+    if (rc == 0)
+        rc = serve_locked(&config, o, &state, &site, started_us, &left_behind, &e);
+    state_release(&lock);
+    site_free(&site);
+    state_free(&state);
+    config_free(&config);
+    ephemeral_end(&ephemeral);
+    if (left_behind > 0) { /* an orderly exit would wait for those threads */
+        fflush(NULL);
+        _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);
+    }
+    if (rc == 0)
+        return EXIT_DONE;
+    bool again_is_no_help = wrong_site || e.code == ERR_SCHEMA_TOO_NEW;
+    return cli_fail(again_is_no_help ? EXIT_CONFIGURATION : EXIT_FAILED, &e);
+}

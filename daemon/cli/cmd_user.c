@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid user list`, `add`, `remove` and `reset`: the people who may log in, as a running daemon
+ * knows them. A password goes to standard output and nowhere else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/cli/client.h"
+#include "daemon/cli/table.h"
+#include "lib/strbuf.h"
+
+static const struct table_column columns[] = {
+    {.name = "NAME"}, {.name = "KIND"}, {.name = "ROLES", .elide = true}, {.name = "OBJECT ID"}};
+
+static const char *text_of(const json_t *o, const char *name)
+{
+    return json_string_value(json_object_get(o, name));
+}
+
+/* --- what is printed -------------------------------------------------------------------------- */
+
+static void print_json(const json_t *value)
+{
+    json_dumpf(value, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
+/* "Reader at /subscriptions/..., ..." */
+static void add_roles(struct table *t, const json_t *roles)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t i;
+    json_t *role;
+    json_array_foreach(roles, i, role) {
+        const char *name = text_of(role, "role"), *scope = text_of(role, "scope");
+        strbuf_printf(&b, "%s%s at %s", i ? ", " : "", name ? name : "?", scope ? scope : "?");
+    }
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
+}
+
+static void print_table(const json_t *users)
+{
+    struct table t;
+    size_t i;
+    json_t *user;
+    table_init(&t, columns, sizeof columns / sizeof columns[0]);
+    json_array_foreach(users, i, user) {
+        table_add(&t, TABLE_PLAIN, text_of(user, "name"));
+        table_add(&t, TABLE_PLAIN, text_of(user, "kind"));
+        add_roles(&t, json_object_get(user, "roles"));
+        table_add(&t, TABLE_PLAIN, text_of(user, "objectId"));
+    }
+    struct table_screen screen = table_screen_of(stdout);
+    table_print(&t, &screen, stdout);
+    table_free(&t);
+}
+
+/* The password alone on a line of its own, so that a script finds it. */
+static void print_password(const json_t *user, const char *done)
+{
+    const char *name = text_of(user, "name"), *password = text_of(user, "password");
+    const char *note = text_of(user, "note");
+    printf("%s %s; the password, which is not shown again:\n%s\n", name ? name : "", done,
+           password ? password : "");
+    fflush(stdout);
+    if (note)
+        fprintf(stderr, "%s\n", note);
+}
+
+/* --- the commands ----------------------------------------------------------------------------- */
+
+static int user_list(struct client *c, const struct options *o, struct err *e)
+{
+    json_t *reply = NULL;
+    if (client_call(c, "GET", "/batchaid/users", NULL, &reply, e) < 0)
+        return -1;
+    if (o->json)
+        print_json(reply);
+    else
+        print_table(json_object_get(reply, "value"));
+    json_decref(reply);
+    return 0;
+}
+
+/* --- the scope of a role -----------------------------------------------------------------------
+ */
+
+/* "/subscriptions/S/resourceGroups/G", from the name of a group or the path of what is in it; NULL:
+ * the scope is a subscription, or all. Owned by the caller. */
+static char *group_path(const char *scope, const char *subscription)
+{
+    static const char in_group[] = "/resourceGroups/";
+    struct strbuf b = STRBUF_INIT;
+    const char *at = strcasestr(scope, in_group);
+    if (*scope != '/')
+        strbuf_printf(&b, "/subscriptions/%s%s%s", subscription, in_group, scope);
+    else if (at)
+        strbuf_add(&b, scope,
+                   (size_t)(at - scope) + strlen(in_group) + strcspn(at + strlen(in_group), "/"));
+    return b.len ? strbuf_take(&b) : NULL;
+}
+
+/* A resource is there, or another in it. */
+static bool is_among(const json_t *resources, const char *scope)
+{
+    size_t i, n = strlen(scope);
+    const json_t *resource;
+    json_array_foreach(resources, i, resource) {
+        const char *id = text_of(resource, "id");
+        if (id && strncasecmp(id, scope, n) == 0 && (!id[n] || id[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* 1: it is there. */
+static int scope_is_there(struct client *c, const char *scope, const char *group, struct err *e)
+{
+    long status = 0;
+    json_t *reply = NULL;
+    struct strbuf path = STRBUF_INIT;
+    bool is_group = *scope != '/' || strlen(scope) == strlen(group);
+    strbuf_printf(&path, "%s%s?api-version=2021-04-01", group, is_group ? "" : "/resources");
+    int rc = client_look(c, path.s, &status, &reply, e);
+    if (rc == 0)
+        rc = status == 200 && (is_group || is_among(json_object_get(reply, "value"), scope));
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+static bool says_yes(const char *question)
+{
+    char answer[8] = "";
+    printf("%s [y/N] ", question);
+    fflush(stdout);
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* A role at a misspelt scope does nothing. People are asked; scripts, which may well make the group
+ * later, are told on standard error. */
+static int confirm_scope(struct client *c, const struct options *o, struct err *e)
+{
+    struct state s;
+    struct endpoint at;
+    if (!o->scope || state_locate(o->state_dir, NULL, &s, e) < 0)
+        return o->scope ? -1 : 0;
+    int rc = endpoint_read(&s, &at, e);
+    state_free(&s);
+    if (rc < 0)
+        return -1;
+    char *group = group_path(o->scope, at.subscription_id);
+    endpoint_free(&at);
+    int found = group ? scope_is_there(c, o->scope, group, e) : 1;
+    free(group);
+    if (found != 0)
+        return found < 0 ? -1 : 0;
+    fprintf(stderr, "batchaid: '%s' is not there%s; the role counts once it is made\n", o->scope,
+            *o->scope == '/' ? "" : " as a resource group");
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !says_yes("Add the user all the same?"))
+        return err_set(e, ERR_CONFIG, NULL, "user add: the user was not added");
+    return 0;
+}
+
+static int user_add(struct client *c, const struct options *o, struct err *e)
+{
+    json_t *reply = NULL;
+    if (confirm_scope(c, o, e) < 0)
+        return -1;
+    json_t *body =
+        json_pack("{s:s, s:s*, s:s*}", "name", o->args[0], "role", o->role, "scope", o->scope);
+    if (!body)
+        return err_set(e, ERR_CONFIG, NULL, "the name, the role or the scope is not UTF-8");
+    int rc = client_call(c, "POST", "/batchaid/users", body, &reply, e);
+    json_decref(body);
+    if (rc == 0 && o->json)
+        print_json(reply);
+    else if (rc == 0)
+        print_password(reply, "is added");
+    json_decref(reply);
+    return rc;
+}
+
+/* /batchaid/users/NAME and what follows. Caller frees the text. */
+static void user_path(struct client *c, const char *name, const char *tail, struct strbuf *out)
+{
+    char *segment = client_escape(c, name);
+    strbuf_printf(out, "/batchaid/users/%s%s", segment, tail);
+    free(segment);
+}
+
+static int user_remove(struct client *c, const struct options *o, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    user_path(c, o->args[0], "", &path);
+    int rc = client_call(c, "DELETE", path.s, NULL, &reply, e);
+    if (rc == 0)
+        printf("%s is removed\n", o->args[0]);
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+static int user_reset(struct client *c, const struct options *o, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    user_path(c, o->args[0], "/reset", &path);
+    int rc = client_call(c, "POST", path.s, NULL, &reply, e);
+    if (rc == 0 && o->json)
+        print_json(reply);
+    else if (rc == 0)
+        print_password(reply, "has a new password");
+    json_decref(reply);
+    strbuf_free(&path);
+    return rc;
+}
+
+static const struct verb {
+    const char *name;
+    int options; /* besides --state-dir */
+    int n_names;
+    int (*run)(struct client *c, const struct options *o, struct err *e);
+} verbs[] = {
+    {"list", OPT_JSON, 0, user_list},
+    {"add", OPT_JSON | OPT_ROLE, 1, user_add},
+    {"remove", 0, 1, user_remove},
+    {"reset", OPT_JSON, 1, user_reset},
+};
+enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
+
+static int check_usage(const struct verb *v, const struct options *o, struct err *e)
+{
+    if (o->json && !(v->options & OPT_JSON))
+        return err_set(e, ERR_CONFIG, NULL, "user %s: it does not take --json", v->name);
+    if ((o->role || o->scope) && !(v->options & OPT_ROLE))
+        return err_set(e, ERR_CONFIG, NULL, "user %s: it does not take --%s", v->name,
+                       o->role ? "role" : "scope");
+    if (o->n_args != v->n_names)
+        return err_set(e, ERR_CONFIG, NULL, "user %s: it takes %s; use: batchaid user %s%s",
+                       v->name, v->n_names ? "one name" : "no name", v->name,
+                       v->n_names ? " NAME" : "");
+    return 0;
+}
+
+static int run(const struct verb *v, const struct options *o)
+{
+    struct state s;
+    struct client *client = NULL;
+    struct err e;
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = client_open(&s, &client, &e);
+    if (rc == 0)
+        rc = v->run(client, o, &e);
+    client_close(client);
+    state_free(&s);
+    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+}
+
+int cmd_user(const struct options *o)
+{
+    struct options rest = *o;
+    struct err e;
+    const char *name = o->n_args > 0 ? o->args[0] : verbs[0].name;
+    const struct verb *v = NULL;
+    for (size_t i = 0; i < N_VERBS && !v; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            v = &verbs[i];
+    if (!v) {
+        err_set(&e, ERR_CONFIG, NULL,
+                "there is no command 'user %.100s'; use: batchaid user [list|add|remove|reset] "
+                "[NAME]",
+                name);
+        return cli_fail(EXIT_USAGE, &e);
+    }
+    if (o->n_args > 0) {
+        rest.args++;
+        rest.n_args--;
+    }
+    return check_usage(v, &rest, &e) < 0 ? cli_fail(EXIT_USAGE, &e) : run(v, &rest);
+}

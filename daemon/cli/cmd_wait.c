@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid wait`: until a daemon serves the state directory and is ready, which it may not even
+ * have begun to be.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/cli/cli.h"
+#include "daemon/cli/client.h"
+#include "lib/strbuf.h"
+
+#define WAIT_DEFAULT_S 60
+#define WAIT_MAX_S     86400
+#define WAIT_PAUSE_MS  20
+#define LOOK_MS        5000 /* a daemon that does not answer for so long is asked again */
+#define HTTP_OK        200L
+
+int wait_check_timeout(const char *value, struct err *e)
+{
+    char *end;
+    long s = strtol(value, &end, 10);
+    if (*end || end == value || s < 0 || s > WAIT_MAX_S)
+        return err_set(e, ERR_CONFIG, NULL, "--timeout is '%.100s'; it must be 0 to %d seconds",
+                       value, WAIT_MAX_S);
+    return 0;
+}
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* "the daemon is not ready: seed, database" */
+static int not_ready(const json_t *reply, long status, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(reply, "missing"), i, part)
+        strbuf_concat(&b, i ? ", " : "", json_string_value(part), "");
+    if (b.len)
+        err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is not ready yet; missing: %.500s", b.s);
+    else
+        err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is not ready yet (status %ld)", status);
+    strbuf_free(&b);
+    return -1;
+}
+
+static int look(const struct state *s, long limit_ms, struct err *e)
+{
+    struct client *c = NULL;
+    json_t *reply = NULL;
+    long status = 0;
+    if (client_reach(s, &c, e) < 0)
+        return -1;
+    client_limit(c, limit_ms);
+    int rc = client_look(c, "/batchaid/ready", &status, &reply, e);
+    if (rc == 0 && status != HTTP_OK)
+        rc = not_ready(reply, status, e);
+    json_decref(reply);
+    client_close(c);
+    return rc;
+}
+
+static void show(bool terminal, int64_t waited_us, const struct err *why)
+{
+    if (terminal)
+        fprintf(stderr, "\r\033[Kwaiting for %" PRId64 " s: %.60s", waited_us / 1000000, why->msg);
+}
+
+/* At least one look, however short the time is. */
+static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
+{
+    const bool terminal = isatty(STDERR_FILENO);
+    const int64_t begun = now_us();
+    for (;;) {
+        int64_t left_ms = (begun + timeout_us - now_us()) / 1000;
+        int rc = look(s, left_ms < 1000 ? 1000 : left_ms < LOOK_MS ? (long)left_ms : LOOK_MS, e);
+        int64_t waited = now_us() - begun;
+        if (rc == 0 || waited + INT64_C(1000) * WAIT_PAUSE_MS > timeout_us) {
+            if (terminal)
+                fprintf(stderr, "\r\033[K");
+            return rc;
+        }
+        show(terminal, waited, e);
+        pause_ms(WAIT_PAUSE_MS);
+    }
+}
+
+int cmd_wait(const struct options *o)
+{
+    struct state s;
+    struct err e;
+    int64_t timeout_s = o->timeout ? strtol(o->timeout, NULL, 10) : WAIT_DEFAULT_S;
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = wait_until(&s, timeout_s * 1000000, &e);
+    state_free(&s);
+    return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
+}

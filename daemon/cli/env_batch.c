@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/env_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/cli/client.h"
+#include "lib/shell.h"
+
+#define VERSION "?api-version=2022-10-01"
+#define SCHEME  "https://"
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+/* The account of this name in a page; a new reference, or NULL. */
+static json_t *in_page(const json_t *page, const char *name)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(page, "value"), i, one)
+        if (text_of(one, "name") && strcasecmp(text_of(one, "name"), name) == 0)
+            return json_incref(one);
+    return NULL;
+}
+
+static int find(struct client *c, const char *subscription, const char *name, json_t **out,
+                struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *page = NULL;
+    int rc;
+    *out = NULL;
+    strbuf_printf(&path, "/subscriptions/%s/providers/Microsoft.Batch/batchAccounts" VERSION,
+                  subscription);
+    while ((rc = client_call(c, "GET", path.s, NULL, &page, e)) == 0) {
+        *out = in_page(page, name);
+        const char *next = text_of(page, "nextLink");
+        const char *at = next && !*out ? strstr(next, "/subscriptions/") : NULL;
+        strbuf_reset(&path);
+        strbuf_puts(&path, at ? at : "");
+        json_decref(page);
+        page = NULL;
+        if (!at)
+            break;
+    }
+    strbuf_free(&path);
+    if (rc == 0 && !*out)
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "there is no Batch account '%.60s'; make one with: batchaid az batch account "
+            "create",
+            name);
+    return rc;
+}
+
+/* NAME.REGION.batch.HOST, of the host that the endpoint names. */
+static void add_endpoint(const json_t *account, const char *endpoint, struct strbuf *out)
+{
+    const char *own = text_of(json_object_get(account, "properties"), "accountEndpoint");
+    const char *site = strstr(own, ".batch.") + strlen(".batch.");
+    struct strbuf url = STRBUF_INIT;
+    strbuf_puts(&url, SCHEME);
+    if (endpoint) {
+        strbuf_add(&url, own, (size_t)(site - own));
+        strbuf_puts(&url, endpoint + strlen(SCHEME));
+    } else {
+        strbuf_puts(&url, own);
+    }
+    while (url.s[url.len - 1] == '/')
+        url.s[--url.len] = '\0';
+    shell_export(out, "AZURE_BATCH_ENDPOINT", url.s);
+    strbuf_free(&url);
+}
+
+static bool has_keys(const json_t *account)
+{
+    size_t i;
+    json_t *mode;
+    const json_t *p = json_object_get(account, "properties");
+    json_array_foreach(json_object_get(p, "allowedAuthenticationModes"), i, mode)
+        if (strcmp(json_string_value(mode), "SharedKey") == 0)
+            return true;
+    return false;
+}
+
+static int add_key(struct client *c, const json_t *account, struct strbuf *out, struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *keys = NULL;
+    strbuf_printf(&path, "%s/listKeys" VERSION, text_of(account, "id"));
+    int rc = client_call(c, "POST", path.s, NULL, &keys, e);
+    if (rc == 0)
+        shell_export(out, "AZURE_BATCH_ACCESS_KEY", text_of(keys, "primary"));
+    json_decref(keys);
+    strbuf_free(&path);
+    return rc;
+}
+
+int env_batch_lines(const struct state *s, const char *account, const char *endpoint, bool keys,
+                    struct strbuf *out, struct err *e)
+{
+    struct client *c = NULL;
+    struct endpoint at = {0};
+    json_t *found = NULL;
+    int rc = client_open(s, &c, e);
+    if (rc == 0)
+        rc = endpoint_read(s, &at, e);
+    if (rc == 0)
+        rc = find(c, at.subscription_id, account, &found, e);
+    if (rc == 0) {
+        shell_export(out, "AZURE_BATCH_ACCOUNT", text_of(found, "name"));
+        add_endpoint(found, endpoint, out);
+        if (keys && has_keys(found))
+            rc = add_key(c, found, out, e);
+    }
+    json_decref(found);
+    endpoint_free(&at);
+    client_close(c);
+    return rc;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tests machines of the inventory, many at once: opens a link to each that changes nothing
+ * (node.h), asks for its state, and judges. Needs no daemon and leaves nothing behind except the
+ * agent's program.
+ */
+#ifndef DAEMON_CLI_NODE_CHECK_H
+#define DAEMON_CLI_NODE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/site/site.h"
+
+/* In the order in which they are shown. */
+enum check_item {
+    CHECK_NAME,
+    CHECK_TCP,
+    CHECK_HOST_KEY,
+    CHECK_LOGIN,
+    CHECK_BECOME,
+    CHECK_SHELL,
+    CHECK_AGENT,
+    CHECK_DISK,
+    CHECK_CLOCK,
+    CHECK_GPU,
+    CHECK_CONTAINERS,
+    CHECK_MPI,
+    CHECK_ITEMS
+};
+
+enum check_verdict { CHECK_NONE /* not tried, or not there */, CHECK_OK, CHECK_BAD };
+
+struct check_cell {
+    enum check_verdict verdict;
+    char word[32]; /* the text that is shown; "" for CHECK_NONE */
+};
+
+#define CHECK_PROBLEMS_MAX 8
+
+struct check_result {
+    const struct site_machine *machine; /* borrowed */
+    struct check_cell cells[CHECK_ITEMS];
+    char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem: what is wrong and what to
+                                           do; owned */
+    size_t n_problems;                  /* 0: the machine can be used */
+    int64_t disk_free_bytes, clock_skew_us;
+    bool has_health; /* the two members above were reported */
+};
+
+struct check_config {
+    const struct site *site;
+    /* Called now and then with the number of machines that are done; may be NULL. */
+    void (*progress)(void *ctx, size_t done, size_t n);
+    void *ctx;
+};
+
+/* Runs until all `n` are done. `results` name the machines; check_free() afterwards. */
+void check_machines(const struct check_config *c, struct check_result *results, size_t n);
+void check_free(struct check_result *results, size_t n);
+
+#endif

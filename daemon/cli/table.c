@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define GAP          2
+#define NARROWEST    8 /* the width that a cut column keeps */
+#define DOTS         "..."
+#define MAX_CELL     2048
+#define UTF8_FOLLOWS 0x80 /* the two high bits of a byte within a character */
+
+void table_init(struct table *t, const struct table_column *columns, size_t n)
+{
+    *t = (struct table){.columns = columns, .n_columns = n};
+    arena_init(&t->arena);
+}
+
+void table_free(struct table *t)
+{
+    arena_free(&t->arena);
+    free(t->cells);
+    *t = (struct table){.n = 0};
+}
+
+/* The length in bytes of the character at `p`; 0: it must not be shown. */
+static int character(const unsigned char *p)
+{
+    static const struct {
+        unsigned char mask, lead;
+        int n;
+    } forms[] = {{0x80, 0x00, 1}, {0xe0, 0xc0, 2}, {0xf0, 0xe0, 3}, {0xf8, 0xf0, 4}};
+    if (*p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
+        return 0; /* control characters of both ranges */
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        int n = 1;
+        if ((*p & forms[i].mask) != forms[i].lead)
+            continue;
+        while (n < forms[i].n && (p[n] & 0xc0) == UTF8_FOLLOWS)
+            n++;
+        return n == forms[i].n ? n : 0;
+    }
+    return 0;
+}
+
+void table_clean(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p;) {
+        int n = character(p);
+        if (n == 0)
+            *p = '?';
+        p += n ? n : 1;
+    }
+}
+
+static const char *clean(struct arena *a, const char *text)
+{
+    char *copy = arena_strdup(a, text);
+    table_clean(copy);
+    return copy;
+}
+
+void table_add(struct table *t, enum table_colour colour, const char *text)
+{
+    if (t->n == t->cap) {
+        t->cap = t->cap ? 2 * t->cap : 64;
+        t->cells = xrealloc(t->cells, t->cap * sizeof *t->cells);
+    }
+    t->cells[t->n++] = (struct table_cell){text && *text ? clean(&t->arena, text) : "-", colour};
+}
+
+void table_addf(struct table *t, const char *fmt, ...)
+{
+    char text[MAX_CELL];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    table_add(t, TABLE_PLAIN, text);
+}
+
+static int width_of(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != UTF8_FOLLOWS;
+    return n;
+}
+
+/* The length in bytes of the first `n` characters. */
+static int bytes_of(const char *text, int n)
+{
+    const char *p = text;
+    for (; *p && n > 0; n--)
+        do
+            p++;
+        while (((unsigned char)*p & 0xc0) == UTF8_FOLLOWS);
+    return (int)(p - text);
+}
+
+static int least(const struct table_column *c)
+{
+    int name = width_of(c->name);
+    return name > NARROWEST ? name : NARROWEST;
+}
+
+/* Cuts one column by one character; false if no column may be cut any more. */
+static bool narrow(const struct table *t, int *widths)
+{
+    size_t widest = t->n_columns;
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (t->columns[i].elide && widths[i] > least(&t->columns[i]) &&
+            (widest == t->n_columns || widths[i] > widths[widest]))
+            widest = i;
+    if (widest == t->n_columns)
+        return false;
+    widths[widest]--;
+    return true;
+}
+
+/* Caller frees. */
+static int *measure(const struct table *t, int limit)
+{
+    int *widths = xcalloc(t->n_columns, sizeof *widths), total = 0;
+    for (size_t i = 0; i < t->n_columns; i++)
+        widths[i] = width_of(t->columns[i].name);
+    for (size_t row = 0; row < t->n; row += t->n_columns)
+        for (size_t i = 0; i < t->n_columns; i++) {
+            int w = width_of(t->cells[row + i].text);
+            widths[i] = w > widths[i] ? w : widths[i];
+        }
+    for (size_t i = 0; i < t->n_columns; i++)
+        total += widths[i] + (i ? GAP : 0);
+    while (limit > 0 && total > limit && narrow(t, widths))
+        total--;
+    return widths;
+}
+
+static void print_cell(const struct table *t, size_t column, const struct table_cell *cell,
+                       int width, bool colours, FILE *out)
+{
+    static const char *const begin[TABLE_COLOURS] = {"", "\033[32m", "\033[31m"};
+    int have = width_of(cell->text), cut = have > width;
+    int pad = cut ? 0 : width - have;
+    bool last = column + 1 == t->n_columns, right = t->columns[column].right;
+    bool coloured = colours && cell->colour != TABLE_PLAIN;
+    assert(cell->colour < TABLE_COLOURS && (!cut || width >= NARROWEST));
+    int keep = cut ? bytes_of(cell->text, width - (int)strlen(DOTS)) : (int)strlen(cell->text);
+    fprintf(out, "%*s%s%.*s%s%s", (column ? GAP : 0) + (right ? pad : 0), "",
+            coloured ? begin[cell->colour] : "", keep, cell->text, cut ? DOTS : "",
+            coloured ? "\033[0m" : "");
+    if (!right && !last)
+        fprintf(out, "%*s", pad, "");
+}
+
+void table_print(const struct table *t, const struct table_screen *screen, FILE *out)
+{
+    assert(t->n % t->n_columns == 0); /* rows are whole */
+    int *widths = measure(t, screen->width);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const struct table_cell head = {t->columns[i].name, TABLE_PLAIN};
+        print_cell(t, i, &head, widths[i], false, out);
+    }
+    for (size_t row = 0; row < t->n; row += t->n_columns) {
+        putc('\n', out);
+        for (size_t i = 0; i < t->n_columns; i++)
+            print_cell(t, i, &t->cells[row + i], widths[i], screen->colours, out);
+    }
+    putc('\n', out);
+    free(widths);
+}
+
+struct table_screen table_screen_of(FILE *out)
+{
+    struct table_screen s = {.width = 0};
+    struct winsize w;
+    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+    if (!isatty(fileno(out)))
+        return s;
+    s.width = ioctl(fileno(out), TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+    s.colours = !(none && *none) && term && *term && strcmp(term, "dumb") != 0;
+    return s;
+}
+
+void table_bytes(long long bytes, struct strbuf *out)
+{
+    static const char units[] = "BKMGTPE";
+    double n = (double)bytes;
+    int unit = 0;
+    for (; n >= 1024 && units[unit + 1]; unit++)
+        n /= 1024;
+    if (unit == 0 || n >= 99.95)
+        strbuf_printf(out, "%.0f%c", n, units[unit]);
+    else
+        strbuf_printf(out, "%.1f%c", n, units[unit]);
+}

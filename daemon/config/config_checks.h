@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks of single values, for the tables of settings (config_table.h). Each says what is wrong,
+ * with which value, and what would be right.
+ */
+#ifndef DAEMON_CONFIG_CONFIG_CHECKS_H
+#define DAEMON_CONFIG_CONFIG_CHECKS_H
+
+#include <stdbool.h>
+
+#include "lib/err.h"
+
+int config_check_guid(const char *value, struct err *e) MUST_CHECK;
+/* A name in DNS. */
+int config_check_host_name(const char *value, struct err *e) MUST_CHECK;
+int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
+int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
+/* An absolute path or ""; an absolute path. */
+int config_check_path(const char *value, struct err *e) MUST_CHECK;
+int config_check_needed_path(const char *value, struct err *e) MUST_CHECK;
+/* "" or the name of an account of a machine. */
+int config_check_account(const char *value, struct err *e) MUST_CHECK;
+int config_check_one_line(const char *value, struct err *e) MUST_CHECK;
+/* One line in which {word} is a placeholder of mount rules. */
+int config_check_mount_text(const char *value, struct err *e) MUST_CHECK;
+/* "" or an absolute path with placeholders of file server rules. */
+int config_check_server_path(const char *value, struct err *e) MUST_CHECK;
+int config_check_match(const char *value, struct err *e) MUST_CHECK;
+/* HOST:/path; the same or "", with placeholders of file server rules. */
+bool config_is_export(const char *value);
+int config_check_export(const char *value, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The schema of the configuration: tables of settings. A row defines what is accepted, what errors
+ * advise, and what manual, docs and example file say. A setting may be a list of records, which has
+ * a table of the same kind.
+ */
+#ifndef DAEMON_CONFIG_CONFIG_TABLE_H
+#define DAEMON_CONFIG_CONFIG_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/config/config.h"
+#include "lib/err.h"
+
+enum setting_type {
+    SETTING_INT,
+    SETTING_BOOL,
+    SETTING_STR,
+    SETTING_LIST,   /* of texts */
+    SETTING_TEXTS,  /* the same, but a single text need not be in a list */
+    SETTING_RECORDS /* a list of mappings */
+};
+
+struct setting {
+    const char *section; /* "" for the top level, and in records */
+    const char *key;
+    enum setting_type type;
+    size_t offset; /* of the value in struct config, or in the record */
+    /* As written in the file; lists: items separated by a blank. NULL: it must be given
+     * (in records only). */
+    const char *initial;
+    int64_t min, max; /* SETTING_INT only */
+    /* The allowed values of a text or item, NULL-terminated; NULL: see check. */
+    const char *const *choices;
+    /* The check of a text or item; NULL: anything is allowed. On failure fills `e` with the reason
+     * and returns -1. */
+    int (*check)(const char *value, struct err *e);
+    const struct record_kind *record; /* SETTING_RECORDS only */
+    const char *example; /* an example value as in the file; NULL: the type's example */
+    const char *help;
+};
+
+struct settings {
+    const struct setting *rows;
+    size_t n;
+};
+
+struct record_kind {
+    const char *noun; /* "machines": the items of the list */
+    struct settings fields;
+    size_t size; /* of the struct */
+    /* The check that one row cannot express; NULL: none. `*key` becomes the field at fault. */
+    int (*check)(const void *record, const char **key, struct err *e);
+    const char *example; /* a list of records, as in the file, without indentation */
+};
+
+extern const struct settings config_settings;
+extern const struct record_kind config_inventory_kind, config_mount_kind, config_file_server_kind;
+
+/* Writes the type ("number", "list of machines"), and an example value as in the file. */
+void config_put_type(const struct setting *s, struct strbuf *b);
+const char *config_example(const struct setting *s);
+/* "a, b or c". */
+void config_put_choices(const char *const *choices, struct strbuf *b);
+
+/* Macros for rows of a table. The table defines AT(field), the offset in its struct. */
+#define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, help_)                           \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = SETTING_INT, .offset = at, .initial = initial_,  \
+        .min = min_, .max = max_, .help = help_                                                    \
+    }
+#define SETTING_ROW_BOOL(section_, key_, at, initial_, help_)                                      \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = SETTING_BOOL, .offset = at, .initial = initial_, \
+        .help = help_                                                                              \
+    }
+/* A text, list or texts with a check for each value, or with a list of choices. */
+#define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, help_)                  \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
+        .check = check_, .example = example_, .help = help_                                        \
+    }
+#define SETTING_ROW_CHOICE(type_, section_, key_, at, initial_, choices_, help_)                   \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
+        .choices = choices_, .help = help_                                                         \
+    }
+#define SETTING_ROW_RECORDS(key_, at, record_, help_)                                              \
+    {                                                                                              \
+        .section = "", .key = key_, .type = SETTING_RECORDS, .offset = at, .initial = "",          \
+        .record = record_, .help = help_                                                           \
+    }
+
+#endif

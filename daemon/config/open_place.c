@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where nodes and shares are if accounts of jobs cannot get to the state directory: a folder below
+ * the first of `places` that works, and a link to it in the state directory, which a later start
+ * finds. The folder of an ephemeral daemon goes with it.
+ */
+#include "daemon/config/open_place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+
+#define LINK     "open"
+#define PREFIX   "open-"
+#define TEMPLATE PREFIX "XXXXXX"
+
+static const char *const places[] = {"/var/lib/batchaid", "/var/lib/batchaid-nodes",
+                                     "/run/batchaid-nodes"};
+enum { N_PLACES = sizeof places / sizeof places[0] };
+
+char *open_place_closed(const char *path)
+{
+    struct stat st;
+    for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
+        char *part = xstrdup(path);
+        part[slash - path] = '\0';
+        if (stat(part, &st) == 0 && !(st.st_mode & S_IXOTH))
+            return part;
+        free(part);
+    }
+    return NULL;
+}
+
+char *open_place_of(const char *state_dir)
+{
+    char *link = fs_join(state_dir, LINK), to[PATH_MAX];
+    ssize_t n = readlink(link, to, sizeof to - 1);
+    free(link);
+    if (n <= 0)
+        return NULL;
+    to[n] = '\0';
+    return to[0] == '/' && strstr(to, "/" PREFIX) ? xstrdup(to) : NULL;
+}
+
+/* Nobody but root may put anything in the way. */
+static bool is_roots(const char *dir)
+{
+    struct stat st;
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+           !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* A new directory in a place, whose name has no links; caller frees. NULL: it cannot be there. */
+static char *make_in(const char *place)
+{
+    char *real = NULL, *path = NULL;
+    bool made = mkdir(place, 0755) == 0;
+    if (made && chmod(place, 0755) < 0) /* whatever the umask */
+        return NULL;
+    if ((made || errno == EEXIST) && is_roots(place))
+        real = realpath(place, NULL);
+    if (real)
+        path = fs_join(real, TEMPLATE);
+    char *closed = path ? open_place_closed(path) : NULL;
+    if (path && (closed || !mkdtemp(path) || chmod(path, 0711) < 0)) {
+        free(path);
+        path = NULL;
+    }
+    free(closed);
+    free(real);
+    return path;
+}
+
+static char *make_place(const struct state *s, bool ephemeral, struct err *e)
+{
+    char *place = NULL;
+    for (int i = 0; i < N_PLACES && !place; i++)
+        place = make_in(places[ephemeral ? N_PLACES - 1 - i : i]);
+    char *link = fs_join(s->dir, LINK);
+    if (!place)
+        err_set(e, ERR_CONFIG, NULL, "nor can a directory of root be made below %s or %s",
+                places[0], places[N_PLACES - 1]);
+    else if (symlink(place, link) < 0) {
+        err_errno(e, ERR_IO, "cannot make %s", link);
+        rmdir(place);
+        free(place);
+        place = NULL;
+    }
+    free(link);
+    return place;
+}
+
+/* Moves a directory of the state to the place, unless that is done. It may have been broken off. */
+static int move(char **path, const char *place, const char *name, struct err *e)
+{
+    struct stat st;
+    char *to = fs_join(place, name);
+    int rc = lstat(*path, &st);
+    if (rc == 0 && S_ISDIR(st.st_mode)) {
+        rc = rename(*path, to);
+        if (rc < 0 && errno == EXDEV)
+            rc = rmdir(*path); /* if there is nothing in it */
+    } else {
+        rc = rc < 0 && errno == ENOENT ? 0 : rc;
+    }
+    if (rc == 0 && (mkdir(to, 0755) == 0 || errno == EEXIST))
+        rc = symlink(to, *path) == 0 || errno == EEXIST ? 0 : -1;
+    else
+        rc = -1;
+    if (rc < 0)
+        err_errno(e, ERR_CONFIG, "nor can %s be moved to %s", *path, to);
+    else
+        *path = (free(*path), to);
+    if (rc < 0)
+        free(to);
+    return rc;
+}
+
+int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e)
+{
+    char *closed = open_place_closed(s->dir), *place = open_place_of(s->dir);
+    *made = NULL;
+    if (!place || !is_roots(place)) { /* /run does not outlive the machine */
+        char *link = fs_join(s->dir, LINK);
+        (void)unlink(link);
+        free(link);
+        free(place);
+        place = make_place(s, ephemeral, e);
+        *made = place ? xstrdup(place) : NULL;
+    }
+    int rc = place && move(&s->nodes, place, "nodes", e) == 0 &&
+                     move(&s->storage, place, "storage", e) == 0
+                 ? 0
+                 : -1;
+    if (rc < 0)
+        err_prefix(e,
+                   "accounts of jobs cannot get to %s, as %s is closed to others; chmod o+x it, or "
+                   "have the state elsewhere (--state-dir /var/lib/batchaid), or let jobs run as "
+                   "root (jobs.uids: 0)",
+                   s->dir, closed ? closed : "a directory above it");
+    free(closed);
+    free(place);
+    return rc;
+}

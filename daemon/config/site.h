@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the configuration of machines into the structs of scheduler/site/site.h: expands hosts,
+ * fills in defaults, and checks files of keys and passwords.
+ */
+#ifndef DAEMON_CONFIG_SITE_H
+#define DAEMON_CONFIG_SITE_H
+
+#include "daemon/config/config.h"
+#include "daemon/config/state.h"
+#include "lib/arena.h"
+#include "scheduler/site/site.h"
+
+/* Begins zeroed; borrows the configuration; site_free() it after the scheduler has stopped. */
+struct daemon_site {
+    struct site site;
+    struct site_machine *machines;
+    struct site_group *groups; /* one for each entry of the inventory */
+    size_t n_groups;
+    struct site_mount_rule *mounts;
+    struct site_file_server_rule *file_servers;
+    struct node_agents *agents;
+    char *open_place; /* that was made just now (open_place.h); NULL: none; owned */
+    struct arena texts;
+};
+
+/* Blocks on files, so call it before the loop runs. ERR_CONFIG names file and line of the
+ * configuration. site_free() must follow even after a failure. */
+int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
+              struct err *e) MUST_CHECK;
+
+/* Finds nodes and shares a place that accounts of jobs can get to, if the state directory is none.
+ * Call it with the lock of the state held. */
+int site_open_place(struct daemon_site *s, const struct config *c, struct state *st, bool ephemeral,
+                    struct err *e) MUST_CHECK;
+/* Decides whether jobs on local nodes have accounts of their own, or what is hidden from them. */
+void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
+
+/* Reads the agents to put on machines, if there are machines: `agent_path` for this architecture,
+ * and the files beside it for others (batchai-node-ARCH). */
+int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *e) MUST_CHECK;
+
+void site_free(struct daemon_site *s); /* wipes passwords */
+
+#endif

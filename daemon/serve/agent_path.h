@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the program of the node agent.
+ */
+#ifndef DAEMON_SERVE_AGENT_PATH_H
+#define DAEMON_SERVE_AGENT_PATH_H
+
+#include "lib/err.h"
+
+/* Looks at $BATCHAI_NODE, then beside this program, then in the installation's libexec. Caller
+ * frees; NULL: err. */
+char *agent_path_find(struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What batchaid's processes end with.
+ */
+#ifndef DAEMON_SERVE_EXIT_CODE_H
+#define DAEMON_SERVE_EXIT_CODE_H
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_LEFT_OUT = 3,      /* of a seed: it has ended the daemon too often (seeding.h) */
+    EXIT_USAGE = 2,         /* the command line is wrong */
+    EXIT_CONFIGURATION = 78 /* EX_CONFIG: starting again will not help (see the systemd unit) */
+};
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the server listens, from the configuration: for all services, and the ports that are one
+ * storage service's alone.
+ */
+#ifndef DAEMON_SERVE_LISTENS_H
+#define DAEMON_SERVE_LISTENS_H
+
+#include "api/http/http.h"
+#include "daemon/config/config.h"
+#include "daemon/config/state.h"
+
+struct storage;
+
+struct listens {
+    struct api_listen *item; /* owned, as its hosts */
+    size_t n;
+    char (*host)[CONFIG_HOST_SIZE];
+};
+
+/* The first is for all services. */
+int listens_make(const struct config *c, struct listens *out, struct err *e) MUST_CHECK;
+void listens_free(struct listens *l);
+/* If a port is one storage service's alone, makes sure of the emulators' account. */
+int listens_open_storage(const struct listens *l, struct storage *st, const struct config *c,
+                         const struct credentials *who, int64_t now_us, struct err *e) MUST_CHECK;
+
+#endif

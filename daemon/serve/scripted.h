@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nodes of a daemon with --testing that run no processes, the rules of what jobs do there, faults,
+ * and who asks for strict mode.
+ */
+#ifndef DAEMON_SERVE_SCRIPTED_H
+#define DAEMON_SERVE_SCRIPTED_H
+
+#include "daemon/serve/serve.h"
+#include "scheduler/scheduler.h"
+
+struct fake_nodes;
+struct fronts;
+struct loop;
+struct sched;
+struct node_provider;
+struct access;
+struct testing_faults;
+struct testing_rules;
+struct testing_strict;
+
+/* All NULL: there are none. */
+struct scripted {
+    struct node_provider *provider; /* owned, like the rest */
+    struct fake_nodes *nodes;
+    struct testing_rules *rules;
+    struct testing_faults *faults;
+    struct testing_strict *strict;
+};
+
+/* The rest is borrowed. -1: the file of rules is wrong; scripted_close() all the same. */
+int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
+                  const struct access *access, const struct fronts *fronts,
+                  struct err *e) MUST_CHECK;
+/* What its faults keep nodes from. */
+struct sched_gate scripted_gate(const struct scripted *s);
+/* The scheduler is there. */
+void scripted_begin(struct scripted *s, struct sched *sched);
+/* After the last link to a node was closed. */
+void scripted_close(struct scripted *s);
+
+#endif

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/serve/serve.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "api/access/access.h"
+#include "api/arm/batchai/new_clusters.h"
+#include "api/arm/batchai/shown_jobs.h"
+#include "api/login/codes.h"
+#include "api/plane/storage/write_lock.h"
+#include "api/services.h"
+#include "daemon/serve/batch_blobs.h"
+#include "daemon/serve/disk.h"
+#include "daemon/serve/ephemeral.h"
+#include "daemon/serve/hosts.h"
+#include "daemon/serve/limits.h"
+#include "daemon/serve/listens.h"
+#include "daemon/serve/notify.h"
+#include "daemon/serve/reload.h"
+#include "daemon/serve/scripted.h"
+#include "daemon/serve/seeding.h"
+#include "daemon/serve/served_time.h"
+#include "daemon/serve/under_way.h"
+#include "daemon/serve/watching.h"
+#include "lib/arena.h"
+#include "lib/footprint.h"
+#include "lib/loop_uv.h"
+#include "nodeagent-proto/link/provider.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/transfer/transfer.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batchai/batchai.h"
+#include "scheduler/scheduler.h"
+#include "storage/folders/change.h"
+#include "storage/folders/files.h"
+#include "storage/packages/packages.h"
+#include "storage/shares/journal.h"
+#include "storage/shares/shares.h"
+#include "storage/storage.h"
+
+/* The first login on a local node makes a key and hashes a password, some 100 ms. */
+enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
+
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
+
+static const int stop_signals[] = {SIGTERM, SIGINT};
+enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+struct daemon {
+    const struct serve_config *c;
+    uv_loop_t loop;
+    struct loop *tools; /* the loop as the rooms see it; owned */
+    struct served_time time;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_signal_t signals[N_SIGNALS];
+    struct reload reload;
+    struct watching watching;
+    struct node_provider *local, *machines; /* owned */
+    struct scripted scripted;
+    struct storage *storage; /* NULL from the moment it is closing; likewise below */
+    struct sched *sched;
+    struct batchai_front front; /* the scheduler borrows it, as is batch */
+    struct batch_front batch;
+    struct fronts fronts;
+    struct batch_blobs_source blobs; /* for batch */
+    struct files *files;
+    struct shares *shares; /* lives as long as the loop turns, as does the journal */
+    struct journal *journal;
+    struct packages *packages;
+    struct transfers *transfers;
+    struct loop_lane *logins;
+    int stopping_rooms;
+    struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
+    /* Borrowed by scheduler and api; owned. */
+    char **vm_sizes;
+    struct listens listens;
+    struct api_deps deps;
+    struct served services[API_SERVICES];
+    struct hosts own_hosts;
+    struct access access;
+    struct directory directory;
+    struct api_watch watch;
+    struct readiness readiness;
+    struct seeding seeding;
+    bool seed_failed;
+};
+
+/* --- a loop turn ---------------------------------------------------------------------------- */
+
+static void turn(struct daemon *d)
+{
+    if (d->sched)
+        sched_turn(d->sched);
+    if (d->storage)
+        st_turn_end(d->storage);
+    if (d->api)
+        api_turn(d->api);
+}
+
+static void on_prepare(uv_prepare_t *h)
+{
+    turn(h->data);
+}
+
+static void on_check(uv_check_t *h)
+{
+    turn(h->data);
+}
+
+/* --- stopping: api, scheduler and files, storage, loop --------------------------------------- */
+
+static void close_hooks(struct daemon *d)
+{
+    uv_close((uv_handle_t *)&d->prepare, NULL);
+    uv_close((uv_handle_t *)&d->check, NULL);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    reload_stop(&d->reload);
+}
+
+static void storage_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+    close_hooks(d);
+    watching_end(&d->watching);
+    scripted_close(&d->scripted);
+    served_time_close(&d->time);
+    loop_uv_destroy(d->tools);
+}
+
+static void logins_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct storage *st = d->storage;
+    d->storage = NULL;
+    if (st)
+        st_close(st, storage_closed, d);
+    else
+        storage_closed(d);
+}
+
+static void transfers_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+}
+
+/* The scheduler, files or packages has stopped; they stop together. */
+static void room_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    assert(d->stopping_rooms > 0);
+    if (--d->stopping_rooms == 0)
+        transfers_stop(d->transfers, transfers_stopped, d);
+}
+
+static void files_stopped(void *ctx, size_t left_behind)
+{
+    struct daemon *d = ctx;
+    *d->c->left_behind = left_behind;
+    room_stopped(d);
+}
+
+/* The scheduler asks nothing of storage/folders/ any more once it is stopping, but may wait for it.
+ */
+static void api_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct sched *s = d->sched;
+    assert(d->stopping_rooms == 0);
+    d->api = NULL;
+    d->sched = NULL;
+    testing_events_hurry(d->deps.testing.events); /* of streams that were cut */
+    d->stopping_rooms = (s ? 2 : 1) + (d->packages ? 1 : 0);
+    journal_stop(d->journal);
+    if (s)
+        sched_stop(s, room_stopped, d);
+    if (d->packages)
+        packages_stop(d->packages, room_stopped, d);
+    files_stop(d->files, files_stopped, d);
+}
+
+static void stop(struct daemon *d)
+{
+    if (d->api)
+        api_stop(d->api, api_stopped, d);
+    else
+        api_stopped(d);
+}
+
+/* The signals get their default effect, so that a second one ends the process at once. */
+static void on_signal(uv_signal_t *h, int signo)
+{
+    struct daemon *d = h->data;
+    LOG_INFO(d->c->log, "daemon.stopping", LF_STR("signal", strsignal(signo)));
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        uv_signal_stop(&d->signals[i]);
+    notify_manager("STOPPING=1");
+    endpoint_withdraw(d->c->state);
+    d->readiness.stopping = true;
+    seeding_stop(&d->seeding);
+    stop(d);
+}
+
+/* --- starting ------------------------------------------------------------------------------- */
+
+static void must(int uv_rc)
+{
+    if (uv_rc < 0) {
+        fprintf(stderr, "batchaid: event loop: %s\n", uv_strerror(uv_rc));
+        abort();
+    }
+}
+
+static void open_loop(struct daemon *d)
+{
+    must(uv_loop_init(&d->loop));
+    d->tools = loop_uv_create(&d->loop, NULL, NULL);
+    d->files = files_create(d->tools, d->c->log);
+    ephemeral_files(d->files, d->c->ephemeral, d->c->config->storage_sync, d->c->state->storage,
+                    d->c->log);
+    d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
+    const struct transfers_config tc = {.loop = d->tools,
+                                        .silent_s = (int)d->c->config->batch_transfer_timeout_s,
+                                        .ca_file = d->c->state->ca_cert};
+    d->transfers = transfers_create(&tc);
+    must(uv_prepare_init(&d->loop, &d->prepare));
+    must(uv_check_init(&d->loop, &d->check));
+    d->prepare.data = d->check.data = d;
+    must(uv_prepare_start(&d->prepare, on_prepare));
+    must(uv_check_start(&d->check, on_check));
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        must(uv_signal_init(&d->loop, &d->signals[i]));
+        d->signals[i].data = d;
+        must(uv_signal_start(&d->signals[i], on_signal, stop_signals[i]));
+    }
+    d->reload = (struct reload){
+        .loop = d->tools, .lane = d->logins, .certs = d->c->certs, .log = d->c->log};
+    reload_start(&d->reload, &d->loop);
+}
+
+static int open_storage(struct daemon *d, struct err *e)
+{
+    const struct state *s = d->c->state;
+    const struct st_config sc = {.path = s->db,
+                                 .key_path = s->secret_key,
+                                 .loop = d->tools,
+                                 .log = d->c->log,
+                                 .without_sync = d->c->ephemeral};
+    if (st_open(&sc, &d->storage, e) < 0)
+        return -1;
+    d->blobs = batch_blobs_source_of(d->storage, &d->access, d->c, &d->own_hosts);
+    return 0;
+}
+
+static const char *own_address(void *ctx)
+{
+    const struct daemon *d = ctx;
+    return d->api ? api_endpoint(d->api) : NULL;
+}
+
+/* What stands on storage and scheduler; nothing begins yet. */
+static void open_shares(struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    const struct shares_config shc = {.storage = d->storage,
+                                      .files = d->files,
+                                      .wakes = sched_wakes(d->sched),
+                                      .log = c->log,
+                                      .storage_dir = c->state->storage,
+                                      .keep_us = cf->deleted_days * DAY_US,
+                                      .subscription = cf->subscription_id,
+                                      .principal = c->credentials->client_id,
+                                      .strict = cf->storage_strict};
+    d->shares = shares_create(&shc);
+    const struct journal_config jc = {d->storage,        d->tools,     c->log,
+                                      c->state->storage, c->ephemeral, !cf->storage_sync};
+    d->journal = journal_create(&jc);
+    const struct packages_config pc = {.loop = d->tools,
+                                       .files = d->files,
+                                       .storage = d->storage,
+                                       .log = c->log,
+                                       .dir = c->state->packages};
+    d->packages = packages_create(&pc);
+    d->batch.packages = d->packages;
+}
+
+static int open_scheduler(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    d->vm_sizes = config_list_upper(&cf->vm_sizes);
+    d->front = batchai_front(d->storage, c->log, cf->strict);
+    d->batch = batch_front(d->storage, c->log);
+    d->batch.windows.commands = cf->batch_windows_commands;
+    d->batch.windows.programs = *cf->batch_windows_programs ? cf->batch_windows_programs : NULL;
+    d->access = (struct access){.storage = d->storage,
+                                .subscription_id = c->config->subscription_id,
+                                .first_id = c->credentials->client_id,
+                                .lane = d->logins};
+    d->batch.blobs = batch_blobs_of(&d->blobs);
+    d->batch.address = (struct batch_address){own_address, d};
+    d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
+    d->local = node_provider_local(d->tools, c->log, c->agent_path);
+    d->machines = node_provider_ssh(d->tools, c->log);
+    d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
+    if (c->testing_key &&
+        scripted_open(&d->scripted, c, d->time.loop, &d->access, &d->fronts, e) < 0)
+        return -1;
+    const struct sched_config sc = {.loop = d->time.loop,
+                                    .storage = d->storage,
+                                    .files = d->files,
+                                    .transfers = d->transfers,
+                                    .login_lane = d->logins,
+                                    .log = c->log,
+                                    .local = d->local,
+                                    .machines = d->machines,
+                                    .nodes_dir = c->state->nodes,
+                                    .storage_dir = c->state->storage,
+                                    .local_nodes = (int)cf->nodes,
+                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
+                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
+                                    .kept_outputs = (int)cf->kept_outputs,
+                                    .backfill = (const char *const *)cf->backfill.items,
+                                    .n_backfill = cf->backfill.n,
+                                    .scripted = d->scripted.provider,
+                                    .gate = scripted_gate(&d->scripted),
+                                    .scripted_sizes = c->fake_sizes,
+                                    .fronts = d->fronts,
+                                    .site = c->site};
+    d->sched = sched_create(&sc);
+    scripted_begin(&d->scripted, d->sched);
+    open_shares(d);
+    if (seed_begin(d->storage, c->state->storage, loop_wall_us(d->tools), c->log, e) < 0 ||
+        journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
+        return -1;
+    return shares_start(d->shares, e);
+}
+
+/* Ends what open requests wait for on nodes and shares. */
+static void end_looks(void *ctx)
+{
+    struct daemon *d = ctx;
+    assert(d->sched); /* the server, which asks, stops before it */
+    fleet_end_reads(sched_fleet(d->sched));
+    files_end_requests(d->files);
+    shares_end_requests(d->shares);
+    testing_log_hurry(d->deps.testing.log);
+    testing_events_hurry(d->deps.testing.events);
+    testing_clock_halt(d->time.clock);
+    packages_end_requests(d->packages);
+}
+
+static struct testing testing_deps(struct daemon *d, const struct arm *arm)
+{
+    bool on = d->c->testing_key != NULL;
+    return (struct testing){
+        .arm = *arm,
+        .key = d->c->testing_key,
+        .log = on ? testing_log_create(&d->loop) : NULL,
+        .faults = d->scripted.faults,
+        .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
+        .rules = d->scripted.rules,
+        .strict = d->scripted.strict,
+        .clock = d->time.clock,
+        .services = d->services,
+        .n_services = API_SERVICES,
+        .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
+}
+
+static struct azstorage azstorage_deps(struct daemon *d)
+{
+    return (struct azstorage){.storage = d->storage,
+                              .access = &d->access,
+                              .fleet = sched_fleet(d->sched),
+                              .runs = sched_runs(d->sched),
+                              .files = d->files,
+                              .shares = d->shares,
+                              .journal = d->journal,
+                              .turns = turns_create(),
+                              .wakes = sched_wakes(d->sched),
+                              .storage_dir = d->c->state->storage,
+                              .loop = d->time.loop,
+                              .begun_us = loop_wall_us(d->time.loop),
+                              .begun_mono_us = loop_mono_us(d->time.loop)};
+}
+
+static struct api_deps api_deps(struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    const struct arm arm = {.storage = d->storage,
+                            .sched = d->sched,
+                            .fleet = sched_fleet(d->sched),
+                            .runs = sched_runs(d->sched),
+                            .front = &d->front,
+                            .access = &d->access,
+                            .subscription_name = cf->subscription_name,
+                            .provider = "Microsoft.BatchAI",
+                            .strict = cf->strict};
+    struct arm keyvault = arm, storage_rm = arm, batch = arm;
+    const struct batch_quotas quotas = {cf->quota_batch_jobs, cf->quota_batch_pools};
+    keyvault.provider = "Microsoft.KeyVault";
+    storage_rm.provider = "Microsoft.Storage";
+    batch.provider = "Microsoft.Batch";
+    return (struct api_deps){
+        .keyvault = {.arm = keyvault,
+                     .suffixes = (const char *const *)cf->vault_suffixes.items,
+                     .n_suffixes = cf->vault_suffixes.n},
+        .storage_rm = {.arm = storage_rm, .shares = d->shares},
+        .batch = {batch, &d->batch, quotas},
+        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch, quotas},
+        .batchai = {.arm = arm,
+                    .files = d->files,
+                    .shares = d->shares,
+                    .storage_dir = c->state->storage,
+                    .new_clusters = new_clusters_create(d->time.loop, config_resizing_s(cf)),
+                    .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
+                    .cluster_quota = (int)cf->quota_clusters,
+                    .core_quota = (int)cf->quota_cores},
+        .azstorage = azstorage_deps(d),
+        .admin = {.sched = d->sched,
+                  .fleet = sched_fleet(d->sched),
+                  .wakes = sched_wakes(d->sched),
+                  .storage = d->storage,
+                  .access = &d->access,
+                  .shares = d->shares,
+                  .files = d->files,
+                  .authority = certs_authority(c->certs)},
+        .authorization = {.access = &d->access},
+        .graph = {.access = &d->access},
+        .aad = {.client_id = c->credentials->client_id,
+                .client_secret = c->credentials->client_secret,
+                .access = &d->access,
+                .codes = codes_create()},
+        .testing = testing_deps(d, &arm),
+        .health = {.storage = d->storage,
+                   .fleet = sched_fleet(d->sched),
+                   .state_dir = c->state->dir,
+                   .readiness = &d->readiness,
+                   .begun_us = loop_mono_us(d->tools),
+                   .loop = d->tools}};
+}
+
+static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
+                             unsigned *n, struct gnutls_privkey_st **key)
+{
+    struct daemon *d = ctx;
+    struct certs_choice choice;
+    certs_pick(d->c->certs, name, loop_wall_us(d->tools), loop_mono_us(d->tools), &choice);
+    *chain = choice.chain;
+    *n = choice.n;
+    *key = choice.key;
+}
+
+static int open_api(struct daemon *d, struct err *e)
+{
+    size_t n_names;
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    const char *const *names = certs_names(c->certs, &n_names);
+    if (listens_make(cf, &d->listens, e) < 0 ||
+        listens_open_storage(&d->listens, d->storage, cf, c->credentials, loop_wall_us(d->tools),
+                             e) < 0)
+        return -1;
+    d->listens.item[0].port = under_way_port(d->listens.item[0].port);
+    d->deps = api_deps(d);
+    hosts_make(names, n_names, cf, &d->own_hosts);
+    d->directory = (struct directory){access_find, &d->access};
+    api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
+    d->deps.admin.watch = (struct admin_watch){testing_forget, &d->deps.testing};
+    d->watch = (struct api_watch){testing_begin, testing_headers, testing_end, &d->deps.testing};
+    const struct api_config ac = {.loop = &d->loop,
+                                  .disk = disk_of(d->storage),
+                                  .log = c->log,
+                                  .clock = served_time_clock(&d->time),
+                                  .clock_changes = c->testing_key != NULL,
+                                  .services = d->services,
+                                  .n_services = API_SERVICES,
+                                  .hurry = end_looks,
+                                  .hurry_ctx = d,
+                                  .listen = d->listens.item,
+                                  .n_listen = d->listens.n,
+                                  .certs = {pick_certificate, d},
+                                  .names = {names, n_names, d->own_hosts.suffixes, HOSTS_SUFFIXES},
+                                  .token_key = c->credentials->token_key,
+                                  .token_lifetime_s = (int)cf->token_lifetime_s,
+                                  .directory = &d->directory,
+                                  .watch = c->testing_key ? &d->watch : NULL,
+                                  .retry_after_s = (int)cf->retry_after_s};
+    return api_create(&ac, &d->api, e);
+}
+
+static int say_ready(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const char *url = api_endpoint(d->api);
+    footprint_after_start();
+    LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
+             LF_STR("version", BATCHAID_VERSION),
+             LF_INT("ms", (time_now_us() - c->started_us) / 1000));
+    under_way_listens(url);
+    bool said = printf("ready %s\n", url) >= 0 && fflush(stdout) == 0;
+    if (!said && !under_way_is_again()) { /* it was said once already */
+        endpoint_withdraw(c->state);
+        return err_errno(e, ERR_IO, "cannot write to standard output");
+    }
+    notify_manager("READY=1");
+    return 0;
+}
+
+static void on_seeded(void *ctx, bool good)
+{
+    struct daemon *d = ctx;
+    struct err e;
+    if (d->readiness.stopping)
+        return;
+    d->readiness.seeding = false;
+    if (good && say_ready(d, &e) == 0)
+        return;
+    if (!good)
+        err_set(&e, ERR_CONFIG, NULL, "the seed %s is not applied", d->c->seed_file);
+    LOG_ERROR(d->c->log, "daemon.not-seeded", LF_STR("why", e.msg));
+    d->seed_failed = d->readiness.stopping = true;
+    endpoint_withdraw(d->c->state);
+    stop(d);
+}
+
+static int announce(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    transfers_set_own(d->transfers, api_local_endpoint(d->api));
+    const struct endpoint ep = {.url = (char *)(uintptr_t)api_local_endpoint(d->api),
+                                .subscription_id = c->config->subscription_id,
+                                .config = (char *)(uintptr_t)c->config_path,
+                                .testing_key = (char *)(uintptr_t)c->testing_key};
+    if (endpoint_publish(c->state, &ep, e) < 0)
+        return -1;
+    if (c->testing_key)
+        LOG_WARN(c->log, "testing.on",
+                 LF_STR("why", "--testing: who has the key may make requests fail and remove "
+                               "everything; for tests only"));
+    if (!c->seed_file)
+        return say_ready(d, e);
+    d->readiness.seeding = true;
+    d->seeding = (struct seeding){.log = c->log, .done = on_seeded, .ctx = d};
+    return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
+}
+
+int serve_run(const struct serve_config *c, struct err *e)
+{
+    struct daemon d = {.c = c};
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
+    limits_raise_descriptors();
+    limits_size_thread_pool(c->site);
+    open_loop(&d);
+    served_time_open(&d.time, d.tools, &d.storage, c->testing_key ? d.files : NULL);
+    footprint_between(); /* what the certificates took */
+    int rc = open_storage(&d, e);
+    if (rc == 0)
+        rc = open_scheduler(&d, e);
+    footprint_between();
+    if (rc == 0)
+        rc = open_api(&d, e);
+    if (rc == 0)
+        rc = announce(&d, e);
+    watching_begin(&d.watching, d.tools, c);
+    if (rc < 0)
+        stop(&d);
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    assert(!d.api && !d.sched && !d.storage && d.stopping_rooms == 0);
+    /* A handle that is still open is a leak in one of the rooms. */
+    must(uv_loop_close(&d.loop));
+    node_provider_free(d.local);
+    node_provider_free(d.machines);
+    shares_free(d.shares);
+    journal_free(d.journal);
+    turns_free(d.deps.azstorage.turns);
+    config_texts_free(d.vm_sizes);
+    listens_free(&d.listens);
+    hosts_free(&d.own_hosts);
+    new_clusters_free(d.deps.batchai.new_clusters);
+    shown_jobs_free(d.deps.batchai.shown_jobs);
+    codes_free(d.deps.aad.codes);
+    testing_log_free(d.deps.testing.log);
+    testing_events_free(d.deps.testing.events);
+    if (rc == 0 && d.seed_failed)
+        rc = err_set(e, ERR_CONFIG, NULL, "the seed %s is not applied", c->seed_file);
+    if (rc == 0)
+        LOG_INFO(c->log, "daemon.stopped");
+    return rc;
+}

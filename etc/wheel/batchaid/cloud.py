@@ -1,0 +1,565 @@
+# SPDX-License-Identifier: MIT
+"""The daemon as a process, and one subscription of it as a test sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import difflib
+import importlib
+import json
+import os
+import pkgutil
+import re
+import shlex
+import shutil
+import ssl
+import subprocess
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Union
+
+Span = Union[str, datetime.timedelta]  # "PT1H30M", or the same as a timedelta
+Seconds = Union[float, datetime.timedelta]
+KEY_HEADER = "x-batchaid-testing-key"
+START_SECONDS = 60
+# Ends the daemon $1 and removes the folder $2 if whoever started it is killed: then its input ends without a line.
+GUARD = """
+read -r line && exit 0
+kill "$1" 2>/dev/null
+turns=0
+while kill -0 "$1" 2>/dev/null && [ $turns -lt 100 ]; do sleep 0.1; turns=$((turns + 1)); done
+rm -rf -- "$2"
+"""
+NEEDED = ("BATCHAID_ENDPOINT", "SSL_CERT_FILE", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")
+# Of `serve`, besides the settings of its configuration.
+SWITCHES = ["fake_nodes", "rules", "seed", "strict"]
+OF_CLIENTS = ("BATCHAID_", "AZURE_", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
+
+
+class BatchaidError(Exception):
+    """The daemon refused a request: `status`, `code`, and its message."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status, self.code = status, code
+
+
+def place(memory="/dev/shm", least=1 << 30):
+    """Where a state lies, as the daemon chooses it by itself: in memory, if there is room and programs may be executed."""
+    try:
+        there = os.statvfs(memory)
+    except OSError:
+        return None
+    usable = os.access(memory, os.W_OK) and not there.f_flag & os.ST_NOEXEC and there.f_bavail * there.f_frsize >= least
+    return memory if usable and not os.environ.get("TMPDIR") else None
+
+
+def program(name="batchaid"):
+    """BATCHAID names it, or it is in this package, or in the PATH."""
+    given = os.environ.get("BATCHAID")
+    if given and not shutil.which(given):
+        raise FileNotFoundError(f"BATCHAID names {given}, which is no program: name batchaid, or unset it to use the package's own")
+    own = Path(__file__).parent / "bin" / name
+    found = given or (str(own) if own.exists() else shutil.which(name))
+    if not found:
+        raise FileNotFoundError(
+            "there is no program batchaid, neither in this package nor in the PATH: install the wheel that `make wheel` makes, or "
+            "name a program in BATCHAID"
+        )
+    return found
+
+
+def check_settings(program, settings):
+    """ValueError, if there are no such settings."""
+    said = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=True).stdout
+    known = SWITCHES + [name.replace(".", "_") for name in re.findall(r"^([a-z_.]+) \(", said, re.MULTILINE)]
+    for name in settings:
+        if name not in known:
+            like = "".join(f" ({n}?)" for n in difflib.get_close_matches(name, known, 1))
+            raise ValueError(f"there is no setting {name}{like}: `batchaid help config` lists them, here with _ for each dot")
+
+
+def span(value: Span) -> str:
+    """A duration as the daemon reads it."""
+    return f"PT{value.total_seconds():.6f}S" if isinstance(value, datetime.timedelta) else value
+
+
+def seconds(value: Seconds) -> float:
+    return value.total_seconds() if isinstance(value, datetime.timedelta) else value
+
+
+def as_json(value: Any) -> Any:
+    """What json cannot write by itself: a timedelta anywhere in a body is a duration."""
+    if isinstance(value, datetime.timedelta):
+        return span(value)
+    raise TypeError(f"{value!r} is a {type(value).__name__}, which JSON does not have")
+
+
+def body_of(value: Any) -> bytes:
+    return json.dumps(value, default=as_json).encode()
+
+
+def class_of_client(name: str) -> Any:
+    """The management client of this name, of the packages azure.mgmt... that are installed."""
+    try:
+        import azure.mgmt
+    except ImportError:
+        raise LookupError(f"no package of Azure is installed that could have {name}: pip install azure-mgmt-...") from None
+    known = []
+    for found in pkgutil.iter_modules(azure.mgmt.__path__):
+        if not name.lower().startswith(found.name):
+            continue
+        for module in (f"azure.mgmt.{found.name}", f"azure.mgmt.{found.name}.{found.name}s"):
+            with contextlib.suppress(ImportError):
+                here = importlib.import_module(module)
+                if hasattr(here, name):
+                    return getattr(here, name)
+                known += [n for n in dir(here) if n.endswith("Client")]
+    like = "".join(f" ({n}?)" for n in difflib.get_close_matches(name, known, 1))
+    raise LookupError(f"none of the installed packages azure.mgmt... has a {name}{like}; install its package, or pass the class")
+
+
+def refusal(text):
+    """Code and message of what refused a request: the daemon, or its token endpoint."""
+    try:
+        said = json.loads(text)
+        error = said["error"]
+        return (error, said["error_description"]) if isinstance(error, str) else (error["code"], error["message"])
+    except (ValueError, KeyError, TypeError):
+        return "", text.decode(errors="replace")
+
+
+class Cloud:
+    """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes, and
+    switches of `serve`: fake_nodes=True, strict=True, rules=FILE, seed=FILE."""
+
+    @classmethod
+    def running(cls, environment: Mapping[str, str] | None = None) -> Cloud:
+        """One that somebody else started, such as a container: by the variables that `batchaid env` prints.
+        Nothing of it is stopped in the end."""
+        cloud = cls.__new__(cls)
+        cloud.program, cloud.log, cloud.settings, cloud.process = None, None, {}, None
+        cloud._above = cloud._guard = None
+        cloud._take({k: v for k, v in (environment or os.environ).items() if k.startswith(OF_CLIENTS)})
+        return cloud
+
+    def __init__(self, log: IO[str] | None = None, **settings: Any) -> None:
+        self.program = program()
+        if settings:
+            check_settings(self.program, settings)
+        self.log = log  # a file object, or None: the log is kept for the errors of the start
+        self.settings = settings
+        self.process = self._guard = self._above = None
+
+    def __getattr__(self, name):
+        if name in ("endpoint", "environment", "ca_bundle", "state_dir", "_tls", "_token"):
+            raise RuntimeError("this Cloud is not started: use `with Cloud() as cloud`, or start()")
+        raise AttributeError(f"Cloud has no {name}")
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def start(self) -> Cloud:
+        self._above = tempfile.mkdtemp(prefix="batchaid-", dir=place())
+        try:
+            self._begin()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _begin(self):
+        self.state_dir = os.path.join(self._above, "state")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
+        for name, value in self.settings.items():
+            env["BATCHAID_" + name.upper()] = str(value).lower() if isinstance(value, bool) else str(value)
+        self._log = self.log or open(os.path.join(self._above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
+        command = [self.program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
+        command += ["--listen", "localhost:0"]
+        try:
+            # In a session of its own Ctrl-C ends the tests, which then end the daemon.
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True, start_new_session=True
+            )
+        except OSError as e:
+            raise RuntimeError(f"{self.program} cannot be executed here: {e.strerror}") from None
+        guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), self._above]
+        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       start_new_session=True)  # fmt: skip
+        line = self.process.stdout.readline()
+        if not line.startswith("ready "):
+            self.process.wait()
+            raise RuntimeError(f"batchaid did not start:\n{self._tail()}")
+        self._read_environment()
+
+    def _tail(self):
+        if self.log:
+            return "its log says why"
+        self._log.seek(0)
+        return self._log.read()[-4000:]
+
+    def _read_environment(self):
+        done = subprocess.run(
+            [self.program, "env", "--state-dir", self.state_dir], capture_output=True, text=True, timeout=START_SECONDS, check=True
+        )
+        words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
+        self._take(dict(word.split("=", 1) for word in words))
+
+    def _take(self, environment):
+        missing = [name for name in NEEDED if name not in environment]
+        if missing:
+            raise RuntimeError(f"{', '.join(missing)} is not set: BATCHAID_ENDPOINT goes with all that `batchaid env` prints")
+        self.environment = environment
+        self.endpoint = self.environment["BATCHAID_ENDPOINT"].rstrip("/")
+        self.ca_bundle = self.environment["SSL_CERT_FILE"]
+        try:
+            self._tls = ssl.create_default_context(cafile=self.ca_bundle)
+        except OSError as e:  # an SSLError too
+            raise RuntimeError(f"SSL_CERT_FILE names {self.ca_bundle}, which cannot be read: {e.strerror or e}") from None
+        self._token = None
+
+    def stop(self) -> None:
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process = None
+        if self._guard:
+            self._guard.communicate(b"over\n")
+            self._guard = None
+        if self._above is None:
+            return
+        if not self.log:
+            self._log.close()
+        shutil.rmtree(self._above, ignore_errors=True)
+
+    def __enter__(self) -> Cloud:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _open(self, method, url, headers, data, lines=False):
+        request = urllib.request.Request(url, data=data, method=method, headers=headers)
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls)
+        )
+        try:
+            with opener.open(request) as reply:
+                text = reply.read()
+        except urllib.error.HTTPError as e:
+            text = e.read()
+            raise BatchaidError(e.code, *refusal(text)) from None
+        except urllib.error.URLError as e:
+            raise ConnectionError(f"no daemon answers at {self.endpoint} (BATCHAID_ENDPOINT): {e.reason}") from None
+        if lines:
+            return [json.loads(line) for line in text.splitlines()]
+        return json.loads(text) if text else None
+
+    def token(self) -> str:
+        if self._token is None:
+            form = {
+                "grant_type": "client_credentials",
+                "client_id": self.environment["AZURE_CLIENT_ID"],
+                "client_secret": self.environment["AZURE_CLIENT_SECRET"],
+                "scope": self.endpoint + "/.default",
+            }
+            data = urllib.parse.urlencode(form).encode()
+            self._token = self._open("POST", self.endpoint + "/adfs/oauth2/token", {}, data)["access_token"]
+        return self._token
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """A request with the daemon's own token; its JSON reply, or None. BatchaidError if it is refused."""
+        headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
+        return self._open(method, self.endpoint + path, headers, None if body is None else body_of(body))
+
+    def testing(self, method: str, path: str, body: Any = None, text: str | None = None, lines: bool = False) -> Any:
+        """A request of tests: docs/testing.md."""
+        key = self.environment.get("BATCHAID_TESTING_KEY")
+        if key is None:
+            raise RuntimeError("BATCHAID_TESTING_KEY is not set: a daemon has one if it was started with --testing")
+        headers = {KEY_HEADER: key, "Content-Type": "application/json"}
+        data = text.encode() if text is not None else None
+        if body is not None:
+            data = body_of(body)
+        return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data, lines)
+
+    def check(self) -> None:
+        """Whether it takes requests, and ours: an exception says what is wrong."""
+        self.token()
+        self.testing("GET", "/requests?max=1")
+
+    def ready(self) -> bool:
+        """Whether requests are served to the end."""
+        try:
+            return self._open("GET", self.endpoint + "/batchaid/ready", {}, None)["ready"]
+        except (BatchaidError, ConnectionError):
+            return False
+
+    def health(self) -> dict[str, Any]:
+        """Its parts with numbers; BatchaidError, if not all is well."""
+        return self.call("GET", "/batchaid/health")
+
+    def seed(self, state: str | Path | Mapping[str, Any], subscription: str | None = None) -> dict[str, int]:
+        """`state`: a text, YAML or JSON, the tree of one, or the Path of a file with one."""
+        if isinstance(state, Path):
+            state = state.read_text(encoding="utf-8")
+        text = state if isinstance(state, str) else body_of(state).decode()
+        query = "?" + urllib.parse.urlencode({"subscription": subscription}) if subscription else ""
+        return self.testing("POST", "/seed" + query, text=text)
+
+    def dump(self, **query: str) -> dict[str, Any]:
+        """What there is, as seed() takes it: subscription=, resourceGroup=."""
+        return self.testing("GET", "/dump?" + urllib.parse.urlencode(query))
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self)
+
+    def reset(self) -> Any:
+        """Everything of all subscriptions is gone."""
+        return self.testing("POST", "/reset")
+
+    def subscription(self) -> Subscription:
+        """A new one, for one test."""
+        return Subscription(self, self.call("POST", "/batchaid/subscriptions")["subscriptionId"])
+
+
+class Subscription:
+    """What one test has of the cloud."""
+
+    def __init__(self, cloud: Cloud, subscription_id: str) -> None:
+        self.cloud = cloud
+        self.id = subscription_id
+        self.environment = {**cloud.environment, "AZURE_SUBSCRIPTION_ID": subscription_id}
+        self._began = cloud.testing("GET", "/requests?max=1")["last"]
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """It is emptied, and gone as soon as nothing runs in it."""
+        self.reset()
+        with contextlib.suppress(BatchaidError):
+            self.cloud.call("DELETE", f"/batchaid/subscriptions/{self.id}")
+
+    def reset(self, resource_group: str | None = None) -> Any:
+        scope = {"subscription": self.id}
+        if resource_group:
+            scope["resourceGroup"] = resource_group
+        return self.cloud.testing("POST", "/reset", scope)
+
+    def seed(self, state: str | Path | Mapping[str, Any]) -> dict[str, int]:
+        """Makes what `state` says, a text (YAML or JSON), the tree of one, or the Path of a file: groups that are not here
+        yet."""
+        return self.cloud.seed(state, subscription=self.id)
+
+    def dump(self, resource_group: str | None = None) -> dict[str, Any]:
+        """What is here, as seed() takes it."""
+        scope = {"subscription": self.id}
+        if resource_group:
+            scope["resourceGroup"] = resource_group
+        return self.cloud.dump(**scope)
+
+    # --- what becomes of requests ---------------------------------------------------------------
+
+    def fault(
+        self, operation: str | None = None, path: str | None = None, method: str | None = None, pool: str | None = None,
+        name: str | None = None, **what: Any,
+    ) -> Fault:  # fmt: skip
+        """The next request that fits: reply={"status": 429}, delayMilliseconds=500, hold=True, cut="after";
+        times=3, skip=1. The next fake node: node={"effect": "lost", "after": "PT1H"}; pool: allocation={}."""
+        match = {"operation": operation, "path": path, "method": method, "subscription": self.id, "pool": pool, "name": name}
+        return Fault(self.cloud, {"match": {k: v for k, v in match.items() if v is not None}, **what})
+
+    def requests(self, **match: Any) -> list[dict[str, Any]]:
+        """Those of this test that are over: operation=, path=, method=, status=."""
+        query = urllib.parse.urlencode({"subscription": self.id, "after": self._began, "max": 10000, **match})
+        return self.cloud.testing("GET", "/requests?" + query)["value"]
+
+    def expect(self, count: int = 1, timeout: Seconds = 10, **match: Any) -> list[dict[str, Any]]:
+        """Waits until so many that fit are over, and returns them."""
+        body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began}
+        body["timeoutSeconds"] = seconds(timeout)
+        return self.cloud.testing("POST", "/requests/expect", body)["value"]
+
+    def unknown(self) -> list[dict[str, Any]]:
+        """What was asked for here and is not served, with how often: method, path, count."""
+        return self.cloud.testing("GET", f"/unknown?subscription={self.id}")["value"]
+
+    # --- what jobs do on fake nodes --------------------------------------------------------------
+
+    def rule(
+        self, name: str | None = None, command: str | None = None, environment: Mapping[str, str] | None = None,
+        pool: str | None = None, role: str | None = None, **what: Any,
+    ) -> Rule:  # fmt: skip
+        """What jobs that fit do on nodes of vmSize FAKE: duration="PT6H", exitCode=1, stdout=[...], files=[...],
+        hold=True; docs/testing.md."""
+        match = {"name": name, "command": command, "environment": environment, "pool": pool, "role": role}
+        return self.rules({"match": {k: v for k, v in match.items() if v is not None}, **what})[0]
+
+    def rules(self, *rules: Mapping[str, Any]) -> list[Any]:
+        """Adds several, all or none. Without any: those that there are."""
+        if not rules:
+            return self.cloud.testing("GET", f"/rules?subscription={self.id}")["value"]
+        own = [{**rule, "match": {**rule.get("match", {}), "subscription": self.id}} for rule in rules]
+        return [Rule(self.cloud, rule) for rule in self.cloud.testing("POST", "/rules", {"rules": own})["value"]]
+
+    def unused_rules(self) -> list[Rule]:
+        """The rules that nothing has fitted, with what they were to fit: a failed assertion shows their names."""
+        said = self.cloud.testing("GET", f"/rules?subscription={self.id}")
+        return [Rule(self.cloud, rule) for rule in said["value"] if rule["id"] in said["unused"]]
+
+    def strict(self, **rows: Any) -> dict[str, Any]:
+        """From now on things take the time that they took in the service, and are throttled as there: allocation="PT3M",
+        writesPerHour=10, strict=False; docs/testing.md. What holds then; by the clock of `cloud`."""
+        return self.cloud.testing("POST", "/strict", {"subscription": self.id, **rows})
+
+    def events(self, after: int = 0, timeout: Seconds = 0) -> list[dict[str, Any]]:
+        """Changes of state of what is here behind number `after`; waits for the first of them."""
+        query = urllib.parse.urlencode({"subscription": self.id, "after": after, "timeoutSeconds": seconds(timeout)})
+        return self.cloud.testing("GET", "/events?" + query, lines=True)
+
+    # --- clients --------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def patched(self) -> Iterator[Subscription]:
+        """os.environ as clients need it, and as before in the end."""
+        before = {name: os.environ.get(name) for name in self.environment}
+        os.environ.update(self.environment)
+        try:
+            yield self
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+    def credential(self) -> Any:
+        """Of azure-identity."""
+        from azure.identity import ClientSecretCredential
+
+        env = self.environment
+        return ClientSecretCredential(
+            env["AZURE_TENANT_ID"],
+            env["AZURE_CLIENT_ID"],
+            env["AZURE_CLIENT_SECRET"],
+            authority=env["AZURE_AUTHORITY_HOST"],
+            connection_verify=self.cloud.ca_bundle,
+        )
+
+    def client(self, kind: Any, **more: Any) -> Any:
+        """A management client of Azure's SDK: a class, such as azure.mgmt.storage.StorageManagementClient, or its name."""
+        if isinstance(kind, str):
+            kind = class_of_client(kind)
+        return kind(
+            self.credential(),
+            self.id,
+            base_url=self.cloud.endpoint,
+            credential_scopes=[self.cloud.endpoint + "/.default"],
+            connection_verify=self.cloud.ca_bundle,
+            **more,
+        )
+
+    def batchai_client(self, **more: Any) -> Any:
+        return self.client("BatchAI", **more)
+
+    def resource_client(self, **more: Any) -> Any:
+        return self.client("ResourceManagementClient", **more)
+
+    def az(self, command: str) -> Any:
+        """The real az, logged in; what it prints as JSON. Of a daemon that this has started."""
+        if self.cloud.program is None:
+            raise RuntimeError("the daemon was started by somebody else: call az itself, with what `batchaid env` says")
+        login = "az-login" if not getattr(self.cloud, "_logged_in", False) else None
+        if login:
+            self._run([self.cloud.program, "az-login", "--state-dir", self.cloud.state_dir])
+            self.cloud._logged_in = True
+        words = [self.cloud.program, "az", "--state-dir", self.cloud.state_dir, *shlex.split(command)]
+        said = self._run([*words, "--subscription", self.id, "-o", "json"])
+        return json.loads(said) if said.strip() else None
+
+    def _run(self, words):
+        done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **self.environment}, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{shlex.join(words)} failed:\n{done.stderr}")
+        return done.stdout
+
+
+class Fault:
+    def __init__(self, cloud: Cloud, body: Mapping[str, Any]) -> None:
+        self.cloud = cloud
+        self.id = cloud.testing("POST", "/faults", body)["id"]
+
+    def release(self) -> int:
+        """Lets go what it holds."""
+        return self.cloud.testing("POST", f"/faults/{self.id}/release")["released"]
+
+    def remove(self) -> None:
+        self.cloud.testing("DELETE", f"/faults/{self.id}")
+
+
+class Clock:
+    """The daemon's, of all its subscriptions: a test that changes it needs a daemon of its own (batchaid.Cloud)."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def _call(self, method: str, body: Any = None) -> dict[str, Any]:
+        headers = {KEY_HEADER: self.cloud.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
+        data = None if body is None else body_of(body)
+        said = self.cloud._open(method, self.cloud.endpoint + "/batchaid/clock", headers, data)
+        if body is not None:
+            self.cloud._token = None  # it may have run out
+        return said
+
+    def look(self) -> dict[str, Any]:
+        return self._call("GET")
+
+    def advance(self, by: Span = "next") -> dict[str, Any]:
+        """By a duration ("PT6H", or a timedelta), or to what is due next; returns when all that was due has happened."""
+        return self._call("POST", {"advance": by})
+
+    def advance_to(self, time: str | datetime.datetime) -> dict[str, Any]:
+        """A datetime with a zone, or its ISO 8601 text."""
+        return self._call("POST", {"advanceTo": time if isinstance(time, str) else time.isoformat()})
+
+    def stop(self) -> dict[str, Any]:
+        return self.rate(0)
+
+    def rate(self, rate: float) -> dict[str, Any]:
+        """How fast it goes: 0 stands, 1 is real speed."""
+        return self._call("POST", {"rate": rate})
+
+    def follow(self) -> dict[str, Any]:
+        """The machine's time again."""
+        return self._call("POST", {"real": True})
+
+
+class Rule:
+    """`match` is what it fits, `name` the job's name in it, if there is one."""
+
+    def __init__(self, cloud: Cloud, made: Mapping[str, Any]) -> None:
+        self.cloud, self.id = cloud, made["id"]
+        self.match = {k: v for k, v in made.get("match", {}).items() if k != "subscription"}
+        self.name = self.match.get("name")
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.id}: {', '.join(f'{k}={v!r}' for k, v in self.match.items()) or 'fits all'}>"
+
+    def release(self) -> int:
+        """Begins the time of the jobs that it holds."""
+        return self.cloud.testing("POST", f"/rules/{self.id}/release")["released"]
+
+    def remove(self) -> None:
+        self.cloud.testing("DELETE", f"/rules/{self.id}")

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads YAML as a tree of JSON, and remembers where in the text each value stands. Texts of
+ * strangers are safe to read: what would take long or much memory (deep nesting, many anchors,
+ * aliases of aliases) is refused. Not taken either: a key that is given twice, a key that is a list
+ * or mapping, a second document, a text with the character \u0000, bytes that are no text.
+ *
+ * Tags are ignored, a key << is a key like any other, and an alias is a copy of what it names.
+ * A byte order mark may tell that a text is UTF-16.
+ */
+#ifndef LIB_YAML_H
+#define LIB_YAML_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+
+struct yaml_rules {
+    int depth_max; /* how many lists and mappings may be inside each other */
+    /* Scalars are texts as they are written, quoted or not. Else those without quotes are values
+     * of YAML's core schema: null, true, a decimal number, or else a text. In both, nothing at all
+     * is null. */
+    bool all_texts;
+};
+
+struct yaml_place {
+    size_t line, column; /* from 1 */
+};
+
+struct yaml_doc {
+    json_t *tree;                /* NULL: there is no document */
+    struct yaml_doc_node *nodes; /* the places, in the order of the text */
+    size_t n;
+};
+
+/* ERR_INVALID_CONTENT, with `at` as the place of the error; its target is what stands there, as in
+ * "log.level" and "inventory[0].hosts[2]", if that is known. yaml_doc_free() it. */
+int yaml_doc_read(const char *text, size_t n, const struct yaml_rules *rules, struct yaml_doc *out,
+                  struct yaml_place *at, struct err *e) MUST_CHECK;
+void yaml_doc_free(struct yaml_doc *doc);
+
+/* Where something stands: the key of a member, or the item of a list. What an alias copies stands
+ * where the alias does. Steps from the top of the tree are names of members and numbers of items.
+ * Returns how many of the steps are in the tree, and the place of the last of these. */
+size_t yaml_doc_place(const struct yaml_doc *doc, const char *const *steps, size_t n,
+                      struct yaml_place *out);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/wire/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/jsontext.h"
+
+/* A directory with more entries than this is cut: sorting and sending it would take for ever. */
+#define ENTRIES_MAX 100000
+
+static int64_t mtime_us(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000 + st->st_mtim.tv_nsec / 1000;
+}
+
+static int explain(const char *base, const char *path, struct err *e)
+{
+    const char *sep = *path ? "/" : "";
+    if (errno == ENOENT || errno == ENOTDIR)
+        return err_errno(e, ERR_FILE_NOT_FOUND, "cannot open %s%s%s", base, sep, path);
+    if (errno == EXDEV || errno == ELOOP)
+        return err_set(e, ERR_INVALID_PATH, "path",
+                       "%s%s%s cannot be opened: a symbolic link on the way leads out of %s or in "
+                       "circles",
+                       base, sep, path, base);
+    return err_errno(e, ERR_IO, "cannot open %s%s%s", base, sep, path);
+}
+
+static int check_relative(const char *path, struct err *e)
+{
+    if (fs_path_is_safe(path))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, "path",
+                   "'%s' is not a relative path without '.', '..' and empty parts", path);
+}
+
+static int stat_link(const char *base, const char *dir, const char *name, struct stat *st)
+{
+    char *path = *dir ? fs_join(dir, name) : xstrdup(name);
+    int fd = fs_open_beneath(base, path, O_PATH);
+    int rc = fd < 0 ? -1 : fstat(fd, st);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}
+
+static bool may_list(const char *base, const char *dir, const char *name, struct stat *st)
+{
+    if (!jsontext_is_utf8(name, strlen(name)))
+        return false;
+    if (S_ISLNK(st->st_mode))
+        return stat_link(base, dir, name, st) == 0 && S_ISREG(st->st_mode);
+    return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
+}
+
+static void add(struct disk_listing *l, const char *name, const struct stat *st)
+{
+    if ((l->n & (l->n - 1)) == 0)
+        l->entries = xrealloc(l->entries, (l->n ? l->n * 2 : 1) * sizeof *l->entries);
+    l->entries[l->n++] = (struct node_dir_entry){.name = xstrdup(name),
+                                                 .is_dir = S_ISDIR(st->st_mode),
+                                                 .size = S_ISDIR(st->st_mode) ? 0 : st->st_size,
+                                                 .mtime_us = mtime_us(st)};
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct node_dir_entry *)a)->name,
+                  ((const struct node_dir_entry *)b)->name);
+}
+
+int disk_list(const char *base, const char *path, struct disk_listing *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    if (check_relative(path, e) < 0)
+        return -1;
+    int fd = fs_open_beneath(base, path, O_RDONLY | O_DIRECTORY);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d)
+        return explain(base, path, e);
+    struct dirent *de;
+    struct stat st;
+    errno = 0;
+    while (out->n < ENTRIES_MAX && (de = readdir(d)))
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
+            fstatat(fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            may_list(base, path, de->d_name, &st))
+            add(out, de->d_name, &st);
+    closedir(d);
+    if (out->n > 1)
+        qsort(out->entries, out->n, sizeof *out->entries, by_name);
+    return 0;
+}
+
+void disk_list_free(struct disk_listing *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free((char *)(uintptr_t)l->entries[i].name);
+    free(l->entries);
+}
+
+static int read_part(int fd, int64_t offset, size_t max, struct file_part *out)
+{
+    ssize_t n = 1;
+    while (out->n < max && n != 0) {
+        n = pread(fd, out->bytes + out->n, max - out->n, offset + (int64_t)out->n);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n > 0)
+            out->n += (size_t)n;
+    }
+    return 0;
+}
+
+int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                   struct file_part *out, struct err *e)
+{
+    struct stat st;
+    memset(out, 0, sizeof *out);
+    if (check_relative(path, e) < 0)
+        return -1;
+    /* A pipe without a writer must not block us. */
+    int fd = fs_open_beneath(base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return explain(base, path, e);
+    int rc = fstat(fd, &st);
+    if (rc == 0 && !S_ISREG(st.st_mode)) {
+        rc = err_set(e, ERR_INVALID_PATH, "path", "%s/%s is not a regular file", base, path);
+    } else if (rc == 0) {
+        out->size = st.st_size;
+        out->mtime_us = mtime_us(&st);
+        out->bytes = xcalloc(1, max + 1);
+        rc = read_part(fd, offset, max, out);
+    }
+    if (rc < 0 && e->code == ERR_NONE)
+        err_errno(e, ERR_IO, "cannot read %s/%s", base, path);
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists and reads files below a directory, and nothing outside it. For a worker, because a file
+ * system that is gone may hang.
+ */
+#ifndef NODEAGENT_PROTO_WIRE_LISTING_H
+#define NODEAGENT_PROTO_WIRE_LISTING_H
+
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/wire/task.h"
+
+struct disk_listing {
+    struct node_dir_entry *entries; /* sorted by name */
+    size_t n;
+};
+
+/* Regular files, directories, and links to regular files inside `base`. A link to a directory is
+ * left out, as it could make a walk endless, and so is a name that is not UTF-8. At most 100,000
+ * entries. */
+int disk_list(const char *base, const char *path, struct disk_listing *out,
+              struct err *e) MUST_CHECK;
+void disk_list_free(struct disk_listing *l);
+
+struct file_part {
+    char *bytes; /* n bytes, from the offset on */
+    size_t n;
+    int64_t size, mtime_us; /* of the whole file */
+};
+
+/* Up to `max` bytes of a regular file. The caller frees out->bytes. */
+int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                   struct file_part *out, struct err *e) MUST_CHECK;
+
+#endif

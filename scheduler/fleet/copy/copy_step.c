@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A step is an order, in the script's arena; a job carries it out, and outlives the arena if the
+ * script is halted meanwhile.
+ */
+#include "scheduler/fleet/copy/copy_step.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/guid.h"
+#include "lib/strbuf.h"
+
+struct order {
+    struct carry_what what;
+    bool archive;
+    struct job *job; /* while it is carried out */
+};
+
+struct job {
+    struct order *order; /* NULL: the script was halted */
+    struct script_turn *turn;
+    struct node_link *link;
+    struct carry *carry;
+    char *archive; /* where it lies on the node until it is unpacked; NULL: it is none */
+};
+
+static void end(struct job *j, const struct err *why)
+{
+    struct script_turn *turn = j->order ? j->turn : NULL;
+    if (j->order)
+        j->order->job = NULL;
+    free(j->archive);
+    free(j);
+    if (turn)
+        script_turn_end(turn, why);
+}
+
+static void on_unpacked(void *ctx, const struct err *why)
+{
+    end(ctx, why);
+}
+
+static void on_carried(void *ctx, const struct err *why)
+{
+    struct job *j = ctx;
+    j->carry = NULL;
+    if (why || !j->archive)
+        end(j, why);
+    else
+        node_ask(j->link, REQUEST(unpack, .path = j->archive, .target = j->order->what.path),
+                 on_unpacked, j);
+}
+
+static void carry(struct job *j)
+{
+    struct carry_what what = j->order->what;
+    if (j->archive) {
+        what.as = NULL;
+        what.path = j->archive;
+        what.mode = 0600;
+    }
+    j->carry = carry_begin(j->link, &what, on_carried, j);
+}
+
+/* Whether the node has unpacked it before. */
+static void on_looked(void *ctx, const struct err *why)
+{
+    struct job *j = ctx;
+    if (j->order && why && why->code == ERR_FILE_NOT_FOUND)
+        carry(j);
+    else
+        end(j, why);
+}
+
+static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
+{
+    struct order *o = ctx;
+    struct job *j = xcalloc(1, sizeof *j);
+    assert(!o->job);
+    o->job = j;
+    *j = (struct job){.order = o, .turn = turn, .link = link};
+    if (!o->archive) {
+        carry(j);
+        return;
+    }
+    char guid[GUID_SIZE];
+    struct strbuf name = STRBUF_INIT;
+    guid_new(guid);
+    strbuf_printf(&name, "%s.%s.zip", o->what.path, guid);
+    j->archive = strbuf_take(&name);
+    node_ask(link, REQUEST(unpack, .target = o->what.path), on_looked, j);
+}
+
+static void halt(void *ctx)
+{
+    struct order *o = ctx;
+    struct job *j = o->job;
+    if (!j)
+        return;
+    o->job = NULL;
+    j->order = NULL;
+    if (!j->carry)
+        return;
+    carry_halt(j->carry);
+    end(j, NULL);
+}
+
+static void add(struct script *sc, struct arena *a, const struct script_label *label,
+                const struct carry_what *what, bool archive)
+{
+    struct order *o = arena_alloc(a, sizeof *o);
+    *o = (struct order){.what = *what, .archive = archive};
+    const struct script_work work = {.begin = begin, .halt = halt, .ctx = o};
+    script_work(sc, label, &work);
+}
+
+void script_put_file(struct script *sc, struct arena *a, const struct script_label *label,
+                     const struct carry_what *what)
+{
+    add(sc, a, label, what, false);
+}
+
+void script_put_archive(struct script *sc, struct arena *a, const struct script_label *label,
+                        const struct carry_what *what)
+{
+    add(sc, a, label, what, true);
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A step is an order, in the script's arena; a job carries it out. One thing is under way at a
+ * time: a request to the node, which always calls back, or a call of a transfer, which does not
+ * once that is ended. So a halted job waits for the node alone.
+ */
+#include "scheduler/fleet/copy/upload_files.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "scheduler/fleet/transfer/blobs.h"
+
+#define PIECE ((size_t)512 * 1024)
+/* A pattern that matches more is a mistake rather than a wish. */
+#define FILES_MAX 10000
+/* A blob that cannot be put for the moment is put so often, after pauses that double. */
+#define TRIES          4
+#define FIRST_PAUSE_US 500000
+/* In one request, and as a block of a larger one, which is longer if there would be too many: so
+ * one that fails costs little when it is tried again. */
+#define WHOLE_MAX ((uint64_t)64 * 1024 * 1024)
+#define BLOCK     ((uint64_t)16 * 1024 * 1024)
+/* Bytes a second of which an account puts its blocks together at least: a busy disk's. */
+#define ASSEMBLED_S ((uint64_t)10 * 1024 * 1024)
+/* Of the storage service; blocks of such sizes are taken from this one on. */
+#define VERSION "x-ms-version: 2020-04-08"
+
+struct order {
+    struct upload what;
+    struct uploading *job;
+};
+
+struct names {
+    const char **at;
+    size_t n, room;
+};
+
+struct uploading {
+    struct order *order; /* NULL: the script was halted */
+    struct script_turn *turn;
+    struct node_link *link;
+    struct arena a;
+    struct glob_place place;
+    struct names dirs, files; /* below that; dirs: still to be listed */
+    size_t at;                /* of the files */
+    const char *path, *blob;  /* of the file: below the base; in the container */
+    struct transfer *transfer;
+    int tries;
+    uint64_t size, sent; /* of the file */
+    uint64_t from, upto; /* of it, what the request under way puts */
+    size_t block;        /* the number of that */
+    bool asks;           /* the node is to answer */
+    struct err why;      /* what it is to end with once that is logged */
+};
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+static void end(struct uploading *j, const struct err *why)
+{
+    struct script_turn *turn = j->order ? j->turn : NULL;
+    if (j->order)
+        j->order->job = NULL;
+    if (j->transfer)
+        transfer_end(j->transfer);
+    struct err e = why ? *why : (struct err){0};
+    arena_free(&j->a);
+    free(j);
+    if (turn)
+        script_turn_end(turn, why ? &e : NULL);
+}
+
+/* Of an answer of the node. True: there is nothing left to do with it. */
+static bool answered(struct uploading *j)
+{
+    j->asks = false;
+    if (j->order)
+        return false;
+    end(j, NULL);
+    return true;
+}
+
+static void on_failure_logged(void *ctx, const struct err *why)
+{
+    struct uploading *j = ctx;
+    (void)why; /* it is told anyway */
+    if (!answered(j))
+        end(j, &j->why);
+}
+
+/* Ends the job with this error, once it stands in the file for errors. */
+static void fail(struct uploading *j, const struct err *why)
+{
+    const struct upload *u = &j->order->what;
+    j->why = *why;
+    if (j->at < j->files.n)
+        (void)err_prefix(&j->why, "%s", j->files.at[j->at]);
+    j->asks = true;
+    node_ask(j->link,
+             REQUEST(append, .path = u->errors,
+                     .text = arena_concat(&j->a, u->file->what, ": ", j->why.msg, "\n"),
+                     .as = u->as),
+             on_failure_logged, j);
+}
+
+/* --- one file -----------------------------------------------------------------------------------
+ */
+
+static void put_file(struct uploading *j);
+static void put_part(struct uploading *j);
+
+static void on_logged(void *ctx, const struct err *why)
+{
+    struct uploading *j = ctx;
+    if (answered(j))
+        return;
+    if (why) {
+        fail(j, why);
+        return;
+    }
+    j->at++;
+    j->tries = 0;
+    if (j->at < j->files.n)
+        put_file(j);
+    else
+        end(j, NULL);
+}
+
+static void log_line(struct uploading *j, const char *text)
+{
+    const struct upload *u = &j->order->what;
+    j->asks = true;
+    node_ask(j->link, REQUEST(append, .path = u->log, .text = text, .as = u->as), on_logged, j);
+}
+
+/* The name of the blob: `path` itself for one file, else a directory of blobs. */
+static const char *blob_of(struct uploading *j, const char *name)
+{
+    const char *path = j->order->what.file->path;
+    size_t n = path ? strlen(path) : 0;
+    while (n > 0 && path[n - 1] == '/')
+        n--;
+    if (n == 0)
+        return name;
+    path = arena_strndup(&j->a, path, n);
+    return j->place.is_pattern ? arena_concat(&j->a, path, "/", name) : path;
+}
+
+static bool has_blocks(const struct uploading *j)
+{
+    return j->size > WHOLE_MAX;
+}
+
+static void log_end(struct uploading *j)
+{
+    const char *name = j->files.at[j->at];
+    log_line(j, arena_printf(&j->a, "%s: %llu bytes are in blob %s\n", name,
+                             (unsigned long long)j->size, j->blob));
+}
+
+/* Whether the answer is good; else the request is tried again, or all of it has failed. */
+static bool is_done(struct uploading *j, const struct err *why, const struct transfer_got *got,
+                    void (*again)(struct uploading *j))
+{
+    struct err e;
+    bool passes = why ? why->code != ERR_UNAVAILABLE : transfer_may_pass(got->status);
+    if (passes && j->tries < TRIES) {
+        again(j);
+        return false;
+    }
+    if (!why && transfer_is_good(got->status))
+        return true;
+    if (!why) {
+        transfer_refused(got->status, got->bytes, got->n, &e);
+        why = &e;
+    }
+    fail(j, why);
+    return false;
+}
+
+/* Which requests there are: whether they say the blob's kind, and what its user says of it. */
+enum put { PUT_BLOB, PUT_BLOCK, PUT_LIST };
+
+/* A put of `n` bytes to this URL; `a` is free once it has begun. */
+static void begin_transfer(struct uploading *j, struct arena *a, enum put put, const char *url,
+                           uint64_t n)
+{
+    const struct output_file *f = j->order->what.file;
+    const char **headers = arena_alloc(a, (f->n_headers + 2) * sizeof *headers);
+    size_t n_headers = 0;
+    headers[n_headers++] = VERSION;
+    if (put == PUT_BLOB)
+        headers[n_headers++] = "x-ms-blob-type: BlockBlob";
+    for (size_t i = 0; put != PUT_BLOCK && i < f->n_headers; i++)
+        headers[n_headers++] = f->headers[i];
+    const struct transfer_ask ask = {
+        .url = url,
+        .put = true,
+        .own = f->own,
+        .length = n,
+        .headers = headers,
+        .n_headers = n_headers,
+        .delay_us = j->tries == 0 ? 0 : (int64_t)FIRST_PAUSE_US << (j->tries - 1),
+        .work_us = put == PUT_LIST ? (int64_t)(j->size / ASSEMBLED_S) * 1000000 : 0};
+    j->tries++;
+    if (j->transfer)
+        transfer_end(j->transfer);
+    j->transfer = transfer_begin(j->order->what.transfers, &ask);
+}
+
+/* --- its blocks --------------------------------------------------------------------------------
+ */
+
+static void commit(struct uploading *j);
+
+static void on_committed(void *ctx, const struct err *why, struct transfer_got *got)
+{
+    struct uploading *j = ctx;
+    if (is_done(j, why, got, commit))
+        log_end(j);
+}
+
+static void on_list_written(void *ctx, const struct err *why)
+{
+    struct uploading *j = ctx;
+    (void)why; /* an error is the answer's */
+    transfer_read(j->transfer, PIECE, on_committed, j);
+}
+
+static void commit(struct uploading *j)
+{
+    size_t n;
+    struct arena a;
+    arena_init(&a);
+    char *body = blob_commit_body(j->block + 1, &n);
+    begin_transfer(j, &a, PUT_LIST, blob_commit_url(&a, j->order->what.file->url, j->blob), n);
+    arena_free(&a);
+    transfer_write(j->transfer, body, n, on_list_written, j);
+}
+
+static void on_answer(void *ctx, const struct err *why, struct transfer_got *got)
+{
+    struct uploading *j = ctx;
+    if (!is_done(j, why, got, put_part))
+        return;
+    j->tries = 0;
+    if (!has_blocks(j)) {
+        log_end(j);
+    } else if (j->upto == j->size) {
+        commit(j);
+    } else {
+        j->from = j->upto;
+        j->block++;
+        put_part(j);
+    }
+}
+
+/* --- its bytes ---------------------------------------------------------------------------------
+ */
+
+static void read_on(struct uploading *j);
+
+static void on_written(void *ctx, const struct err *why)
+{
+    struct uploading *j = ctx;
+    if (!why && j->sent < j->upto)
+        read_on(j);
+    else /* an error is the answer's */
+        transfer_read(j->transfer, PIECE, on_answer, j);
+}
+
+/* A part of the file, or all of it. */
+static void begin_part(struct uploading *j)
+{
+    const char *container = j->order->what.file->url;
+    uint64_t block = j->size / BLOB_BLOCKS_MAX + 1;
+    bool blocks = has_blocks(j);
+    struct arena a;
+    arena_init(&a);
+    if (block < BLOCK)
+        block = BLOCK;
+    j->upto = blocks && j->size - j->from > block ? j->from + block : j->size;
+    const char *url = blocks ? blob_block_url(&a, container, j->blob, j->block)
+                             : blob_url(&a, container, j->blob);
+    begin_transfer(j, &a, blocks ? PUT_BLOCK : PUT_BLOB, url, j->upto - j->from);
+    arena_free(&a);
+}
+
+/* A file that grows meanwhile is put as it was when that began. */
+static void on_read(void *ctx, const struct err *why, const struct node_bytes *got)
+{
+    struct uploading *j = ctx;
+    struct err e;
+    if (answered(j))
+        return;
+    if (why && why->code == ERR_FILE_NOT_FOUND && !j->place.is_pattern && j->sent == 0) {
+        log_line(j, arena_concat(&j->a, j->files.at[j->at], ": there is no such file\n"));
+        return;
+    }
+    if (!why && j->sent > 0 && got->n == 0) {
+        err_set(&e, ERR_IO, NULL, "it has become shorter meanwhile");
+        why = &e;
+    }
+    if (why) {
+        e = *why;
+        e.code = ERR_IO; /* the container's errors alone have codes of their own */
+        fail(j, &e);
+        return;
+    }
+    if (j->sent == 0)
+        j->size = (uint64_t)got->size;
+    if (j->sent == j->from)
+        begin_part(j);
+    size_t n = got->n < j->upto - j->sent ? got->n : (size_t)(j->upto - j->sent);
+    j->sent += n;
+    if (n == 0) {
+        transfer_read(j->transfer, PIECE, on_answer, j);
+        return;
+    }
+    char *copy = xrealloc(NULL, n);
+    memcpy(copy, got->bytes, n);
+    transfer_write(j->transfer, copy, n, on_written, j);
+}
+
+static void read_on(struct uploading *j)
+{
+    const struct upload *u = &j->order->what;
+    j->asks = true;
+    node_read_file(j->link, u->as, u->base, j->path, (int64_t)j->sent, PIECE, on_read, j);
+}
+
+static void put_part(struct uploading *j)
+{
+    j->sent = j->from;
+    read_on(j);
+}
+
+/* Below the base. */
+static const char *path_of(struct uploading *j, const char *name)
+{
+    const char *below = j->place.below;
+    return arena_concat(&j->a, below, *below && *name ? "/" : "", name);
+}
+
+static void put_file(struct uploading *j)
+{
+    const char *name = j->files.at[j->at];
+    j->path = path_of(j, name);
+    j->blob = blob_of(j, name);
+    j->from = j->upto = j->size = 0;
+    j->block = 0;
+    put_part(j);
+}
+
+/* --- which files --------------------------------------------------------------------------------
+ */
+
+static void add_name(struct uploading *j, struct names *l, const char *name)
+{
+    if (l->n == l->room) {
+        size_t room = l->room > 0 ? 2 * l->room : 16;
+        const char **at = arena_alloc(&j->a, room * sizeof *at);
+        if (l->n > 0)
+            memcpy(at, l->at, l->n * sizeof *at);
+        l->at = at;
+        l->room = room;
+    }
+    l->at[l->n++] = name;
+}
+
+static void put_files(struct uploading *j)
+{
+    if (j->files.n > 0)
+        put_file(j);
+    else
+        log_line(j, arena_concat(&j->a, j->order->what.file->what, ": nothing matches\n"));
+}
+
+static void list_next(struct uploading *j);
+
+static void on_list(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    struct uploading *j = ctx;
+    struct err e;
+    if (answered(j))
+        return;
+    const char *dir = j->dirs.at[--j->dirs.n];
+    for (size_t i = 0; !why && i < n; i++) {
+        const char *name =
+            *dir ? arena_concat(&j->a, dir, "/", list[i].name) : arena_strdup(&j->a, list[i].name);
+        if (list[i].is_dir && glob_may_hold(j->place.pattern, name))
+            add_name(j, &j->dirs, name);
+        else if (!list[i].is_dir && glob_match(j->place.pattern, name))
+            add_name(j, &j->files, name);
+    }
+    if (why && why->code != ERR_FILE_NOT_FOUND) {
+        e = *why;
+        e.code = ERR_IO;
+        fail(j, &e);
+    } else if (j->files.n > FILES_MAX) {
+        j->at = j->files.n;
+        err_set(&e, ERR_IO, NULL, "more than %d files match", FILES_MAX);
+        fail(j, &e);
+    } else {
+        list_next(j);
+    }
+}
+
+static void list_next(struct uploading *j)
+{
+    const struct upload *u = &j->order->what;
+    if (j->dirs.n == 0) {
+        put_files(j);
+        return;
+    }
+    const char *dir = j->dirs.at[j->dirs.n - 1];
+    j->asks = true;
+    node_list_dir(j->link, u->as, u->base, path_of(j, dir), on_list, j);
+}
+
+/* --- the step -----------------------------------------------------------------------------------
+ */
+
+static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
+{
+    struct order *o = ctx;
+    struct upload *u = &o->what;
+    struct uploading *j = xcalloc(1, sizeof *j);
+    struct err e;
+    assert(!o->job);
+    o->job = j;
+    *j = (struct uploading){.order = o, .turn = turn, .link = link};
+    arena_init(&j->a);
+    if (u->file->refused) {
+        err_set(&e, u->file->refused_as, NULL, "%s", u->file->refused);
+        fail(j, &e);
+    } else if (glob_place(&j->a, u->base, u->from, u->pattern, &j->place, &e) < 0) {
+        e.code = ERR_IO;
+        fail(j, &e);
+    } else {
+        if (j->place.is_pattern)
+            add_name(j, &j->dirs, "");
+        else
+            add_name(j, &j->files, j->place.pattern);
+        list_next(j);
+    }
+}
+
+static void halt(void *ctx)
+{
+    struct order *o = ctx;
+    struct uploading *j = o->job;
+    if (!j)
+        return;
+    o->job = NULL;
+    j->order = NULL;
+    if (!j->asks)
+        end(j, NULL);
+}
+
+static const struct script_cause causes[] = {
+    {ERR_FILE_NOT_FOUND, FAIL_OUTPUT_NO_CONTAINER},
+    {ERR_FORBIDDEN, FAIL_OUTPUT_DENIED},
+    {0, FAIL_OUTPUT_FAILED},
+};
+
+void script_upload(struct script *sc, struct arena *a, const struct upload *what)
+{
+    struct order *o = arena_alloc(a, sizeof *o);
+    const struct script_label label = {
+        .code = FAIL_OUTPUT_FAILED, .causes = causes, .what = what->file->what};
+    *o = (struct order){.what = *what};
+    const struct script_work work = {.begin = begin, .halt = halt, .ctx = o};
+    script_work(sc, &label, &work);
+}

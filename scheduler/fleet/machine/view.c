@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts about machines: the table that `batchaid nodes` shows, and why a pool has fewer machines
+ * than it asked for.
+ */
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "scheduler/fleet/node/node_priv.h"
+
+static const char *const no_sizes[] = {NULL};
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+struct viewing {
+    struct fleet *fleet;
+    struct arena *a;
+    struct id_map uses; /* node -> struct node_use */
+};
+
+static const char *joined(struct arena *a, const char *first, const char *second)
+{
+    if (!first || !second)
+        return first ? first : second;
+    return arena_printf(a, "%s; %s", first, second);
+}
+
+static void view_use(struct viewing *v, const struct node_use *u, struct machine_view *out)
+{
+    out->state = node_state_shown(u->state, u->live);
+    out->node = u->node;
+    out->cluster = u->cluster;
+    out->jobs = u->jobs;
+    out->has = u->has;
+    out->taken = u->taken;
+    if (u->state == NODE_UNUSABLE)
+        out->reason = joined(v->a, out->reason, u->why);
+}
+
+static void view_facts(struct viewing *v, const char *facts, struct machine_view *out)
+{
+    struct err e = {0};
+    out->has_facts = facts && node_facts_parse(v->a, facts, &out->facts, &e) == 0;
+    if (facts && !out->has_facts)
+        LOG_WARN(v->fleet->log, "machine.facts_not_read", LF_STR("machine", out->name),
+                 LF_STR("why", e.msg));
+}
+
+static const char *why_drained(struct arena *a, const struct machine *m)
+{
+    if (!m->drained)
+        return NULL;
+    return m->reason && *m->reason ? arena_strdup(a, m->reason) : "drained";
+}
+
+static void view_machine(struct viewing *v, const struct machine *m, struct machine_view *out)
+{
+    const struct site_group *group = m->site ? m->site->group : NULL;
+    const struct node_use *u = m->node_id ? id_map_find(&v->uses, m->node_id) : NULL;
+    out->name = m->name;
+    out->drained = m->drained;
+    out->trouble = m->trouble ? arena_strdup(v->a, m->trouble) : NULL;
+    out->reason = why_drained(v->a, m);
+    if (!m->site)
+        out->reason = joined(v->a, out->reason, "not in the inventory any more");
+    out->vm_sizes = group && group->vm_sizes ? group->vm_sizes : no_sizes;
+    out->priority = group ? group->priority : u ? u->vm_priority : VM_DEDICATED;
+    out->contact_us = m->contact_us;
+    out->has = m->has;
+    if (u) {
+        view_use(v, u, out);
+        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors say the same */
+            out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
+    } else if (m->trouble) {
+        out->state = "unreachable";
+        out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
+    } else {
+        out->state = m->contact_us == 0 ? "unknown" : "free";
+    }
+    view_facts(v, m->facts, out);
+}
+
+static void view_local(struct viewing *v, const struct node_use *u, struct machine_view *out)
+{
+    const struct node_rt *rt = node_rt_find(v->fleet, u->node_id);
+    out->name = u->node;
+    out->is_local = true;
+    out->vm_sizes = v->fleet->cfg.local_vm_sizes;
+    out->priority = u->vm_priority;
+    view_use(v, u, out);
+    if (rt) {
+        out->contact_us = rt->contact.hello_us;
+        if (rt->room.closed && u->state != NODE_UNUSABLE) /* the node's errors say the same */
+            out->reason = joined(v->a, out->reason, arena_strdup(v->a, rt->room.closed));
+        view_facts(v, rt->seen.facts, out);
+    }
+}
+
+int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out, size_t *n,
+                   struct err *e)
+{
+    struct viewing v = {.fleet = fl, .a = a};
+    struct node_use *uses;
+    size_t n_uses, count = 0;
+    if (st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n_uses; i++)
+        id_map_put(&v.uses, uses[i].node_id, &uses[i]);
+    struct machine_view *views = arena_alloc(a, (fl->n_machines + n_uses + 1) * sizeof *views);
+    for (size_t i = 0; i < fl->n_machines; i++)
+        view_machine(&v, &fl->machines[i], &views[count++]);
+    for (size_t i = 0; i < n_uses; i++)
+        if (uses[i].machine_id == 0)
+            view_local(&v, &uses[i], &views[count++]);
+    id_map_free(&v.uses);
+    *out = views;
+    *n = count;
+    return 0;
+}
+
+/* --- which sizes there are -------------------------------------------------------------------- */
+
+/* A message names at most this many sizes. */
+#define SIZES_MAX 30
+
+struct sizes {
+    const char *names[SIZES_MAX + 1]; /* NULL-terminated */
+    size_t n;
+};
+
+static void add_sizes(struct sizes *served, const char *const *more)
+{
+    for (; more && *more; more++)
+        if (served->n < SIZES_MAX && !fleet_is_size_of(served->names, *more))
+            served->names[served->n++] = *more;
+}
+
+const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priority priority)
+{
+    struct sizes served = {0};
+    if (fl->cfg.local_nodes > 0)
+        add_sizes(&served, fl->cfg.local_vm_sizes);
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct site_machine *site = fl->machines[i].site;
+        bool lent = fl->machines[i].lends && priority == VM_LOWPRIORITY;
+        if (site && (site->group->priority == priority || lent))
+            add_sizes(&served, site->group->vm_sizes);
+    }
+    struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < served.n; i++)
+        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", served.names[i]);
+    const char *copy = arena_strdup(a, text.len ? text.s : "none");
+    strbuf_free(&text);
+    return copy;
+}
+
+/* --- what is missing -------------------------------------------------------------------------- */
+
+/* A message names this many pools and machines, and counts the others. */
+#define NAMED_MAX 4
+
+struct shortage {
+    int serving, own, drained, troubled;
+    struct strbuf drained_names, troubled_names;
+    struct id_map others; /* a set: the other pools that have some */
+};
+
+static void add_name(struct strbuf *b, const char *name, int nth)
+{
+    if (nth <= NAMED_MAX)
+        strbuf_printf(b, "%s%s", nth > 1 ? ", " : "", name);
+    else if (nth == NAMED_MAX + 1)
+        strbuf_puts(b, ", ...");
+}
+
+static void count_machine(struct shortage *sh, const struct machine *m, int64_t cluster_id)
+{
+    sh->serving++;
+    if (m->cluster_id == cluster_id)
+        sh->own++;
+    else if (m->cluster_id != 0)
+        id_map_put(&sh->others, m->cluster_id, NULL);
+    else if (m->drained)
+        add_name(&sh->drained_names, m->name, ++sh->drained);
+    if (m->trouble)
+        add_name(&sh->troubled_names, m->name, ++sh->troubled);
+}
+
+static int claims_of(const struct fleet *fl, const struct pool *p, int64_t cluster_id)
+{
+    int n = 0;
+    for (size_t i = 0; i < fl->n_machines; i++)
+        n += fl->machines[i].cluster_id == cluster_id &&
+             machine_serves(&fl->machines[i], p->vm_size, p->vm_priority);
+    return n;
+}
+
+static const struct front_words *words_of_pool(const struct fleet *fl, const struct pool *p)
+{
+    return front_of(fl->cfg.fronts, p->kind)->words;
+}
+
+static const char *name_of(const struct fleet *fl, struct arena *a, int64_t pool_id)
+{
+    enum resource_kind kind;
+    struct err e;
+    if (st_pool_kind(fl->st, pool_id, &kind, &e) != 1)
+        return "";
+    const struct front *f = front_of(fl->cfg.fronts, kind);
+    return f->ops->pool_name(f, fl->st, a, pool_id, true);
+}
+
+static void say_others(struct fleet *fl, struct arena *a, const struct pool *p,
+                       const struct shortage *sh, struct strbuf *out)
+{
+    int more = 0;
+    for (size_t i = 0; i < sh->others.n; i++) {
+        int64_t id = sh->others.e[i].id;
+        const char *name = i < NAMED_MAX ? name_of(fl, a, id) : "";
+        if (*name)
+            strbuf_printf(out, ", %d to %s", claims_of(fl, p, id), name);
+        else
+            more += claims_of(fl, p, id);
+    }
+    if (more > 0)
+        strbuf_printf(out, ", %d to more %s", more, words_of_pool(fl, p)->pools);
+}
+
+static void say(struct fleet *fl, struct arena *a, const struct pool *p, const struct shortage *sh,
+                struct strbuf *out)
+{
+    const char *priority = enum_to_name(vm_priority_names, (int)p->vm_priority);
+    if (sh->serving == 0) {
+        strbuf_printf(out, "no machine of the inventory serves %s with priority %s", p->vm_size,
+                      priority);
+        return;
+    }
+    strbuf_printf(out, "%d machine%s serve%s %s with priority %s: %d belong%s to this %s",
+                  sh->serving, sh->serving == 1 ? "" : "s", sh->serving == 1 ? "s" : "", p->vm_size,
+                  priority, sh->own, sh->own == 1 ? "s" : "", words_of_pool(fl, p)->pool);
+    say_others(fl, a, p, sh, out);
+    if (sh->drained > 0)
+        strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",
+                      sh->drained_names.s);
+    if (sh->troubled > 0)
+        strbuf_printf(out, "; %d of them had trouble when last tried (%s)", sh->troubled,
+                      sh->troubled_names.s);
+}
+
+const char *machines_shortage(struct fleet *fl, struct arena *a, const struct pool *p, int target,
+                              int missing)
+{
+    struct shortage sh = {0};
+    struct strbuf why = STRBUF_INIT;
+    for (size_t i = 0; i < fl->n_machines; i++)
+        if (machine_serves(&fl->machines[i], p->vm_size, p->vm_priority))
+            count_machine(&sh, &fl->machines[i], p->id);
+    say(fl, a, p, &sh, &why);
+    const char *text = arena_printf(a, "%d of the %d nodes asked for %s missing: %s", missing,
+                                    target, missing == 1 ? "is" : "are", why.s);
+    id_map_free(&sh.others);
+    strbuf_free(&sh.drained_names);
+    strbuf_free(&sh.troubled_names);
+    strbuf_free(&why);
+    return text;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/mount/file_server.h"
+
+#include <stdlib.h>
+
+#include "storage/folders/files.h"
+
+/* Exporting again: the pause after a failure doubles between these. */
+#define AGAIN_MIN_US 1000000
+#define AGAIN_MAX_US 300000000
+
+bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const struct file_server *f,
+                               struct file_server_backing *out)
+{
+    return file_server_backing(a, fl->cfg.site, fl->cfg.local_nodes, fl->cfg.storage_dir, f, out);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void wake_waiting(struct server_work *w)
+{
+    for (int kind = 0; kind < WAKE_KINDS; kind++) {
+        for (int64_t id; id_map_pop(&w->waiting[kind], &id);)
+            wake(w->fleet->wakes, (enum wake_kind)kind, id);
+        id_map_free(&w->waiting[kind]);
+    }
+}
+
+static void work_free(struct server_work *w)
+{
+    wake_waiting(w);
+    id_map_remove(&w->fleet->servers, w->id);
+    arena_free(&w->a);
+    free(w);
+}
+
+static void work_done(struct server_work *w)
+{
+    w->done = true;
+    if (w->why.code && w->tries == 0)
+        LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
+                 LF_STR("why", w->why.message));
+    if (wakes_stopping(w->fleet->wakes))
+        return;
+    wake_waiting(w);
+    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+    fleet_row_gone(w->fleet); /* the file server may have been deleted while it was set up */
+}
+
+static struct server_work *work_new(struct fleet *fl, const struct file_server *f, bool take_down,
+                                    const struct file_server_backing *at)
+{
+    struct server_work *w = xcalloc(1, sizeof *w);
+    arena_init(&w->a);
+    w->fleet = fl;
+    w->id = f->id;
+    w->take_down = take_down;
+    w->finished = work_done;
+    w->name = arena_strdup(&w->a, f->name);
+    w->guid = arena_strdup(&w->a, f->guid);
+    w->at = (struct file_server_backing){.is_local = at->is_local,
+                                         .host = arena_strdup(&w->a, at->host),
+                                         .directory = arena_strdup(&w->a, at->directory),
+                                         .machine = arena_strdup(&w->a, at->machine)};
+    id_map_put(&fl->servers, w->id, w);
+    return w;
+}
+
+static void on_folder_removed(void *ctx, const struct err *why)
+{
+    struct server_work *w = ctx;
+    struct fleet *fl = w->fleet;
+    if (why)
+        w->why = (struct failure){.code = FAIL_FILE_SERVER_NOT_REMOVED,
+                                  .message = arena_strdup(&w->a, why->msg),
+                                  .exit_code = -1};
+    work_done(w);
+    wakes_unref(fl->wakes);
+}
+
+/* Each file server's folder is a share of its own. */
+static void remove_folder(struct server_work *w)
+{
+    wakes_ref(w->fleet->wakes);
+    files_remove_tree(w->fleet->cfg.files, w->at.directory, w->at.directory, on_folder_removed, w);
+}
+
+/* The decision is on disk. */
+static void effect_begin(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (!w || w->begun)
+        return;
+    if (why) { /* looked at again: the row may be older than the turn that was rolled back */
+        work_free(w);
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        return;
+    }
+    w->begun = true;
+    if (w->at.machine)
+        export_begin(w);
+    else
+        remove_folder(w);
+}
+
+void file_servers_stop(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->servers.n; i++)
+        export_stop(fl->servers.e[i].p);
+}
+
+void file_servers_free(struct fleet *fl)
+{
+    for (size_t i = fl->servers.n; i-- > 0;)
+        work_free(fl->servers.e[i].p);
+    id_map_free(&fl->servers);
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+struct finish {
+    struct fleet *fleet;
+    int64_t id;
+    const struct failure *why;
+};
+
+static int finish_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct finish *t = ctx;
+    const struct front *f = front_of(t->fleet->cfg.fronts, RES_FILE_SERVER);
+    return f->ops->file_server_made(f, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
+}
+
+/* What was rolled back is written again; until then it is known from the work. */
+static void effect_finished(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    const struct server_work *w = id_map_find(&fl->servers, id);
+    if (why)
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+    else if (w && w->done && !w->take_down)
+        file_server_forget(fl, id);
+}
+
+static void finish(struct fleet *fl, const struct file_server *f, const struct failure *why)
+{
+    struct finish t = {fl, f->id, why};
+    struct err e = {0};
+    if (st_tx(fl->st, "file server set up", finish_tx, &t, &e) != 0) {
+        LOG_ERROR(fl->log, "fileserver.not_written", LF_STR("fileServer", f->name),
+                  LF_STR("why", e.msg));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, f->id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        return;
+    }
+    if (!why->code)
+        LOG_INFO(fl->log, "fileserver.served", LF_STR("fileServer", f->name));
+    wake_when_durable(fl->wakes, effect_finished, fl, f->id);
+}
+
+static void set_up(struct fleet *fl, struct arena *a, const struct file_server *f)
+{
+    struct server_work *w = id_map_find(&fl->servers, f->id);
+    struct file_server_backing at;
+    if (w && w->done) {
+        finish(fl, f, &w->why);
+    } else if (!w && fleet_file_server_backing(fl, a, f, &at) && at.machine) {
+        work_new(fl, f, false, &at);
+        wake_when_durable(fl->wakes, effect_begin, fl, f->id);
+    } else if (!w) {
+        finish(fl, f, &(struct failure){0}); /* the configuration has changed since */
+    }
+}
+
+/* --- exporting again what is served ----------------------------------------------------------- */
+
+/* Nothing is decided by that, so nothing has to be on disk before it begins. */
+static void plan_again(struct fleet *fl, struct arena *a, const struct file_server *f, int tries)
+{
+    struct file_server_backing at;
+    if (!fleet_file_server_backing(fl, a, f, &at) || !at.machine)
+        return;
+    struct server_work *w = work_new(fl, f, false, &at);
+    w->again = true;
+    w->tries = tries;
+    wake(fl->wakes, WAKE_FILE_SERVER, f->id);
+}
+
+static int64_t again_pause(int tries)
+{
+    int64_t us = AGAIN_MIN_US;
+    for (int i = 0; i < tries && us < AGAIN_MAX_US; i++)
+        us *= 2;
+    return us < AGAIN_MAX_US ? us : AGAIN_MAX_US;
+}
+
+static void go_on_again(struct fleet *fl, struct arena *a, const struct file_server *f,
+                        struct server_work *w)
+{
+    int64_t now = wakes_mono(fl->wakes);
+    int tries = w->tries + 1;
+    if (!w->begun) {
+        w->begun = true;
+        export_begin(w);
+    } else if (w->done && !w->why.code) {
+        LOG_INFO(fl->log, "fileserver.served_again", LF_STR("fileServer", f->name));
+        work_free(w);
+    } else if (w->done && w->next_us != 0 && now >= w->next_us) {
+        work_free(w);
+        plan_again(fl, a, f, tries);
+    } else if (w->done) {
+        if (w->next_us == 0)
+            w->next_us = now + wakes_jitter(fl->wakes, again_pause(w->tries));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, w->id, w->next_us);
+    }
+}
+
+void file_server_reconcile(void *ctx, int64_t id)
+{
+    struct fleet *fl = ctx;
+    struct arena a;
+    struct file_server f;
+    struct err e = {0};
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w && export_is_over(w)) {
+        export_stop(w);
+        return;
+    }
+    arena_init(&a);
+    int rc = st_file_server_by_id(fl->st, &a, id, &f, &e);
+    if (rc < 0) {
+        LOG_ERROR(fl->log, "fileserver.reconcile_failed", LF_INT("id", id), LF_STR("why", e.msg));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+    } else if (rc > 0 && f.prov_state == PROV_CREATING) {
+        set_up(fl, &a, &f);
+    } else if (rc > 0 && f.prov_state == PROV_SUCCEEDED && w && w->again) {
+        go_on_again(fl, &a, &f, w);
+    }
+    arena_free(&a);
+}
+
+static int resume_served(struct fleet *fl, struct arena *a, struct err *e)
+{
+    int64_t *ids;
+    size_t n;
+    if (st_file_server_served_ids(fl->st, a, &ids, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct file_server f;
+        int found = st_file_server_by_id(fl->st, a, ids[i], &f, e);
+        if (found < 0)
+            return -1;
+        if (found > 0)
+            plan_again(fl, a, &f, 0);
+    }
+    return 0;
+}
+
+int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
+{
+    int64_t *ids;
+    size_t n;
+    if (st_file_server_creating_ids(fl->st, a, &ids, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        wake(fl->wakes, WAKE_FILE_SERVER, ids[i]);
+    return resume_served(fl, a, e);
+}
+
+void fleet_wake_file_server(struct fleet *fl, int64_t id)
+{
+    wake(fl->wakes, WAKE_FILE_SERVER, id);
+}
+
+bool file_server_is_awaited(const struct fleet *fl, int64_t id)
+{
+    const struct server_work *w = id_map_find(&fl->servers, id);
+    return w && w->again && w->tries == 0 && !w->done;
+}
+
+void file_server_await(struct fleet *fl, int64_t file_server, enum wake_kind kind, int64_t id)
+{
+    struct server_work *w = id_map_find(&fl->servers, file_server);
+    if (w)
+        id_map_put(&w->waiting[kind], id, NULL);
+}
+
+/* --- taking down ------------------------------------------------------------------------------ */
+
+bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
+{
+    struct file_server f;
+    struct file_server_backing at;
+    struct err e = {0};
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w && !w->done) {
+        if (!w->take_down)
+            export_stop(w);
+        return false;
+    }
+    if (w && w->take_down)
+        return true; /* failures to take it down were logged */
+    file_server_forget(fl, id);
+    if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
+        !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))
+        return true;
+    work_new(fl, &f, true, &at);
+    wake_when_durable(fl->wakes, effect_begin, fl, id);
+    return false;
+}
+
+void file_server_forget(struct fleet *fl, int64_t id)
+{
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w)
+        work_free(w);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/mount/mounts.h"
+
+#include <string.h>
+
+#include "scheduler/fleet/mount/file_server.h"
+#include "scheduler/fleet/node/node_priv.h"
+#include "scheduler/fleet/script/env.h"
+#include "scheduler/wake/paced.h"
+
+/* Below the node root: keys for mount commands, their logs and caches. */
+#define WORK_DIR "volumes"
+
+/* How long a mount command may take; one that is stuck must not hold up its node for ever. */
+#define TIMEOUT_S 60
+
+struct mount_secret {
+    struct mount_secret *next;
+    char *text;
+};
+
+static const char *work_dir(const struct mounts *m)
+{
+    return arena_printf(m->a, "%s/" WORK_DIR "/%s", m->rt->root, m->owner);
+}
+
+static struct mount_node node_of(const struct mounts *m)
+{
+    const struct fleet_config *c = &m->rt->fleet->cfg;
+    return (struct mount_node){.words = words_of_node(m->rt),
+                               .site = c->site,
+                               .is_local = !m->rt->machine,
+                               .is_root = m->rt->seen.is_root,
+                               .local_nodes = c->local_nodes,
+                               .storage_dir = c->storage_dir,
+                               .root = m->rt->root,
+                               .mount_root = m->mount_root,
+                               .work_dir = work_dir(m)};
+}
+
+static void note_secret(const struct mounts *m, const struct mount_volume *v,
+                        const struct mount_plan *plan)
+{
+    if (!plan->file_text || plan->file_text == v->key)
+        return;
+    struct mount_secret *secret = arena_alloc(m->a, sizeof *secret);
+    *secret = (struct mount_secret){*m->secrets, (char *)plan->file_text};
+    *m->secrets = secret;
+}
+
+void mounts_wipe(struct mount_secret *secrets)
+{
+    for (; secrets; secrets = secrets->next)
+        explicit_bzero(secrets->text, strlen(secrets->text));
+}
+
+/* --- mounting --------------------------------------------------------------------------------- */
+
+static struct task_spec command_of(const struct mounts *m, const char *verb, size_t i,
+                                   const char *what, const char *command)
+{
+    const char *log = arena_printf(m->a, "%s/log.txt", work_dir(m));
+    int limit = m->rt->fleet->cfg.mount_timeout_s;
+    return (struct task_spec){.id = arena_printf(m->a, "%s%s-%zu", m->task_prefix, verb, i),
+                              .command_line = command,
+                              .cwd = m->rt->root,
+                              .stdout_path = log,
+                              .stderr_path = log,
+                              .step = what,
+                              .timeout_s = limit > 0 ? limit : TIMEOUT_S};
+}
+
+static void add_planned(const struct mounts *m, size_t i, const struct mount_plan *plan)
+{
+    const struct script_label label = {
+        .code = plan->code, .what = plan->what, .remedy = plan->remedy, .command = plan->shown};
+    if (plan->folder) {
+        script_ask(m->script, &label,
+                   REQUEST(mount_folder, .source = plan->folder, .target = plan->target,
+                           .shared = plan->shared));
+        return;
+    }
+    if (plan->file)
+        script_ask(m->script, &label,
+                   REQUEST(write_file, .path = plan->file, .text = plan->file_text, .mode = 0600));
+    struct task_spec spec = command_of(m, "mount", i, plan->what, plan->command);
+    struct kv *env = arena_alloc(m->a, sizeof plan->env);
+    memcpy(env, plan->env, sizeof plan->env);
+    spec.env = env;
+    spec.n_env = plan->n_env;
+    spec.keep_children = true; /* sshfs and similar programs go on to serve the mount */
+    script_command(m->script, &label, &spec, false);
+}
+
+/* NULL: the volume is of another kind, or there is none. */
+static int find_server(const struct node_rt *rt, struct arena *a, const struct mount_volume *v,
+                       struct file_server **out, struct err *e)
+{
+    const struct front *f = rt->front;
+    *out = NULL;
+    return v->kind == MOUNT_FILE_SERVER
+               ? f->ops->find_file_server(f, rt->fleet->st, a, v->source, out, e)
+               : 0;
+}
+
+/* Being created for as long as that took in the service; (kind, id) is woken when it is over. */
+static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
+                            enum wake_kind kind, int64_t id)
+{
+    const struct paced creation = {.step = PACE_FILE_SERVER_CREATION,
+                                   .subscription = f->scope.subscription,
+                                   .since_us = f->created_us};
+    return wake_paced(rt->fleet->wakes, kind, id, &creation);
+}
+
+bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
+                  int64_t id)
+{
+    struct fleet *fl = rt->fleet;
+    struct arena a;
+    bool awaits = false;
+    arena_init(&a);
+    bool may_be = fl->servers.n > 0 || pace_is_on(wakes_pace(fl->wakes), NULL);
+    for (size_t i = 0; may_be && i < list->n; i++) {
+        struct file_server *server;
+        struct err e = {0};
+        if (find_server(rt, &a, &list->items[i], &server, &e) < 0 || !server)
+            continue; /* mounts_add() says so */
+        bool again = file_server_is_awaited(fl, server->id);
+        if (again)
+            file_server_await(fl, server->id, kind, id);
+        awaits = awaits_creation(rt, server, kind, id) || again || awaits;
+    }
+    arena_free(&a);
+    return awaits;
+}
+
+static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t i,
+                    struct failure *why)
+{
+    const struct mount_node node = node_of(m);
+    struct mount_plan plan;
+    struct file_server *server;
+    struct err e = {0};
+    if (find_server(m->rt, m->a, v, &server, &e) < 0) {
+        *why = (struct failure){.code = FAIL_FILE_SERVER_MOUNT_ERROR,
+                                .message =
+                                    arena_printf(m->a, "read file server %s: %s", v->source, e.msg),
+                                .exit_code = -1};
+        return false;
+    }
+    if (!mount_plan(m->a, &node, v, i, server, &plan, why)) {
+        why->node = m->rt->name;
+        return false;
+    }
+    note_secret(m, v, &plan);
+    add_planned(m, i, &plan);
+    return true;
+}
+
+bool mounts_add(const struct mounts *m, const struct mount_list *list, struct failure *why)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!add_one(m, &list->items[i], i, why))
+            return false;
+    return true;
+}
+
+void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct mount_node node = node_of(m);
+        struct file_server *server;
+        struct mount_plan plan;
+        struct failure ignored;
+        struct err e = {0};
+        if (find_server(m->rt, m->a, &list->items[i], &server, &e) < 0)
+            continue;
+        if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
+            continue;
+        const struct script_label label = {
+            .code = plan.code, .what = plan.what, .remedy = plan.remedy};
+        script_ask(m->script, &label, REQUEST(open_folder, .path = plan.folder));
+    }
+}
+
+size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mount_list *list,
+                      const char **reach)
+{
+    const struct mounts m = {.rt = rt, .a = a, .mount_root = rt->root, .owner = ""};
+    const struct mount_node node = node_of(&m);
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        struct file_server *server;
+        struct mount_plan plan;
+        struct failure ignored;
+        struct err e;
+        if (find_server(rt, a, &list->items[i], &server, &e) == 0 &&
+            mount_plan(a, &node, &list->items[i], i, server, &plan, &ignored) && plan.folder)
+            reach[n++] = plan.folder;
+    }
+    return n;
+}
+
+/* --- unmounting ------------------------------------------------------------------------------- */
+
+static struct script_label unmount_label(struct arena *a, const struct mount_volume *v)
+{
+    return (struct script_label){.what = arena_printf(a, "unmount of %s", v->relative_path),
+                                 .may_fail = true};
+}
+
+/* Adds the rule's own unmount command, if it has one. Works also for a volume that cannot be
+ * planned (any more). */
+static void add_unmount_command(const struct mounts *m, const struct mount_volume *v, size_t i)
+{
+    const struct mount_node node = node_of(m);
+    const struct script_label label = unmount_label(m->a, v);
+    struct mount_plan plan;
+    struct failure ignored;
+    if (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB)
+        return;
+    (void)mount_plan(m->a, &node, v, i, NULL, &plan, &ignored);
+    note_secret(m, v, &plan);
+    if (!plan.unmount)
+        return;
+    const struct task_spec spec = command_of(m, "unmount", i, label.what, plan.unmount);
+    script_command(m->script, &label, &spec, false);
+}
+
+void mounts_remove(const struct mounts *m, const struct mount_list *list)
+{
+    static const struct script_label kill = {.what = "end mount commands", .may_fail = true},
+                                     tidy = {.what = "remove what mounting left", .may_fail = true};
+    if (list->n == 0)
+        return;
+    script_kill_tasks(m->script, &kill, arena_printf(m->a, "%smount-", m->task_prefix), NULL, true,
+                      NULL);
+    for (size_t i = list->n; i-- > 0;) {
+        const struct mount_volume *v = &list->items[i];
+        const struct script_label unmount = unmount_label(m->a, v);
+        add_unmount_command(m, v, i);
+        script_ask(m->script, &unmount,
+                   REQUEST(unmount,
+                           .target = arena_printf(m->a, "%s/%s", m->mount_root, v->relative_path)));
+    }
+    script_ask(m->script, &tidy, REQUEST(remove_tree, .path = work_dir(m)));
+}
+
+/* Needs no keys. If the cluster is gone, only the node's own unmounting is left. */
+static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
+{
+    const struct front *f = rt->front;
+    struct node_setup_spec spec;
+    struct mount_secret *none = NULL;
+    struct err e = {0};
+    if (!rt->machine ||
+        f->ops->load_pool(f, rt->fleet->st, a, rt->cluster_id, false, &spec, &e) <= 0)
+        return;
+    const struct mounts m = {.rt = rt,
+                             .a = a,
+                             .script = sc,
+                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
+                             .owner = "node",
+                             .task_prefix = node_task_prefix(rt, a, NULL, "release"),
+                             .secrets = &none};
+    for (size_t i = spec.mounts.n; i-- > 0;)
+        add_unmount_command(&m, &spec.mounts.items[i], i);
+}
+
+void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a)
+{
+    const char *remedy = front_text(words_of_node(rt), a,
+                                    "unmount what the message names by hand, then undrain the "
+                                    "machine or resize the {pool}");
+    const struct script_label unmount = {.code = FAIL_UNMOUNT_FAILED,
+                                         .what = "unmount what was mounted here",
+                                         .remedy = remedy},
+                              tidy = {.code = FAIL_UNMOUNT_FAILED,
+                                      .what = "remove what mounting left"};
+    const char *mounts = node_mount_root(a, words_of_node(rt), rt->root);
+    add_cluster_unmounts(rt, sc, a);
+    script_ask(sc, &unmount, REQUEST(unmount, .target = mounts));
+    script_ask(sc, &unmount, REQUEST(unmount, .target = arena_printf(a, "%s/jobs", rt->root)));
+    script_ask(sc, &tidy, REQUEST(remove_tree, .path = mounts));
+    script_ask(sc, &tidy, REQUEST(remove_tree, .path = arena_printf(a, "%s/" WORK_DIR, rt->root)));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One volume being planned: what the files behind plan.h share.
+ */
+#ifndef SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
+#define SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
+
+#include "scheduler/fleet/mount/plan.h"
+
+struct planning {
+    struct arena *a;
+    const struct mount_node *node;
+    const struct mount_volume *m;
+    const struct site_mount_rule *rule; /* shares and containers on machines */
+    const char *options;                /* the rule's, filled in; "" if none */
+    struct mount_words words;
+    size_t i;
+    struct mount_plan *out;
+    struct failure *why;
+};
+
+/* --- parts.c --------------------------------------------------------------------------- */
+/* Notes why the volume cannot be mounted; returns false. */
+bool plan_refuse(struct planning *p, enum failure_code code, const char *message,
+                 const char *remedy);
+bool plan_refuse_without_root(struct planning *p, const char *way);
+/* Makes this command the plan, wrapped so that it is safe to repeat. */
+void plan_set_command(struct planning *p, const char *command);
+/* "a,b" from the parts that are not NULL. */
+const char *plan_joined(struct arena *a, const char *const *parts, size_t n);
+/* "-o OPTIONS ", quoted, from the parts that are not NULL; "" without any. */
+const char *plan_options(struct planning *p, const char *const *parts, size_t n);
+/* The volume's own options, if mount(8) would take them. */
+const char *plan_own_options(const struct planning *p);
+bool plan_matches(const char *pattern, const char *text);
+
+/* types.c: a share or container by p->rule. */
+bool plan_by_type(struct planning *p);
+/* server.c; `f` may be NULL: there is none. */
+bool plan_file_server(struct planning *p, const struct file_server *f);
+
+#endif

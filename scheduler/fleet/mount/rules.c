@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the way in which a volume is mounted.
+ */
+#include <string.h>
+
+#include "lib/shell.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/mount/plan_priv.h"
+
+/* --- shares and containers -------------------------------------------------------------------- */
+
+static const struct site_mount_rule *find_rule(const struct planning *p)
+{
+    const struct site *site = p->node->site;
+    for (size_t i = 0; site && i < site->n_mounts; i++) {
+        const struct site_mount_rule *r = &site->mounts[i];
+        bool kind = p->m->kind == MOUNT_AZURE_BLOB ? r->blobs : r->files;
+        if (kind && plan_matches(r->account, p->words.account) &&
+            plan_matches(r->share, p->words.share))
+            return r;
+    }
+    return NULL;
+}
+
+static bool refuse_without_rule(struct planning *p)
+{
+    bool blob = p->m->kind == MOUNT_AZURE_BLOB;
+    const char *account = p->words.account, *share = p->words.share;
+    return plan_refuse(
+        p, FAIL_MOUNT_NOT_CONFIGURED,
+        arena_printf(p->a, "%s: no rule in the configuration says how %s/%s comes to a machine",
+                     p->out->what, account, share),
+        arena_printf(p->a,
+                     "add a rule to batchaid's configuration and start it again, such as\n"
+                     "mounts:\n  - match: %s/%s\n    kind: %s\n    type: nfs\n"
+                     "    source: HOST:/export/{account}/{share}",
+                     account, share, blob ? "blobs" : "files"));
+}
+
+static bool plan_by_rule(struct planning *p)
+{
+    p->rule = find_rule(p);
+    if (!p->rule)
+        return refuse_without_rule(p);
+    if (p->rule->unmount && *p->rule->unmount)
+        p->out->unmount = unmount_script(p->a, p->node->root, p->out->target,
+                                         mount_fill(p->a, p->rule->unmount, &p->words, true));
+    return plan_by_type(p);
+}
+
+static bool plan_share(struct planning *p)
+{
+    struct arena *a = p->a;
+    const struct mount_volume *m = p->m;
+    bool blob = m->kind == MOUNT_AZURE_BLOB;
+    p->out->code = blob ? FAIL_BFS_MOUNT_ERROR : FAIL_AZF_MOUNT_ERROR;
+    p->out->what = arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share",
+                                m->account, m->share, m->relative_path);
+    p->words.account = arena_lower(a, m->account);
+    p->words.share = arena_lower(a, m->share);
+    p->words.url =
+        m->host ? m->host : arena_printf(a, "%s.blob.core.windows.net", p->words.account);
+    if (!p->node->is_local) {
+        p->out->remedy = "see that the rule for it under `mounts` in batchaid's configuration is "
+                         "right, and try its command on the machine";
+        return plan_by_rule(p);
+    }
+    p->out->folder = fleet_share_path(p->node->storage_dir, a, m);
+    p->out->shared = true;
+    return true;
+}
+
+/* --- unmanaged -------------------------------------------------------------------------------- */
+
+/* The service appended the path to the command. */
+static bool plan_unmanaged(struct planning *p)
+{
+    p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
+    p->out->what = arena_printf(p->a, "mount of unmanaged file system at %s", p->m->relative_path);
+    p->out->remedy = front_text(p->node->words, p->a,
+                                "see that {mount_command}, with the path of the mount behind it, "
+                                "works on the node, and ends once it has mounted");
+    if (p->m->key) { /* as mount.cifs reads them */
+        p->out->env[p->out->n_env++] =
+            (struct kv){.name = "PASSWD", .value = p->m->key, .is_secret = true};
+        p->out->env[p->out->n_env++] = (struct kv){.name = "USER", .value = p->m->account};
+    }
+    plan_set_command(p,
+                     arena_printf(p->a, "%s %s", p->m->source, shell_quoted(p->a, p->out->target)));
+    return true;
+}
+
+bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_volume *m,
+                size_t i, const struct file_server *server, struct mount_plan *out,
+                struct failure *why)
+{
+    struct planning p = {.a = a, .node = node, .m = m, .i = i, .out = out, .why = why};
+    *out =
+        (struct mount_plan){.target = arena_printf(a, "%s/%s", node->mount_root, m->relative_path)};
+    p.words.target = out->target;
+    switch (m->kind) {
+    case MOUNT_AZURE_FILE_SHARE:
+    case MOUNT_AZURE_BLOB:
+        return plan_share(&p);
+    case MOUNT_FILE_SERVER:
+        return plan_file_server(&p, server);
+    case MOUNT_UNMANAGED:
+        return plan_unmanaged(&p);
+    }
+    return false;
+}
+
+const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
+{
+    return share_folder(a, storage_dir, m->account,
+                        m->kind == MOUNT_AZURE_BLOB ? SHARE_BLOBS : SHARE_FILES, m->share);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where people log in on a node. On a machine this is its own sshd, with the admin user that the
+ * preparation made; on a local node it is a listener of ours, opened when somebody first asks.
+ */
+#include <string.h>
+
+#include "scheduler/fleet/node/node_priv.h"
+
+#define LOCAL_ADDRESS "127.0.0.1"
+#define SSH_PORT      22
+
+/* Shown when nothing listens because there is no sshd here: the port that the service would have
+ * shown. */
+#define FIRST_PORT 50000
+
+const char *node_rt_address(const struct node_rt *rt)
+{
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (!m)
+        return rt ? rt->address : LOCAL_ADDRESS;
+    return m->site ? m->site->host : m->name;
+}
+
+static void on_closed(void *ctx)
+{
+    struct fleet *fl = ctx;
+    wakes_unref(fl->wakes);
+}
+
+void node_login_close(struct node_rt *rt)
+{
+    if (!rt->login)
+        return;
+    login_close(rt->login, on_closed, rt->fleet);
+    rt->login = NULL;
+}
+
+static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
+{
+    struct fleet *fl = rt->fleet;
+    struct node_setup_spec spec;
+    if (node_load_pool(rt, a, &spec, e) != 0)
+        return -1;
+    /* There is one account: where nodes have users of their own, the newest's. */
+    const struct admin_user_spec *who =
+        spec.n_users > 0 ? &spec.users[spec.n_users - 1] : &spec.admin;
+    const struct login_config lc = {.loop = loop_uv_of(fl->cfg.loop),
+                                    .lane = fl->cfg.login_lane,
+                                    .log = fl->log,
+                                    .node = rt->name,
+                                    .root = rt->root,
+                                    .user = node_user_of(who)};
+    bool anybody = who->name && *who->name;
+    int rc = anybody ? login_open(&lc, &rt->login, e) : 0;
+    node_setup_wipe(&spec);
+    if (rt->login)
+        wakes_ref(fl->wakes);
+    return rc;
+}
+
+static void on_user_done(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.user_not_changed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+static void add_users(struct node_rt *rt)
+{
+    struct node_setup_spec spec;
+    struct arena a;
+    struct err e = {0};
+    arena_init(&a);
+    if (node_load_pool(rt, &a, &spec, &e) == 0) {
+        for (size_t i = 0; i < spec.n_users; i++) {
+            const struct request_user_add user = node_user_of(&spec.users[i]);
+            node_ask(rt->contact.link, REQUEST_OF(user_add, user), on_user_done, rt);
+        }
+        node_setup_wipe(&spec);
+    }
+    arena_free(&a);
+}
+
+void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone)
+{
+    struct node_rt *rt = node_rt_find(fl, node_id);
+    if (!rt)
+        return;
+    node_login_close(rt); /* the next that asks gets a new one */
+    if (!rt->machine || !rt->seen.is_root || !node_rt_usable(rt))
+        return;
+    if (gone)
+        node_ask(rt->contact.link, REQUEST(user_remove, .name = gone), on_user_done, rt);
+    else
+        add_users(rt);
+}
+
+/* If no login can be offered, as at a node without processes, the list of nodes is shown all the
+ * same: with ports as the service had them, at which nobody listens. */
+static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
+                        struct node_login *out)
+{
+    struct err e = {0};
+    struct node_rt *rt = node_rt_find(fl, row->id);
+    bool wanted = rt && !wakes_stopping(fl->wakes) && row->state != NODE_LEAVING &&
+                  node_provider_of(rt) == fl->cfg.local && login_available();
+    *out = (struct node_login){LOCAL_ADDRESS, FIRST_PORT + row->ordinal - 1};
+    if (wanted && !rt->login && open_for(rt, a, &e) != 0)
+        LOG_WARN(fl->log, "login.not_offered", LF_STR("node", row->name), LF_STR("why", e.msg));
+    if (wanted && rt->login)
+        out->port = login_port(rt->login);
+}
+
+void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
+                      struct node_login *out)
+{
+    const struct node_rt *rt = node_rt_find(fl, row->id);
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (m)
+        *out = (struct node_login){arena_strdup(a, node_rt_address(rt)),
+                                   m->site ? m->site->port : SSH_PORT};
+    else
+        local_login(fl, a, row, out);
+}

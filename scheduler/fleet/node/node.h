@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node, as seen by those who work on it. They attach as tenants, several on one node if need be,
+ * and are told when its link comes and goes, when the node is given up, and which tasks have ended.
+ */
+#ifndef SCHEDULER_FLEET_NODE_NODE_H
+#define SCHEDULER_FLEET_NODE_NODE_H
+
+#include "model/failure.h"
+#include "model/spec.h"
+#include "nodeagent-proto/link/node.h"
+#include "scheduler/fleet/fleet.h"
+
+/* --- who works there -------------------------------------------------------------------------- */
+
+struct node_tenant;
+struct script;
+
+/* None may be NULL. These callbacks only note and wake; they neither close the link nor free the
+ * tenant. */
+struct node_tenant_events {
+    /* There is a link, and the node agrees with its row: requests can be sent. */
+    void (*ready)(struct node_tenant *t);
+    /* The link is gone: no request that went over it is answered any more. */
+    void (*down)(struct node_tenant *t);
+    /* The node was given up. The tenant is detached already. */
+    void (*gone)(struct node_tenant *t);
+    /* A task of the node has ended: true if it was the tenant's. */
+    bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
+    /* A message of a remote command from the processes of the tenant with this `dir`. */
+    void (*remote)(struct node_tenant *t, const struct remote_msg *m);
+};
+
+/* Embedded in the tenant's own struct for this node. */
+struct node_tenant {
+    const struct node_tenant_events *events;
+    const char *dir;      /* its directory below <root>/jobs, which no sweep removes; borrowed */
+    struct node_rt *node; /* NULL: attached to none */
+    struct node_tenant *next;
+};
+
+/* The node's link is wanted as long as somebody is attached. */
+void node_attach(struct node_rt *rt, struct node_tenant *t);
+void node_detach(struct node_tenant *t);
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+struct node_rt *node_rt_find(const struct fleet *fl, int64_t id); /* NULL: not in memory */
+/* Finds or makes the runtime of a row; opens nothing. */
+struct node_rt *node_rt_get(struct fleet *fl, const struct node *row);
+
+int64_t node_rt_id(const struct node_rt *rt);
+const char *node_rt_name(const struct node_rt *rt);
+const char *node_rt_root(const struct node_rt *rt);
+bool node_rt_is_local(const struct node_rt *rt);
+/* What a command of users on this node is kept from; `own` are its own volumes (NULL: none),
+ * besides those of its pool. */
+struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
+                                    const struct mount_list *own);
+/* From the node's last hello. */
+int node_rt_gpus(const struct node_rt *rt);
+int node_rt_cores(const struct node_rt *rt);
+/* Whether they are AMD's, which are chosen by other variables. */
+bool node_rt_gpus_are_amd(const struct node_rt *rt);
+const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
+bool node_rt_is_root(const struct node_rt *rt);                  /* its agent */
+/* Why the node has no link; NULL if that is not known. */
+const char *node_rt_why_down(const struct node_rt *rt);
+/* The address at which other nodes reach it: the machine's, or one of loopback, of which each local
+ * node has its own. `rt` may be NULL. */
+const char *node_rt_address(const struct node_rt *rt);
+/* The machine's name in the inventory; NULL: a local node. `rt` may be NULL. */
+const char *node_rt_machine(const struct node_rt *rt);
+/* What its machine calls itself; NULL if that is not known. */
+const char *node_rt_hostname(const struct node_rt *rt);
+/* Whether each job has an account of its own there. */
+bool node_rt_has_accounts(const struct node_rt *rt);
+/* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
+ * name it: its own, or the one that the site names. NULL: the agent's own. */
+const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir);
+/* Those of a run in a place of its front's, which has the directory `dir`. */
+const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
+                                  const struct place_spec *place, const char *dir);
+/* Adds a step that takes it, unless it is known to be there. `contained`: the run has a container.
+ */
+void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                                  const struct place_spec *place, const char *dir, bool contained);
+/* A task has run in that place: if its account is one that runs share, it is there until the link
+ * is lost or the node prepared. */
+void node_rt_account_works(struct node_rt *rt, struct arena *a, const struct place_spec *place);
+/* Of the users of its pool: those who can log in by name, where a machine's agent is root; else the
+ * accounts that tasks run as, where a key or numbers were given for them. */
+void node_users_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                     const struct node_setup_spec *s);
+struct request_user_add node_user_of(const struct admin_user_spec *u);
+/* Writes `sudo` for administrators, and says in which directory it is. */
+const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
+/* Add steps to `sc` that take this account, for a job whose first node has the root `first_root`
+ * (which may be on the same machine), and that give it back (`dir` NULL: give all back). They add
+ * nothing where there are no such accounts. */
+void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                            const char *dir, const char *first_root, bool contained, bool may_fail);
+/* The same for an account of another name, whose directory is `dir` below the node's root. */
+void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
+                          const char *name, const char *dir, bool contained);
+void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                               const char *dir);
+
+/* The link over which requests go and are answered; NULL: there is none now. */
+struct node_link *node_rt_link(const struct node_rt *rt);
+/* Requests can be sent: the link is there, and hello was compared with the row. */
+bool node_rt_usable(const struct node_rt *rt);
+
+/* The node answers, but cannot do what every node can: counts as a lost link. Its work goes on over
+ * the next link. Must not be called inside a reply. */
+void node_rt_distrust(struct node_rt *rt, const char *why);
+/* Whether this is a local node that is given up if this happens once more. */
+bool node_rt_nearly_lost(const struct node_rt *rt);
+/* A task of an attached tenant cannot be ended on this node. The node gets nothing more to do; the
+ * tenant is detached and told that the node is gone. Other tenants go on. */
+void node_give_up(struct node_tenant *t, const struct failure *why);
+/* `task` was killed at *since_us (0: just now; the instant is stored there) and has not ended.
+ * True: that takes too long; *why says so. False: it may take until *until_us. */
+bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
+                          int64_t *until_us, struct arena *a, struct failure *why);
+
+#endif

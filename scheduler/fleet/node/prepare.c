@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
+ * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent.
+ * The setup task's id contains when and by which daemon this preparation was decided, so that a
+ * restarted daemon finds the same task again instead of running it twice. Once the node is idle it
+ * forgets the task, before anything else runs there. So a database backup from the middle of a
+ * preparation, put back after jobs ran, finds no task to go on with.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/states.h"
+#include "scheduler/fleet/container/container.h"
+#include "scheduler/fleet/copy/input_files.h"
+#include "scheduler/fleet/mount/mounts.h"
+#include "scheduler/fleet/node/secret_refs.h"
+#include "scheduler/fleet/node/setup.h"
+#include "scheduler/fleet/script/env.h"
+#include "scheduler/wake/paced.h"
+
+struct node_prep {
+    struct arena a;
+    struct node_setup_spec spec;
+    struct script *script; /* NULL: the preparation failed before it had one */
+    struct mount_secret *secrets;
+    const char *task_prefix, *setup_id;
+    bool wipe;      /* what its users left goes */
+    bool dedicated; /* the class of the node */
+    bool made;      /* all but a set-up task that has a place of its own: */
+    struct setup_run run;
+    const struct failure *verdict; /* once its script is over; NULL: it went well */
+    bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
+    int64_t
+        killing_us; /* the instant since which the end of a killed task is awaited; 0: none is */
+    bool failed;    /* nothing more is sent; the struct is kept because replies may still come */
+    struct failure why; /* code NULL: cancelled, or reported already */
+};
+
+static void prep_free(struct node_prep *prep)
+{
+    if (prep->script)
+        script_halt(prep->script);
+    if (prep->run.script)
+        script_halt(prep->run.script);
+    node_setup_wipe(&prep->spec);
+    mounts_wipe(prep->secrets);
+    arena_free(&prep->a);
+    free(prep);
+}
+
+#define PREPARE_REMEDY                                                                             \
+    "put right what the message names, then resize the {pool}: the node is prepared again"
+
+static const char *in_words(struct node_rt *rt, const char *text)
+{
+    return front_text(words_of_node(rt), &rt->prep->a, text);
+}
+
+static void prep_fail(struct node_prep *prep, const struct failure *f)
+{
+    prep->failed = true;
+    prep->why = *f;
+    prep->why.message = arena_strdup(&prep->a, f->message);
+}
+
+static void prep_fail_text(struct node_rt *rt, enum failure_code code, const char *step,
+                           const char *message)
+{
+    const struct failure f = {.code = code,
+                              .message = message,
+                              .step = step,
+                              .remedy = in_words(rt, PREPARE_REMEDY),
+                              .exit_code = -1};
+    prep_fail(rt->prep, &f);
+}
+
+/* The failure is not noted in the script's callback: a request also fails when its link goes down,
+ * and then the preparation is abandoned before the node's turn comes. Nothing is tried anew until
+ * the failure is written.
+ */
+bool node_prepare_report(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    if (!prep || !prep->failed || !prep->why.code)
+        return false;
+    node_lose(rt, &prep->why);
+    prep->why.code = FAIL_NONE;
+    return true;
+}
+
+static void on_forgotten(void *ctx, const struct err *why)
+{
+    struct node_rt *rt = ctx;
+    if (!why)
+        node_set_text(&rt->setup.id, NULL);
+}
+
+void node_prepare_forget(struct node_rt *rt)
+{
+    if (rt->setup.id && rt->setup.durable)
+        node_ask(rt->contact.link, REQUEST(forget, .task = rt->setup.id), on_forgotten, rt);
+}
+
+void node_prepare_is_durable(struct node_rt *rt)
+{
+    if (!rt->setup.id)
+        return;
+    rt->setup.durable = true;
+    if (node_rt_usable(rt))
+        node_prepare_forget(rt);
+}
+
+static void effect_prepared(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    if (rt && !why)
+        node_prepare_is_durable(rt);
+    wake_after(fl->wakes, WAKE_NODE, id, why);
+}
+
+static void prepared(struct node_rt *rt)
+{
+    const struct st_node_move m = {.id = rt->id,
+                                   .from = NODE_PREPARING,
+                                   .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
+                                   .now_us = wakes_wall(rt->fleet->wakes)};
+    struct err e = {0};
+    const struct setup_task_spec *t = rt->prep->spec.setup_task;
+    if (t && !t->beside)
+        node_set_text(&rt->setup.id, rt->prep->setup_id);
+    node_prepare_abandon(rt);
+    rt->no_strays = true;
+    if (st_node_move(rt->fleet->st, &m, &e) == 0) {
+        LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
+        fleet_pool_changed(rt->fleet, rt->cluster_id);
+    } else if (e.code != ERR_CONFLICT) {
+        LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
+                 LF_STR("why", e.msg));
+    } /* otherwise the node was told to leave meanwhile, and its row says what to do */
+    wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
+}
+
+static void on_changed(void *ctx)
+{
+    struct node_rt *rt = ctx;
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+/* --- the setup task ------------------------------------------------------------------------- */
+
+static const char *setup_dir(struct arena *a, struct env *v, const struct setup_task_spec *t,
+                             const char *home, struct err *e)
+{
+    if (!t->std_prefix || !*t->std_prefix)
+        return home;
+    const char *prefix = env_expand(v, t->std_prefix, e);
+    if (!prefix)
+        return NULL;
+    if (prefix[0] != '/') /* a relative path is below the setup task's own directory */
+        prefix = arena_printf(a, "%s/%s", home, prefix);
+    return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
+}
+
+static int add_setup(struct node_rt *rt, struct err *e)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct front_words *w = words_of_node(rt);
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    const char *home = arena_printf(a, "%s/setup", rt->root);
+    struct env v;
+    env_init(&v, a);
+    env_add(&v, t->env, t->n_env);
+    env_set_var(&v, w, VAR_POOL_MOUNTS, NULL, node_mount_root(a, words_of_node(rt), rt->root));
+    env_set_var(&v, w, VAR_NODE, NULL, rt->name);
+    env_set_var(&v, w, VAR_GPU_COUNT, NULL, arena_printf(a, "%d", rt->seen.has.gpus));
+    const char *dir = setup_dir(a, &v, t, home, e);
+    if (!dir)
+        return err_prefix(e, "%s", w->std_prefix);
+    env_set_var(&v, w, VAR_STD_DIR, NULL, dir);
+    const struct task_spec spec = {
+        .id = prep->setup_id,
+        .command_line = t->command_line,
+        .cwd = home,
+        .env = v.items,
+        .n_env = v.n,
+        .stdout_path = arena_printf(a, "%s/stdout-%s.txt", dir, rt->name),
+        .stderr_path = arena_printf(a, "%s/stderr-%s.txt", dir, rt->name),
+        .step = w->setup_task,
+        .confine = node_rt_confine(rt, a, &prep->spec.mounts),
+    };
+    const struct script_label named = {.code = FAIL_NODE_SETUP_FAILED,
+                                       .what = in_words(rt, "The node's {setup_task}"),
+                                       .remedy =
+                                           in_words(rt, "put the {setup_task} right (its output "
+                                                        "is under {std_prefix}), then resize "
+                                                        "the {pool}")};
+    script_command(prep->script, &named, &spec, true);
+    return 0;
+}
+
+/* --- a set-up task with a place of its own ---------------------------------------------------- */
+
+/* Whatever it was, the set-up task has failed, unless the node itself has. */
+static const struct failure *setup_verdict(const struct node_prep *prep)
+{
+    const struct failure *why = prep->run.why;
+    if (!why || prep->run.row.runs)
+        return why;
+    struct failure *f = arena_alloc(prep->run.a, sizeof *f);
+    *f = *why;
+    f->code = FAIL_NODE_SETUP_FAILED;
+    return f;
+}
+
+/* The next step of a preparation whose script has come to its end; true: it is over. */
+static bool setup_over(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    if (!prep->made) {
+        prep->verdict = script_failure(prep->script);
+        if (!t || !t->place || prep->verdict)
+            return true;
+        prep->made = true;
+        prep->run = (struct setup_run){
+            .rt = rt, .a = &prep->a, .task = t, .id = prep->setup_id, .dedicated = prep->dedicated};
+        if (t->beside) {
+            setup_run_note(&prep->run); /* start_task.c goes on */
+            return true;
+        }
+        setup_run_begin(&prep->run);
+    }
+    if (!setup_run_over(&prep->run))
+        return false;
+    prep->verdict = setup_verdict(prep);
+    return true;
+}
+
+/* --- what comes before it ------------------------------------------------------------------- */
+
+static struct script_label label(struct node_rt *rt, enum failure_code code, const char *what)
+{
+    return (struct script_label){
+        .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
+}
+
+/* What an earlier life of this node left must not disturb the next job. Processes go first, because
+ * what they hold open cannot be removed before they are gone; then mounts, because nothing below a
+ * mount point may be removed while something is mounted there. */
+static void add_cleaning(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct script *sc = prep->script;
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    struct err e;
+    const char *beside;
+    const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
+    const char *remains = in_words(rt, "remove what earlier {runs} left");
+    const struct script_label kill = label(rt, FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
+                              rest = label(rt, FAIL_NODE_PREPARATION_FAILED, remains),
+                              known = {.what = "kill the last set-up task", .may_fail = true};
+    if (node_setup_beside(rt, &prep->a, &beside, &e) == 0 && beside &&
+        strcmp(beside, prep->setup_id) != 0)
+        script_kill_tasks(sc, &known, beside, NULL, true, NULL);
+    script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
+    script_skip_if(sc, &prep->resumed);
+    if ((rt->machine || (t && t->container)) && rt->seen.runtimes && *rt->seen.runtimes)
+        container_add_sweep(sc, &prep->a, words_of_node(rt), rt->root,
+                            arena_printf(&prep->a, "%ssweep", prep->task_prefix));
+    mount_release_steps(rt, sc, &prep->a);
+    script_ask(sc, &rest, REQUEST(remove_tree, .path = jobs));
+    /* A front's directory keeps its owner. */
+    if (!words_of_node(rt)->home || prep->wipe)
+        node_account_release_step(rt, &prep->a, sc, NULL);
+    script_skip_if(sc, NULL);
+}
+
+/* Makes the administrator's account of the cluster, where the agent can make accounts; elsewhere
+ * people log in as before. Removes accounts of an earlier cluster first, in case its release was
+ * cut short. */
+static void add_admin(struct node_rt *rt)
+{
+    const struct admin_user_spec *admin = &rt->prep->spec.admin;
+    const struct request_user_add user = node_user_of(admin);
+    const struct script_label others =
+                                  label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
+                              make = {.code = FAIL_ADMIN_USER_NOT_MADE,
+                                      .what = "make the administrator's account",
+                                      .remedy =
+                                          in_words(rt, "give the {pool} another {admin_name}: one "
+                                                       "that no account of the machine has")};
+    if (!rt->machine || !rt->seen.is_root || !admin->name)
+        return;
+    script_skip_if(rt->prep->script, &rt->prep->resumed);
+    script_ask(rt->prep->script, &others, REQUEST(user_remove, .name = NULL));
+    script_skip_if(rt->prep->script, NULL);
+    script_ask(rt->prep->script, &make, REQUEST_OF(user_add, user));
+}
+
+/* False: the failure was noted for the preparation. */
+static bool add_mounts(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct mounts m = {.rt = rt,
+                             .a = a,
+                             .script = prep->script,
+                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
+                             .owner = "node",
+                             .task_prefix = prep->task_prefix,
+                             .secrets = &prep->secrets};
+    struct failure why;
+    if (mounts_add(&m, &prep->spec.mounts, &why))
+        return true;
+    prep_fail(prep, &why);
+    return false;
+}
+
+/* The front's own directory. What its users left there stays, unless the node is wiped; what the
+ * set-up task left goes. */
+static void add_home(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct node_setup_spec *s = &prep->spec;
+    const char *home = words_of_node(rt)->home;
+    const struct script_label gone =
+                                  label(rt, FAIL_NODE_PREPARATION_FAILED, "remove what was left"),
+                              dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
+    if (!home)
+        return;
+    script_skip_if(prep->script, &prep->resumed);
+    if (prep->wipe)
+        script_ask(prep->script, &gone,
+                   REQUEST(remove_tree, .path = arena_concat(a, rt->root, "/", home)));
+    if (s->setup_task && s->setup_task->place)
+        script_ask(prep->script, &gone,
+                   REQUEST(remove_tree,
+                           .path = arena_concat(a, rt->root, "/", s->setup_task->place->dir)));
+    script_skip_if(prep->script, NULL);
+    const char **paths = arena_alloc(a, (s->n_dirs + 1) * sizeof *paths);
+    for (size_t i = 0; i < s->n_dirs; i++)
+        paths[i] = arena_concat(a, rt->root, "/", s->dirs[i]);
+    if (s->account)
+        node_account_take_at(rt, a, prep->script, s->account, home, true);
+    script_ask(prep->script, &dirs,
+               REQUEST(make_dirs, .paths = paths, .n_paths = s->n_dirs,
+                       .as = s->account ? node_rt_job_account(rt, a, s->account) : NULL));
+}
+
+/* More accounts: for people and for tasks. A node that is wiped makes those of before anew. */
+static void add_users(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    const struct script_label others =
+        label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts");
+    bool wipes = prep->wipe && rt->machine && rt->seen.is_root;
+    script_skip_if(prep->script, &prep->resumed);
+    if (wipes && !prep->spec.admin.name)
+        script_ask(prep->script, &others, REQUEST(user_remove, .name = NULL));
+    script_skip_if(prep->script, NULL);
+    node_users_step(rt, &prep->a, prep->script, &prep->spec);
+}
+
+/* Links to what the pool does not use any more would keep that there. */
+static void add_packages(struct node_rt *rt)
+{
+    const char *links = words_of_node(rt)->pool_archive_links;
+    const struct script_label gone =
+        label(rt, FAIL_NODE_PREPARATION_FAILED, "remove links to packages");
+    script_skip_if(rt->prep->script, &rt->prep->resumed);
+    if (links)
+        script_ask(rt->prep->script, &gone,
+                   REQUEST(remove_tree, .path = arena_concat(&rt->prep->a, rt->root, "/", links)));
+    script_skip_if(rt->prep->script, NULL);
+    const struct inputs in = {.script = rt->prep->script,
+                              .a = &rt->prep->a,
+                              .files = rt->fleet->cfg.files,
+                              .transfers = rt->fleet->cfg.transfers,
+                              .root = rt->root};
+    inputs_add(&in, &rt->prep->spec.packages);
+}
+
+static void make_script(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    struct err e = {0};
+    const struct script_label dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
+    const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
+    *mounts = node_mount_root(a, words_of_node(rt), rt->root);
+    *jobs = arena_printf(a, "%s/jobs", rt->root);
+    prep->script = script_new(a, rt->fleet->log, rt->name);
+    add_cleaning(rt);
+    add_admin(rt);
+    add_home(rt);
+    add_users(rt);
+    add_packages(rt);
+    script_ask(prep->script, &dirs, REQUEST(make_dirs, .paths = mounts, .n_paths = 1));
+    script_ask(prep->script, &dirs,
+               REQUEST(make_dirs, .paths = jobs, .n_paths = 1,
+                       .as = node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, "")));
+    if (!add_mounts(rt))
+        return;
+    node_images_step(rt, &prep->a, prep->script, &prep->spec, prep->task_prefix);
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    if (t && !t->place && add_setup(rt, &e) != 0)
+        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_node(rt)->setup_task, e.msg);
+    else
+        script_run(prep->script, rt->contact.link, on_changed, rt);
+}
+
+/* --- the preparation ------------------------------------------------------------------------ */
+
+static void name_tasks(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    const char *when = arena_printf(&prep->a, "%lld", (long long)row->state_us);
+    prep->task_prefix = node_task_prefix(rt, &prep->a, row->epoch, when);
+    if (*row->epoch)
+        prep->setup_id = arena_printf(&prep->a, "%ssetup", prep->task_prefix);
+    else /* decided before epochs were recorded, and begun under this name */
+        prep->setup_id =
+            arena_printf(&prep->a, "n%lld-setup-%lld", (long long)rt->id, (long long)row->state_us);
+    rt->setup.durable = false;
+    node_set_text(&rt->setup.id, NULL); /* the node forgets all but this one */
+}
+
+/* Leaves no preparation if it is too early for one. */
+static void begin(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    struct err e = {0};
+    prep->wipe = row->wish == IS_BEING_WIPED;
+    prep->dedicated = row->vm_priority == VM_DEDICATED;
+    name_tasks(rt, row);
+    if (node_load_pool(rt, &prep->a, &prep->spec, &e) != 0) {
+        prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
+        return;
+    }
+    if (mounts_await(rt, &prep->spec.mounts, WAKE_NODE, rt->id)) {
+        node_prepare_abandon(rt);
+        return;
+    }
+    if (prep->spec.refused) {
+        prep_fail_text(rt, prep->spec.refused, in_words(rt, "read the {pool}"),
+                       prep->spec.why_refused);
+        return;
+    }
+    struct failure why;
+    const struct secret_reader reader = {
+        .front = rt->front, .st = rt->fleet->st, .a = &prep->a, .pool_id = rt->cluster_id};
+    if (secret_refs_of_pool(&reader, &prep->spec, &why))
+        make_script(rt);
+    else
+        prep_fail(prep, &why);
+}
+
+/* Fails the preparation if a task does not die: nothing may be started beside it. */
+static void check_kill(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct failure why;
+    int64_t until;
+    const char *task = prep->failed ? NULL : script_awaits_end_of(prep->script);
+    if (!task)
+        prep->killing_us = 0;
+    else if (node_kill_is_overdue(rt, task, &prep->killing_us, &until, &prep->a, &why))
+        prep_fail(prep, &why);
+    else
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+}
+
+/* Since when a part of the preparation goes on, if what comes before it takes as long as it is to.
+ */
+static struct paced part_of(const struct node_rt *rt, const struct node *row, enum pace_step step)
+{
+    const struct wakes *w = rt->fleet->wakes;
+    struct paced part = {.step = step, .pool_id = row->cluster_id, .since_us = row->state_us};
+    if (row->state_us == row->created_us)
+        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
+    if (step == PACE_NODE_SETUP)
+        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_START);
+    return part;
+}
+
+static bool is_starting(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced start = part_of(rt, row, PACE_NODE_START);
+    return !rt->prep && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &start);
+}
+
+static bool is_setting_up(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced setup = part_of(rt, row, PACE_NODE_SETUP);
+    const struct setup_task_spec *t = rt->prep->spec.setup_task;
+    return t && !t->beside && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &setup);
+}
+
+void node_prepare(struct node_rt *rt, const struct node *row)
+{
+    if (is_starting(rt, row))
+        return;
+    if (!rt->prep) {
+        node_set_text(&rt->account, NULL);
+        rt->prep = xcalloc(1, sizeof *rt->prep);
+        arena_init(&rt->prep->a);
+        begin(rt, row);
+    }
+    struct node_prep *prep = rt->prep;
+    if (!prep)
+        return; /* it is too early */
+    check_kill(rt);
+    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt))
+        return; /* its set-up task has begun */
+    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && prep->verdict)
+        prep_fail(prep, prep->verdict);
+    if (prep->failed)
+        node_prepare_report(rt);
+    else if (script_state(prep->script) != SCRIPT_RUNNING && !is_setting_up(rt, row))
+        prepared(rt);
+}
+
+void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
+{
+    struct node_prep *prep = rt->prep;
+    if (prep->failed)
+        return;
+    if (prep->script)
+        script_task_ended(prep->script, st);
+    if (prep->run.script)
+        script_task_ended(prep->run.script, st);
+}
+
+void node_prepare_cancel(struct node_rt *rt)
+{
+    if (rt->prep)
+        rt->prep->failed = true;
+}
+
+bool node_prepare_over(const struct node_rt *rt)
+{
+    return rt->prep && rt->prep->failed;
+}
+
+void node_prepare_abandon(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    rt->prep = NULL;
+    if (prep)
+        prep_free(prep);
+}

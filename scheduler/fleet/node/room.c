@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/node/room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/fleet/node/node_priv.h"
+
+/* Who waits for an answer has asked at the very instant at which the question went out, so that
+ * one counts as well. */
+enum room node_room_since(struct node_rt *rt, int64_t since_us)
+{
+    if (rt->room.known && rt->room.asked_us >= since_us)
+        return rt->room.closed ? ROOM_NONE : ROOM_LEFT;
+    if (!rt->room.wanted)
+        wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    rt->room.wanted = true;
+    return ROOM_ASKED;
+}
+
+const char *node_room_closed(const struct node_rt *rt)
+{
+    return rt->room.closed;
+}
+
+const char *fleet_node_closed(const struct fleet *fl, int64_t node_id)
+{
+    const struct node_rt *rt = node_rt_find(fl, node_id);
+    return rt ? rt->room.closed : NULL;
+}
+
+/* A disk that is small has a quarter of itself free: it can never have more than it is. */
+static int64_t least_of(const struct node_rt *rt, const struct node_health *h)
+{
+    const struct site *s = rt->fleet->cfg.site;
+    int64_t wanted = !s ? 0 : rt->machine ? s->min_free_disk_bytes : s->local_min_free_bytes;
+    int64_t quarter = h->disk_total_bytes / 4;
+    return !rt->machine && quarter < wanted ? quarter : wanted;
+}
+
+static const char *judge(struct arena *a, const struct node_rt *rt, const struct node_health *h)
+{
+    int64_t least = least_of(rt, h);
+    if (h->disk_error && *h->disk_error)
+        return arena_printf(a, "nothing can be written to %s: %s", rt->root, h->disk_error);
+    if (h->disk_free_bytes >= least)
+        return NULL;
+    return arena_printf(a,
+                        "the disk of %s is nearly full: %lld MiB of %lld MiB are free, and there "
+                        "should be %lld MiB",
+                        rt->root, (long long)(h->disk_free_bytes >> 20),
+                        (long long)(h->disk_total_bytes >> 20), (long long)(least >> 20));
+}
+
+/* The reason stays the one with which it was closed: its numbers change each time. */
+static void note(struct node_rt *rt, const char *why)
+{
+    const char *machine = rt->machine ? rt->machine->name : NULL;
+    if (!why == !rt->room.closed)
+        return;
+    node_set_text(&rt->room.closed, why);
+    rt->room.idle_us = 0;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.closed", LF_STR("node", rt->name),
+                 LF_STR("machine", machine), LF_STR("why", why));
+    else
+        LOG_INFO(rt->fleet->log, "node.opened", LF_STR("node", rt->name),
+                 LF_STR("machine", machine));
+    fleet_pool_changed(rt->fleet, rt->cluster_id);
+}
+
+/* Those that wait for the answer; if they cannot be found, their own deadlines wake them. */
+static void tell(struct node_rt *rt)
+{
+    struct arena a;
+    struct err e = {0};
+    if (!rt->room.wanted)
+        return;
+    rt->room.wanted = false;
+    arena_init(&a);
+    if (fleet_wake_runs(rt->fleet, &a, rt->id, &e) < 0) {
+        LOG_ERROR(rt->fleet->log, "node.runs_not_woken", LF_STR("node", rt->name),
+                  LF_STR("why", e.msg));
+        rt->room.wanted = true;
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+    }
+    arena_free(&a);
+}
+
+void node_room_answered(struct node_rt *rt, int64_t asked_us, const struct node_health *h)
+{
+    struct arena a;
+    rt->room.known = true;
+    rt->room.asked_us = asked_us;
+    arena_init(&a);
+    if (h)
+        note(rt, judge(&a, rt, h));
+    arena_free(&a);
+    tell(rt);
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+void node_room_link_down(struct node_rt *rt)
+{
+    rt->room.known = false;
+    rt->room.idle_us = 0;
+}
+
+struct failure node_room_failure(struct arena *a, const struct node_rt *rt)
+{
+    const struct front_words *w = words_of_node(rt);
+    return (struct failure){
+        .code = FAIL_NODE_DISK,
+        .message = arena_strdup(a, rt->room.closed),
+        .step = "look at the disk",
+        .remedy = front_text(w, a,
+                             rt->machine
+                                 ? "make room on the machine, mount the disk anew if it has become "
+                                   "read-only, or lower machines.min_free_disk_mb; the node is "
+                                   "prepared again by itself"
+                                 : "make room where the daemon keeps its state, or lower "
+                                   "local.min_free_disk_mb; the node is prepared again by itself"),
+        .exit_code = -1};
+}
+
+/* What has just ended there is cleaned away by now, which may have made the room. */
+bool node_room_lose_idle(struct node_rt *rt, const struct node *row)
+{
+    struct arena a;
+    if (!rt->room.closed || row->live > 0) {
+        rt->room.idle_us = 0;
+        return false;
+    }
+    if (rt->room.idle_us == 0)
+        rt->room.idle_us = wakes_mono(rt->fleet->wakes);
+    if (node_room_since(rt, rt->room.idle_us) != ROOM_NONE)
+        return false;
+    arena_init(&a);
+    const struct failure f = node_room_failure(&a, rt);
+    node_lose(rt, &f);
+    arena_free(&a);
+    return true;
+}
+
+bool node_room_before_preparing(struct node_rt *rt)
+{
+    struct arena a;
+    if (rt->room.fake && !rt->room.closed)
+        return true;
+    enum room room = node_room_since(rt, rt->contact.ready_us);
+    if (room == ROOM_NONE) {
+        arena_init(&a);
+        const struct failure f = node_room_failure(&a, rt);
+        node_lose(rt, &f);
+        arena_free(&a);
+    }
+    return room == ROOM_LEFT;
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node in memory: compares its row with what is known of it, and takes the next step.
+ *
+ * A node is given up when too many links in a row are lost, or when a machine is silent for too
+ * long or has changed. It is unusable then, and its jobs are lost. The link is asked for in the
+ * background from then on. When the node can be reached again, it is prepared anew: a preparation
+ * ends everything that still runs there, and waits until it is gone, before anything new starts.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "model/states.h"
+#include "scheduler/fleet/node/node_priv.h"
+#include "scheduler/wake/paced.h"
+
+/* --- finding, making, freeing --------------------------------------------------------------- */
+
+/* A machine's node root is used by one node at a time, so it needs no name of its own. */
+static char *root_of(const struct fleet *fl, const struct machine *m, const char *name)
+{
+    struct arena a;
+    arena_init(&a);
+    char *root;
+    if (m)
+        root = xstrdup(m->site ? m->site->group->node_root : "");
+    else
+        root = xstrdup(arena_printf(&a, "%s/%s", fl->cfg.nodes_dir, name));
+    arena_free(&a);
+    return root;
+}
+
+/* All of 127.0.0.0/8 leads to this machine. Nodes with an address of their own are different hosts
+ * to programs that start one process or one server a host. Those below 127.64.0.0 are somebody
+ * else's: localhost, resolvers, Debian's 127.0.1.1. */
+static char *local_address(int64_t id)
+{
+    struct strbuf b = STRBUF_INIT;
+    unsigned n = (unsigned)id;
+    strbuf_printf(&b, "127.%u.%u.%u", 64 + (n >> 16) % 64, (n >> 8) % 256, n % 256);
+    return strbuf_take(&b);
+}
+
+static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, struct machine *m)
+{
+    struct node_rt *rt = xcalloc(1, sizeof *rt);
+    rt->fleet = fl;
+    rt->id = id;
+    rt->front = fl->cfg.fronts->all[0];
+    rt->machine = m;
+    rt->name = xstrdup(name);
+    rt->root = root_of(fl, m, name);
+    rt->address = m ? NULL : local_address(id);
+    id_map_put(&fl->nodes, id, rt);
+    return rt;
+}
+
+struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
+{
+    struct node_rt *rt = node_rt_find(fl, row->id);
+    if (!rt)
+        rt = rt_new(fl, row->id, row->name,
+                    row->machine_id ? machine_find(fl, row->machine_id) : NULL);
+    rt->cluster_id = row->cluster_id;
+    rt->front = front_of(fl->cfg.fronts, row->pool_kind);
+    return rt;
+}
+
+struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name)
+{
+    return rt_new(fl, --fl->last_orphan, name, NULL);
+}
+
+void node_rt_free(struct node_rt *rt)
+{
+    assert(rt->contact.state == CONNECTION_NONE && !rt->tenants);
+    node_rt_close(rt); /* it may wait for its turn to connect */
+    wake_at(rt->fleet->wakes, WAKE_NODE, rt->id, 0);
+    id_map_remove(&rt->fleet->nodes, rt->id);
+    node_prepare_abandon(rt);
+    node_strays_free(rt);
+    node_beside_free(rt);
+    node_exit_free(rt);
+    node_login_close(rt);
+    node_release_free(rt);
+    node_watch_free(rt);
+    node_usage_free(rt);
+    node_loss_free(rt);
+    free(rt->seen.facts);
+    free(rt->name);
+    free(rt->root);
+    free(rt->contact.why_down);
+    free(rt->contact.why_told);
+    free(rt->setup.id);
+    free(rt->room.closed);
+    free(rt->account);
+    free(rt->seen.incarnation);
+    free(rt->seen.runtimes);
+    free(rt->seen.devices);
+    free(rt->seen.hostname);
+    free(rt->address);
+    free(rt);
+}
+
+/* --- failing -------------------------------------------------------------------------------- */
+
+/* Closes the link first, which answers the tenant's open requests. The other tenants ask again over
+ * the next link. */
+void node_give_up(struct node_tenant *t, const struct failure *why)
+{
+    struct node_rt *rt = t->node;
+    node_rt_close(rt);
+    node_detach(t);
+    t->events->gone(t);
+    node_lose(rt, why);
+}
+
+/* Whether the node is prepared again as soon as it can be reached. */
+static bool heals(const struct node *row)
+{
+    return row->state == NODE_UNUSABLE && failure_heals(row->failure);
+}
+
+static struct failure local_lost(struct arena *a, const struct node_rt *rt, const char *why)
+{
+    return (struct failure){
+        .code = FAIL_NODE_LOST,
+        .message = arena_printf(a, "Contact with the node was lost %d times in a row: %s",
+                                rt->contact.failures, why),
+        .step = "connect",
+        .remedy = front_text(words_of_node(rt), a,
+                             "see that the agent can run on the node; it is tried again every half "
+                             "minute and when the {pool} is resized"),
+        .exit_code = -1};
+}
+
+static struct failure machine_lost(struct arena *a, const struct node_rt *rt, const char *why)
+{
+    struct failure f = {.step = "connect", .exit_code = -1};
+    const char *name = rt->machine->name;
+    if (rt->contact.refused) {
+        f.code = FAIL_NODE_REFUSED;
+        f.message = arena_printf(a, "Machine %s cannot be used: %s", name, why);
+        f.remedy = front_text(words_of_node(rt), a,
+                              "put right what the message names; the machine is tried again every "
+                              "5 minutes, and at once when it is undrained or the {pool} is "
+                              "resized");
+        return f;
+    }
+    int64_t silent_s = (wakes_mono(rt->fleet->wakes) - rt->contact.lost_us) / 1000000;
+    f.code = FAIL_NODE_UNREACHABLE;
+    if (rt->contact.let_in) {
+        f.message = arena_printf(a, "The agent did not start on machine %s, in %d tries: %s", name,
+                                 rt->contact.failures, why);
+        f.remedy = "put right what the message names; it is tried again by itself";
+        return f;
+    }
+    f.message = arena_printf(a, "Machine %s could not be reached for %lld s, in %d tries: %s", name,
+                             (long long)silent_s, rt->contact.failures, why);
+    f.remedy =
+        "see that the machine is up and can be reached; it is tried again by itself, and used "
+        "when it answers";
+    return f;
+}
+
+static void node_lost(struct node_rt *rt)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *why = rt->contact.why_down ? rt->contact.why_down : "no reason given";
+    const struct failure f = (rt->machine ? machine_lost : local_lost)(&a, rt, why);
+    node_set_text(&rt->contact.why_told, why);
+    if (!rt->machine)
+        node_connect_pause(rt);
+    node_tell_gone(rt);
+    node_lose(rt, &f);
+    arena_free(&a);
+}
+
+/* Whether the errors of an unusable node give another reason than the present one.
+ */
+static bool told_otherwise(const struct node_rt *rt)
+{
+    return rt->machine && rt->contact.why_down &&
+           (!rt->contact.why_told || strcmp(rt->contact.why_told, rt->contact.why_down) != 0);
+}
+
+/* --- a node that is not what it was --------------------------------------------------------- */
+
+static const struct failure changes[] = {
+    /* The root was wiped or replaced: whatever ran there is unknown to the agent now. */
+    [NODE_REPLACED] = {.code = FAIL_NODE_ROOT_REPLACED,
+                       .message = "The node's directory is not the one it had before: what it held "
+                                  "is gone",
+                       .step = "connect",
+                       .remedy = "none needed: the node is prepared again",
+                       .exit_code = -1},
+    /* Mounts and processes are gone. */
+    [NODE_REBOOTED] = {.code = FAIL_NODE_REBOOTED,
+                       .message = "The node was restarted: what ran there is gone",
+                       .step = "connect",
+                       .remedy = "none needed: the node is prepared again",
+                       .exit_code = -1},
+};
+static_assert(sizeof changes / sizeof changes[0] == NODE_REPLACED + 1, "a row a change");
+
+/* A preparation that a new root interrupts just goes on there; after a restart the record of its
+ * setup task is still there, so it must begin anew under another name. */
+static bool is_failed_by(enum node_state state, enum node_likeness change)
+{
+    return state == NODE_IDLE || (state == NODE_PREPARING && change == NODE_REBOOTED);
+}
+
+/* Compares hello with the row, until the row says the same. */
+static bool same_as_row(struct node_rt *rt, const struct node *row)
+{
+    if (row->incarnation && strcmp(row->incarnation, rt->seen.incarnation) == 0)
+        return true;
+    enum node_likeness change =
+        row->incarnation ? node_compare(row->incarnation, rt->seen.incarnation) : NODE_SAME;
+    struct err e = {0};
+    if (st_node_set_incarnation(rt->fleet->st, rt->id, rt->seen.incarnation,
+                                wakes_wall(rt->fleet->wakes), &e) != 0) {
+        LOG_ERROR(rt->fleet->log, "node.incarnation_not_written", LF_STR("why", e.msg));
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        return false;
+    }
+    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+    if (change == NODE_SAME || (change == NODE_REPLACED && row->state == NODE_PREPARING))
+        return true;
+    node_tell_gone(rt);
+    if (is_failed_by(row->state, change))
+        node_lose(rt, &changes[change]);
+    return false;
+}
+
+/* Nothing may be started beside a task that no row knows. */
+static bool strays_ended(struct node_rt *rt)
+{
+    struct failure why;
+    switch (node_strays_end(rt, &why)) {
+    case STRAYS_NONE:
+        return true;
+    case STRAYS_ENDING:
+        return false;
+    case STRAYS_STUCK:
+        node_lose(rt, &why);
+        node_strays_free(rt);
+        return false;
+    case STRAYS_UNKNOWN:
+        node_rt_distrust(rt, why.message);
+        return false;
+    }
+    return false;
+}
+
+static bool greet(struct node_rt *rt, const struct node *row)
+{
+    if (!same_as_row(rt, row) || !node_capacity_as_row(rt, row))
+        return false;
+    if (row->state == NODE_IDLE && !strays_ended(rt))
+        return false;
+    if (!rt->contact.greeted) {
+        rt->contact.greeted = true;
+        rt->swept = false;
+        if (row->state == NODE_IDLE)
+            node_prepare_forget(rt);
+        node_tell_ready(rt);
+    }
+    return true;
+}
+
+/* --- reconciling ---------------------------------------------------------------------------- */
+
+/* For so long the link to an unusable node is kept open, or tried, for somebody who reads files. */
+#define READ_US 60000000
+
+bool node_rt_is_read(const struct node_rt *rt)
+{
+    int64_t since_us = rt->noted.read_us;
+    return since_us > 0 && wakes_mono(rt->fleet->wakes) < since_us + READ_US;
+}
+
+/* An unusable node that only a person mends: its output says why it is so, and can be read while
+ * its agent answers. */
+static bool is_only_read(const struct node_rt *rt, const struct node *row)
+{
+    return row->state == NODE_UNUSABLE && !rt->tenants && !rt->noted.heals;
+}
+
+/* A link is kept as long as there is work to do, something to watch, or files to read. */
+static bool wants_link(const struct node_rt *rt, const struct node *row)
+{
+    switch (row->state) {
+    case NODE_PREPARING:
+    case NODE_IDLE:
+        return true;
+    case NODE_LEAVING:
+        return rt->tenants != NULL;
+    case NODE_UNUSABLE:
+        return rt->tenants != NULL || rt->noted.heals || rt->contact.state == CONNECTION_READY ||
+               node_rt_is_read(rt);
+    }
+    return false;
+}
+
+/* The node answers again. Its preparation comes before everything else that could start there. */
+static void prepare_healed(struct node_rt *rt, const struct node *row)
+{
+    const struct st_node_move m = {.id = row->id,
+                                   .from = row->state,
+                                   .to = node_next(row->state, NODE_EV_RETRY),
+                                   .now_us = wakes_wall(rt->fleet->wakes)};
+    struct err e = {0};
+    if (st_node_move(rt->fleet->st, &m, &e) != 0) {
+        LOG_ERROR(rt->fleet->log, "node.retry_failed", LF_STR("node", rt->name),
+                  LF_STR("why", e.msg));
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        return;
+    }
+    LOG_INFO(rt->fleet->log, "node.preparing", LF_STR("node", rt->name));
+    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+    fleet_pool_changed(rt->fleet, row->cluster_id);
+}
+
+static void go_on_preparing(struct node_rt *rt, const struct node *row)
+{
+    if (!node_room_before_preparing(rt) || node_prepare_report(rt))
+        return;
+    if (node_prepare_over(rt))
+        node_rt_close(rt); /* and begin again with a fresh link */
+    else
+        node_prepare(rt, row);
+}
+
+static void use_link(struct node_rt *rt, const struct node *row)
+{
+    switch (row->state) {
+    case NODE_PREPARING:
+        go_on_preparing(rt, row);
+        break;
+    case NODE_IDLE:
+        if (node_room_lose_idle(rt, row))
+            break;
+        node_watch(rt);
+        node_beside(rt, row);
+        break;
+    case NODE_UNUSABLE:
+        if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
+            node_rt_close(rt); /* it is being restarted: not before that is over */
+        else if (rt->noted.heals && !rt->tenants && row->live == 0 && !rt->room.closed)
+            prepare_healed(rt, row);
+        break;
+    case NODE_LEAVING:
+        break;
+    }
+}
+
+/* A node that is new says nothing at first. */
+static bool is_being_created(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced creation = {
+        .step = PACE_NODE_CREATION, .pool_id = row->cluster_id, .since_us = row->created_us};
+    return row->state == NODE_PREPARING && !row->incarnation &&
+           wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &creation);
+}
+
+static bool is_leaving_still(const struct node_rt *rt, const struct node *row)
+{
+    const struct paced leaving = {
+        .step = PACE_NODE_LEAVING, .pool_id = row->cluster_id, .since_us = row->state_us};
+    return wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &leaving);
+}
+
+static void keep_link(struct node_rt *rt, const struct node *row)
+{
+    if (is_being_created(rt, row))
+        return;
+    if (is_only_read(rt, row)) { /* its row has the reason that counts */
+        node_connect_want(rt);
+        if (rt->contact.state == CONNECTION_READY)
+            (void)greet(rt, row);
+        return;
+    }
+    bool holds_nothing =
+        row->state == NODE_PREPARING || (row->state == NODE_UNUSABLE && !rt->tenants);
+    bool given_up = row->state == NODE_UNUSABLE && !rt->tenants;
+    if (node_connect_hopeless(rt, holds_nothing) && (!given_up || told_otherwise(rt))) {
+        node_lost(rt);
+        return;
+    }
+    node_connect_want(rt);
+    if (rt->contact.state != CONNECTION_READY || !greet(rt, row))
+        return;
+    node_watch_pulse(rt, row);
+    if (rt->contact.state != CONNECTION_READY)
+        return;
+    node_sweep(rt);
+    node_sweep_archives(rt, row);
+    use_link(rt, row);
+}
+
+/* Adjusts memory to the state in the row. */
+static void note_state(struct node_rt *rt, const struct node *row)
+{
+    bool was_unusable = rt->noted.unusable;
+    rt->noted.unusable = row->state == NODE_UNUSABLE;
+    rt->noted.heals = heals(row);
+    rt->noted.reached = row->incarnation != NULL;
+    if (row->state != NODE_IDLE) {
+        node_watch_stop(rt);
+        node_beside_halt(rt);
+    }
+    if (row->state != NODE_PREPARING)
+        node_prepare_cancel(rt);
+    else if (was_unusable) /* somebody wants it tried again (a resize, for example): at once */
+        node_connect_forgive(rt);
+}
+
+/* The machine is not in the inventory any more, so it cannot be reached. */
+static void strike_off(struct node_rt *rt, const struct node *row)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct failure f = {
+        .code = FAIL_NODE_NOT_IN_INVENTORY,
+        .message =
+            arena_printf(&a, "Machine %s is not in the inventory any more", rt->machine->name),
+        .step = "connect",
+        .remedy = front_text(words_of_node(rt), &a,
+                             "put the machine back into the inventory, or make the {pool} smaller: "
+                             "unusable nodes go first"),
+        .exit_code = -1};
+    node_tell_gone(rt);
+    if (row->state == NODE_LEAVING && row->live == 0)
+        node_leave(rt);
+    else if (row->state != NODE_LEAVING && row->state != NODE_UNUSABLE)
+        node_lose(rt, &f);
+    arena_free(&a);
+}
+
+static void reconcile_row(struct fleet *fl, const struct node *row)
+{
+    struct node_rt *rt = node_rt_get(fl, row);
+    node_check(rt);
+    note_state(rt, row);
+    if (node_lose_again(rt))
+        return; /* it is woken when that is written */
+    if (rt->machine && !rt->machine->site)
+        strike_off(rt, row);
+    else if (wants_link(rt, row))
+        keep_link(rt, row);
+    else if (row->state != NODE_LEAVING || row->live > 0)
+        node_rt_close(rt);
+    else if (!is_leaving_still(rt, row))
+        node_leave(rt);
+}
+
+void node_reconcile(void *ctx, int64_t id)
+{
+    struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    if (id < 0) {
+        if (rt)
+            node_leave(rt);
+        return;
+    }
+    struct arena a;
+    arena_init(&a);
+    struct err e = {0};
+    struct node row;
+    int rc = st_node_by_id(fl->st, &a, id, &row, &e);
+    if (rc > 0)
+        reconcile_row(fl, &row);
+    else if (rc < 0)
+        LOG_ERROR(fl->log, "node.reconcile_failed", LF_INT("node_id", id), LF_STR("why", e.msg));
+    else if (rt && rt->contact.state == CONNECTION_NONE && !rt->tenants)
+        node_rt_free(rt);
+    else if (rt)
+        node_rt_close(rt);
+    arena_free(&a);
+}

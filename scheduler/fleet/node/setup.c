@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/node/setup.h"
+
+#include "scheduler/fleet/container/container.h"
+#include "scheduler/fleet/copy/input_files.h"
+#include "scheduler/fleet/script/env.h"
+
+static void write_row(const struct setup_run *s)
+{
+    struct node_rt *rt = s->rt;
+    struct err e = {0};
+    if (st_node_setup_put(rt->fleet->st, &s->row, &e) < 0)
+        LOG_WARN(rt->fleet->log, "node.setup_not_written", LF_STR("node", rt->name),
+                 LF_STR("why", e.msg));
+}
+
+bool setup_is_beside(const struct node_setup *row)
+{
+    return row->runs && row->beside && *row->beside;
+}
+
+int node_setup_beside(const struct node_rt *rt, struct arena *a, const char **id, struct err *e)
+{
+    struct node_setup row;
+    int rc = st_node_setup_get(rt->fleet->st, a, rt->id, &row, e);
+    *id = rc > 0 && setup_is_beside(&row) ? row.beside : NULL;
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- one try ---------------------------------------------------------------------------------- */
+
+static const char *words_for(const struct setup_run *s, const char *text)
+{
+    return front_text(words_of_node(s->rt), s->a, text);
+}
+
+static struct env env_of(const struct setup_run *s)
+{
+    const struct node_rt *rt = s->rt;
+    const struct front_words *w = words_of_node(rt);
+    const struct place_spec *place = s->task->place;
+    struct env v;
+    env_init(&v, s->a);
+    env_add(&v, s->task->env, s->task->n_env);
+    for (size_t i = 0; i < place->n_rooted; i++)
+        env_set(&v, place->rooted[i].name,
+                arena_concat(s->a, rt->root, "/", place->rooted[i].value));
+    env_set_var(&v, w, VAR_NODE, NULL, rt->name);
+    env_set_var(&v, w, VAR_DEDICATED, NULL, s->dedicated ? "true" : "false");
+    return v;
+}
+
+/* Takes its account; NULL: it is the agent's own. */
+static const char *account_of(const struct setup_run *s)
+{
+    const struct place_spec *place = s->task->place;
+    if (s->task->admin)
+        return NULL;
+    node_place_account_take_step(s->rt, s->a, s->script, place, place->account, s->task->container);
+    return node_rt_place_account(s->rt, s->a, place, place->account);
+}
+
+/* A try that the node knows has its files already, and may have changed them. */
+static void add_inputs(struct setup_run *s, const char *id, const char *as)
+{
+    const struct place_spec *place = s->task->place;
+    const struct node_rt *rt = s->rt;
+    const struct script_label look = {.code = FAIL_NODE_SETUP_FAILED, .what = "look for the task"};
+    const struct inputs in = {.script = s->script,
+                              .a = s->a,
+                              .files = rt->fleet->cfg.files,
+                              .transfers = rt->fleet->cfg.transfers,
+                              .root = rt->root,
+                              .as = s->task->admin ? node_rt_job_account(rt, s->a, place->account)
+                                                   : as};
+    if (place->files.n == 0)
+        return;
+    s->known = false;
+    script_find_task(s->script, &look, id, &s->known);
+    script_skip_if(s->script, &s->known);
+    inputs_add(&in, &place->files);
+    script_skip_if(s->script, NULL);
+}
+
+/* --- its container ---------------------------------------------------------------------------- */
+
+static const char *setup_dir(const struct setup_run *s)
+{
+    return arena_concat(s->a, s->rt->root, "/setup");
+}
+
+static struct container container_of(const struct setup_run *s, const char *as)
+{
+    const struct node_rt *rt = s->rt;
+    const struct container_spec *spec = s->task->container;
+    const char *dir = setup_dir(s);
+    return (struct container){.words = words_of_node(rt),
+                              .spec = spec,
+                              .runtime = node_rt_container_runtime(rt),
+                              .site = rt->fleet->cfg.site,
+                              .agent_is_root = rt->seen.is_root,
+                              .name = arena_concat(s->a, "batchai-", s->id),
+                              .root = rt->root,
+                              .job_dir = dir,
+                              .work_dir =
+                                  arena_concat(s->a, rt->root, "/", s->task->place->dir, "/wd"),
+                              .mounts_dir = node_mount_root(s->a, words_of_node(rt), rt->root),
+                              .log_path = arena_concat(s->a, dir, "/container.log"),
+                              .user = as,
+                              .gpus = node_rt_gpus(rt),
+                              .confine = node_rt_confine(rt, s->a, NULL)};
+}
+
+/* The command then runs in it. */
+static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
+{
+    const struct container c = container_of(s, spec->user);
+    s->container_said = NULL;
+    container_add_start(s->script, s->a, &c, arena_concat(s->a, s->id, "-"), v, &s->container_said);
+    container_wrap(s->a, &c, NULL, 0, spec);
+}
+
+static void on_changed(void *ctx)
+{
+    const struct node_rt *rt = ctx;
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+static void start(struct setup_run *s)
+{
+    struct node_rt *rt = s->rt;
+    struct arena *a = s->a;
+    const struct setup_task_spec *t = s->task;
+    const char *dir = arena_concat(a, rt->root, "/", t->place->dir);
+    const struct env v = env_of(s);
+    s->script = script_new(a, rt->fleet->log, rt->name);
+    const char *as = account_of(s);
+    struct task_spec spec = {
+        .id = s->row.retries > 0 ? arena_printf(a, "%s-%d", s->id, s->row.retries) : s->id,
+        .command_line = t->place->program.shown,
+        .argv = t->place->program.argv,
+        .n_argv = t->place->program.n,
+        .cwd = arena_concat(a, dir, "/wd"),
+        .env = v.items,
+        .n_env = v.n,
+        .stdout_path = arena_concat(a, dir, "/stdout.txt"),
+        .stderr_path = arena_concat(a, dir, "/stderr.txt"),
+        .step = words_of_node(rt)->setup_task,
+        .path = t->admin ? node_sudo_step(rt, a, s->script) : NULL,
+        .user = as,
+        .confine = node_rt_confine(rt, a, NULL),
+    };
+    const struct script_label named = {
+        .code = FAIL_NODE_SETUP_FAILED,
+        .what = words_for(s, "The node's {setup_task}"),
+        .remedy = words_for(s, "put the {setup_task} right, then restart the node")};
+    add_inputs(s, spec.id, as);
+    if (t->container)
+        add_container(s, &v, &spec);
+    script_command(s->script, &named, &spec, true);
+    script_run(s->script, rt->contact.link, on_changed, rt);
+}
+
+static void tidy(struct setup_run *s)
+{
+    const struct script_label remove = {.what = "remove what its container had", .may_fail = true};
+    const struct container c = container_of(s, NULL);
+    s->tidies = true;
+    s->script = script_new(s->a, s->rt->fleet->log, s->rt->name);
+    container_add_removal(s->script, s->a, &c, arena_concat(s->a, s->id, "-"));
+    script_ask(s->script, &remove, REQUEST(remove_tree, .path = setup_dir(s)));
+    script_run(s->script, s->rt->contact.link, on_changed, s->rt);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static void refuse(struct setup_run *s, enum failure_code code, const char *why)
+{
+    struct failure *f = arena_alloc(s->a, sizeof *f);
+    *f = (struct failure){.code = code, .message = why, .exit_code = -1};
+    s->why = f;
+}
+
+static void begin_try(struct setup_run *s)
+{
+    const struct place_spec *place = s->task->place;
+    const struct node_rt *rt = s->rt;
+    if (place->refused)
+        refuse(s, place->refused, place->why_refused);
+    else if (s->task->container && !node_rt_container_runtime(rt))
+        refuse(s, FAIL_CONTAINER_RUNTIME_NOT_FOUND, "The node has nothing to run containers with");
+    else
+        start(s);
+}
+
+void setup_run_note(struct setup_run *s)
+{
+    s->row = (struct node_setup){.node_id = s->rt->id,
+                                 .runs = true,
+                                 .start_us = wakes_wall(s->rt->fleet->wakes),
+                                 .beside = s->task->beside ? s->id : NULL};
+    write_row(s);
+}
+
+void setup_run_begin(struct setup_run *s)
+{
+    if (!s->row.runs)
+        setup_run_note(s);
+    begin_try(s);
+}
+
+/* Notes how a try ended. False: another one has begun. */
+static bool end_try(struct setup_run *s, const struct failure *why)
+{
+    struct node_setup *row = &s->row;
+    const int retries = s->task->retries;
+    const int64_t now = wakes_wall(s->rt->fleet->wakes);
+    const bool again =
+        why && why->code == FAIL_NODE_SETUP_FAILED && (retries < 0 || row->retries < retries);
+    row->runs = again;
+    row->end_us = now;
+    row->failure = why && !again ? (int)why->code : 0;
+    row->has_exit_code = !again && (!why || why->exit_code >= 0);
+    row->exit_code = why && !again ? why->exit_code : 0;
+    row->why = why && !again ? failure_told(s->a, why) : NULL;
+    row->container.error = container_error(why);
+    if (again) {
+        row->retries++;
+        row->start_us = row->retry_us = now;
+        row->container = (struct container_seen){NULL, NULL};
+    } else {
+        row->beside = NULL;
+    }
+    write_row(s);
+    if (again)
+        begin_try(s);
+    return !again;
+}
+
+/* Whether it says something of the set-up task rather than of its node. */
+static bool is_the_tasks(const struct failure *why)
+{
+    static const enum failure_code codes[] = {FAIL_NODE_SETUP_FAILED, FAIL_NO_PROGRAM,
+                                              FAIL_FAILED_PULLING_CONTAINER_IMAGE,
+                                              FAIL_FAILED_STARTING_CONTAINER};
+    bool is = inputs_failed(why);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0] && !is; i++)
+        is = why->code == codes[i];
+    return is;
+}
+
+/* For those who ask while it runs. */
+static void note_container(struct setup_run *s)
+{
+    const char *id = container_id(s->a, s->container_said);
+    s->container_said = NULL;
+    if (!id)
+        return;
+    s->row.container.id = id;
+    write_row(s);
+}
+
+bool setup_run_over(struct setup_run *s)
+{
+    note_container(s);
+    if (s->script && script_state(s->script) == SCRIPT_RUNNING)
+        return false;
+    const struct failure *end = s->script ? script_failure(s->script) : s->why;
+    if (!s->tidies)
+        s->why = end;
+    if (s->script && s->task->container && !s->tidies) {
+        tidy(s);
+        return false;
+    }
+    if (s->tidies && end && !s->row.beside)
+        s->why = end; /* nothing else may start beside a container that stays */
+    s->tidies = false;
+    if (s->why && s->script && !is_the_tasks(s->why) && !s->row.beside)
+        return true;
+    return end_try(s, s->why);
+}

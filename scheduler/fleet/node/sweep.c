@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares the directories of jobs that a node should keep (rows) with those that it has (a list),
+ * and removes the rest. So neither a crash nor a node that was away when its jobs were deleted
+ * leaves anything behind. A kept directory that is not there any more is noted in its row. Archives
+ * that tasks have used are removed when nothing has run there for a while.
+ */
+#include <string.h>
+
+#include "scheduler/fleet/node/node_priv.h"
+
+#define JOBS_DIR "jobs"
+/* Tasks that follow one another share an archive that is there. */
+#define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
+
+struct kept {
+    struct kept_dir *dirs;
+    size_t n;
+    const struct node_tenant *tenants;
+};
+
+static bool is_kept(const struct kept *k, const char *name)
+{
+    for (const struct node_tenant *t = k->tenants; t; t = t->next)
+        if (strcmp(t->dir, name) == 0)
+            return true;
+    for (size_t i = 0; i < k->n; i++)
+        if (strcmp(k->dirs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int count_tenants(const struct node_rt *rt)
+{
+    int n = 0;
+    for (const struct node_tenant *t = rt->tenants; t; t = t->next)
+        n++;
+    return n;
+}
+
+/* False: not known now, because a live allocation's run is not in memory yet. It may have to be
+ * cleaned, or its release may have been rolled back. */
+static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
+{
+    struct node row;
+    struct err e;
+    if (st_node_by_id(rt->fleet->st, a, rt->id, &row, &e) <= 0 || row.live > count_tenants(rt) ||
+        st_allocation_kept_dirs(rt->fleet->st, a, rt->id, &k->dirs, &k->n, &e) != 0)
+        return false;
+    k->tenants = rt->tenants;
+    return true;
+}
+
+static void on_removed(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    const struct front_words *w = words_of_node(rt);
+    if (why)
+        LOG_WARN(rt->fleet->log, front_event(w, "node.{run}_directory_not_removed").name,
+                 LF_STR("node", rt->name), LF_STR("why", why->msg));
+}
+
+static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *k,
+                        const struct node_dir_entry *list, size_t n)
+{
+    const struct front_words *w = words_of_node(rt);
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].is_dir || is_kept(k, list[i].name))
+            continue;
+        LOG_DEBUG(rt->fleet->log, front_event(w, "node.{run}_directory_removed").name,
+                  LF_STR("node", rt->name), LF_STR("directory", list[i].name));
+        node_ask(rt->contact.link,
+                 REQUEST(remove_tree,
+                         .path = arena_printf(a, "%s/" JOBS_DIR "/%s", rt->root, list[i].name)),
+                 on_removed, rt);
+    }
+}
+
+static void note_lost(const struct node_rt *rt, const struct kept *k,
+                      const struct node_dir_entry *list, size_t n)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        const struct kept_dir *dir = &k->dirs[i];
+        const struct allocation al = {
+            .run_id = dir->run_id, .attempt = dir->attempt, .rank = dir->rank, .node_id = rt->id};
+        bool there = false;
+        struct err e;
+        for (size_t j = 0; j < n && !there; j++)
+            there = strcmp(list[j].name, dir->name) == 0;
+        if (!there && st_allocation_keep(rt->fleet->st, &al, false, 0, &e) != 0)
+            LOG_WARN(rt->fleet->log, "node.loss_not_written", LF_STR("node", rt->name),
+                     LF_STR("why", e.msg));
+    }
+}
+
+static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    struct node_rt *rt = ctx;
+    struct kept k = {0};
+    struct arena a;
+    if ((why && why->code != ERR_FILE_NOT_FOUND) || !node_rt_usable(rt))
+        return;
+    arena_init(&a);
+    rt->swept = find_kept(rt, &a, &k);
+    if (rt->swept) {
+        size_t listed = why ? 0 : n;
+        remove_rest(rt, &a, &k, list, listed);
+        note_lost(rt, &k, list, listed);
+    }
+    arena_free(&a);
+}
+
+void node_sweep(struct node_rt *rt)
+{
+    if (rt->swept)
+        return;
+    rt->swept = true; /* until the rows change */
+    node_list_dir(rt->contact.link, NULL, rt->root, JOBS_DIR, on_listed, rt);
+}
+
+/* --- archives --------------------------------------------------------------------------------- */
+
+static void on_dropped(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.archives_not_removed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+static void drop_archives(struct node_rt *rt, const struct front_words *w)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct request_drop_unlinked what = {
+        .dir = arena_concat(&a, rt->root, "/", w->archives),
+        .used = arena_concat(&a, rt->root, "/", w->pool_archive_links),
+        .links = arena_concat(&a, rt->root, "/", w->archive_links)};
+    node_ask(rt->contact.link, REQUEST_OF(drop_unlinked, what), on_dropped, rt);
+    arena_free(&a);
+}
+
+/* Whatever begins there later asks after this, over the same link. */
+void node_sweep_archives(struct node_rt *rt, const struct node *row)
+{
+    const struct front_words *w = words_of_node(rt);
+    struct wakes *wakes = rt->fleet->wakes;
+    bool idle = row->state == NODE_IDLE && row->idle_us != 0 && row->live == 0 && !rt->tenants;
+    if (!w->archives || !idle)
+        return;
+    if (rt->archives_idle_us != row->idle_us) {
+        rt->archives_idle_us = row->idle_us;
+        rt->archives_due_us = wakes_mono_of(wakes, row->idle_us, ARCHIVES_US) + ARCHIVES_US;
+    }
+    if (rt->archives_due_us > wakes_mono(wakes)) {
+        wake_by(wakes, WAKE_NODE, rt->id, rt->archives_due_us);
+    } else if (rt->archives_due_us != 0) {
+        rt->archives_due_us = 0;
+        drop_archives(rt, w);
+    }
+}
+
+/* --- when rows change ---------------------------------------------------------------------------
+ */
+
+static void effect_sweep(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    if (rt && !why)
+        rt->swept = false;
+    wake_after(fl->wakes, WAKE_NODE, id, why);
+}
+
+void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id)
+{
+    wake_when_durable(fl->wakes, effect_sweep, fl, node_id);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * On the first link to a node after a start of the daemon, ends the tasks that no live allocation
+ * names, nor the row of the set-up task; the node is used only once they are gone. There are such
+ * tasks after a backup of the database was put back, or when a power cut lost a decision. A node
+ * that is being prepared does not need this: its preparation ends every task.
+ */
+#include <stdlib.h>
+
+#include "scheduler/fleet/node/node_priv.h"
+
+struct node_strays {
+    struct arena a;
+    struct script *script;
+    int64_t killing_us; /* since when the end of a killed task is awaited; 0: it is not */
+};
+
+void node_strays_free(struct node_rt *rt)
+{
+    struct node_strays *k = rt->strays;
+    rt->strays = NULL;
+    if (!k)
+        return;
+    script_halt(k->script);
+    arena_free(&k->a);
+    free(k);
+}
+
+static void on_changed(void *ctx)
+{
+    const struct node_rt *rt = ctx;
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+/* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations,
+ * and the set-up task beside them. */
+static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
+                          struct err *e)
+{
+    struct allocation *live;
+    const char *beside;
+    if (st_allocation_of_node(rt->fleet->st, a, rt->id, &live, n, e) != 0 ||
+        node_setup_beside(rt, a, &beside, e) != 0)
+        return -1;
+    const char **known = arena_alloc(a, (*n + 1) * sizeof *known);
+    for (size_t i = 0; i < *n; i++)
+        known[i] = live[i].task_prefix;
+    if (beside)
+        known[(*n)++] = beside;
+    *out = known;
+    return 0;
+}
+
+static int begin(struct node_rt *rt, struct err *e)
+{
+    static const struct script_label kill = {.code = FAIL_NODE_PREPARATION_FAILED,
+                                             .what = "kill stray tasks"};
+    struct node_strays *k = xcalloc(1, sizeof *k);
+    const char *const *known;
+    size_t n;
+    arena_init(&k->a);
+    if (known_prefixes(rt, &k->a, &known, &n, e) != 0) {
+        arena_free(&k->a);
+        free(k);
+        return -1;
+    }
+    k->script = script_new(&k->a, rt->fleet->log, rt->name);
+    script_kill_unknown(k->script, &kill, known, n);
+    rt->strays = k;
+    script_run(k->script, rt->contact.link, on_changed, rt);
+    return 0;
+}
+
+static bool is_stuck(struct node_rt *rt, struct failure *why)
+{
+    struct node_strays *k = rt->strays;
+    int64_t until;
+    const char *task = script_awaits_end_of(k->script);
+    if (!task) {
+        k->killing_us = 0;
+        return false;
+    }
+    if (node_kill_is_overdue(rt, task, &k->killing_us, &until, &k->a, why))
+        return true;
+    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+    return false;
+}
+
+enum strays node_strays_end(struct node_rt *rt, struct failure *why)
+{
+    struct err e = {0};
+    if (rt->no_strays)
+        return STRAYS_NONE;
+    if (!rt->strays && begin(rt, &e) != 0) {
+        LOG_ERROR(rt->fleet->log, "node.allocations_not_read", LF_STR("node", rt->name),
+                  LF_STR("why", e.msg));
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        return STRAYS_ENDING;
+    }
+    if (is_stuck(rt, why)) {
+        rt->no_strays = true; /* the next preparation waits for the task */
+        return STRAYS_STUCK;
+    }
+    switch (script_state(rt->strays->script)) {
+    case SCRIPT_RUNNING:
+        return STRAYS_ENDING;
+    case SCRIPT_FAILED:
+        *why = *script_failure(rt->strays->script);
+        return STRAYS_UNKNOWN;
+    case SCRIPT_DONE:
+        break;
+    }
+    rt->no_strays = true;
+    node_strays_free(rt);
+    return STRAYS_NONE;
+}
+
+void node_strays_task_ended(struct node_rt *rt, const struct task_status *st)
+{
+    if (rt->strays)
+        script_task_ended(rt->strays->script, st);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Variables of processes on nodes: a list that grows, and paths that name its entries. Pure; all
+ * texts are arena-owned.
+ */
+#ifndef SCHEDULER_FLEET_SCRIPT_ENV_H
+#define SCHEDULER_FLEET_SCRIPT_ENV_H
+
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "model/front_words.h"
+#include "model/spec.h"
+
+/* A list of variables that grows. A later entry of a name hides an earlier one. */
+struct env {
+    struct arena *a; /* borrowed */
+    struct kv *items;
+    size_t n, cap;
+};
+
+void env_init(struct env *v, struct arena *a);
+void env_set(struct env *v, const char *name, const char *value);
+/* Under every name that the front has for it; `id` (NULL: none) stands behind the name. */
+void env_set_var(struct env *v, const struct front_words *w, enum front_var var, const char *id,
+                 const char *value);
+/* Copies entries as they are, secrets included. */
+void env_add(struct env *v, const struct kv *items, size_t n);
+const char *env_get(const struct env *v, const char *name); /* NULL: not set */
+const char *env_get_var(const struct env *v, const struct front_words *w, enum front_var var,
+                        const char *id);
+
+/* Replaces $NAME and ${NAME}; "$$" and a "$" before anything else stay. A name that is not set is
+ * an error that says so. NULL on error. */
+const char *env_expand(const struct env *v, const char *text, struct err *e) MUST_CHECK;
+
+/* <root>/mounts, where the pool's volumes are. */
+const char *node_mount_root(struct arena *a, const struct front_words *w, const char *node_root);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libcurl, loaded when it is needed first: it brings in some twenty libraries, of which a daemon
+ * that fetches nothing from others uses none.
+ */
+#ifndef SCHEDULER_FLEET_TRANSFER_CURL_FUNCTIONS_H
+#define SCHEDULER_FLEET_TRANSFER_CURL_FUNCTIONS_H
+
+#define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
+#include <curl/curl.h>
+
+#include "lib/library.h"
+
+#define CURL_FUNCTIONS(X)                                                                          \
+    X(curl_global_init)                                                                            \
+    X(curl_global_cleanup)                                                                         \
+    X(curl_easy_init)                                                                              \
+    X(curl_easy_cleanup)                                                                           \
+    X(curl_easy_reset)                                                                             \
+    X(curl_easy_setopt)                                                                            \
+    X(curl_easy_perform)                                                                           \
+    X(curl_easy_getinfo)                                                                           \
+    X(curl_easy_strerror)                                                                          \
+    X(curl_easy_escape)                                                                            \
+    X(curl_free)                                                                                   \
+    X(curl_slist_append)                                                                           \
+    X(curl_slist_free_all)                                                                         \
+    X(curl_easy_pause)                                                                             \
+    X(curl_multi_init)                                                                             \
+    X(curl_multi_cleanup)                                                                          \
+    X(curl_multi_setopt)                                                                           \
+    X(curl_multi_add_handle)                                                                       \
+    X(curl_multi_remove_handle)                                                                    \
+    X(curl_multi_perform)                                                                          \
+    X(curl_multi_poll)                                                                             \
+    X(curl_multi_wakeup)                                                                           \
+    X(curl_multi_info_read)
+
+struct curl_functions {
+    CURL_FUNCTIONS(LIBRARY_MEMBER)
+};
+
+/* It stays loaded. */
+int curl_functions_load(struct curl_functions *f, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The language of autoscale formulas of Azure Batch: text in, wanted numbers of nodes out. Pure: no
+ * clock, no I/O, no random numbers but those that the caller gives.
+ *
+ *     formula   = [statement] *(";" [statement])
+ *     statement = [name "="] expression          a bare expression is for stop()
+ *     expression: ?: || && == != < <= > >= + - * / unary - ! and ( ), as in C, which are evaluated
+ *                 only as far as their value needs; numbers, "texts", names, FUNCTION(...),
+ *                 timestamp.MEMBER, metric.METHOD(...)
+ *     name      = ["$"] (letter | "_") *(letter | digit | "_")
+ *
+ * Comments are as in C and C++. Values have one of the types number (double), vector (doubleVec),
+ * text, timestamp, interval (timeinterval) and metric. A metric that is used as a number is its
+ * last sample, a vector that is used as a number its average. A name that is not found is looked
+ * for with its dollar sign left out or added.
+ *
+ * Sources: "Create a formula to automatically scale compute nodes in a Batch pool" in the service's
+ * documentation; texts of errors as in "Pool autoscale event" there.
+ */
+#ifndef SCHEDULER_FORMULA_FORMULA_H
+#define SCHEDULER_FORMULA_FORMULA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/formula/samples.h"
+
+enum {
+    FORMULA_LONGEST = 8192,       /* bytes, as the service limits them */
+    FORMULA_STATEMENTS = 100,     /* the same */
+    FORMULA_DEPTH = 256,          /* of expressions in expressions; no formula of use comes near */
+    FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
+};
+
+enum formula_fault {
+    FORMULA_OK,
+    FORMULA_TOO_LONG,
+    FORMULA_SYNTAX,          /* it cannot be parsed */
+    FORMULA_EVALUATION,      /* it can, but has no value now */
+    FORMULA_TOO_FEW_SAMPLES, /* GetSample() was to have a percentage of samples that are not there
+                              */
+};
+
+struct formula_error {
+    enum formula_fault fault;
+    int line, column; /* from 1; 0: of none */
+    char msg[256];    /* "Line 1, Col 37: ..." */
+};
+
+/* What happens to tasks of a node that goes; the words are those of $NodeDeallocationOption. */
+enum formula_option {
+    FORMULA_REQUEUE,
+    FORMULA_TERMINATE,
+    FORMULA_TASK_COMPLETION,
+    FORMULA_RETAINED_DATA,
+    FORMULA_OPTIONS
+};
+const char *formula_option_word(enum formula_option o);
+
+/* What a formula may ask about. All borrowed. */
+struct formula_inputs {
+    int64_t now_us;
+    int64_t target_dedicated, target_low_priority; /* as they are now */
+    int64_t current_dedicated, current_low_priority;
+    int64_t slots_per_node;
+    const struct samples *samples; /* NULL: none */
+    double (*random)(void *ctx);   /* from 0 to 1; NULL: rand() is 0 */
+    void *ctx;
+};
+
+struct formula_outputs {
+    int64_t target_dedicated, target_low_priority; /* 0 or more; as they were if not assigned */
+    enum formula_option option;
+    char *results; /* the variables: "$TargetDedicatedNodes=3;..."; owned by the caller: free() */
+    struct formula_error error; /* .fault FORMULA_OK: none */
+};
+
+struct formula;
+
+/* Parses `len` bytes of text. Returns NULL on failure and fills `e`. The caller frees the formula
+ * by formula_free(). */
+struct formula *formula_parse(const char *text, size_t len, struct formula_error *e);
+void formula_free(struct formula *f); /* NULL is well */
+/* Whether it has the name of a metric of machines in it. */
+bool formula_asks_machines(const struct formula *f);
+
+/* Evaluates. On failure the targets are those of `in`, and the results what was assigned so far. */
+void formula_evaluate(const struct formula *f, const struct formula_inputs *in,
+                      struct formula_outputs *out);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this room share: text -> tokens (lex.c) -> tree (parse.c) -> values
+ * (evaluate.c, with operators.c, functions.c, metrics.c and value.c) -> text of the results
+ * (show.c). All memory of a formula is in its arena, all memory of an evaluation in one of its own.
+ */
+#ifndef SCHEDULER_FORMULA_FORMULA_PRIV_H
+#define SCHEDULER_FORMULA_FORMULA_PRIV_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+#include "scheduler/formula/formula.h"
+
+struct place {
+    int line, column; /* from 1; columns are bytes */
+};
+
+/* Fills the error, with "Line L, Col C: " before the text. Returns -1. */
+int formula_fail(struct formula_error *e, enum formula_fault fault, struct place at,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* --- tokens --- */
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_NUMBER,
+    TOKEN_TEXT,
+    TOKEN_NAME,
+    TOKEN_SIGN, /* one of enum sign */
+};
+
+/* What is written by signs. Operators of two places come first: they are indices of a table. */
+enum sign {
+    SIGN_OR,
+    SIGN_AND,
+    SIGN_EQUAL,
+    SIGN_NOT_EQUAL,
+    SIGN_LESS,
+    SIGN_AT_MOST,
+    SIGN_GREATER,
+    SIGN_AT_LEAST,
+    SIGN_PLUS,
+    SIGN_MINUS,
+    SIGN_TIMES,
+    SIGN_DIVIDE,
+    SIGN_BINARY_COUNT,
+    SIGN_NOT = SIGN_BINARY_COUNT,
+    SIGN_ASSIGN,
+    SIGN_QUESTION,
+    SIGN_COLON,
+    SIGN_OPEN,
+    SIGN_CLOSE,
+    SIGN_COMMA,
+    SIGN_DOT,
+    SIGN_SEMICOLON,
+    SIGN_COUNT
+};
+const char *sign_text(enum sign s);
+
+struct token {
+    enum token_kind kind;
+    enum sign sign;
+    struct place at;
+    double number;
+    const char *text; /* of a text its content, of a name the name; in the arena */
+};
+
+struct lexer {
+    const char *p, *end, *line_start;
+    int line;
+    struct arena *arena;         /* borrowed */
+    struct formula_error *error; /* borrowed */
+};
+int lex_next(struct lexer *l, struct token *t);
+
+/* --- trees --- */
+
+enum node_kind {
+    NODE_NUMBER,
+    NODE_TEXT,
+    NODE_NAME,
+    NODE_UNARY,  /* sign, children[0] */
+    NODE_BINARY, /* sign, children[0], children[1] */
+    NODE_CHOICE, /* children[0] ? children[1] : children[2] */
+    NODE_CALL,   /* name, children: what it is given */
+    NODE_METHOD, /* children[0].name(the others) */
+    NODE_MEMBER, /* children[0].name */
+};
+
+struct node {
+    enum node_kind kind;
+    enum sign sign;
+    struct place at;
+    int depth; /* of the tree from here on, at most FORMULA_DEPTH */
+    double number;
+    const char *name; /* or text */
+    const struct node **children;
+    size_t count;
+};
+
+struct statement {
+    const char *name; /* NULL: a bare expression */
+    struct place at;
+    const struct node *value;
+};
+
+struct formula {
+    struct arena arena;
+    struct statement statements[FORMULA_STATEMENTS];
+    size_t count;
+};
+
+/* --- values --- */
+
+enum value_kind {
+    VALUE_NUMBER,
+    VALUE_VECTOR,
+    VALUE_TEXT,
+    VALUE_TIMESTAMP,
+    VALUE_INTERVAL,
+    VALUE_METRIC
+};
+const char *value_kind_name(enum value_kind k);
+
+/* Ticks are 100 ns; a timestamp counts them from 1970. */
+#define TICKS_PER_US     INT64_C(10)
+#define TICKS_PER_SECOND INT64_C(10000000)
+
+struct value {
+    enum value_kind kind;
+    union {
+        double number;
+        int64_t ticks; /* of a timestamp or an interval */
+        const char *text;
+        enum sample_metric metric;
+        struct {
+            const double *items;
+            size_t count;
+        } vector;
+    };
+};
+
+struct variable {
+    const char *name;
+    struct value value;
+    struct variable *next; /* in order of names */
+};
+
+/* The variables that the service has, which formulas set: indices of run.set. */
+enum target { TARGET_DEDICATED, TARGET_LOW_PRIORITY, TARGET_OPTION, TARGET_COUNT };
+
+struct run {
+    const struct formula_inputs *in;
+    struct arena arena;
+    struct value targets[TARGET_COUNT];
+    bool named[TARGET_COUNT];   /* assigned by its whole name, which an alias does not overrule */
+    struct variable *variables; /* the formula's own */
+    size_t items;               /* of all vectors so far, at most FORMULA_MOST_ITEMS */
+    bool stopped;               /* stop() was called */
+    struct formula_error *error;
+};
+
+int run_fail(struct run *r, struct place at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A vector of n items to fill, in the run's memory; NULL: too many, and the run has failed. */
+double *run_vector(struct run *r, struct place at, size_t n, struct value *out);
+
+struct value value_number(double d);
+struct value value_of_ticks(enum value_kind kind, int64_t ticks);
+/* As a number: what a metric or a vector is worth. Other kinds fail. */
+int value_as_number(struct run *r, struct place at, const struct value *v, double *out);
+/* As a timestamp or an interval that ticks can hold; the value of a calculation with fractions. */
+int value_of_calculation(struct run *r, struct place at, enum value_kind kind, long double ticks,
+                         struct value *out);
+
+int operate(struct run *r, const struct node *n, const struct value *a, const struct value *b,
+            struct value *out);
+int operate_unary(struct run *r, const struct node *n, const struct value *a, struct value *out);
+/* `given` are the values of the children of n. */
+int call_function(struct run *r, const struct node *n, const struct value *given,
+                  struct value *out);
+int call_method(struct run *r, const struct node *n, const struct value *given, struct value *out);
+int timestamp_member(struct run *r, const struct node *n, const struct value *of,
+                     struct value *out);
+/* The last sample of a metric, or NaN. */
+double metric_last(const struct run *r, enum sample_metric m);
+/* Parses a text as W3C-DTF or RFC 1123 has it. Returns 0, or -1 if it is neither. */
+int instant_parse(const char *text, int64_t *ticks);
+char *show_results(const struct run *r);
+
+/* Whether `name` is one of the targets, by its whole name or by an alias. */
+bool target_named(const char *name, enum target *t, bool *whole);
+/* The number of nodes that the value of a target means. */
+int64_t target_nodes(const struct run *r, enum target t);
+
+#endif

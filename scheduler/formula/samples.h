@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The history of a pool's metrics: a sample each period, the latest SAMPLES_MOST of them. A metric
+ * may be absent from a sample: it is NaN there.
+ */
+#ifndef SCHEDULER_FORMULA_SAMPLES_H
+#define SCHEDULER_FORMULA_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Name in formulas. Samples are stored by these names. */
+#define SAMPLE_METRICS(X)                                                                          \
+    X(SAMPLE_CPU_PERCENT, "$CPUPercent")                                                           \
+    X(SAMPLE_WALL_CLOCK_SECONDS, "$WallClockSeconds")                                              \
+    X(SAMPLE_MEMORY_BYTES, "$MemoryBytes")                                                         \
+    X(SAMPLE_DISK_BYTES, "$DiskBytes")                                                             \
+    X(SAMPLE_DISK_READ_BYTES, "$DiskReadBytes")                                                    \
+    X(SAMPLE_DISK_WRITE_BYTES, "$DiskWriteBytes")                                                  \
+    X(SAMPLE_DISK_READ_OPS, "$DiskReadOps")                                                        \
+    X(SAMPLE_DISK_WRITE_OPS, "$DiskWriteOps")                                                      \
+    X(SAMPLE_NETWORK_IN_BYTES, "$NetworkInBytes")                                                  \
+    X(SAMPLE_NETWORK_OUT_BYTES, "$NetworkOutBytes")                                                \
+    X(SAMPLE_NODE_COUNT, "$SampleNodeCount")                                                       \
+    X(SAMPLE_ACTIVE_TASKS, "$ActiveTasks")                                                         \
+    X(SAMPLE_RUNNING_TASKS, "$RunningTasks")                                                       \
+    X(SAMPLE_PENDING_TASKS, "$PendingTasks")                                                       \
+    X(SAMPLE_SUCCEEDED_TASKS, "$SucceededTasks")                                                   \
+    X(SAMPLE_FAILED_TASKS, "$FailedTasks")                                                         \
+    X(SAMPLE_CURRENT_DEDICATED, "$CurrentDedicatedNodes")                                          \
+    X(SAMPLE_CURRENT_LOW_PRIORITY, "$CurrentLowPriorityNodes")                                     \
+    X(SAMPLE_PREEMPTED, "$PreemptedNodeCount")                                                     \
+    X(SAMPLE_USABLE, "$UsableNodeCount")
+
+#define SAMPLE_ENUM(symbol, name) symbol,
+enum sample_metric { SAMPLE_METRICS(SAMPLE_ENUM) SAMPLE_METRIC_COUNT };
+#undef SAMPLE_ENUM
+/* The first ones are of the nodes' machines; the others are known of the pool without asking them.
+ */
+#define SAMPLE_MACHINE_COUNT SAMPLE_NODE_COUNT
+
+enum {
+    SAMPLES_PERIOD_S = 30, /* as the service takes them */
+    SAMPLES_MOST = 2880,   /* a day of them */
+};
+
+const char *sample_metric_name(enum sample_metric m);
+
+struct samples;
+
+struct samples *samples_create(void);
+void samples_destroy(struct samples *s); /* NULL is well */
+
+/* Adds a sample; the oldest goes if there are too many. One that is not later than the last is left
+ * out: a clock was set back. */
+void samples_add(struct samples *s, int64_t at_us, const double values[SAMPLE_METRIC_COUNT]);
+
+size_t samples_count(const struct samples *s);         /* `s` may be NULL here and below: none */
+int64_t samples_at(const struct samples *s, size_t i); /* oldest first */
+double samples_value(const struct samples *s, size_t i, enum sample_metric m); /* NaN: not taken */
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values, and what one kind is worth as another.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "scheduler/formula/formula_priv.h"
+
+int run_fail(struct run *r, struct place at, const char *fmt, ...)
+{
+    char msg[sizeof r->error->msg];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    va_end(ap);
+    return formula_fail(r->error, FORMULA_EVALUATION, at, "%s", msg);
+}
+
+const char *value_kind_name(enum value_kind k)
+{
+    static const char *const names[] = {
+        [VALUE_NUMBER] = "double",         [VALUE_VECTOR] = "doubleVec",
+        [VALUE_TEXT] = "string",           [VALUE_TIMESTAMP] = "timestamp",
+        [VALUE_INTERVAL] = "timeinterval", [VALUE_METRIC] = "metric",
+    };
+    return names[k];
+}
+
+struct value value_number(double d)
+{
+    return (struct value){.kind = VALUE_NUMBER, .number = d};
+}
+
+struct value value_of_ticks(enum value_kind kind, int64_t ticks)
+{
+    return (struct value){.kind = kind, .ticks = ticks};
+}
+
+double *run_vector(struct run *r, struct place at, size_t n, struct value *out)
+{
+    if (n > FORMULA_MOST_ITEMS - r->items) {
+        run_fail(r, at, "The vectors of the formula have more than %d elements",
+                 FORMULA_MOST_ITEMS);
+        return NULL;
+    }
+    r->items += n;
+    double *items = arena_alloc(&r->arena, n > 0 ? n * sizeof *items : 1);
+    *out = (struct value){.kind = VALUE_VECTOR, .vector = {items, n}};
+    return items;
+}
+
+int value_as_number(struct run *r, struct place at, const struct value *v, double *out)
+{
+    switch (v->kind) {
+    case VALUE_NUMBER:
+        *out = v->number;
+        return 0;
+    case VALUE_METRIC:
+        *out = metric_last(r, v->metric);
+        if (isnan(*out))
+            return formula_fail(r->error, FORMULA_TOO_FEW_SAMPLES, at,
+                                "Insufficient data from data set: %s has no samples",
+                                sample_metric_name(v->metric));
+        return 0;
+    case VALUE_VECTOR:
+        if (v->vector.count == 0)
+            return run_fail(r, at, "An empty vector has no value");
+        *out = 0;
+        for (size_t i = 0; i < v->vector.count; i++)
+            *out += v->vector.items[i];
+        *out /= (double)v->vector.count;
+        return 0;
+    case VALUE_TEXT:
+    case VALUE_TIMESTAMP:
+    case VALUE_INTERVAL:
+        break;
+    }
+    return run_fail(r, at, "A %s is not a double", value_kind_name(v->kind));
+}
+
+/* Timestamps are of the years 1 to 9999. */
+#define FIRST_TICK (INT64_C(-62135596800) * TICKS_PER_SECOND)
+#define LAST_TICK  (INT64_C(253402300800) * TICKS_PER_SECOND - 1)
+
+int value_of_calculation(struct run *r, struct place at, enum value_kind kind, long double ticks,
+                         struct value *out)
+{
+    long double least = kind == VALUE_TIMESTAMP ? FIRST_TICK : -0x1p63L;
+    long double most = kind == VALUE_TIMESTAMP ? LAST_TICK : 0x1p63L - 1;
+    if (!(ticks >= least && ticks <= most)) /* NaN neither */
+        return run_fail(r, at, "The %s is out of range", value_kind_name(kind));
+    *out = value_of_ticks(kind, (int64_t)ticks);
+    return 0;
+}
+
+/* Two numbers of nodes are known at any time, also before the first sample. */
+double metric_last(const struct run *r, enum sample_metric m)
+{
+    if (m == SAMPLE_CURRENT_DEDICATED)
+        return (double)r->in->current_dedicated;
+    if (m == SAMPLE_CURRENT_LOW_PRIORITY)
+        return (double)r->in->current_low_priority;
+    for (size_t i = samples_count(r->in->samples); i-- > 0;) {
+        double d = samples_value(r->in->samples, i, m);
+        if (!isnan(d))
+            return d;
+    }
+    return NAN;
+}
+
+/* Truncated, as the service's own samples round up by adding before they divide. */
+int64_t target_nodes(const struct run *r, enum target t)
+{
+    struct formula_error ignored;
+    struct run probe = *r;
+    probe.error = &ignored;
+    double d = 0;
+    if (value_as_number(&probe, (struct place){0}, &r->targets[t], &d) < 0 || !(d > 0))
+        return 0;
+    return (int64_t)d;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/kept_docs.h"
+#include "scheduler/front/batch/front_priv.h"
+#include "scheduler/front/batch/multi_instance.h"
+
+static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
+                     bool secrets, struct node_setup_spec *out, struct err *e)
+{
+    struct batch_pool p;
+    const char *text = NULL;
+    int rc = st_batch_pool_by_id(st, a, pool_id, &p, e);
+    if (rc <= 0)
+        return rc;
+    if (secrets && st_batch_pool_secrets(st, a, p.id, &text, e) < 0)
+        return -1;
+    return node_setup_of(batch_self(f), a, &p, secrets, text, out, e) < 0 ? -1 : 1;
+}
+
+static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id, bool full)
+{
+    struct batch_pool p;
+    struct err e;
+    (void)f;
+    if (st_batch_pool_by_id(st, a, pool_id, &p, &e) != 1)
+        return "";
+    return full ? arena_printf(a, "pool %s of Batch account %s", p.name, p.account) : p.name;
+}
+
+static const char *pool_path(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id)
+{
+    struct batch_pool p;
+    struct err e;
+    (void)f;
+    if (st_batch_pool_by_id(st, a, pool_id, &p, &e) != 1)
+        return "";
+    return arena_printf(a, "%s/%s", p.account, p.name);
+}
+
+/* There are no references to vaults in documents of Azure Batch. */
+static int read_secret(const struct front *f, struct storage *st, struct arena *a,
+                       const struct secret_wish *w, struct secret_answer *out, struct err *e)
+{
+    (void)f;
+    (void)st;
+    (void)a;
+    (void)w;
+    (void)e;
+    *out = (struct secret_answer){.cause = "Azure Batch reads no vaults"};
+    return 0;
+}
+
+static int no_file_server(const struct front *f, struct storage *st, struct arena *a,
+                          const char *name, struct file_server **out, struct err *e)
+{
+    (void)f;
+    (void)st;
+    (void)a;
+    (void)name;
+    (void)e;
+    *out = NULL;
+    return 0;
+}
+
+static int not_ours(const struct front *f, struct storage *st, int64_t id,
+                    const struct failure *why, int64_t now_us, struct err *e)
+{
+    (void)f;
+    (void)st;
+    (void)why;
+    (void)now_us;
+    return err_set(e, ERR_STORAGE, NULL, "the file server %lld is not Azure Batch's",
+                   (long long)id);
+}
+
+/* A task whose pool is too small waits, as it does while there is no such pool. */
+static void say_nothing(const struct front *f, struct storage *st, const struct pool *p,
+                        const struct run *r)
+{
+    (void)f;
+    (void)st;
+    (void)p;
+    (void)r;
+}
+
+static void blocks(const struct front *f, struct storage *st, const struct pool *p,
+                   const struct run *r, const struct pool_nodes *have)
+{
+    (void)have;
+    say_nothing(f, st, p, r);
+}
+
+static bool removes_runs(const struct front *f)
+{
+    (void)f;
+    return false;
+}
+
+static void begin(struct front *base, struct sched *sched)
+{
+    struct batch_front *f = batch_self_rw(base);
+    f->sched = sched;
+    f->wakes = sched_wakes(sched);
+    f->docs = kept_docs_new();
+    pools_begin(f);
+    autoscale_begin(f);
+    pool_deletions_begin(f);
+    jobs_begin(f);
+}
+
+static void end(struct front *f)
+{
+    id_map_free(&batch_self_rw(f)->unsettled);
+    id_map_free(&batch_self_rw(f)->enabled);
+    id_map_free(&batch_self_rw(f)->releasing);
+    id_map_free(&batch_self_rw(f)->limited);
+    id_map_free(&batch_self_rw(f)->removing);
+    kept_docs_free(batch_self_rw(f)->docs);
+    batch_self_rw(f)->docs = NULL;
+}
+
+static const struct front_ops ops = {
+    .begin = begin,
+    .end = end,
+    .load_pool = load_pool,
+    .load_users = load_node_users,
+    .pool_name = pool_name,
+    .pool_path = pool_path,
+    .run_name = task_run_name,
+    .load = task_run_load,
+    .read_secret = read_secret,
+    .is_held = task_run_is_held,
+    .started = task_run_started,
+    .prepared = task_run_prepared,
+    .part_prepared = team_part_prepared,
+    .contained = task_run_contained,
+    .stopping = task_run_stopping,
+    .ended = task_run_ended,
+    .requeued = task_run_requeued,
+    .may_forget = task_run_may_forget,
+    .too_large = say_nothing,
+    .fits_no_node = say_nothing,
+    .blocks = blocks,
+    .scaled = pool_scaled,
+    .kept_for = litter_kept_for,
+    .has_room = task_runs_wanted,
+    .may_remove = pools_may_remove,
+    .removes_runs = removes_runs,
+    .find_file_server = no_file_server,
+    .file_server_made = not_ours,
+};
+
+struct batch_front batch_front(struct storage *st, const struct log *log)
+{
+    return (struct batch_front){.front = {&ops, &batch_front_words,
+                                          FRONT_OWNS(RES_BATCH_POOL) | FRONT_OWNS(RES_BATCH_TASK) |
+                                              FRONT_OWNS(RES_BATCH_CHORE)},
+                                .st = st,
+                                .log = log};
+}

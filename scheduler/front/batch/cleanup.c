@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tasks leave on nodes: removed when the task or its job is deleted, or when the time is up
+ * for which its files are kept. What is to be removed is a row (batch_litter) until the node has
+ * done it, so neither a crash nor a node that is away leaves anything behind; it goes with its
+ * node.
+ */
+#include <stdlib.h>
+
+#include "scheduler/fleet/node/node.h"
+#include "scheduler/front/batch/front_priv.h"
+
+#define AT_ONCE 50
+/* How long until a node that does not answer, or a removal that failed, is tried again. */
+#define AGAIN_US 10000000
+
+static int litter_of_subtasks(struct storage *st, struct arena *a, const struct batch_task *t,
+                              struct err *e)
+{
+    struct batch_subtask *parts;
+    struct batch_task on = *t;
+    struct node nd;
+    size_t n;
+    if (t->instances == 1)
+        return 0;
+    if (st_batch_subtask_list(st, a, t->id, 0, t->instances, &parts, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        on.node_name = parts[i].node_name;
+        int rc = batch_task_node(st, a, &on, &nd, e);
+        if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t, struct err *e)
+{
+    struct node nd;
+    if (t->files != BATCH_FILES_THERE)
+        return 0;
+    int rc = batch_task_node(st, a, t, &nd, e);
+    if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
+        return -1;
+    return litter_of_subtasks(st, a, t, e);
+}
+
+void litter_wake(struct batch_front *f)
+{
+    wake_durable(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+}
+
+int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                    int64_t *left_us, struct err *e)
+{
+    int64_t until = 0, now = wakes_steady_wall(batch_self(base)->wakes);
+    if (st_batch_kept_until(st, nd->id, nd->name, now, &until, e) < 0)
+        return -1;
+    *left_us = until == INT64_MAX ? KEPT_FOR_EVER : until > now ? until - now : 0;
+    return 0;
+}
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+struct removal {
+    struct batch_front *f;
+    int64_t id, node_id;
+};
+
+/* One that leaves may have waited for this. */
+static void tell_node(const struct batch_front *f, int64_t node_id)
+{
+    struct arena a;
+    struct node nd;
+    struct err e;
+    arena_init(&a);
+    if (st_node_by_id(f->st, &a, node_id, &nd, &e) == 1 &&
+        (nd.wish != WISH_NOTHING || id_map_has(&f->unsettled, nd.cluster_id)))
+        wake_durable(f->wakes, WAKE_POOL, nd.cluster_id);
+    arena_free(&a);
+}
+
+static void on_removed(void *ctx, const struct err *why)
+{
+    struct removal *k = ctx;
+    struct batch_front *f = k->f;
+    struct err e = {0};
+    if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
+        LOG_WARN(f->log, "batch_litter.not_noted", LF_STR("why", e.msg));
+    if (!why)
+        tell_node(f, k->node_id);
+    wake_if_lost(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+    if (why)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+    id_map_remove(&f->removing, k->id);
+    wakes_unref(f->wakes);
+    free(k);
+}
+
+static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *rt,
+                       const struct batch_litter *l)
+{
+    if (id_map_has(&f->removing, l->id))
+        return;
+    struct removal *k = xcalloc(1, sizeof *k);
+    *k = (struct removal){f, l->id, l->node_id};
+    id_map_put(&f->removing, l->id, NULL);
+    wakes_ref(f->wakes);
+    node_ask(node_rt_link(rt),
+             REQUEST(remove_tree,
+                     .path = arena_concat(a, node_rt_root(rt), "/" BATCH_ROOT "/", l->path)),
+             on_removed, k);
+}
+
+static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, struct err *e)
+{
+    struct batch_litter *rows;
+    size_t n;
+    struct node_rt *rt = node_rt_find(sched_fleet(f->sched), node_id);
+    if (!rt || !node_rt_usable(rt)) {
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        return 0;
+    }
+    if (st_batch_litter_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
+                                e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        remove_one(f, a, rt, &rows[i]);
+    if (n == AT_ONCE)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
+    return 0;
+}
+
+static void litter_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct err e = {0};
+    int64_t *nodes, next = 0, now = wakes_steady_wall(f->wakes);
+    size_t n;
+    (void)id;
+    arena_init(&a);
+    int rc = st_batch_litter_nodes(f->st, &a, now, &nodes, &n, &e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = remove_from(f, &a, nodes[i], &e);
+    if (rc == 0)
+        rc = st_batch_litter_next(f->st, now, &next, &e);
+    if (rc == 0 && next > 0)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + next - now);
+    if (rc < 0) {
+        LOG_ERROR(f->log, "batch_litter.not_read", LF_STR("why", e.msg));
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+    }
+    arena_free(&a);
+}
+
+/* --- files whose time is up ------------------------------------------------------------------ */
+
+static int clean_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                      struct err *e)
+{
+    if (litter_of_task(st, a, t, e) < 0)
+        return -1;
+    return st_batch_task_set_files(st, t->id, BATCH_FILES_CLEANED, e);
+}
+
+static int clean_due(struct storage *st, void *ctx, struct err *e)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct batch_task *tasks;
+    int64_t next = 0, now = wakes_steady_wall(f->wakes);
+    size_t n;
+    arena_init(&a);
+    int rc = st_batch_task_files_due(st, &a, now, AT_ONCE, &tasks, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = clean_task(st, &a, &tasks[i], e);
+    if (rc == 0 && n > 0)
+        litter_wake(f);
+    if (rc == 0)
+        rc = st_batch_task_files_next(st, &next, e);
+    if (rc == 0 && next > 0)
+        wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+                wakes_mono(f->wakes) + (next > now ? next - now : 1));
+    arena_free(&a);
+    return rc;
+}
+
+static void files_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct err e = {0};
+    (void)id;
+    wake_if_lost(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
+    if (st_tx(f->st, "clean files", clean_due, f, &e) == 0)
+        return;
+    LOG_ERROR(f->log, "batch_files.not_cleaned", LF_STR("why", e.msg));
+    wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+}
+
+void files_wake(const struct batch_front *f, int64_t at_us)
+{
+    int64_t now = wakes_steady_wall(f->wakes);
+    wake_by(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+            wakes_mono(f->wakes) + (at_us > now ? at_us - now : 1));
+}
+
+void litter_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_LITTER, litter_reconcile, f);
+    wakes_handle(f->wakes, WAKE_BATCH_FILES, files_reconcile, f);
+    wake(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+    wake(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of Azure Batch's front share: the operations of struct front_ops that are not in
+ * batch.c.
+ */
+#ifndef SCHEDULER_FRONT_BATCH_FRONT_PRIV_H
+#define SCHEDULER_FRONT_BATCH_FRONT_PRIV_H
+
+#include "lib/timefmt.h"
+#include "model/batch/job_states.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batch/tasks.h"
+#include "scheduler/run/runs.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/wake.h"
+#include "storage/batch_chores.h"
+
+struct batch_pool_containers;
+struct batch_pool_spec;
+struct batch_user;
+
+static inline const struct batch_front *batch_self(const struct front *f)
+{
+    return (const struct batch_front *)f;
+}
+
+static inline struct batch_front *batch_self_rw(struct front *f)
+{
+    return (struct batch_front *)f;
+}
+
+/* --- pools.c: their sizes -------------------------------------------------------------------- */
+void pools_begin(struct batch_front *f);
+/* Wakes those whose size is not steady. */
+void pools_go_on(struct batch_front *f);
+int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
+                const struct pool_scaled *s, int64_t now_us, struct err *e);
+
+/* --- autoscale.c ----------------------------------------------------------------------------- */
+void autoscale_begin(struct batch_front *f);
+/* Wakes those that formulas scale. */
+void autoscale_go_on(struct batch_front *f);
+
+/* --- machine_samples.c ------------------------------------------------------------------------ */
+/* Sets values[] of the metrics of machines that are known of these nodes; by enum sample_metric. */
+void machine_samples_take(const struct batch_front *f, const struct node *nodes, size_t n,
+                          double values[]);
+/* Asks for what the next sample needs: it is of what happens between two questions. */
+void machine_samples_ask(const struct batch_front *f, const struct node *nodes, size_t n);
+
+/* --- windows.c -------------------------------------------------------------------------------- */
+/* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
+size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                     const char *line, const char ***argv);
+
+/* --- task_files.c ----------------------------------------------------------------------------- */
+/* What is to be put onto a node, and variables whose values are paths below its root; both lists
+ * have room. */
+struct batch_inputs {
+    struct input_list *files;
+    struct kv *rooted;
+    size_t n_rooted;
+    enum failure_code refused; /* something cannot be had, and which that is; FAIL_NONE: it can */
+    const char *why_refused;
+};
+enum batch_package_for {
+    BATCH_PACKAGES_OF_TASK,
+    BATCH_PACKAGES_OF_POOL, /* for its nodes */
+    BATCH_PACKAGES_ON_POOL, /* there already: their variables alone */
+};
+/* Adds packages and their variables. */
+int batch_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                       const struct batch_package_ref *list, size_t n, enum batch_package_for whom,
+                       struct batch_inputs *in, struct err *e) MUST_CHECK;
+/* Adds resource files of a Batch account's task, below `dir` of the node's root. */
+void batch_add_files(const struct batch_front *f, struct arena *a, int64_t account_id,
+                     const struct batch_resource_file *list, size_t n, const char *dir,
+                     struct batch_inputs *in);
+/* What is uploaded of what a task leaves. */
+void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
+                       const struct batch_output_file *list, size_t n, struct place_spec *place);
+
+/* --- task_container.c ------------------------------------------------------------------------- */
+/* An image with the registry that it comes from and the login there: the task's own, or one that
+ * the pool has for it. */
+void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
+                        const char *image, const struct batch_container *own,
+                        struct container_spec *out);
+/* The container of a task that has one, which may refuse its place; `any_option`: it may say what
+ * it likes. Everything is the arena's. */
+struct container_spec *batch_container(struct arena *a, const struct batch_pool *p,
+                                       const struct batch_pool_spec *pool,
+                                       const struct batch_container *asked, bool any_option,
+                                       struct place_spec *place);
+/* Of the node it then sees what its document names, if that names anything. `preparation`: the
+ * directory of the job's preparation task below the node's root; NULL: there is none. */
+void batch_container_narrow(struct arena *a, const struct batch_container *asked,
+                            const char *preparation, struct place_spec *place,
+                            struct container_spec *out);
+
+/* --- container_options.c ---------------------------------------------------------------------- */
+/* Reads containerRunOptions; what may not be said refuses the place. `any`: by an administrator. */
+void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
+                             struct container_spec *out);
+
+/* --- task_user.c ------------------------------------------------------------------------------ */
+bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);
+/* Whom it runs as; one whom the pool does not have refuses the task. */
+void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
+                    struct place_spec *place);
+
+/* The account of a pool's user where nobody can log in by its name, and where it is below the
+ * node's root. One whose uid is given is called by that: pools that share a machine may give the
+ * same to users of different names, and then it is one account there. */
+struct batch_account_place {
+    const char *account, *dir;
+};
+struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid);
+
+/* --- node_setup.c ---------------------------------------------------------------------------- */
+/* What a pool's nodes need; without `secrets` there are none in it. `prepares`: a node is about to
+ * be prepared by it. */
+int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                  bool prepares, const char *secrets, struct node_setup_spec *out,
+                  struct err *e) MUST_CHECK;
+int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+                    int64_t now_us, struct node_setup_spec *out, struct err *e);
+/* Where things are on each node, below its root: for variables of start tasks and tasks. */
+#define BATCH_HOME    "batch"
+#define BATCH_ACCOUNT "batch" /* of all users of a node whose scope is the pool */
+#define BATCH_STARTUP BATCH_HOME "/startup"
+/* Of a start task whose scope is the task; no user account's begins so. */
+#define BATCH_START_ACCOUNT "batch.startup"
+/* Adds AZ_BATCH_NODE_ROOT_DIR and the others as variables whose values are paths below a node's
+ * root. Returns how many; *out has room for `more` behind them. */
+size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out);
+
+/* --- pool_deletion.c ------------------------------------------------------------------------- */
+void pool_deletions_begin(struct batch_front *f);
+void pools_may_remove(struct front *f);
+
+/* --- task_run.c: runs of tasks --------------------------------------------------------------- */
+const char *task_run_name(const struct front *f, struct storage *st, struct arena *a,
+                          const struct run *r);
+int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
+                     struct err *e);
+/* Also of a chore. */
+int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
+                  bool secrets, struct job_spec *out, struct err *e);
+static inline bool is_chore(const struct run *r)
+{
+    return r->owner_kind == RES_BATCH_CHORE;
+}
+int task_run_started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                     struct err *e);
+int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e);
+/* Its container, or that of one of its parts, has started. */
+int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
+                       const struct run_container *c, struct err *e);
+int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e);
+int task_run_ended(const struct front *f, struct storage *st, const struct run *r,
+                   const struct run_end *end, struct err *e);
+int task_run_requeued(const struct front *f, struct storage *st, const struct run *r,
+                      const char *why, int64_t now_us, struct err *e);
+int task_run_may_forget(const struct front *f, struct storage *st, const struct run *r,
+                        int64_t now_us, struct err *e);
+/* --- task_end.c ------------------------------------------------------------------------------ */
+/* The task is completed, with or without a run: its result, what its exit conditions say, those who
+ * wait for it. */
+int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,
+                  const struct run_end *end, struct err *e) MUST_CHECK;
+
+/* A failureInfo as JSON text; the arena's. */
+const char *task_failure_info(struct arena *a, const struct failure *why);
+
+/* --- task_token.c ----------------------------------------------------------------------------- */
+/* For the operations of the run's job, as long as the run is under way. Arena. */
+const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r);
+
+/* --- auto_pool.c: pools that are made for jobs ---------------------------------------------------
+ */
+/* One is made: `name`; or not, and why: `failure`, a schedulingError. Arena. */
+struct auto_pool_made {
+    const char *name, *failure;
+};
+/* For a new job, whose row is filled in. */
+int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                   const struct batch_job_spec *spec, const char *secrets,
+                   struct auto_pool_made *out, struct err *e) MUST_CHECK;
+/* Deletes it, if it is there. */
+int auto_pool_end(struct batch_front *f, int64_t account_id, const char *name,
+                  struct err *e) MUST_CHECK;
+/* The job has come to its end: its pool goes, if it has the job's life and is not kept. */
+int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
+                         struct err *e) MUST_CHECK;
+
+/* --- node_tasks.c: what a job does on a node before its first task there and after its last
+ * ---------
+ */
+void chores_begin(struct batch_front *f);
+/* A task of the job is to run on the node, which is prepared for the job unless it has been.
+ * *held: the task waits for that. */
+int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                  int64_t node_id, int64_t now_us, bool *held, struct err *e) MUST_CHECK;
+/* The job has no task any more that runs: begins what it does on its nodes at last. *left: some of
+ * it is not over. */
+int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,
+                  struct err *e) MUST_CHECK;
+
+/* --- node_task_run.c: their runs
+ * -------------------------------------------------------------------
+ */
+const char *chore_run_name(struct storage *st, struct arena *a, const struct run *r);
+int chore_run_ended(const struct batch_front *f, struct storage *st, const struct run *r,
+                    const struct run_end *end, struct err *e);
+int chore_run_requeued(const struct batch_front *f, struct storage *st, const struct run *r,
+                       int64_t now_us, struct err *e);
+int chore_run_may_forget(const struct batch_front *f, struct storage *st, const struct run *r,
+                         struct err *e);
+
+/* --- tasks.c ---------------------------------------------------------------------------------- */
+/* Ends the run of a task that has one; `fate` says what becomes of the task then. */
+int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
+              struct err *e) MUST_CHECK;
+/* Removes the row of one that has no run; its files follow. */
+int task_remove(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
+
+/* --- job_moves.c ------------------------------------------------------------------------------ */
+/* Moves the job by an event; the rest of `m` is the caller's. */
+int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
+             struct st_batch_job_move m, struct err *e) MUST_CHECK;
+
+/* Wakes those that are on their way to another state; and those that have a time limit. */
+void jobs_go_on(struct batch_front *f);
+void jobs_wake_limited(struct batch_front *f);
+
+/* --- jobs.c ----------------------------------------------------------------------------------- */
+void jobs_begin(struct batch_front *f);
+
+/* --- schedules.c: the jobs that schedules make ------------------------------------------------ */
+void schedules_begin(struct batch_front *f);
+
+/* --- dispatcher.c
+ * --------------------------------------------------------------------------------- */
+void feeder_begin(struct batch_front *f);
+/* A job has tasks that may run: looks at its pool, if there is one of that name. */
+int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
+
+/* --- cleanup.c ---------------------------------------------------------------------------------
+ */
+void litter_begin(struct batch_front *f);
+/* Notes that the files of a task are to be removed, if there are any. */
+int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                   struct err *e) MUST_CHECK;
+/* Something was noted. */
+/* When the files of what has ended now go; 0: never by themselves. (task_end.c) */
+int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
+void litter_wake(struct batch_front *f);
+/* How long the files of tasks, and of preparation and release tasks, are to stay on a node. */
+int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
+                    int64_t *left_us, struct err *e);
+/* The files of a task are to go at this instant. */
+void files_wake(const struct batch_front *f, int64_t at_us);
+
+/* Nothing waits in the pool, and its nodes have room. */
+void task_runs_wanted(const struct front *f, const struct pool *p);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes of a job's state that a user or a task asks for. What follows from them is in jobs.c.
+ */
+#include <assert.h>
+
+#include "model/batch/job_states.h"
+#include "scheduler/front/batch/front_priv.h"
+
+int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (batch_job_decode(a, j->doc, NULL, &spec, e) < 0)
+        return -1;
+    j->auto_life = (enum batch_auto_life)spec.auto_life;
+    if (j->auto_life == 0 || !j->pool_name) /* the name of one that is made comes by itself */
+        j->pool_name = spec.pool_id ? spec.pool_id : "";
+    j->priority = spec.priority;
+    j->max_parallel = spec.max_parallel;
+    j->depends = spec.depends;
+    j->prepares = spec.preparation != NULL;
+    j->on_all = (enum batch_on_all)spec.on_all;
+    j->on_failure = (enum batch_on_failure)spec.on_failure;
+    j->limit_us = spec.limits.max_wall_us;
+    return 0;
+}
+
+void batch_job_changed(struct batch_front *f, int64_t job_id)
+{
+    wake_durable(f->wakes, WAKE_BATCH_JOB, job_id);
+}
+
+void batch_job_has_more(struct batch_front *f, int64_t job_id)
+{
+    wake(f->wakes, WAKE_BATCH_JOB, job_id);
+}
+
+int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
+             struct st_batch_job_move m, struct err *e)
+{
+    m.id = j->id;
+    m.from = j->state;
+    m.to = batch_job_next(j->state, ev);
+    assert(m.to != 0);
+    return st_batch_job_move(st, &m, e);
+}
+
+int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
+                      int64_t now_us, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true, .disable = how};
+    if (job_move(f->st, j, BATCH_JOB_EV_DISABLE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_enable(struct batch_front *f, const struct batch_job *j, int64_t now_us,
+                     struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true};
+    if (job_move(f->st, j, BATCH_JOB_EV_ENABLE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
+                        bool by_user, int64_t now_us, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us,
+                                        .by_user = by_user,
+                                        .reason = reason && *reason ? reason : "UserTerminate"};
+    if (job_move(f->st, j, BATCH_JOB_EV_TERMINATE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_delete(struct batch_front *f, const struct batch_job *j, int64_t now_us,
+                     struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true};
+    if (job_move(f->st, j, BATCH_JOB_EV_DELETE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+/* --- waking them ------------------------------------------------------------------------------ */
+
+static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct arena *,
+                                                        int64_t **, size_t *, struct err *))
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    if (list(f->st, &a, &ids, &n, &e) == 0)
+        for (size_t i = 0; i < n; i++)
+            wake(f->wakes, WAKE_BATCH_JOB, ids[i]);
+    else
+        LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
+    arena_free(&a);
+}
+
+void jobs_go_on(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_moving);
+}
+
+void jobs_wake_limited(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_limited);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What follows from the rows of jobs.
+ */
+#include "scheduler/front/batch/front_priv.h"
+#include "scheduler/front/batch/schedules.h"
+#include "scheduler/wake/paced.h"
+
+/* Tasks that one pass stops; that one removes, some 6 us each; and numbers of tasks. Other work of
+ * the loop waits meanwhile. */
+#define TASKS_AT_ONCE   200
+#define REMOVED_AT_ONCE 1000
+#define NUMBERS_AT_ONCE 5000
+
+/* What becomes of a task with a run while its job is in this state. */
+static enum batch_fate fate_of(const struct batch_job *j, const struct batch_task *t)
+{
+    bool runs = t->state != BATCH_TASK_ACTIVE;
+    if (j->state == BATCH_JOB_DELETING)
+        return BATCH_FATE_DELETE;
+    if (!runs) /* it waits in the core's queue: taken back */
+        return BATCH_FATE_REQUEUE;
+    if (j->state == BATCH_JOB_TERMINATING || j->disable == BATCH_DISABLE_TERMINATE)
+        return BATCH_FATE_TERMINATE;
+    return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
+}
+
+/* Stops those tasks that are to stop; *left: some of them still hold something. */
+static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
+{
+    struct arena a;
+    struct batch_task *tasks;
+    size_t n;
+    arena_init(&a);
+    int rc = st_batch_task_fed(f->st, &a, j->id, TASKS_AT_ONCE, &tasks, &n, e);
+    *left = rc == 0 && n > 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        enum batch_fate fate = fate_of(j, &tasks[i]);
+        bool over = tasks[i].state == BATCH_TASK_COMPLETED && fate != BATCH_FATE_DELETE;
+        if (fate > tasks[i].fate && !over)
+            rc = task_stop(f, &tasks[i], fate, e);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+static int remove_slice(struct batch_front *f, const struct batch_job *j, bool runs, struct err *e)
+{
+    struct arena a;
+    struct batch_pool p;
+    bool left;
+    if (st_batch_task_remove_some(f->st, j->id, REMOVED_AT_ONCE, &left, e) < 0)
+        return -1;
+    if (!left && runs) /* its last runs wake it when they are gone */
+        return 0;
+    if (!left && st_batch_job_remove_numbers(f->st, j->id, NUMBERS_AT_ONCE, &left, e) < 0)
+        return -1;
+    if (left) {
+        wake_durable(f->wakes, WAKE_BATCH_JOB, j->id); /* after a turn for all others */
+        return 0;
+    }
+    arena_init(&a);
+    int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
+    if (rc == 1)
+        rc = st_batch_litter_add_all(f->st, p.id, batch_job_dir(&a, j->name, j->number), e);
+    if (rc >= 0)
+        rc = auto_pool_end_of_job(f, j, e);
+    if (rc == 0)
+        rc = st_batch_job_remove(f->st, j->id, e);
+    arena_free(&a);
+    if (rc == 0) {
+        litter_wake(f);
+        batch_schedule_look(f, j->schedule_id);
+        sched_row_gone(f->sched); /* its account may wait for that */
+    }
+    return rc;
+}
+
+/* Whether what it is doing is to take longer; then it is woken. */
+static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pace_step step,
+                      bool *held, struct err *e)
+{
+    struct arena a;
+    struct batch_account account;
+    *held = false;
+    if (!pace_is_on(wakes_pace(f->wakes), NULL))
+        return 0;
+    arena_init(&a);
+    int rc = st_batch_account_by_id(f->st, &a, j->account_id, &account, e);
+    if (rc == 1) {
+        const struct paced state = {
+            .step = step, .subscription = account.scope.subscription, .since_us = j->state_us};
+        *held = wake_paced(f->wakes, WAKE_BATCH_JOB, j->id, &state);
+    }
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static int deleting(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    bool left, held;
+    if (stop_tasks(f, j, &left, e) < 0 || (!left && chores_finish(f, j, &left, e) < 0) ||
+        is_held_up(f, j, PACE_BATCH_JOB_DELETION, &held, e) < 0)
+        return -1;
+    return held ? 0 : remove_slice(f, j, left, e);
+}
+
+/* Whether none of its tasks runs; those that were withdrawn or have ended may still be cleaned up
+ * after. */
+static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest, struct err *e)
+{
+    struct arena a;
+    struct batch_counts n;
+    arena_init(&a);
+    int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
+    *rest = rc == 1 && n.running == 0;
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static int stopping(struct batch_front *f, const struct batch_job *j, enum batch_job_event ev,
+                    struct err *e)
+{
+    bool left, rest, held;
+    const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes),
+                                        .ends = ev == BATCH_JOB_EV_COMPLETED};
+    if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
+        return -1;
+    if (!rest)
+        return 0;
+    if (m.ends && chores_finish(f, j, &left, e) < 0)
+        return -1;
+    if (m.ends && j->prepares && left)
+        return 0;
+    if (is_held_up(f, j, PACE_BATCH_JOB_CHANGE, &held, e) < 0)
+        return -1;
+    if (held)
+        return 0;
+    batch_schedule_look(f, j->schedule_id);
+    if (m.ends && auto_pool_end_of_job(f, j, e) < 0)
+        return -1;
+    return job_move(f->st, j, ev, m, e);
+}
+
+/* The instant at which its time is up, or 0. Its start is reckoned once, as the wall clock may be
+ * set meanwhile; its limit may change. */
+static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
+{
+    if (j->limit_us <= 0)
+        return 0;
+    if (!id_map_has(&f->limited, j->id)) {
+        int64_t since = wakes_mono_of(f->wakes, j->start_us, j->limit_us);
+        id_map_put_number(&f->limited, j->id, since);
+    }
+    return id_map_number(&f->limited, j->id) + j->limit_us;
+}
+
+/* It has a limit and may still come to it. */
+static bool is_limited(const struct batch_job *j)
+{
+    return j->limit_us > 0 && j->state != BATCH_JOB_TERMINATING &&
+           j->state != BATCH_JOB_COMPLETED && j->state != BATCH_JOB_DELETING;
+}
+
+static int active(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    struct arena a;
+    struct batch_counts n;
+    int64_t up = time_is_up(f, j), now = wakes_wall(f->wakes);
+    if (up && up <= wakes_mono(f->wakes))
+        return batch_job_terminate(f, j, "MaxWallClockTimeExpiry", false, now, e);
+    wake_at(f->wakes, WAKE_BATCH_JOB, j->id, up);
+    arena_init(&a);
+    int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
+    arena_free(&a);
+    if (rc < 0)
+        return -1;
+    if (j->on_all == BATCH_ALL_TERMINATE && rc == 1 && n.active == 0 && n.running == 0)
+        return batch_job_terminate(f, j, "AllTasksComplete", false, now, e);
+    return n.active > 0 ? feeder_wake(f, j, e) : 0;
+}
+
+static int next_step(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes)};
+    bool held;
+    switch (j->state) {
+    case BATCH_JOB_ACTIVE:
+        return active(f, j, e);
+    case BATCH_JOB_DISABLING:
+        return stopping(f, j, BATCH_JOB_EV_DISABLED, e);
+    case BATCH_JOB_ENABLING:
+        if (is_held_up(f, j, PACE_BATCH_JOB_CHANGE, &held, e) < 0 || held)
+            return held ? 0 : -1;
+        wake(f->wakes, WAKE_BATCH_JOB, j->id);
+        return job_move(f->st, j, BATCH_JOB_EV_ENABLED, m, e);
+    case BATCH_JOB_TERMINATING:
+        return stopping(f, j, BATCH_JOB_EV_COMPLETED, e);
+    case BATCH_JOB_DELETING:
+        return deleting(f, j, e);
+    case BATCH_JOB_DISABLED:
+    case BATCH_JOB_COMPLETED:
+        break;
+    }
+    return 0;
+}
+
+struct step {
+    struct batch_front *f;
+    int64_t id;
+};
+
+static int step_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct step *s = ctx;
+    struct arena a;
+    struct batch_job j;
+    arena_init(&a);
+    int rc = st_batch_job_by_id(st, &a, s->id, &j, e);
+    if (rc == 0 || (rc == 1 && !is_limited(&j)))
+        id_map_remove(&s->f->limited, s->id);
+    if (rc == 1)
+        rc = next_step(s->f, &j, e);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static void job_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct step s = {f, id};
+    struct err e = {0};
+    wake_if_lost(f->wakes, WAKE_BATCH_JOB, id);
+    if (st_tx(f->st, "batch job", step_in_tx, &s, &e) == 0)
+        return;
+    LOG_ERROR(f->log, "batch_job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));
+    wake_at(f->wakes, WAKE_BATCH_JOB, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+}
+
+void jobs_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
+    jobs_go_on(f);
+    jobs_wake_limited(f);
+    schedules_begin(f);
+    feeder_begin(f);
+    litter_begin(f);
+    chores_begin(f);
+}

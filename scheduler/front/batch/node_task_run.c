@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of the runs of preparation and release tasks. Everything here is inside the
+ * transaction that writes what it is about.
+ */
+#include "model/batch/job_states.h"
+#include "scheduler/fleet/container/container.h"
+#include "scheduler/front/batch/front_priv.h"
+
+const char *chore_run_name(struct storage *st, struct arena *a, const struct run *r)
+{
+    struct batch_chore c;
+    struct err e;
+    if (st_batch_chore_by_id(st, a, r->owner_id, &c, &e) != 1)
+        return "";
+    return arena_concat(a, c.job_name, c.kind == BATCH_RELEASE ? " (release)" : " (preparation)");
+}
+
+/* --- those that wait for a preparation -------------------------------------------------------- */
+
+static int let_begin(const struct batch_front *f, struct storage *st, struct arena *a,
+                     const struct batch_task *t, int64_t now_us, struct err *e)
+{
+    struct run r;
+    const struct st_batch_task_move m = {.id = t->id,
+                                         .from = t->state,
+                                         .to = batch_task_next(t->state, BATCH_TASK_EV_START),
+                                         .now_us = now_us,
+                                         .starts = true};
+    int rc = st_run_of(st, a, RES_BATCH_TASK, t->id, 0, &r, e);
+    if (rc <= 0 || st_batch_task_move(st, &m, e) < 0 || st_run_begins(st, r.id, now_us, e) < 0)
+        return rc < 0 ? -1 : 0;
+    wake_durable(f->wakes, WAKE_RUN, r.id);
+    return 0;
+}
+
+/* They go to other nodes, unless something else is to become of them. */
+static int send_away(const struct batch_front *f, const struct batch_task *t, struct err *e)
+{
+    if (t->fate != BATCH_FATE_OWN)
+        return 0;
+    return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
+}
+
+/* Its directory goes when its time is up, unless it runs there again. */
+static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
+                      const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
+                      struct err *e)
+{
+    const struct batch_task_spec *spec = c->kind == BATCH_RELEASE ? job->release : job->preparation;
+    int64_t until = spec && c->node_id ? batch_kept_until(spec, now_us) : 0;
+    if (until == 0)
+        return 0;
+    litter_wake((struct batch_front *)(uintptr_t)f);
+    return st_batch_litter_add(
+        st, c->node_id,
+        arena_concat(a, batch_job_dir(a, c->job_name, c->job_number), "/", spec->id), until, e);
+}
+
+static int settle(const struct batch_front *f, struct storage *st, struct arena *a,
+                  const struct batch_chore *c, const struct run_end *end, struct err *e)
+{
+    struct batch_job j;
+    struct batch_job_spec spec;
+    struct batch_task *tasks;
+    size_t n;
+    int rc = st_batch_job_by_id(st, a, c->job_id, &j, e);
+    if (rc <= 0)
+        return rc;
+    if (batch_job_decode(a, j.doc, NULL, &spec, e) < 0 ||
+        keep_files(f, st, a, c, &spec, end->now_us, e) < 0)
+        return -1;
+    if (c->kind == BATCH_RELEASE)
+        return 0;
+    if (st_batch_task_preparing(st, a, c->job_id, c->node_name, &tasks, &n, e) < 0)
+        return -1;
+    bool good = !end->why || !spec.preparation || !spec.preparation->awaited;
+    if (!good && !end->stopped && c->node_id && st_node_bar(st, c->job_id, c->node_id, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if ((good ? let_begin(f, st, a, &tasks[i], end->now_us, e) : send_away(f, &tasks[i], e)) <
+            0)
+            return -1;
+    return 0;
+}
+
+/* --- what became of it ------------------------------------------------------------------------ */
+
+static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
+                  const struct run *r, const struct run_end *end, struct err *e)
+{
+    struct batch_chore c;
+    int rc = st_batch_chore_by_id(st, a, r->owner_id, &c, e);
+    if (rc <= 0) /* another one has taken its place, as the node was restarted */
+        return rc;
+    const struct st_batch_chore_end m = {.id = c.id,
+                                         .now_us = end->now_us,
+                                         .has_exit_code = end->has_exit_code,
+                                         .exit_code = end->exit_code,
+                                         .result = end->why ? BATCH_FAILURE : BATCH_SUCCESS,
+                                         .failure =
+                                             end->why ? task_failure_info(a, end->why) : NULL,
+                                         .container_error = container_error(end->why)};
+    wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+    if (st_batch_chore_end(st, &m, e) < 0)
+        return -1;
+    return settle(f, st, a, &c, end, e);
+}
+
+int chore_run_ended(const struct batch_front *f, struct storage *st, const struct run *r,
+                    const struct run_end *end, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    int rc = end_of(f, st, &a, r, end, e);
+    arena_free(&a);
+    return rc;
+}
+
+/* The node is lost. Its tasks go elsewhere by themselves; a release is done there again, if it
+ * comes back in time (chores_finish()). */
+static int lose(struct storage *st, struct arena *a, const struct batch_chore *c, int64_t now_us,
+                struct err *e)
+{
+    const struct failure why = {.code = FAIL_NODE_LOST,
+                                .message = "The node was lost before the task had ended there",
+                                .node = c->node_name,
+                                .exit_code = -1};
+    const struct st_batch_chore_end end = {.id = c->id,
+                                           .now_us = now_us,
+                                           .result = BATCH_FAILURE,
+                                           .failure = task_failure_info(a, &why)};
+    if (st_runs_remove(st, RES_BATCH_CHORE, c->id, e) < 0)
+        return -1;
+    return c->kind == BATCH_PREPARATION ? st_batch_chore_end(st, &end, e) : 0;
+}
+
+static int again(const struct batch_front *f, struct storage *st, struct arena *a,
+                 const struct run *was, int64_t now_us, struct err *e)
+{
+    struct batch_chore c;
+    struct run r;
+    struct node nd;
+    int rc = st_batch_chore_by_id(st, a, was->owner_id, &c, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : st_runs_remove(st, RES_BATCH_CHORE, was->owner_id, e);
+    wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+    rc = st_run_by_id(st, a, was->id, &r, e);
+    if (rc < 0)
+        return -1;
+    bool retried = rc == 1 && r.retried > was->retried;
+    rc = c.node_id ? st_node_by_id(st, a, c.node_id, &nd, e) : 0;
+    if (rc < 0)
+        return -1;
+    if (!retried || rc == 0 || nd.state != NODE_IDLE)
+        return lose(st, a, &c, now_us, e);
+    if (st_batch_chore_retry(st, c.id, now_us, e) < 0)
+        return -1;
+    return runs_begin_aside(sched_runs(f->sched), &r, &nd, e);
+}
+
+int chore_run_requeued(const struct batch_front *f, struct storage *st, const struct run *r,
+                       int64_t now_us, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    int rc = again(f, st, &a, r, now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+int chore_run_may_forget(const struct batch_front *f, struct storage *st, const struct run *r,
+                         struct err *e)
+{
+    struct arena a;
+    struct batch_chore c;
+    arena_init(&a);
+    int rc = st_batch_chore_by_id(st, &a, r->owner_id, &c, e);
+    if (rc == 1)
+        wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+    arena_free(&a);
+    return rc < 0 ? -1 : st_runs_remove(st, RES_BATCH_CHORE, r->owner_id, e);
+}

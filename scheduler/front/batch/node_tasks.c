@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job does on each of its nodes before its first task there (its preparation task) and after
+ * its last one (its release task). Each is a row, batch_chore, with a run that takes nothing of the
+ * node.
+ *
+ * A node whose preparation failed, although tasks were to wait for it, is barred to the job's other
+ * tasks. One that has restarted since is prepared again, if the job wants that, and one that was
+ * wiped in any case.
+ */
+#include "lib/guid.h"
+#include "scheduler/front/batch/front_priv.h"
+
+/* How often a job looks again at a node that is not ready for its release task, and how long. */
+#define LOOK_US        2000000
+#define WAIT_FOR_IT_US (INT64_C(15) * 60 * 1000000)
+
+struct chores {
+    struct batch_front *f;
+    struct arena *a;
+    const struct batch_job *j;
+    struct batch_job_spec spec;
+    struct batch_pool pool;
+    int64_t now_us;
+};
+
+/* 0: there is no such pool. */
+static int load(struct chores *k, struct err *e)
+{
+    if (batch_job_decode(k->a, k->j->doc, NULL, &k->spec, e) < 0)
+        return -1;
+    return st_batch_pool_get(k->f->st, k->a, k->j->account_id, k->j->pool_name, &k->pool, e);
+}
+
+static int begin(struct chores *k, const struct node *nd, enum batch_chore_kind kind, struct err *e)
+{
+    char guid[GUID_SIZE];
+    const struct batch_task_spec *spec =
+        kind == BATCH_RELEASE ? k->spec.release : k->spec.preparation;
+    const struct batch_chore c = {.job_id = k->j->id,
+                                  .kind = kind,
+                                  .pool_name = k->pool.name,
+                                  .node_name = nd->name,
+                                  .node_id = nd->id,
+                                  .up_us = nd->state_us,
+                                  .state = BATCH_CHORE_RUNNING,
+                                  .start_us = k->now_us};
+    guid_new(guid);
+    struct run r = {.pool_id = k->pool.id,
+                    .owner_kind = RES_BATCH_CHORE,
+                    .guid = guid,
+                    .priority = k->j->priority,
+                    .nodes = 1,
+                    .max_wall_us = spec->limits.max_wall_us,
+                    .state = RUN_WAITING,
+                    .runs = 1};
+    const char *dir =
+        arena_concat(k->a, batch_job_dir(k->a, k->j->name, k->j->number), "/", spec->id);
+    if (st_batch_litter_keep(k->f->st, nd->id, dir, e) < 0 ||
+        st_batch_chore_begin(k->f->st, &c, &r.owner_id, e) < 0 ||
+        st_run_insert(k->f->st, &r, &r.id, e) < 0)
+        return -1;
+    return runs_begin_aside(sched_runs(k->f->sched), &r, nd, e);
+}
+
+/* Whether what was done there still counts. */
+static bool still_counts(const struct batch_chore *c, const struct node *nd,
+                         const struct batch_task_spec *spec)
+{
+    bool restarted = c->up_us != nd->state_us, wiped = c->up_us == 0;
+    if (c->state == BATCH_CHORE_RUNNING)
+        return !restarted;
+    if (c->result == BATCH_SUCCESS)
+        return !wiped && !(restarted && spec->again);
+    return !restarted && !spec->awaited;
+}
+
+static int prepare(struct chores *k, int64_t node_id, bool *held, struct err *e)
+{
+    struct batch_chore c;
+    struct node nd = {.id = 0};
+    int rc = load(k, e);
+    if (rc == 1)
+        rc = st_node_by_id(k->f->st, k->a, node_id, &nd, e);
+    if (rc <= 0 || !k->spec.preparation)
+        return rc < 0 ? -1 : 0;
+    rc = st_batch_chore_get(k->f->st, k->a, k->j->id, nd.name, BATCH_PREPARATION, &c, e);
+    if (rc < 0)
+        return -1;
+    bool there = rc == 1 && still_counts(&c, &nd, k->spec.preparation);
+    *held = k->spec.preparation->awaited && (!there || c.state == BATCH_CHORE_RUNNING);
+    return there ? 0 : begin(k, &nd, BATCH_PREPARATION, e);
+}
+
+int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                  int64_t node_id, int64_t now_us, bool *held, struct err *e)
+{
+    struct chores k = {.f = f, .a = a, .j = j, .now_us = now_us};
+    *held = false;
+    return prepare(&k, node_id, held, e);
+}
+
+/* --- the end of a job ------------------------------------------------------------------------- */
+
+/* Ends the run of a chore. */
+static int stop(struct chores *k, const struct batch_chore *c, struct err *e)
+{
+    struct run r;
+    int rc = st_run_of(k->f->st, k->a, RES_BATCH_CHORE, c->id, 0, &r, e);
+    if (rc == 1)
+        rc = runs_terminate(sched_runs(k->f->sched), r.id, e);
+    return rc < 0 ? -1 : 0;
+}
+
+enum readiness { NODE_READY, NODE_LATER, NODE_NEVER };
+
+/* Whether the job has waited for nodes long enough; reckoned once, as the wall clock may be set
+ * meanwhile. */
+static bool is_overdue(const struct chores *k)
+{
+    struct batch_front *f = k->f;
+    int64_t until = id_map_number(&f->releasing, k->j->id);
+    if (until == 0) {
+        until = wakes_mono_of(f->wakes, k->j->state_us, WAIT_FOR_IT_US) + WAIT_FOR_IT_US;
+        id_map_put_number(&f->releasing, k->j->id, until);
+    }
+    return wakes_mono(f->wakes) > until;
+}
+
+static enum readiness readiness_of(const struct chores *k, const struct node *nd)
+{
+    if (nd->off != 0 || nd->state == NODE_LEAVING || nd->state == NODE_UNUSABLE ||
+        nd->wish == WISH_LEAVE)
+        return NODE_NEVER;
+    if (nd->wish == WISH_NOTHING && nd->state == NODE_IDLE)
+        return NODE_READY;
+    return is_overdue(k) ? NODE_NEVER : NODE_LATER;
+}
+
+/* Whether the job is to be released on the node where this preparation ran. */
+static bool wants_release(const struct chores *k, const struct batch_chore *prep)
+{
+    if (!k->spec.release || prep->state != BATCH_CHORE_COMPLETED || prep->up_us == 0 ||
+        prep->node_id == 0 || k->j->was == BATCH_JOB_COMPLETED)
+        return false;
+    return prep->result == BATCH_SUCCESS || (k->spec.preparation && !k->spec.preparation->awaited);
+}
+
+static int give_up(struct chores *k, const struct batch_chore *c, struct err *e)
+{
+    const struct failure why = {.code = FAIL_NODE_LOST,
+                                .message = "The node was lost before the task had ended there",
+                                .node = c->node_name,
+                                .exit_code = -1};
+    const struct st_batch_chore_end end = {.id = c->id,
+                                           .now_us = k->now_us,
+                                           .result = BATCH_FAILURE,
+                                           .failure = task_failure_info(k->a, &why)};
+    return st_batch_chore_end(k->f->st, &end, e);
+}
+
+/* One that runs: done on its node once more, if it lost its run there. */
+static int go_on(struct chores *k, const struct batch_chore *c, bool *left, struct err *e)
+{
+    struct node nd;
+    struct run r;
+    int rc = st_run_of(k->f->st, k->a, RES_BATCH_CHORE, c->id, 0, &r, e);
+    if (rc != 0) {
+        *left = true;
+        return rc < 0 ? -1 : 0;
+    }
+    rc = c->node_id ? st_node_by_id(k->f->st, k->a, c->node_id, &nd, e) : 0;
+    if (rc < 0)
+        return -1;
+    enum readiness how = rc == 1 ? readiness_of(k, &nd) : NODE_NEVER;
+    *left = *left || how != NODE_NEVER;
+    if (how == NODE_NEVER)
+        return give_up(k, c, e);
+    if (how == NODE_READY)
+        return begin(k, &nd, BATCH_RELEASE, e);
+    wake_by(k->f->wakes, WAKE_BATCH_JOB, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
+    return 0;
+}
+
+static int release(struct chores *k, const struct batch_chore *prep, bool *left, struct err *e)
+{
+    struct node nd;
+    int rc = st_node_by_id(k->f->st, k->a, prep->node_id, &nd, e);
+    if (rc <= 0)
+        return rc;
+    enum readiness how = readiness_of(k, &nd);
+    *left = *left || how != NODE_NEVER;
+    if (how == NODE_READY)
+        return begin(k, &nd, BATCH_RELEASE, e);
+    if (how == NODE_LATER)
+        wake_by(k->f->wakes, WAKE_BATCH_JOB, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
+    return 0;
+}
+
+/* `then`: what is known of the release on the same node; NULL: nothing. */
+static int finish_node(struct chores *k, const struct batch_chore *prep,
+                       const struct batch_chore *then, bool *left, struct err *e)
+{
+    if (prep->state == BATCH_CHORE_RUNNING) {
+        *left = true;
+        return stop(k, prep, e);
+    }
+    if (then)
+        return then->state == BATCH_CHORE_RUNNING ? go_on(k, then, left, e) : 0;
+    return wants_release(k, prep) ? release(k, prep, left, e) : 0;
+}
+
+/* Rows of one node stand together, the preparation first. */
+static int finish(struct chores *k, bool *left, struct err *e)
+{
+    struct batch_chore *rows;
+    size_t n;
+    int rc = load(k, e);
+    if (rc <= 0)
+        return rc;
+    if (st_batch_chore_list(k->f->st, k->a, k->j->id, "", &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        bool both = i + 1 < n && rows[i + 1].kind == BATCH_RELEASE;
+        if (rows[i].kind == BATCH_PREPARATION &&
+            finish_node(k, &rows[i], both ? &rows[i + 1] : NULL, left, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
+{
+    struct arena a;
+    struct chores k = {.f = f, .a = &a, .j = j, .now_us = wakes_wall(f->wakes)};
+    *left = false;
+    if (!j->prepares)
+        return 0;
+    arena_init(&a);
+    int rc = finish(&k, left, e);
+    arena_free(&a);
+    if (rc == 0 && !*left)
+        id_map_remove(&f->releasing, j->id);
+    return rc;
+}
+
+/* Runs that were over when the daemon stopped are to be forgotten: they are looked at again. */
+void chores_begin(struct batch_front *f)
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    if (st_batch_chore_over(f->st, &a, &ids, &n, &e) == 0)
+        for (size_t i = 0; i < n; i++)
+            wake(f->wakes, WAKE_RUN, ids[i]);
+    else
+        LOG_ERROR(f->log, "batch_chore.not_listed", LF_STR("why", e.msg));
+    arena_free(&a);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sizes of pools: a resize begins, and is over when the core has what is wanted, when there can
+ * never be so much, when it is stopped, or when its time is up. In the last three cases the core is
+ * told to want what there is, and the errors say what is missing.
+ */
+#include <limits.h>
+
+#include "lib/strbuf.h"
+#include "scheduler/front/batch/front_priv.h"
+
+/* Why a resize ends before the size is reached. */
+struct shortfall {
+    const char *code, *message; /* message: "Desired number of CLASS nodes MESSAGE" */
+};
+static const struct shortfall
+    stopped = {"ResizeStopped", "could not be allocated due to a stop resize operation"},
+    timed_out = {"AllocationTimedout", "could not be allocated as the resize timeout was reached"},
+    too_many = {"AccountCoreQuotaReached",
+                "could not be allocated: the site has no more nodes of this size"};
+
+/* --- what is there ---------------------------------------------------------------------------- */
+
+struct nodes_of_pool {
+    struct node *nodes;
+    size_t n;
+    int dedicated, low; /* those that stay */
+};
+
+static int count_nodes(struct storage *st, struct arena *a, int64_t pool_id,
+                       struct nodes_of_pool *out, struct err *e)
+{
+    *out = (struct nodes_of_pool){0};
+    if (st_node_list(st, a, pool_id, &out->nodes, &out->n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < out->n; i++) {
+        bool stays = out->nodes[i].state != NODE_LEAVING;
+        bool low = out->nodes[i].vm_priority == VM_LOWPRIORITY;
+        out->dedicated += stays && !low;
+        out->low += stays && low;
+    }
+    return 0;
+}
+
+static void add_error(struct strbuf *out, const struct shortfall *why, const char *class)
+{
+    strbuf_printf(out, "%s{\"code\":\"%s\",\"message\":\"Desired number of %s nodes %s\"}",
+                  out->len > 0 ? "," : "[", why->code, class, why->message);
+}
+
+/* JSON text; the arena's. NULL: nothing is missing. */
+static const char *errors_of(struct arena *a, const struct shortfall *why,
+                             const struct batch_size *want, const struct nodes_of_pool *have)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (have->dedicated != want->dedicated)
+        add_error(&b, why, "dedicated");
+    if (have->low != want->low)
+        add_error(&b, why, "low priority");
+    const char *text = b.len > 0 ? arena_printf(a, "%s]", b.s) : NULL;
+    strbuf_free(&b);
+    return text;
+}
+
+/* --- the end of a resize ---------------------------------------------------------------------- */
+
+/* Nodes that were asked to leave and have not begun to do so stay. */
+static int keep_nodes(const struct batch_front *f, const struct nodes_of_pool *have, struct err *e)
+{
+    for (size_t i = 0; i < have->n; i++)
+        if (have->nodes[i].wish == WISH_LEAVE && have->nodes[i].state != NODE_LEAVING &&
+            sched_node_ask(f->sched, &have->nodes[i], WISH_NOTHING, 0, e) < 0)
+            return -1;
+    return 0;
+}
+
+struct cut {
+    const struct batch_front *f;
+    struct arena *a;
+    const struct batch_pool *p;
+    const struct shortfall *why;
+    const char *errors;          /* instead of those of `why`, or NULL */
+    enum batch_allocation state; /* of the size from now on */
+    int64_t now_us;
+};
+
+/* The core is to want what there is. */
+static int cut_short(struct storage *st, void *ctx, struct err *e)
+{
+    const struct cut *c = ctx;
+    struct nodes_of_pool have;
+    struct batch_size size = c->p->size;
+    if (count_nodes(st, c->a, c->p->id, &have, e) < 0)
+        return -1;
+    const struct scale scale = {SCALE_MANUAL, have.dedicated, .dealloc = c->p->dealloc,
+                                .low = have.low};
+    if (st_pool_set_scale(st, c->p->id, &scale, e) < 0 || keep_nodes(c->f, &have, e) < 0)
+        return -1;
+    if (c->state != size.state)
+        size.state_us = c->now_us;
+    size.state = c->state;
+    size.errors = c->errors ? c->errors : errors_of(c->a, c->why, &size, &have);
+    if (st_batch_pool_set_size(st, c->p->id, &size, c->p->updated_us, e) < 0)
+        return -1;
+    sched_wake_pool(c->f->sched, c->p->id);
+    return 0;
+}
+
+/* Reckoned once for each resize, as the wall clock may be set meanwhile. */
+static int64_t deadline(struct batch_front *f, const struct batch_pool *p)
+{
+    int64_t at_us = id_map_number(&f->unsettled, p->id);
+    if (at_us == 0) {
+        at_us = wakes_mono_of(f->wakes, p->size.began_us, p->size.timeout_us) + p->size.timeout_us;
+        id_map_put_number(&f->unsettled, p->id, at_us);
+    }
+    return at_us;
+}
+
+static void settle_in_time(struct batch_front *f, const struct batch_pool *p)
+{
+    if (p->size.state == BATCH_ALLOCATION_RESIZING)
+        wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, deadline(f, p));
+}
+
+/* Looks at a pool whose time may be up; 1 if it was found, 0, or -1. */
+static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct err *e)
+{
+    struct batch_pool p;
+    int rc = st_batch_pool_by_id(f->st, a, id, &p, e);
+    if (rc == 0)
+        id_map_remove(&f->unsettled, id);
+    if (rc <= 0 || p.state == BATCH_POOL_DELETING || batch_pool_is_steady(&p))
+        return rc;
+    if (p.size.state == BATCH_ALLOCATION_STOPPING || wakes_mono(f->wakes) < deadline(f, &p)) {
+        settle_in_time(f, &p);
+        return 1;
+    }
+    /* The turn in which it is written may be lost. */
+    wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    struct cut c = {f, a, &p, &timed_out, NULL, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
+    return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
+}
+
+static void reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct err e = {0};
+    arena_init(&a);
+    if (look_at(f, &a, id, &e) < 0) {
+        LOG_ERROR(f->log, "pool.size_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
+        wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    }
+    arena_free(&a);
+}
+
+/* Whether there can never be so many: nodes are local, and their number is limited. */
+static bool never_so_many(const struct batch_front *f, const struct batch_pool *p)
+{
+    const struct scale any = {SCALE_MANUAL, INT_MAX, .dealloc = DEALLOC_REQUEUE};
+    if (!sched_is_local(f->sched, p->vm_size, VM_DEDICATED))
+        return false;
+    int most = sched_most_nodes(f->sched, p->vm_size, VM_DEDICATED, &any);
+    return (int64_t)p->size.dedicated + p->size.low > most;
+}
+
+static int settle(struct storage *st, const struct batch_pool *p, int64_t now_us, struct err *e)
+{
+    struct batch_size size = p->size;
+    size.state = BATCH_ALLOCATION_STEADY;
+    size.state_us = now_us;
+    return st_batch_pool_set_size(st, p->id, &size, p->updated_us, e);
+}
+
+/* Meanwhile another resize may have begun. */
+static void effect_settled(void *ctx, int64_t id, const struct err *why)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct batch_pool p;
+    struct err e;
+    arena_init(&a);
+    int rc = why ? -1 : st_batch_pool_by_id(f->st, &a, id, &p, &e);
+    if (rc == 0 || (rc == 1 && batch_pool_is_steady(&p)))
+        id_map_remove(&f->unsettled, id);
+    arena_free(&a);
+}
+
+int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
+                const struct pool_scaled *s, int64_t now_us, struct err *e)
+{
+    const struct batch_front *f = batch_self(base);
+    struct arena a;
+    struct batch_pool p;
+    if (!id_map_has(&f->unsettled, core->id) || (!s->settled && s->missing == 0))
+        return 0;
+    arena_init(&a);
+    int rc = st_batch_pool_by_id(st, &a, core->id, &p, e);
+    if (rc == 1 && !batch_pool_is_steady(&p)) {
+        struct cut c = {f, &a, &p, &too_many, s->refused, p.size.state, now_us};
+        if (s->settled)
+            rc = settle(st, &p, now_us, e);
+        else if (p.size.state == BATCH_ALLOCATION_RESIZING && (s->refused || never_so_many(f, &p)))
+            rc = cut_short(st, &c, e);
+    }
+    if (rc >= 0 && s->settled)
+        wake_when_durable(f->wakes, effect_settled, batch_self_rw((struct front *)base), core->id);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+/* If it was not written, what was asked for before stands, with its own deadline. */
+static void effect_written(void *ctx, int64_t id, const struct err *why)
+{
+    struct batch_front *f = ctx;
+    if (!why)
+        return;
+    id_map_put(&f->unsettled, id, NULL);
+    wake(f->wakes, WAKE_BATCH_SIZE, id);
+}
+
+static void begun(struct batch_front *f, const struct batch_pool *p)
+{
+    id_map_put(&f->unsettled, p->id, NULL);
+    settle_in_time(f, p);
+    wake_when_durable(f->wakes, effect_written, f, p->id);
+    sched_wake_pool(f->sched, p->id);
+}
+
+int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
+                   int64_t *id, struct err *e)
+{
+    struct batch_pool row = *p;
+    row.state = BATCH_POOL_ACTIVE;
+    row.state_us = row.size.state_us = row.size.began_us = row.created_us;
+    row.size.state = BATCH_ALLOCATION_RESIZING;
+    row.size.errors = NULL;
+    if (st_batch_pool_insert(f->st, &row, secrets, &row.id, e) < 0)
+        return -1;
+    *id = row.id;
+    begun(f, &row);
+    if (row.scaling.enabled)
+        wake(f->wakes, WAKE_BATCH_SCALE, row.id);
+    return 0;
+}
+
+struct resize {
+    struct batch_front *f;
+    struct batch_pool p; /* as it will be */
+    struct scale scale;
+    const struct node *const *nodes; /* that are to leave */
+    size_t n;
+};
+
+static int write_resize(struct storage *st, void *ctx, struct err *e)
+{
+    const struct resize *z = ctx;
+    for (size_t i = 0; i < z->n; i++)
+        if (sched_node_ask(z->f->sched, z->nodes[i], WISH_LEAVE, z->scale.dealloc, e) < 0)
+            return -1;
+    if (st_pool_set_scale(st, z->p.id, &z->scale, e) < 0)
+        return -1;
+    return st_batch_pool_set_size(st, z->p.id, &z->p.size, z->p.updated_us, e);
+}
+
+static int begin_resize(struct resize *z, const struct batch_targets *t, int64_t updated_us,
+                        struct err *e)
+{
+    int64_t now = wakes_wall(z->f->wakes);
+    z->p.size = (struct batch_size){.dedicated = t->dedicated,
+                                    .low = t->low,
+                                    .timeout_us = t->timeout_us,
+                                    .state = BATCH_ALLOCATION_RESIZING,
+                                    .state_us = now,
+                                    .began_us = now};
+    z->p.updated_us = updated_us;
+    z->scale = (struct scale){SCALE_MANUAL, t->dedicated, .dealloc = t->how, .low = t->low};
+    if (st_tx(z->f->st, "resize pool", write_resize, z, e) < 0)
+        return -1;
+    begun(z->f, &z->p);
+    return 0;
+}
+
+int batch_pool_resize(struct batch_front *f, const struct batch_pool *p,
+                      const struct batch_targets *t, int64_t updated_us, struct err *e)
+{
+    struct resize z = {.f = f, .p = *p};
+    return begin_resize(&z, t, updated_us, e);
+}
+
+int batch_pool_remove_nodes(struct batch_front *f, const struct batch_pool *p,
+                            const struct node *const *nodes, size_t n,
+                            const struct batch_targets *t, int64_t updated_us, struct err *e)
+{
+    struct resize z = {.f = f, .p = *p, .nodes = nodes, .n = n};
+    struct batch_targets left = *t;
+    struct nodes_of_pool have;
+    struct arena a;
+    arena_init(&a);
+    int rc = count_nodes(f->st, &a, p->id, &have, e);
+    left.dedicated = have.dedicated;
+    left.low = have.low;
+    for (size_t i = 0; i < n; i++)
+        *(nodes[i]->vm_priority == VM_LOWPRIORITY ? &left.low : &left.dedicated) -=
+            nodes[i]->state != NODE_LEAVING;
+    if (rc == 0)
+        rc = begin_resize(&z, &left, updated_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    struct cut c = {f, &a, p, &stopped, NULL, BATCH_ALLOCATION_STOPPING, wakes_wall(f->wakes)};
+    int rc = st_tx(f->st, "stop resize", cut_short, &c, e);
+    if (rc == 0) {
+        wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, 0);
+        id_map_put(&f->unsettled, p->id, NULL);
+        wake_when_durable(f->wakes, effect_written, f, p->id);
+    }
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+void pools_go_on(struct batch_front *f)
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    if (st_batch_pool_unsettled_ids(f->st, &a, &ids, &n, &e) < 0) {
+        LOG_ERROR(f->log, "pools.not_read", LF_STR("why", e.msg));
+        n = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!id_map_has(&f->unsettled, ids[i])) /* its deadline stands */
+            id_map_put(&f->unsettled, ids[i], NULL);
+        wake(f->wakes, WAKE_BATCH_SIZE, ids[i]);
+    }
+    arena_free(&a);
+}
+
+void pools_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_SIZE, reconcile, f);
+    pools_go_on(f);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The metrics that are stored of a pool.
+ */
+#ifndef SCHEDULER_FRONT_BATCH_SAMPLES_H
+#define SCHEDULER_FRONT_BATCH_SAMPLES_H
+
+#include "scheduler/formula/samples.h"
+#include "scheduler/front/batch/batch.h"
+
+/* The caller destroys them. NULL: err. */
+struct samples *batch_samples_read(const struct batch_front *f, struct arena *a, int64_t pool_id,
+                                   struct err *e);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/front/batch/schedules.h"
+
+#include <limits.h>
+
+#include "scheduler/front/batch/front_priv.h"
+#include "scheduler/front/batch/tasks.h"
+
+/* Jobs that one pass deletes; other work of the loop waits meanwhile. */
+#define JOBS_AT_ONCE 100
+/* It looks at the wall clock again that often, which may be set at any moment. */
+#define LOOK_US (INT64_C(60) * 1000000)
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+/* What one pass over a schedule works with. */
+struct pass {
+    struct batch_front *f;
+    struct arena *a;
+    const struct batch_schedule *s;
+    int64_t now_us;
+    struct batch_times times;
+    struct batch_job last; /* the last job that it made */
+    bool busy;             /* that is not completed */
+};
+
+static int load_last(struct pass *p, struct err *e)
+{
+    struct batch_job *rows;
+    size_t n;
+    if (p->s->number == 0)
+        return 0;
+    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, p->s->number - 1, p->s->number,
+                                   1, &rows, &n, e) < 0)
+        return -1;
+    if (n > 0)
+        p->last = rows[0];
+    p->busy = n > 0 && p->last.state < BATCH_JOB_COMPLETED;
+    return 0;
+}
+
+/* The one that was made for the jobs before. */
+static const char *pool_of_jobs(const struct pass *p)
+{
+    return p->s->auto_pool ? p->s->auto_pool : "";
+}
+
+static int make_job(struct pass *p, struct err *e)
+{
+    const struct batch_schedule *s = p->s;
+    const char *secrets;
+    int number = s->number + 1;
+    const char *name = arena_printf(p->a, "%s:job-%d", s->name, number);
+    struct batch_job j = {.account_id = s->account_id,
+                          .name = name,
+                          .doc = batch_schedule_job_doc(p->a, s->doc, name),
+                          .created_by = s->created_by,
+                          .state = BATCH_JOB_ACTIVE,
+                          .state_us = p->now_us,
+                          .created_us = p->now_us,
+                          .updated_us = p->now_us,
+                          .start_us = p->now_us,
+                          .schedule_id = s->id,
+                          .number = number,
+                          .pool_name = pool_of_jobs(p)};
+    if (st_batch_schedule_secrets(p->f->st, p->a, s->id, &secrets, e) < 0 ||
+        batch_job_add(p->f, p->a, &j, batch_schedule_job_secrets(p->a, secrets), e) < 0)
+        return -1;
+    batch_job_changed(p->f, j.id);
+    p->busy = true;
+    if (j.auto_life != BATCH_AUTO_OF_SCHEDULE || !*j.pool_name)
+        return 0;
+    return st_batch_schedule_set_pool(p->f->st, s->id, j.pool_name, e);
+}
+
+/* The pool that was made for its jobs goes with it, unless it is to be kept. */
+static int end_pool(struct pass *p, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (!p->s->auto_pool)
+        return 0;
+    if (batch_job_decode(p->a, batch_schedule_job_doc(p->a, p->s->doc, p->s->name), NULL, &spec,
+                         e) < 0)
+        return -1;
+    return spec.auto_keep ? 0 : auto_pool_end(p->f, p->s->account_id, p->s->auto_pool, e);
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+/* The first instant of the schedule's rhythm that is not too late now; 0: there is none. */
+static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_t now_us)
+{
+    if (next_us + t->window_us >= now_us)
+        return next_us;
+    if (t->interval_us == 0)
+        return 0;
+    int64_t behind = now_us - t->window_us - next_us;
+    return next_us + (behind + t->interval_us - 1) / t->interval_us * t->interval_us;
+}
+
+static int64_t within(const struct batch_times *t, int64_t next_us)
+{
+    return t->after_us && next_us > t->after_us ? 0 : next_us;
+}
+
+/* Makes a job if its time has come, and says when it makes the next one. */
+static int advance(struct pass *p, int64_t *next, int *number, struct err *e)
+{
+    const struct batch_times *t = &p->times;
+    *number = p->s->number;
+    *next = p->s->next_us ? within(t, not_too_late(t, p->s->next_us, p->now_us)) : 0;
+    if (*next == 0 || *next > p->now_us || p->busy)
+        return 0;
+    if (make_job(p, e) < 0)
+        return -1;
+    *number = p->s->number + 1;
+    *next = t->interval_us ? within(t, *next + t->interval_us) : 0;
+    return 0;
+}
+
+/* The end of a job wakes it, too. */
+static void wake_then(const struct pass *p, int64_t next_us)
+{
+    int64_t in = next_us - p->now_us;
+    in = in <= 0 || in > LOOK_US ? LOOK_US : in;
+    wake_at(p->f->wakes, WAKE_BATCH_SCHEDULE, p->s->id, wakes_mono(p->f->wakes) + in);
+}
+
+static int move(struct pass *p, enum batch_schedule_state to, struct err *e)
+{
+    const struct st_schedule_move m = {.id = p->s->id,
+                                       .from = p->s->state,
+                                       .to = to,
+                                       .now_us = p->now_us,
+                                       .ends = to == BATCH_SCHEDULE_COMPLETED};
+    if (m.ends && end_pool(p, e) < 0)
+        return -1;
+    return st_batch_schedule_move(p->f->st, &m, e);
+}
+
+static int active(struct pass *p, struct err *e)
+{
+    int64_t next;
+    int number;
+    if (advance(p, &next, &number, e) < 0)
+        return -1;
+    if ((next != p->s->next_us || number != p->s->number) &&
+        st_batch_schedule_set_next(p->f->st, p->s->id, number, next, e) < 0)
+        return -1;
+    if (next == 0 && !p->busy)
+        return move(p, BATCH_SCHEDULE_COMPLETED, e);
+    if (next)
+        wake_then(p, next);
+    return 0;
+}
+
+static int terminating(struct pass *p, struct err *e)
+{
+    if (!p->busy)
+        return move(p, BATCH_SCHEDULE_COMPLETED, e);
+    if (p->last.state == BATCH_JOB_TERMINATING)
+        return 0;
+    return batch_job_terminate(p->f, &p->last, "TerminateJobSchedule", false, p->now_us, e);
+}
+
+static int deleting(struct pass *p, struct err *e)
+{
+    struct batch_job *rows;
+    size_t n;
+    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, 0, INT_MAX, JOBS_AT_ONCE, &rows,
+                                   &n, e) < 0)
+        return -1;
+    if (n == 0)
+        return end_pool(p, e) < 0 ? -1 : st_batch_schedule_remove(p->f->st, p->s->id, e);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].state != BATCH_JOB_DELETING &&
+            batch_job_delete(p->f, &rows[i], p->now_us, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int next_step(struct pass *p, struct err *e)
+{
+    switch (p->s->state) {
+    case BATCH_SCHEDULE_ACTIVE:
+        return active(p, e);
+    case BATCH_SCHEDULE_TERMINATING:
+        return terminating(p, e);
+    case BATCH_SCHEDULE_DELETING:
+        return deleting(p, e);
+    case BATCH_SCHEDULE_DISABLED:
+    case BATCH_SCHEDULE_COMPLETED:
+        break;
+    }
+    return 0;
+}
+
+struct step {
+    struct batch_front *f;
+    int64_t id;
+};
+
+static int step_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct step *k = ctx;
+    struct arena a;
+    struct batch_schedule s;
+    arena_init(&a);
+    int rc = st_batch_schedule_by_id(st, &a, k->id, &s, e);
+    if (rc == 1) {
+        struct pass p = {.f = k->f, .a = &a, .s = &s, .now_us = wakes_wall(k->f->wakes)};
+        batch_times_read(s.doc, &p.times);
+        rc = load_last(&p, e) < 0 ? -1 : next_step(&p, e);
+    }
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static void schedule_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct step k = {f, id};
+    struct err e = {0};
+    wake_if_lost(f->wakes, WAKE_BATCH_SCHEDULE, id);
+    if (st_tx(f->st, "job schedule", step_in_tx, &k, &e) == 0)
+        return;
+    LOG_ERROR(f->log, "batch_schedule.reconcile_failed", LF_INT("schedule_id", id),
+              LF_STR("why", e.msg));
+    wake_at(f->wakes, WAKE_BATCH_SCHEDULE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+}
+
+void batch_schedule_changed(struct batch_front *f, int64_t id)
+{
+    wake_durable(f->wakes, WAKE_BATCH_SCHEDULE, id);
+}
+
+void batch_schedule_look(struct batch_front *f, int64_t id)
+{
+    wake(f->wakes, WAKE_BATCH_SCHEDULE, id);
+}
+
+void schedules_begin(struct batch_front *f)
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    wakes_handle(f->wakes, WAKE_BATCH_SCHEDULE, schedule_reconcile, f);
+    arena_init(&a);
+    if (st_batch_schedule_live_ids(f->st, &a, &ids, &n, &e) == 0)
+        for (size_t i = 0; i < n; i++)
+            wake(f->wakes, WAKE_BATCH_SCHEDULE, ids[i]);
+    else
+        LOG_ERROR(f->log, "batch_schedule.not_listed", LF_STR("why", e.msg));
+    arena_free(&a);
+}

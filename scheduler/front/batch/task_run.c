@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the core asks of runs of tasks, and tells of them. Everything here is inside the transaction
+ * that writes what it is about.
+ */
+#include "model/batch/job_states.h"
+#include "scheduler/front/batch/front_priv.h"
+#include "scheduler/front/batch/multi_instance.h"
+
+/* The task of a run, and its job. */
+struct owner {
+    struct batch_task t;
+    struct batch_job j;
+};
+
+static int owner_of(struct storage *st, struct arena *a, const struct run *r, struct owner *out,
+                    struct err *e)
+{
+    int rc = st_batch_task_by_id(st, a, r->owner_id, &out->t, e);
+    if (rc == 1)
+        rc = st_batch_job_by_id(st, a, out->t.job_id, &out->j, e);
+    if (rc == 0)
+        return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
+    return rc < 0 ? -1 : 0;
+}
+
+const char *task_run_name(const struct front *f, struct storage *st, struct arena *a,
+                          const struct run *r)
+{
+    struct batch_task t;
+    struct err e;
+    (void)f;
+    if (is_chore(r))
+        return chore_run_name(st, a, r);
+    if (st_batch_task_by_id(st, a, r->owner_id, &t, &e) != 1)
+        return "";
+    return arena_concat(a, t.job_name, "/", t.name);
+}
+
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static int contradicts(const struct run *r, const struct batch_task *t, struct err *e)
+{
+    return err_set(
+        e, ERR_STORAGE, NULL,
+        "The database is damaged: the state of task %s (%s) does not go with that of its "
+        "run %lld (%s); restore it from a backup.",
+        t->name, enum_to_name(batch_task_state_names, (int)t->state), (long long)r->id,
+        enum_to_name(run_state_names, (int)r->state));
+}
+
+static int move(struct storage *st, const struct run *r, const struct batch_task *t,
+                enum batch_task_event ev, struct st_batch_task_move m, struct err *e)
+{
+    m.id = t->id;
+    m.from = t->state;
+    m.to = batch_task_next(t->state, ev);
+    return m.to == 0 ? contradicts(r, t, e) : st_batch_task_move(st, &m, e);
+}
+
+static int start(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
+                 int64_t now_us, struct err *e)
+{
+    struct owner o;
+    struct allocation *parts;
+    size_t n;
+    bool held = false;
+    if (owner_of(st, a, r, &o, e) < 0 ||
+        st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0)
+        return -1;
+    if (o.j.prepares && n > 0 && chore_prepare(f, a, &o.j, parts[0].node_id, now_us, &held, e) < 0)
+        return -1;
+    const struct st_batch_task_move m = {.now_us = now_us,
+                                         .starts = !held,
+                                         .pool_name = o.j.pool_name,
+                                         .node_name = n > 0 ? parts[0].node_name : NULL};
+    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id); /* one waits less */
+    if (o.t.instances > 1 && team_begin(st, &o.t, parts, n, now_us, e) < 0)
+        return -1;
+    return move(st, r, &o.t, held ? BATCH_TASK_EV_PREPARE : BATCH_TASK_EV_START, m, e);
+}
+
+int task_run_started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                     struct err *e)
+{
+    struct arena a;
+    if (is_chore(r))
+        return 0;
+    arena_init(&a);
+    int rc = start((struct batch_front *)(uintptr_t)batch_self(f), st, &a, r, now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
+                     struct err *e)
+{
+    struct arena a;
+    struct owner o;
+    (void)f;
+    arena_init(&a);
+    int rc = owner_of(st, &a, r, &o, e);
+    if (rc == 0)
+        *held = o.t.state == BATCH_TASK_PREPARING;
+    arena_free(&a);
+    return rc;
+}
+
+int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e)
+{
+    (void)f, (void)st, (void)r, (void)now_us, (void)e;
+    return 0; /* clients are told of nothing between start and end */
+}
+
+int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
+                       const struct run_container *c, struct err *e)
+{
+    (void)f;
+    if (is_chore(r))
+        return st_batch_chore_contain(st, r->owner_id, c->id, e);
+    return c->rank > 0 ? st_batch_subtask_contain(st, r->owner_id, c->rank, c->id, e)
+                       : st_batch_task_contain(st, r->owner_id, c->id, e);
+}
+
+int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e)
+{
+    return task_run_prepared(f, st, r, now_us, e); /* a task that is being ended runs */
+}
+
+/* --- how it ended ---------------------------------------------------------------------------- */
+
+/* It waits for a node again, unless it never had one. */
+static int again(struct storage *st, const struct run *r, const struct batch_task *t, bool retried,
+                 int64_t now_us, struct err *e)
+{
+    const struct st_batch_task_move m = {
+        .now_us = now_us, .retried = retried, .requeued = !retried};
+    if (t->instances > 1 && st_batch_subtask_clear(st, t->id, e) < 0)
+        return -1;
+    return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
+}
+
+/* As its user wants; and a pool that is deleted gives back those of its tasks that have not ended,
+ * as their job may be given another one. */
+static bool goes_back(const struct batch_task *t, const struct run_end *end)
+{
+    if (t->fate == BATCH_FATE_REQUEUE)
+        return end->stopped || end->was_queued;
+    return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_CLUSTER_DELETED;
+}
+
+/* It was asked for while the task was being ended. Its end may have ended its job too. */
+static int reactivate(const struct batch_front *f, struct storage *st, const struct batch_task *t,
+                      int64_t now_us, struct err *e)
+{
+    struct batch_task row;
+    struct batch_job j;
+    struct arena a;
+    arena_init(&a);
+    int rc = st_batch_task_by_id(st, &a, t->id, &row, e);
+    if (rc > 0)
+        rc = st_batch_job_by_id(st, &a, row.job_id, &j, e);
+    if (rc > 0 && row.state == BATCH_TASK_COMPLETED && j.state < BATCH_JOB_TERMINATING)
+        rc = batch_task_reactivate((struct batch_front *)(uintptr_t)f, &row, now_us, e);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
+                  const struct run *r, const struct run_end *end, struct err *e)
+{
+    struct owner o;
+    if (owner_of(st, a, r, &o, e) < 0)
+        return -1;
+    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id);
+    wake_durable(f->wakes, WAKE_BATCH_JOB, o.j.id);
+    if (o.t.fate == BATCH_FATE_DELETE)
+        return 0; /* it goes as soon as its run does */
+    if (goes_back(&o.t, end))
+        return again(st, r, &o.t, false, end->now_us, e);
+    if (task_complete(f, st, &o.t, end, e) < 0 || team_end(st, &o.t, end, e) < 0)
+        return -1;
+    return o.t.fate == BATCH_FATE_AGAIN && end->why ? reactivate(f, st, &o.t, end->now_us, e) : 0;
+}
+
+int task_run_ended(const struct front *f, struct storage *st, const struct run *r,
+                   const struct run_end *end, struct err *e)
+{
+    struct arena a;
+    if (is_chore(r))
+        return chore_run_ended(batch_self(f), st, r, end, e);
+    arena_init(&a);
+    int rc = end_of(batch_self(f), st, &a, r, end, e);
+    arena_free(&a);
+    return rc;
+}
+
+int task_run_requeued(const struct front *f, struct storage *st, const struct run *r,
+                      const char *why, int64_t now_us, struct err *e)
+{
+    struct arena a;
+    struct owner o;
+    struct run now;
+    (void)why;
+    if (is_chore(r))
+        return chore_run_requeued(batch_self(f), st, r, now_us, e);
+    arena_init(&a);
+    int rc = owner_of(st, &a, r, &o, e);
+    if (rc == 0 && (rc = st_run_by_id(st, &a, r->id, &now, e)) >= 0)
+        rc = again(st, r, &o.t, rc == 1 && now.retried > r->retried, now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+static int forget(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
+                  struct err *e)
+{
+    struct batch_task t;
+    int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
+    if (rc < 0 || st_runs_remove(st, RES_BATCH_TASK, r->owner_id, e) < 0)
+        return -1;
+    if (rc == 0)
+        return 0;
+    wake_durable(f->wakes, WAKE_BATCH_JOB, t.job_id);
+    wake_if_lost(f->wakes, WAKE_RUN, r->id);
+    if (t.fate == BATCH_FATE_DELETE) {
+        litter_wake(f);
+        return task_remove(st, &t, e);
+    }
+    if (t.fate != BATCH_FATE_OWN && st_batch_task_set_fate(st, t.id, BATCH_FATE_OWN, e) < 0)
+        return -1;
+    return st_batch_task_feed(st, t.id, false, e);
+}
+
+int task_run_may_forget(const struct front *f, struct storage *st, const struct run *r,
+                        int64_t now_us, struct err *e)
+{
+    struct arena a;
+    (void)now_us;
+    if (is_chore(r))
+        return chore_run_may_forget(batch_self(f), st, r, e);
+    arena_init(&a);
+    int rc = forget((struct batch_front *)(uintptr_t)batch_self(f), st, &a, r, e);
+    arena_free(&a);
+    return rc;
+}

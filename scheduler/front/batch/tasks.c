@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What users do with tasks.
+ */
+#include "model/batch/job_states.h"
+#include "scheduler/front/batch/front_priv.h"
+
+int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets,
+                   const struct batch_waits *w, struct err *e)
+{
+    if (st_batch_task_insert(st, t, secrets, &t->id, e) < 0)
+        return -1;
+    for (size_t i = 0; i < w->n_names; i++)
+        if (st_batch_wait_add(st, t, w->names[i], e) < 0)
+            return -1;
+    for (size_t i = 0; i < w->n_ranges; i++)
+        if (st_batch_wait_add_range(st, t, w->ranges[i].low, w->ranges[i].high, e) < 0)
+            return -1;
+    return w->n_names + w->n_ranges > 0 ? st_batch_wait_count(st, t->id, e) : 0;
+}
+
+/* Ends the task's run, if it has one; task_run_ended() hears of it, for one that waits at once. */
+int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
+              struct err *e)
+{
+    struct arena a;
+    struct run r = {.id = 0};
+    arena_init(&a);
+    int rc = st_batch_task_set_fate(f->st, t->id, fate, e);
+    if (rc == 0)
+        rc = st_run_of(f->st, &a, RES_BATCH_TASK, t->id, 0, &r, e);
+    if (rc == 1)
+        rc = runs_terminate(sched_runs(f->sched), r.id, e);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static const struct failure user_ended = {.code = FAIL_JOB_TERMINATED, .exit_code = -1};
+
+int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
+                         struct err *e)
+{
+    if (t->fed)
+        return task_stop(f, t, BATCH_FATE_TERMINATE, e);
+    const struct run_end end = {
+        .was_queued = true, .stopped = true, .why = &user_ended, .now_us = now_us};
+    if (task_complete(f, f->st, t, &end, e) < 0)
+        return -1;
+    batch_job_changed(f, t->job_id);
+    return 0;
+}
+
+/* What is on its node goes too. */
+int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    int rc = litter_of_task(st, &a, t, e);
+    if (rc == 0)
+        rc = st_batch_task_remove(st, t->id, e);
+    arena_free(&a);
+    return rc;
+}
+
+int batch_task_delete(struct batch_front *f, const struct batch_task *t, int64_t now_us,
+                      struct err *e)
+{
+    (void)now_us;
+    if (t->fed)
+        return task_stop(f, t, BATCH_FATE_DELETE, e);
+    if (task_remove(f->st, t, e) < 0)
+        return -1;
+    litter_wake(f);
+    batch_job_changed(f, t->job_id);
+    return 0;
+}
+
+bool batch_task_is_ending(const struct batch_task *t)
+{
+    return t->state != BATCH_TASK_COMPLETED &&
+           (t->fate == BATCH_FATE_TERMINATE || t->fate == BATCH_FATE_AGAIN);
+}
+
+int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
+                          struct err *e)
+{
+    if (batch_task_is_ending(t))
+        return st_batch_task_set_fate(f->st, t->id, BATCH_FATE_AGAIN, e);
+    const struct st_batch_task_move m = {.id = t->id,
+                                         .from = t->state,
+                                         .to = batch_task_next(t->state, BATCH_TASK_EV_REACTIVATE),
+                                         .now_us = now_us,
+                                         .by_user = true};
+    if (st_batch_task_move(f->st, &m, e) < 0)
+        return -1;
+    batch_job_changed(f, t->job_id);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of Batch AI's front share: the operations of struct front_ops that are not in
+ * batchai.c, and what each does by itself.
+ */
+#ifndef SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
+#define SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
+
+#include "lib/timefmt.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/front/batchai/batchai.h"
+#include "scheduler/run/runs.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/paced.h"
+#include "scheduler/wake/wake.h"
+#include "storage/storage.h"
+
+static inline const struct batchai_front *front_self(const struct front *f)
+{
+    return (const struct batchai_front *)f;
+}
+
+static inline struct batchai_front *front_self_rw(struct front *f)
+{
+    return (struct batchai_front *)f;
+}
+
+/* Whether no exit code is made up for the job of this run: batchai_front.strict, or a test. */
+static inline bool front_is_strict(const struct front *f, const struct run *r)
+{
+    return front_self(f)->strict || wakes_pace_is_on(front_self(f)->wakes, r->pool_id);
+}
+
+/* --- deletion.c ------------------------------------------------------------------------------ */
+void deletions_begin(struct batchai_front *f);
+void may_remove(struct front *f);
+bool removes_runs(const struct front *f);
+
+/* --- dependents.c ---------------------------------------------------------------------------- */
+/* The job is about to end or to be removed: wakes the pools of those that wait for it. */
+int dependents_wake(const struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
+/* It ends: those that wait for that are let go, or marked to fail. */
+int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
+                      const struct run_end *end, struct err *e) MUST_CHECK;
+
+/* --- array.c: what becomes of one run of many ------------------------------------------------- */
+/* An event of a job whose state stays. */
+int front_tell_job(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
+                   struct err *e) MUST_CHECK;
+int array_started(struct storage *st, const struct run *r, int64_t now_us,
+                  struct err *e) MUST_CHECK;
+int array_stopping(struct storage *st, const struct run *r, int64_t now_us,
+                   struct err *e) MUST_CHECK;
+int array_requeued(struct storage *st, const struct run *r, const char *why, int64_t now_us,
+                   struct err *e) MUST_CHECK;
+int array_ended(const struct front *f, struct storage *st, const struct run *r,
+                const struct run_end *end, struct err *e) MUST_CHECK;
+/* Adds what its processes are told of the array, and the names of its files. */
+void array_spec(struct arena *a, const struct run *r, struct job_spec *s);
+
+/* --- operations.c ---------------------------------------------------------------------------- */
+void operations_begin(struct batchai_front *f);
+
+/* --- too_large.c ----------------------------------------------------------------------------- */
+void too_large(const struct front *f, struct storage *st, const struct pool *p,
+               const struct run *r);
+void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
+                  const struct run *r);
+void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
+            const struct pool_nodes *have);
+
+/* --- file_server.c --------------------------------------------------------------------------- */
+int file_server_find(const struct front *f, struct storage *st, struct arena *a, const char *id,
+                     struct file_server **out, struct err *e);
+int file_server_made(const struct front *f, struct storage *st, int64_t id,
+                     const struct failure *why, int64_t now_us, struct err *e);
+
+/* --- secrets.c ------------------------------------------------------------------------------- */
+int secret_read(const struct front *f, struct storage *st, struct arena *a,
+                const struct secret_wish *w, struct secret_answer *out, struct err *e);
+
+#endif

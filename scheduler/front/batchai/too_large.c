@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tells users of a job whose cluster is too small for it as it is scaled now, or cannot get the
+ * nodes: in the log, and in the job's own log if that is on a share of ours. The job has no
+ * directory on a node yet.
+ */
+#include <stdlib.h>
+
+#include "model/capacity.h"
+#include "model/job_output.h"
+#include "scheduler/front/batchai/front_priv.h"
+#include "scheduler/plan.h"
+
+struct note {
+    const struct batchai_front *front; /* with a reference to its wakes */
+    int64_t owner_id;
+    char *name, *why;
+    char *text;                /* the line */
+    char *path;                /* of the run's log below the share; NULL: it is on none */
+    struct mount_volume share; /* texts are ours */
+};
+
+static void note_free(struct note *n)
+{
+    struct wakes *wakes = n->front->wakes;
+    free(n->name);
+    free(n->why);
+    free(n->text);
+    free((char *)n->share.account);
+    free((char *)n->share.share);
+    free(n->path);
+    free(n);
+    wakes_unref(wakes); /* may free the front */
+}
+
+static void on_written(void *ctx, const struct err *why)
+{
+    struct note *n = ctx;
+    if (why)
+        LOG_INFO(n->front->log, "job.log_not_written", LF_STR("job", n->name),
+                 LF_STR("share", n->share.share), LF_STR("why", why->msg));
+    note_free(n);
+}
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct note *n = ctx;
+    if (!why)
+        LOG_INFO(n->front->log, "job.waits", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
+                 LF_STR("why", n->why));
+    if (why || !n->path || wakes_stopping(n->front->wakes)) {
+        note_free(n);
+        return;
+    }
+    fleet_append_to_share(sched_fleet(n->front->sched), &n->share, n->path, n->text, on_written, n);
+}
+
+/* Finds the run's log, if it is on a share. */
+static void find_log(struct note *n, struct arena *a, const struct run *r)
+{
+    struct job_spec spec;
+    struct err e;
+    const char *rest = "";
+    const struct front *f = &n->front->front;
+    if (f->ops->load(f, n->front->st, a, r, false, &spec, &e) != 0)
+        return;
+    const struct mount_volume *v =
+        mount_resolve(a, f->words, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
+    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+        return;
+    n->share = (struct mount_volume){
+        .kind = v->kind, .account = xstrdup(v->account), .share = xstrdup(v->share)};
+    n->path =
+        xstrdup(arena_printf(a, "%s%s%s/%s", rest, *rest ? "/" : "",
+                             job_output_at(a, &spec, 0).below, front_log_name(f->words, a, NULL)));
+}
+
+static void tell(const struct front *f, struct storage *st, const struct run *r, const char *why)
+{
+    const struct batchai_front *bf = front_self(f);
+    char now[TIMEFMT_SIZE];
+    struct arena a;
+    arena_init(&a);
+    timefmt_fixed(wakes_wall(bf->wakes), now);
+    struct note *n = xcalloc(1, sizeof *n);
+    n->front = bf;
+    n->owner_id = r->owner_id;
+    n->name = xstrdup(f->ops->run_name(f, st, &a, r));
+    n->why = xstrdup(why);
+    n->text = xstrdup(arena_printf(&a, "%s job %s waits: %s\n", now, n->name, n->why));
+    find_log(n, &a, r);
+    wakes_ref(bf->wakes);
+    st_when_durable(st, on_durable, n);
+    arena_free(&a);
+}
+
+void too_large(const struct front *f, struct storage *st, const struct pool *p, const struct run *r)
+{
+    struct arena a;
+    arena_init(&a);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %d nodes, and cluster %s is scaled to %d; other jobs go ahead of "
+                      "it until the cluster is resized",
+                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false),
+                      plan_largest(&p->scale)));
+    arena_free(&a);
+}
+
+void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
+                  const struct run *r)
+{
+    struct arena a;
+    arena_init(&a);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %s of each node, and no node of cluster %s has as much; other jobs "
+                      "go ahead of it until one has",
+                      capacity_text(&a, &r->need), f->ops->pool_name(f, st, &a, p->id, false)));
+    arena_free(&a);
+}
+
+void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
+            const struct pool_nodes *have)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *no_use =
+        have->no_use == 0 ? "" : arena_printf(&a, ", %d cannot be used", have->no_use);
+    const char *missing =
+        have->missing == 0 ? "" : arena_printf(&a, ", %d cannot be had", have->missing);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %d nodes, and cluster %s has %d for jobs now%s%s; its errors say "
+                      "why, and the jobs behind this one wait too",
+                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false), have->usable, no_use,
+                      missing));
+    arena_free(&a);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting runs that want more nodes than their pool has. A run that wants more than the pool is
+ * scaled to stands aside until it is resized (plan.h); the front is told of it once for each size
+ * of the pool. A run that wants no more than that, but more than can be had now, holds up all
+ * behind it; the front is told once for each number of nodes.
+ */
+#include "scheduler/unplaceable.h"
+
+#include <assert.h>
+
+#include "model/capacity.h"
+#include "scheduler/plan.h"
+
+/* How many runs are told of for one size of a pool. Nobody reads more, and somebody who puts
+ * thousands into a pool that is not scaled up yet need not wait for that many files. */
+#define TOLD_MOST 64
+
+static void tell(struct sched *s, const struct pool *p, const struct run *r)
+{
+    const struct front *f = front_of(&s->fronts, p->kind);
+    f->ops->too_large(f, s->st, p, r);
+}
+
+/* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
+ * told. The values of told_blocked: how many nodes could be had, and which run was told. */
+static int64_t told(int largest, size_t n)
+{
+    assert(largest >= 0);
+    return ((int64_t)n << 32) | ((int64_t)largest + 1);
+}
+
+static bool is_told(const struct sched *s, int64_t pool, int largest, size_t *n)
+{
+    int64_t was = id_map_number(&s->told_sizes, pool);
+    *n = (size_t)(was >> 32);
+    return (was & UINT32_MAX) == (int64_t)largest + 1;
+}
+
+int oversized_look(struct sched *s, struct arena *a, const struct pool *p, struct err *e)
+{
+    int largest = plan_largest(&p->scale);
+    struct run *runs;
+    size_t n;
+    if (is_told(s, p->id, largest, &n))
+        return 0;
+    if (st_run_oversized(s->st, a, p->id, largest, TOLD_MOST, &runs, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        tell(s, p, &runs[i]);
+    id_map_put_number(&s->told_sizes, p->id, told(largest, n));
+    return 0;
+}
+
+int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
+                     const struct pool_nodes *have, struct err *e)
+{
+    int largest = plan_largest(&p->scale);
+    struct run *first;
+    size_t n;
+    if (have->no_use + have->missing == 0 || have->usable >= largest)
+        return 0;
+    if (st_run_queue(s->st, a, p->id, largest, 1, &first, &n, e) != 0)
+        return -1;
+    if (n == 0 || first->nodes <= have->usable)
+        return 0;
+    int64_t now = told(have->usable, (size_t)first->id);
+    if (id_map_number(&s->told_blocked, p->id) == now)
+        return 0;
+    id_map_put_number(&s->told_blocked, p->id, now);
+    const struct front *f = front_of(&s->fronts, p->kind);
+    f->ops->blocks(f, s->st, p, first, have);
+    return 0;
+}
+
+static bool fits_some(const struct run *r, const struct node *nodes, size_t n_nodes)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        if (capacity_fits(&nodes[i].has, &r->need))
+            return true;
+    return false;
+}
+
+static bool some_are_known(const struct node *nodes, size_t n_nodes)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        if (nodes[i].state == NODE_IDLE)
+            return true;
+    return false;
+}
+
+int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
+                    const struct node *nodes, size_t n_nodes, struct err *e)
+{
+    const struct front *f = front_of(&s->fronts, p->kind);
+    struct run *runs;
+    size_t n;
+    int64_t last = id_map_number(&s->told_parts, p->id);
+    if (!some_are_known(nodes, n_nodes))
+        return 0;
+    if (st_run_parts_after(s->st, a, p->id, last, TOLD_MOST, &runs, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!fits_some(&runs[i], nodes, n_nodes))
+            f->ops->fits_no_node(f, s->st, p, &runs[i]);
+    if (n > 0)
+        id_map_put_number(&s->told_parts, p->id, runs[n - 1].id);
+    return 0;
+}
+
+void oversized_forget(struct sched *s, int64_t pool_id)
+{
+    id_map_remove(&s->told_parts, pool_id);
+    id_map_remove(&s->told_sizes, pool_id);
+    id_map_remove(&s->told_blocked, pool_id);
+}
+
+static int tell_of(struct sched *s, struct arena *a, int64_t pool_id, enum resource_kind owner,
+                   int64_t owner_id, struct err *e)
+{
+    struct run r;
+    struct pool p;
+    int rc = st_run_of(s->st, a, owner, owner_id, 0, &r, e);
+    if (rc == 1)
+        rc = st_pool_by_id(s->st, a, pool_id, &p, e);
+    if (rc == 1)
+        tell(s, &p, &r);
+    return rc;
+}
+
+void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
+                      enum resource_kind owner, int64_t owner_id, int nodes)
+{
+    struct arena a;
+    struct err e = {0};
+    int largest = plan_largest(scale);
+    size_t n = 0;
+    bool known = is_told(s, pool_id, largest, &n);
+    wake(s->wakes, WAKE_POOL, pool_id);
+    if (nodes <= largest || (known && n >= TOLD_MOST))
+        return;
+    arena_init(&a);
+    if (tell_of(s, &a, pool_id, owner, owner_id, &e) < 0)
+        LOG_ERROR(s->log, "run.not_read", LF_INT("owner_id", owner_id), LF_STR("why", e.msg));
+    else if (known)
+        id_map_put_number(&s->told_sizes, pool_id, told(largest, n + 1));
+    arena_free(&a);
+}

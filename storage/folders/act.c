@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "storage/folders/act_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+
+void act_close(struct act *a)
+{
+    if (a->fd >= 0)
+        close(a->fd);
+    a->fd = -1;
+}
+
+bool act_is_for_worker(struct act *a, uint64_t bytes)
+{
+    a->more = job_is_for_worker(&a->job, bytes);
+    if (a->more)
+        act_close(a);
+    return a->more;
+}
+
+bool act_step(struct job *job)
+{
+    struct act *a = (struct act *)(void *)job;
+    bool is_good = (!a->path || place_is_good(a->path)) && (!a->to || place_is_good(a->to));
+    a->more = false;
+    a->r.fault = is_good ? a->run(a) : FILE_BAD_NAME;
+    a->error = errno;
+    if (a->r.fault)
+        a->more = false;
+    if (!a->more)
+        act_close(a);
+    return a->more;
+}
+
+void act_tell(struct job *job, const struct err *why)
+{
+    struct act *a = (struct act *)(void *)job;
+    struct file_result failed = {.fault = FILE_UNAVAILABLE};
+    struct err e;
+    if (!why && a->r.fault) {
+        failed.fault = a->r.fault;
+        if (a->r.fault == FILE_FULL)
+            job_says_full(job, a->path);
+        fault_say(&e, a->r.fault, a->error);
+        why = &e;
+    }
+    a->cb(a->ctx, why, why ? &failed : &a->r);
+}
+
+void act_free(struct act *a)
+{
+    if (a->fd >= 0)
+        close_later(a->job.share, a->fd);
+    free(a->share);
+    free(a->path);
+    free(a->to);
+    free(a->from_share);
+    free(a->bytes);
+    free(a->r.range);
+    free(a);
+}
+
+static void act_destroy(struct job *job)
+{
+    act_free((struct act *)(void *)job);
+}
+
+static const struct job_kind act_kind = {
+    .step = act_step, .tell = act_tell, .destroy = act_destroy, .is_quick = true};
+
+void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx)
+{
+    a->job.kind = kind;
+    a->run = run;
+    a->fd = -1;
+    a->cb = cb;
+    a->ctx = ctx;
+}
+
+struct act *act_new(struct files *f, act_fn run, const struct file_place *at, files_changed cb,
+                    void *ctx)
+{
+    struct act *a = xcalloc(1, sizeof *a);
+    act_init(a, &act_kind, run, cb, ctx);
+    a->share = xstrdup(at->share);
+    a->path = xstrdup(at->path);
+    a->sync = files_sync(f);
+    a->time_ns = files_time_ns(f);
+    return a;
+}
+
+void act_begin(struct files *f, struct act *a)
+{
+    job_begin(f, a->share, &a->job);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines of the daemon's own in files of shares.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "storage/folders/files_priv.h"
+#include "storage/folders/place_priv.h"
+
+struct append_job {
+    struct job job;
+    char *folder, *path, *text;
+    int64_t time_ns;
+    int error;
+    files_done cb;
+    void *ctx;
+};
+
+static int open_log(const struct append_job *j)
+{
+    char *path = xstrdup(j->path), *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : j->path;
+    if (slash)
+        *slash = '\0';
+    const struct new_directory how = {.mode = 0777, .time_ns = j->time_ns};
+    int dir = place_make_directories(j->folder, slash ? path : "", &how, false);
+    int fd = dir < 0
+                 ? -1
+                 : openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int error = errno;
+    if (dir >= 0)
+        close(dir);
+    free(path);
+    errno = error;
+    return fd;
+}
+
+static bool append_step(struct job *job)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    int fd = open_log(j);
+    if (fd < 0 || fchmod(fd, 0666) < 0 || fs_write_all(fd, j->text, strlen(j->text)) < 0)
+        j->error = errno;
+    if (fd >= 0) {
+        place_set_time(fd, j->time_ns);
+        close(fd);
+    }
+    return false;
+}
+
+static void append_tell(struct job *job, const struct err *why)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    struct err e;
+    if (!why && j->error) {
+        file_error(&e, j->error);
+        why = &e;
+    }
+    j->cb(j->ctx, why);
+}
+
+static void append_destroy(struct job *job)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    free(j->folder);
+    free(j->path);
+    free(j->text);
+    free(j);
+}
+
+static const struct job_kind append_kind = {append_step, append_tell, append_destroy,
+                                            .is_own = true};
+
+void files_append(struct files *f, const struct file_place *at, const char *text, files_done cb,
+                  void *ctx)
+{
+    struct append_job *j = xcalloc(1, sizeof *j);
+    *j = (struct append_job){.job.kind = &append_kind,
+                             .folder = xstrdup(at->share),
+                             .path = xstrdup(at->path),
+                             .text = xstrdup(text),
+                             .time_ns = files_time_ns(f),
+                             .cb = cb,
+                             .ctx = ctx};
+    job_begin(f, at->share, &j->job);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which folders are in a file system in memory, where no call hangs: those below one folder, as
+ * long as nothing is mounted on them, above them or in them.
+ */
+#ifndef STORAGE_FOLDERS_IN_MEMORY_H
+#define STORAGE_FOLDERS_IN_MEMORY_H
+
+#include <stdbool.h>
+
+struct in_memory;
+
+/* NULL: the folder's file system is not in memory. The caller closes it. */
+struct in_memory *in_memory_open(const char *folder);
+void in_memory_close(struct in_memory *m); /* NULL too */
+/* As of in_memory_changed(). `m` NULL: none is. */
+bool in_memory_has(const struct in_memory *m, const char *folder);
+/* Whether anything was mounted or unmounted since this was asked last: a system call of a
+ * microsecond. */
+bool in_memory_changed(struct in_memory *m);
+
+#endif

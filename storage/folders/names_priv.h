@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of a directory in the order of bytes: the first so many of those that are offered.
+ */
+#ifndef STORAGE_FOLDERS_NAMES_PRIV_H
+#define STORAGE_FOLDERS_NAMES_PRIV_H
+
+#include <dirent.h>
+
+#include "storage/folders/walk.h"
+
+struct name {
+    char *text;
+    unsigned char type; /* DT_... */
+};
+
+struct names {
+    struct name *at;
+    size_t n, max;
+    bool is_cut; /* there are more */
+};
+
+void names_offer(struct names *names, const char *text, unsigned char type);
+/* Orders them; none may be offered any more. */
+void names_end(struct names *names);
+/* Empties it; `max` stays. */
+void names_clear(struct names *names);
+
+/* The next entry that a list may show, with its type, which is DT_REG, DT_DIR or DT_LNK. False: the
+ * end. Adds to *left_out. errno is 0 at a good end. */
+bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_out);
+
+/* Closes a directory that may be open between steps, on a worker of the share. */
+struct share;
+void close_directory_later(struct share *s, DIR *dir);
+
+/* Adds one; its name is copied. */
+struct file_item *item_add(struct file_items *items, const char *name);
+
+/* Tells what was found. */
+struct paging {
+    enum file_fault fault;
+    int error; /* errno */
+    struct file_items found;
+    files_paged cb;
+    void *ctx;
+};
+void paging_tell(struct paging *p, const struct err *why);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs that wait for a share's worker, and how each ends: told once, then destroyed.
+ */
+#include <assert.h>
+
+#include "storage/folders/share_priv.h"
+
+/* How long the log is silent about a full disk once it has told of it. */
+#define SAY_FULL_US 10000000
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+void job_tell(struct job *job, const struct err *why)
+{
+    if (job->told)
+        return;
+    job->told = true;
+    job->kind->tell(job, why);
+}
+
+void job_end(struct job *job, const struct err *why)
+{
+    assert(!job->has_worker);
+    job_tell(job, why);
+    job->kind->destroy(job);
+}
+
+/* Each request that finds the disk full is answered so; the log has a line every few seconds. */
+void job_says_full(const struct job *job, const char *path)
+{
+    struct share *s = job->share;
+    int64_t now_us = loop_mono_us(s->files->loop);
+    if (s->full_said_us && now_us - s->full_said_us < SAY_FULL_US)
+        return;
+    s->full_said_us = now_us;
+    LOG_WARN(s->files->log, "share.disk_full", LF_STR("folder", s->folder), LF_STR("path", path));
+}
+
+void job_forget(struct job *job)
+{
+    job->told = true;
+}
+
+void say_unavailable(struct err *e, const struct files *f)
+{
+    if (f->stopping)
+        err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is stopping; try again when it is back");
+    else
+        err_set(e, ERR_UNAVAILABLE, NULL,
+                "the share does not answer: calls on its files have taken more than %d s; try "
+                "again in a moment",
+                FILES_HUNG_US / 1000000);
+}
+
+/* --- a share's queue -------------------------------------------------------------------------- */
+
+bool job_is_clients(const struct job *job)
+{
+    return !job->kind->is_own && !job->kind->is_begun;
+}
+
+void queue_add(struct share *s, struct job *job)
+{
+    assert(job->share == s && !job->has_worker);
+    job->next = NULL;
+    *s->queue_end = job;
+    s->queue_end = &job->next;
+    s->queued++;
+    s->waiting += job_is_clients(job);
+}
+
+bool is_kept_apart(const struct share *s, const struct job *job)
+{
+    for (int i = 0; i < FILES_WORKERS; i++) {
+        const struct job *other = s->worker[i].job;
+        if (other && other->reach && job->reach && other->reach != job->reach)
+            return true;
+    }
+    return false;
+}
+
+struct job *queue_take(struct share *s, struct job **at)
+{
+    struct job *job = *at;
+    assert(s->queued > 0);
+    *at = job->next;
+    if (!*at)
+        s->queue_end = at;
+    s->queued--;
+    s->waiting -= job_is_clients(job);
+    return job;
+}
+
+bool job_withdraw(struct job *job)
+{
+    struct share *s = job->share;
+    struct job **at = s ? &s->queue : NULL;
+    while (at && *at && *at != job)
+        at = &(*at)->next;
+    if (!at || !*at)
+        return false;
+    queue_take(s, at);
+    job->kind->destroy(job);
+    return true;
+}
+
+void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
+{
+    struct err why;
+    struct job *ended = NULL, **end = &ended;
+    say_unavailable(&why, s->files);
+    for (struct job **at = &s->queue; *at;) {
+        if (!chosen(*at)) {
+            at = &(*at)->next;
+            continue;
+        }
+        *end = queue_take(s, at);
+        end = &(*end)->next;
+        *end = NULL;
+    }
+    while (ended) { /* callbacks may ask for more */
+        struct job *job = ended;
+        ended = job->next;
+        s->files->counts.refused += job_is_clients(job) && !s->files->stopping;
+        job_end(job, &why);
+    }
+}

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares, their workers and queues; hung shares; the end.
+ *
+ *   job_begin() -> queue -> worker: step() -> [queue, while there is more] -> tell() -> destroy()
+ *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
+ *
+ * Of a share in memory, where no call hangs, quick jobs are done in the loop's next turn instead: a
+ * worker costs several times as much as what it does. One that finds that it would free much is
+ * repeated by a worker.
+ *
+ * A job whose end was told while a worker was in it is destroyed when the worker comes back.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "storage/folders/change.h"
+#include "storage/folders/in_memory.h"
+#include "storage/folders/share_priv.h"
+
+/* How many shares may have workers at once: each may cost FILES_WORKERS threads that hang. High
+ * enough that one server whose shares all hang leaves room for the shares of others. */
+#define SHARES_MAX 256
+/* Clients' jobs that wait for a worker of one share. */
+#define WAITING_MAX 1024
+/* Workers of a share that has nothing to do are kept for so long. */
+#define IDLE_US 5000000
+/* Of all open files, in memory: two pieces of each. */
+#define IN_MEMORY_MAX (64 * 1024 * 1024)
+/* How long quick work may keep the loop at a time. */
+#define PROMPT_US 5000
+/* A loop that comes so late had no turn, nor heard of workers that came back. */
+#define LATE_US 500000
+/* How long work that is under way may still take when the daemon stops. */
+#define STOP_US 2000000
+
+static void share_pump(struct share *s);
+static void files_stop_step(struct files *f);
+
+static void say_queue_full(struct err *e, const struct share *s)
+{
+    err_set(e, ERR_UNAVAILABLE, NULL,
+            "%zu requests wait for files of this share already, as many as may; try again in a "
+            "moment",
+            s->waiting);
+}
+
+static void say_crowded(struct err *e, const struct files *f)
+{
+    struct files_counts now;
+    files_count(f, &now);
+    err_set(e, ERR_UNAVAILABLE, NULL,
+            "files of %zu other shares are being worked on, as many as may at once, and %zu of "
+            "these shares do not answer; try again in a moment",
+            now.shares, now.hung);
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+static int busy_workers(const struct share *s)
+{
+    int n = 0;
+    for (int i = 0; i < FILES_WORKERS; i++)
+        n += s->worker[i].job != NULL;
+    return n;
+}
+
+static bool is_idle(const struct share *s)
+{
+    return busy_workers(s) == 0 && !s->queue;
+}
+
+static void share_remove(struct share *s)
+{
+    assert(!s->queue && !s->lane); /* workers that hang have it no more: see files_priv.h */
+    for (struct share **at = &s->files->shares; *at; at = &(*at)->next)
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    loop_timer_destroy(s->timer);
+    free(s->folder);
+    free(s);
+}
+
+static void on_lane_closed(void *ctx)
+{
+    struct files *f = ctx;
+    f->closing--;
+    files_stop_step(f);
+}
+
+static void workers_go(struct share *s)
+{
+    if (!s->lane)
+        return;
+    s->files->closing++;
+    loop_lane_close(s->lane, LOOP_LANE_DROP, 0, on_lane_closed, s->files);
+    s->lane = NULL;
+}
+
+static void share_close(struct share *s)
+{
+    workers_go(s);
+    share_remove(s);
+}
+
+/* The share has nothing to do. Open files still need it, but no workers. */
+static void share_rest(struct share *s)
+{
+    assert(is_idle(s));
+    if (s->holds == 0)
+        share_close(s);
+    else
+        workers_go(s);
+}
+
+/* The instant at which even the worker that became busy last has been busy for too long; 0: one is
+ * free. */
+static int64_t hung_at(const struct share *s)
+{
+    int64_t last = 0;
+    for (int i = 0; i < FILES_WORKERS; i++) {
+        if (!s->worker[i].job)
+            return 0;
+        if (s->worker[i].since_us > last)
+            last = s->worker[i].since_us;
+    }
+    return last + FILES_HUNG_US;
+}
+
+static void share_watch(struct share *s)
+{
+    int64_t at = hung_at(s);
+    if (at && !s->hung)
+        loop_timer_start(s->timer, at);
+    else if (is_idle(s) && (s->lane || s->holds == 0))
+        loop_timer_start(s->timer, loop_mono_us(s->files->loop) + IDLE_US);
+    else
+        loop_timer_stop(s->timer);
+}
+
+static void on_timer(void *ctx)
+{
+    struct share *s = ctx;
+    int64_t at = hung_at(s), now = loop_mono_us(s->files->loop);
+    for (int i = 0; at && now - at > LATE_US && i < FILES_WORKERS; i++)
+        s->worker[i].since_us = now;
+    at = hung_at(s);
+    if (at && at <= now) {
+        s->hung = true;
+        LOG_WARN(s->files->log, "share.hung", LF_STR("folder", s->folder),
+                 LF_INT("waiting", s->queued), LF_INT("seconds", FILES_HUNG_US / 1000000));
+        queue_refuse(s, job_is_clients);
+        return;
+    }
+    if (is_idle(s))
+        share_rest(s);
+    else
+        share_watch(s);
+}
+
+/* Something may have been mounted over a share in use. */
+static void look_at_mounts(struct files *f)
+{
+    if (!f->memory || !in_memory_changed(f->memory))
+        return;
+    for (struct share *s = f->shares; s; s = s->next)
+        s->in_memory = in_memory_has(f->memory, s->folder);
+}
+
+static struct share *share_new(struct files *f, const char *folder)
+{
+    struct share *s = xcalloc(1, sizeof *s);
+    look_at_mounts(f);
+    s->files = f;
+    s->folder = xstrdup(folder);
+    s->in_memory = in_memory_has(f->memory, folder);
+    s->timer = loop_timer_create(f->loop, on_timer, s);
+    s->queue_end = &s->queue;
+    s->next = f->shares;
+    f->shares = s;
+    return s;
+}
+
+/* May one more have workers? One that has nothing to do gives up its own. */
+static bool has_room(struct files *f)
+{
+    struct share *idle = NULL;
+    size_t n = 0;
+    for (struct share *s = f->shares; s; s = s->next) {
+        n += s->lane != NULL;
+        if (s->lane && is_idle(s))
+            idle = s;
+    }
+    if (n < SHARES_MAX)
+        return true;
+    if (!idle || f->walking)
+        return false;
+    share_rest(idle);
+    return true;
+}
+
+static struct share *share_find(struct files *f, const char *folder)
+{
+    for (struct share *s = f->shares; s; s = s->next)
+        if (strcmp(s->folder, folder) == 0)
+            return s;
+    return NULL;
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void on_worker(void *ctx)
+{
+    struct job *job = ctx;
+    job->more = job->kind->step(job);
+}
+
+static void worker_free(struct share *s, const struct job *job)
+{
+    int i = 0;
+    while (i < FILES_WORKERS && s->worker[i].job != job)
+        i++;
+    assert(i < FILES_WORKERS);
+    s->worker[i].job = NULL;
+    if (!s->hung)
+        return;
+    s->hung = false;
+    LOG_INFO(s->files->log, "share.answers", LF_STR("folder", s->folder));
+}
+
+static void on_worker_back(void *ctx, enum loop_work_end how)
+{
+    struct job *job = ctx;
+    struct share *s = job->share;
+    struct files *f = s->files;
+    struct err why;
+    job->has_worker = false;
+    worker_free(s, job);
+    job->reach = job->lets_go ? REACHES_NO_BYTES : job->reach;
+    s->holds++; /* callbacks may ask for other shares, for which one with nothing to do makes room
+                 */
+    f->counts.done += how == LOOP_WORK_DONE && !job->more;
+    if (how == LOOP_WORK_DROPPED) {
+        say_unavailable(&why, f);
+        job_end(job, &why);
+    } else if (job->more && !job->told) {
+        queue_add(s, job);
+    } else {
+        job_end(job, NULL);
+    }
+    s->holds--;
+    share_pump(s);
+    files_stop_step(f);
+}
+
+static bool is_prompt(const struct job *job)
+{
+    return job->share->in_memory && job->kind->is_quick && !job->slow;
+}
+
+/* The first that may have a worker, or the loop (`quick`); NULL: none may. */
+static struct job **first_of(struct share *s, bool quick)
+{
+    bool waits = false; /* one that reaches bytes: no other that does overtakes it */
+    for (struct job **at = &s->queue; *at; at = &(*at)->next) {
+        waits = waits || is_kept_apart(s, *at);
+        if (is_prompt(*at) == quick && !(waits && (*at)->reach))
+            return at;
+    }
+    return NULL;
+}
+
+/* On the loop, for PROMPT_US, then others have a turn. */
+static void on_prompt(void *ctx)
+{
+    struct share *s = ctx;
+    struct files *f = s->files;
+    struct job **at;
+    int64_t until = loop_mono_us(f->loop) + PROMPT_US;
+    s->called = false;
+    while (look_at_mounts(f), (at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
+        struct job *job = queue_take(s, at);
+        job->prompt = true;
+        job->more = job->kind->step(job);
+        job->prompt = false;
+        job->reach = job->lets_go ? REACHES_NO_BYTES : job->reach;
+        f->counts.done += !job->more;
+        if (job->more && !job->told)
+            queue_add(s, job);
+        else
+            job_end(job, NULL);
+    }
+    s->holds--;
+    share_pump(s);
+    files_stop_step(f);
+}
+
+static void share_pump(struct share *s)
+{
+    struct job **at;
+    for (int i = 0; i < FILES_WORKERS && (at = first_of(s, false)); i++) {
+        if (s->worker[i].job)
+            continue;
+        struct job *job = queue_take(s, at);
+        if (!s->lane)
+            s->lane = loop_lane_create(s->files->loop, "files", FILES_WORKERS, FILES_WORKERS);
+        s->worker[i] = (struct worker){job, loop_mono_us(s->files->loop)};
+        job->has_worker = true;
+        if (!loop_work(s->lane, on_worker, on_worker_back, job))
+            abort(); /* it takes as many as there are workers */
+    }
+    if (!s->called && first_of(s, true)) {
+        s->called = true;
+        s->holds++; /* until then */
+        loop_defer(s->files->loop, on_prompt, s);
+    }
+    share_watch(s);
+}
+
+/* --- work that is refused at once: told in the next turn ---------------------------------------
+ */
+
+struct refusal {
+    struct job *job;
+    struct files *files;
+    struct err why;
+};
+
+static void on_refused(void *ctx)
+{
+    struct refusal *r = ctx;
+    job_end(r->job, &r->why);
+    r->files->closing--;
+    files_stop_step(r->files);
+    free(r);
+}
+
+static void refuse(struct files *f, struct job *job, const struct err *why)
+{
+    struct refusal *r = xcalloc(1, sizeof *r);
+    *r = (struct refusal){job, f, *why};
+    f->closing++; /* `f` must exist until the job is told */
+    f->counts.refused += job_is_clients(job) && !f->stopping;
+    loop_defer(f->loop, on_refused, r);
+}
+
+/* Whether, and why, a job cannot even be queued. */
+static bool must_refuse(struct files *f, struct share *s, const struct job *job, struct err *why)
+{
+    bool room = (s && s->lane) || f->stopping || has_room(f);
+    if (!job_is_clients(job))
+        return f->stopping && (!s || s->overdue);
+    if (f->stopping || (s && s->hung))
+        say_unavailable(why, f);
+    else if (s && s->waiting >= WAITING_MAX)
+        say_queue_full(why, s);
+    else if (!room)
+        say_crowded(why, f);
+    else
+        return false;
+    return true;
+}
+void job_begin_in(struct share *s, struct job *job)
+{
+    struct err why;
+    job->share = s;
+    if (must_refuse(s->files, s, job, &why)) {
+        refuse(s->files, job, &why);
+        return;
+    }
+    queue_add(s, job);
+    share_pump(s);
+}
+
+void job_begin(struct files *f, const char *folder, struct job *job)
+{
+    struct share *s = share_find(f, folder);
+    struct err why;
+    if (must_refuse(f, s, job, &why)) {
+        refuse(f, job, &why);
+        return;
+    }
+    if (!s)
+        s = share_new(f, folder);
+    job->share = s;
+    queue_add(s, job);
+    share_pump(s);
+}
+
+/* --- what the other files ask for --------------------------------------------------------------
+ */
+
+struct share *share_in_memory(struct files *f, const char *folder)
+{
+    if (f->stopping || !f->memory)
+        return NULL;
+    look_at_mounts(f);
+    struct share *s = share_find(f, folder);
+    if (!s)
+        share_watch(s = share_new(f, folder));
+    const struct job reads = {.reach = READS_BYTES};
+    if (s->queue || !s->in_memory || is_kept_apart(s, &reads))
+        return NULL;
+    f->counts.done++;
+    return s;
+}
+
+struct files *share_files(const struct share *s)
+{
+    return s->files;
+}
+
+void share_hold(struct share *s)
+{
+    s->holds++;
+    s->files->counts.open++;
+}
+
+void share_release(struct share *s)
+{
+    assert(s->holds > 0);
+    s->holds--;
+    s->files->counts.open--;
+    share_watch(s);
+}
+
+void files_without_sync(struct files *f)
+{
+    f->without_sync = true;
+}
+
+bool files_in_memory(struct files *f, const char *folder)
+{
+    struct in_memory *memory = in_memory_open(folder);
+    if (!memory)
+        return false;
+    in_memory_close(f->memory);
+    f->memory = memory;
+    return true;
+}
+
+bool files_sync(const struct files *f)
+{
+    return !f->without_sync;
+}
+
+static size_t piece(const struct files *f, size_t most)
+{
+    size_t piece = IN_MEMORY_MAX / 2 / (f->counts.open + 1);
+    if (piece > most)
+        return most;
+    return piece < FILES_PIECE_MIN ? FILES_PIECE_MIN : piece;
+}
+
+size_t files_piece(const struct files *f)
+{
+    return piece(f, FILES_PIECE_MAX);
+}
+
+size_t files_written_piece(const struct files *f)
+{
+    return piece(f, FILES_WRITTEN_MAX);
+}
+
+void files_add_bytes(struct files *f, size_t n)
+{
+    f->counts.bytes += n;
+}
+
+void files_count(const struct files *f, struct files_counts *out)
+{
+    *out = f->counts;
+    for (const struct share *s = f->shares; s; s = s->next) {
+        out->shares += s->lane != NULL;
+        out->hung += s->hung;
+        out->waiting += s->queued;
+    }
+}
+
+/* --- birth and end ---------------------------------------------------------------------------- */
+
+struct files *files_create(struct loop *loop, const struct log *log)
+{
+    struct files *f = xcalloc(1, sizeof *f);
+    f->loop = loop;
+    f->log = log;
+    return f;
+}
+
+static bool is_requested(const struct job *job)
+{
+    return !job->kind->is_own;
+}
+
+static bool is_any(const struct job *job)
+{
+    return job != NULL;
+}
+
+/* Tells the end of what is `chosen`; a worker that is in such a job goes on. */
+static void share_end(struct share *s, bool (*chosen)(const struct job *job))
+{
+    struct err why;
+    queue_refuse(s, chosen);
+    say_unavailable(&why, s->files);
+    for (int i = 0; i < FILES_WORKERS; i++)
+        if (s->worker[i].job && chosen(s->worker[i].job))
+            job_tell(s->worker[i].job, &why);
+}
+
+void files_end_requests(struct files *f)
+{
+    f->walking = true;
+    for (struct share *s = f->shares; s; s = s->next)
+        share_end(s, is_requested);
+    f->walking = false;
+}
+
+/* Shares that have nothing to do go; after the last of all, `f`. */
+static void files_stop_step(struct files *f)
+{
+    if (!f->stopping)
+        return;
+    for (struct share *s = f->shares, *next; s; s = next) {
+        next = s->next;
+        if (is_idle(s) && s->holds == 0)
+            share_close(s);
+    }
+    if (f->shares || f->closing > 0)
+        return;
+    void (*stopped)(void *, size_t) = f->stopped;
+    void *ctx = f->stopped_ctx;
+    size_t left_behind = f->left_behind;
+    loop_timer_destroy(f->stop_timer);
+    in_memory_close(f->memory);
+    free(f);
+    stopped(ctx, left_behind);
+}
+
+/* No worker of it will come back any more. */
+static void on_overdue_closed(void *ctx)
+{
+    struct share *s = ctx;
+    struct files *f = s->files;
+    int n = busy_workers(s);
+    f->left_behind += (size_t)n;
+    if (n > 0)
+        LOG_WARN(f->log, "share.left_behind", LF_STR("folder", s->folder), LF_INT("workers", n));
+    share_remove(s);
+    f->closing--;
+    files_stop_step(f);
+}
+
+/* What is left hangs, but may still come back until its lane is gone: the share stays until then.
+ */
+static void on_stop_overdue(void *ctx)
+{
+    struct files *f = ctx;
+    f->closing++;
+    for (struct share *s = f->shares; s; s = s->next) {
+        s->overdue = true;
+        s->holds++;
+        share_end(s, is_any);
+    }
+    for (struct share *s = f->shares; s; s = s->next) {
+        struct loop_lane *lane = s->lane;
+        s->lane = NULL;
+        f->closing++;
+        if (lane)
+            loop_lane_close(lane, LOOP_LANE_DROP, 1, on_overdue_closed, s);
+        else
+            loop_defer(f->loop, on_overdue_closed, s);
+    }
+    f->closing--;
+}
+
+void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx)
+{
+    assert(!f->stopping);
+    f->stopping = true;
+    f->stopped = stopped;
+    f->stopped_ctx = ctx;
+    f->closing++;
+    files_end_requests(f);
+    f->closing--;
+    f->stop_timer = loop_timer_create(f->loop, on_stop_overdue, f);
+    loop_timer_start(f->stop_timer, loop_mono_us(f->loop) + STOP_US);
+    files_stop_step(f);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A page of all files of a share, in the order of their whole paths. As a directory's files come
+ * where its path with a slash at the end comes ("a-b", "a.txt", "a/b"), the names of a directory
+ * are ordered with that slash; then what is met first, depth first, comes first.
+ *
+ * A stack of directories leads to where the walk is. Each keeps some of its names, from the one
+ * that is next; when they are used up and there were more, it is read once more from there on.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "storage/folders/files_priv.h"
+#include "storage/folders/names_priv.h"
+#include "storage/folders/place_priv.h"
+
+/* Entries a step: some ms altogether on a server that is near. */
+#define ENTRIES_A_STEP 256
+/* Names of one directory that are kept. */
+#define NAMES_MAX 8192
+
+struct level {
+    char *path; /* ends in a slash, if it is not the share's folder: "" */
+    struct names names;
+    size_t next;   /* of the names */
+    char *from;    /* names that are greater are still to come; NULL: all */
+    bool is_read;  /* the names are there */
+    bool in_group; /* all below it is the same item */
+};
+
+struct walk_job {
+    struct job job; /* first */
+    char *share, *prefix, *delimiter;
+    char *after; /* items up to this one are done with; NULL: none */
+    size_t max;
+    bool is_begun;
+    struct level *level; /* a stack */
+    size_t levels;
+    DIR *dir; /* of the top; NULL: not open */
+    bool is_full;
+    struct strbuf path; /* see path_of() */
+    struct paging p;
+};
+
+static struct level *top_of(struct walk_job *w)
+{
+    return &w->level[w->levels - 1];
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* --- what is wanted --------------------------------------------------------------------------- */
+
+/* The length of what a path has in common with others, so that they are one item; 0: it is one by
+ * itself. */
+static size_t group_of(const struct walk_job *w, const char *path)
+{
+    size_t skip = strlen(w->prefix);
+    if (!*w->delimiter || !begins_with(path, w->prefix))
+        return 0;
+    const char *at = strstr(path + skip, w->delimiter);
+    return at ? (size_t)(at - path) + strlen(w->delimiter) : 0;
+}
+
+/* Whether the item that a path belongs to was shown, or comes before those that are wanted. */
+static bool is_done(const struct walk_job *w, const char *path)
+{
+    if (!w->after)
+        return false;
+    size_t n = group_of(w, path);
+    if (n == 0)
+        return strcmp(path, w->after) <= 0;
+    return strncmp(path, w->after, n) <= 0; /* also if `after` is more than the item */
+}
+
+/* The same for all below a directory. `path` ends in a slash. */
+static bool is_tree_done(const struct walk_job *w, const char *path)
+{
+    if (!w->after || group_of(w, path))
+        return is_done(w, path);
+    return !begins_with(w->after, path) && strcmp(path, w->after) < 0;
+}
+
+static bool is_wanted(const struct walk_job *w, const char *path, bool is_directory)
+{
+    if (is_directory)
+        return (begins_with(path, w->prefix) || begins_with(w->prefix, path)) &&
+               !is_tree_done(w, path);
+    return begins_with(path, w->prefix) && !is_done(w, path);
+}
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+static void close_directory(struct walk_job *w)
+{
+    if (w->dir)
+        closedir(w->dir);
+    w->dir = NULL;
+}
+
+static void push(struct walk_job *w, const char *path)
+{
+    close_directory(w);
+    if ((w->levels & (w->levels - 1)) == 0)
+        w->level = xrealloc(w->level, (w->levels ? w->levels * 2 : 1) * sizeof *w->level);
+    w->level[w->levels++] = (struct level){
+        .path = xstrdup(path), .names.max = NAMES_MAX, .in_group = group_of(w, path) > 0};
+}
+
+static void level_free(struct level *l)
+{
+    names_clear(&l->names);
+    free(l->path);
+    free(l->from);
+}
+
+static void pop(struct walk_job *w)
+{
+    close_directory(w);
+    level_free(&w->level[--w->levels]);
+}
+
+/* A directory that has gone, or has become something else, is none any more. */
+static bool has_gone(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP;
+}
+
+/* Opens the top; one that cannot be opened is popped. */
+static enum file_fault open_top(struct walk_job *w)
+{
+    char *path = xstrdup(top_of(w)->path);
+    size_t n = strlen(path);
+    if (n > 0)
+        path[n - 1] = '\0';
+    int fd = fs_open_without_links(w->share, path, O_RDONLY | O_DIRECTORY);
+    free(path);
+    w->dir = fd < 0 ? NULL : fdopendir(fd);
+    if (w->dir)
+        return FILE_FINE;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    if (w->levels == 1 && n == 0)
+        return fault_of(error);
+    if (!has_gone(error) && error != EACCES && error != ENAMETOOLONG)
+        return fault_of(error);
+    w->p.found.left_out += !has_gone(error);
+    w->p.found.closed += error == EACCES;
+    pop(w);
+    return FILE_FINE;
+}
+
+/* --- items ------------------------------------------------------------------------------------ */
+
+/* With one item more than wanted it is known that there are more. */
+static void show(struct walk_job *w, const char *path, const struct file_facts *facts)
+{
+    size_t n = group_of(w, path);
+    if (w->p.found.n == w->max) {
+        w->p.found.last = xstrdup(w->p.found.item[w->max - 1].name);
+        w->is_full = true;
+        return;
+    }
+    struct file_item *item = item_add(&w->p.found, path);
+    if (n == 0) {
+        item->facts = *facts;
+        return;
+    }
+    item->name[n] = '\0';
+    item->is_prefix = true;
+    free(w->after);
+    w->after = xstrdup(item->name);
+}
+
+/* The path of what is called `name` in the top; valid until it is asked for the next. */
+static const char *path_of(struct walk_job *w, const char *name, bool with_slash)
+{
+    strbuf_reset(&w->path);
+    strbuf_puts(&w->path, top_of(w)->path);
+    strbuf_puts(&w->path, name);
+    if (with_slash)
+        strbuf_putc(&w->path, '/');
+    return w->path.s;
+}
+
+/* Shows what is called `name` in the top, if it is a file. */
+static void meet(struct walk_job *w, const char *name, unsigned char type)
+{
+    const char *path = path_of(w, name, false);
+    struct file_facts facts;
+    int fd = -1;
+    enum file_fault fault = type == DT_LNK ? place_find(w->share, path, &fd, &facts)
+                                           : facts_at(dirfd(w->dir), name, &facts, NULL);
+    if (fd >= 0)
+        close(fd);
+    if (!fault && !facts.is_directory)
+        show(w, path, &facts);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void offer(struct walk_job *w, const char *name, unsigned char type)
+{
+    struct level *top = top_of(w);
+    const char *path = path_of(w, name, type == DT_DIR);
+    const char *key = path + strlen(top->path);
+    if (is_wanted(w, path, type == DT_DIR) && (!top->from || strcmp(key, top->from) > 0))
+        names_offer(&top->names, key, type);
+}
+
+/* In a group the first file is enough, whichever it is. */
+static enum file_fault read_one(struct walk_job *w)
+{
+    struct level *top = top_of(w);
+    const char *name;
+    unsigned char type;
+    if (!names_next(w->dir, &name, &type, &w->p.found.left_out)) {
+        names_end(&top->names);
+        top->is_read = true;
+        return fault_of(errno);
+    }
+    if (top->in_group && type != DT_DIR)
+        meet(w, name, type);
+    else
+        offer(w, name, type);
+    return FILE_FINE;
+}
+
+static void read_again(struct walk_job *w)
+{
+    struct level *top = top_of(w);
+    free(top->from);
+    top->from = xstrdup(top->names.at[top->names.n - 1].text);
+    names_clear(&top->names);
+    top->next = 0;
+    top->is_read = false;
+    close_directory(w);
+}
+
+static void go_on(struct walk_job *w)
+{
+    struct level *top = top_of(w);
+    if (top->next == top->names.n && top->names.is_cut) {
+        read_again(w);
+        return;
+    }
+    if (top->next == top->names.n) {
+        pop(w);
+        return;
+    }
+    const struct name *name = &top->names.at[top->next++];
+    const char *path = path_of(w, name->text, false);
+    if (name->type != DT_DIR && !is_done(w, path))
+        meet(w, name->text, name->type);
+    else if (name->type == DT_DIR && !is_tree_done(w, path))
+        push(w, path);
+}
+
+/* To read it, or to look at a file in it. */
+static bool needs_directory(const struct level *top)
+{
+    return !top->is_read || (top->next < top->names.n && top->names.at[top->next].type != DT_DIR);
+}
+
+static enum file_fault walk_on(struct walk_job *w)
+{
+    if (top_of(w)->in_group && is_tree_done(w, top_of(w)->path)) {
+        pop(w);
+        return FILE_FINE;
+    }
+    if (!w->dir && needs_directory(top_of(w))) {
+        enum file_fault fault = open_top(w);
+        if (fault || !w->dir)
+            return fault;
+    }
+    if (!top_of(w)->is_read)
+        return read_one(w);
+    go_on(w);
+    return FILE_FINE;
+}
+
+/* Where the walk begins: in the directory that the prefix names. */
+static void begin(struct walk_job *w)
+{
+    char *base = xstrdup(w->prefix), *slash = strrchr(base, '/');
+    w->is_begun = true;
+    if (slash)
+        *slash = '\0';
+    else
+        *base = '\0';
+    if (!slash || (*base && place_is_good(base))) {
+        if (slash)
+            *slash = '/', slash[1] = '\0';
+        push(w, base);
+    }
+    free(base);
+}
+
+static bool walk_step(struct job *job)
+{
+    struct walk_job *w = (struct walk_job *)(void *)job;
+    if (!w->is_begun)
+        begin(w);
+    for (int i = 0; i < ENTRIES_A_STEP && w->levels > 0 && !w->is_full && !w->p.fault; i++)
+        w->p.fault = walk_on(w);
+    w->p.error = errno;
+    if (w->levels > 0 && !w->is_full && !w->p.fault)
+        return true;
+    close_directory(w);
+    return false;
+}
+
+static void walk_tell(struct job *job, const struct err *why)
+{
+    paging_tell(&((struct walk_job *)(void *)job)->p, why);
+}
+
+static void walk_destroy(struct job *job)
+{
+    struct walk_job *w = (struct walk_job *)(void *)job;
+    if (w->dir)
+        close_directory_later(job->share, w->dir);
+    while (w->levels > 0)
+        level_free(&w->level[--w->levels]);
+    file_items_free(&w->p.found);
+    strbuf_free(&w->path);
+    free(w->level);
+    free(w->share);
+    free(w->prefix);
+    free(w->delimiter);
+    free(w->after);
+    free(w);
+}
+
+static const struct job_kind walk_kind = {
+    .step = walk_step, .tell = walk_tell, .destroy = walk_destroy};
+
+void files_walk(struct files *f, const struct files_walk *what, files_paged cb, void *ctx)
+{
+    struct walk_job *w = xcalloc(1, sizeof *w);
+    assert(what->max > 0);
+    *w = (struct walk_job){.job.kind = &walk_kind,
+                           .share = xstrdup(what->share),
+                           .prefix = xstrdup(what->prefix ? what->prefix : ""),
+                           .delimiter = xstrdup(what->delimiter ? what->delimiter : ""),
+                           .after = what->after ? xstrdup(what->after) : NULL,
+                           .max = what->max,
+                           .path = STRBUF_INIT,
+                           .p = {.cb = cb, .ctx = ctx}};
+    job_begin(f, what->share, &w->job);
+}

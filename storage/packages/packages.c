@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+#include "storage/packages/packages.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "storage/folders/change.h"
+#include "storage/folders/upload.h"
+#include "storage/storage.h"
+
+#define QUEUE     256 /* archives that wait for the thread */
+#define SUFFIX    ".zip"
+#define NAME_SIZE (PACKAGE_HASH + sizeof SUFFIX)
+#define PIECE     ((size_t)256 * 1024)
+/* A daemon that stops waits no longer for a large archive. */
+#define PATIENCE_US 3000000
+
+struct packages {
+    struct packages_config c;
+    struct loop_lane *lane;
+    char *dir;
+    struct keep *keeps; /* under way */
+    bool sweep_wanted, sweeping;
+    bool stopping, lane_gone;
+    uint64_t next; /* number of the next unfinished file */
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
+};
+
+/* One that is being kept. */
+struct keep {
+    struct packages *p;
+    struct keep *next, **here;
+    package_keeping cb; /* NULL: nobody waits any more */
+    void *ctx;
+    char *share, *path; /* where it comes from; NULL: its bytes are */
+    char *bytes;
+    size_t n;
+    char name[32]; /* of the unfinished file */
+    struct file_upload *upload;
+    bool has_upload, on_thread;
+    int rc;         /* of the work on the thread, and */
+    struct err why; /* what was wrong */
+    struct package_kept kept;
+};
+
+/* --- the end of one --------------------------------------------------------------------------- */
+
+static void go_on(struct packages *p);
+
+static void tell(struct keep *k, const struct err *why)
+{
+    package_keeping cb = k->cb;
+    k->cb = NULL;
+    if (cb)
+        cb(k->ctx, why, why ? NULL : &k->kept);
+}
+
+static void finish(struct keep *k, const struct err *why)
+{
+    struct packages *p = k->p;
+    tell(k, why);
+    *k->here = k->next;
+    if (k->next)
+        k->next->here = k->here;
+    free(k->share);
+    free(k->path);
+    free(k->bytes);
+    free(k);
+    go_on(p);
+}
+
+/* --- on the thread: sum, rename --------------------------------------------------------------- */
+
+static int sum(int fd, struct package_kept *out, struct err *e)
+{
+    crypto_hash_sha256_state state;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    unsigned char *piece = xcalloc(1, PIECE);
+    ssize_t n;
+    off_t at = 0;
+    crypto_hash_sha256_init(&state);
+    while ((n = pread(fd, piece, PIECE, at)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n < 0)
+            continue;
+        crypto_hash_sha256_update(&state, piece, (unsigned long long)n);
+        at += n;
+    }
+    crypto_hash_sha256_final(&state, digest);
+    free(piece);
+    if (n < 0)
+        return err_set(e, ERR_IO, NULL, "The archive cannot be read: %s.", strerror(errno));
+    sodium_bin2hex(out->hash, sizeof out->hash, digest, sizeof digest);
+    out->size = at;
+    return 0;
+}
+
+static int place(struct keep *k, const char *from, struct err *e)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%s" SUFFIX, k->kept.hash);
+    char *to = fs_join(k->p->dir, name);
+    int rc = rename(from, to) == 0
+                 ? 0
+                 : err_set(e, ERR_IO, NULL, "The archive cannot be kept: %s.", strerror(errno));
+    free(to);
+    return rc;
+}
+
+/* The file, if it is not there yet. */
+static int write_bytes(const struct keep *k, const char *path, struct err *e)
+{
+    size_t done = 0;
+    if (!k->bytes)
+        return 0;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    while (fd >= 0 && done < k->n) {
+        ssize_t n = write(fd, k->bytes + done, k->n - done);
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    bool bad = fd < 0 || done < k->n || (files_sync(k->p->c.files) && fsync(fd) < 0);
+    if (bad)
+        err_set(e, ERR_IO, NULL, "The archive cannot be written: %s.", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return bad ? -1 : 0;
+}
+
+static void work(void *ctx)
+{
+    struct keep *k = ctx;
+    char *path = fs_join(k->p->dir, k->name);
+    k->rc = write_bytes(k, path, &k->why);
+    int fd = k->rc < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && k->rc == 0)
+        k->rc = err_set(&k->why, ERR_IO, NULL, "The archive cannot be read: %s.", strerror(errno));
+    else if (k->rc == 0 && (sum(fd, &k->kept, &k->why) < 0 || place(k, path, &k->why) < 0))
+        k->rc = -1;
+    if (fd >= 0)
+        close(fd);
+    if (k->rc < 0)
+        unlink(path);
+    free(path);
+}
+
+static void worked(void *ctx, enum loop_work_end how)
+{
+    struct keep *k = ctx;
+    if (how == LOOP_WORK_DROPPED)
+        k->rc = err_set(&k->why, ERR_UNAVAILABLE, NULL, "The daemon stops.");
+    finish(k, k->rc < 0 ? &k->why : NULL);
+}
+
+/* --- the copy --------------------------------------------------------------------------------- */
+
+static void give_up(struct keep *k, const struct err *why, enum file_fault fault)
+{
+    struct err e = *why;
+    if (k->has_upload)
+        upload_end(k->upload);
+    if (fault == FILE_MISSING || fault == FILE_PARENT_MISSING || fault == FILE_IS_DIRECTORY)
+        e.code = ERR_FILE_NOT_FOUND;
+    finish(k, &e);
+}
+
+static void on_finished(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct keep *k = ctx;
+    struct err e;
+    if (why) {
+        give_up(k, why, r->fault);
+        return;
+    }
+    upload_end(k->upload);
+    k->has_upload = false;
+    k->on_thread = !k->p->stopping && loop_work(k->p->lane, work, worked, k);
+    if (k->on_thread)
+        return;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "Too many packages are being activated.");
+    give_up(k, &e, FILE_BROKEN);
+}
+
+static void on_copied(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct keep *k = ctx;
+    if (why)
+        give_up(k, why, r->fault);
+    else
+        upload_finish(k->upload, NULL, on_finished, k);
+}
+
+static void on_begun(void *ctx, const struct err *why, enum file_fault fault,
+                     struct file_upload *upload)
+{
+    struct keep *k = ctx;
+    if (why) {
+        give_up(k, why, fault == FILE_MISSING ? FILE_BROKEN : fault);
+        return;
+    }
+    k->upload = upload;
+    k->has_upload = true;
+    const struct file_part all = {k->path, {0, FILES_ALL}};
+    upload_copy(upload, k->share, &all, 1, on_copied, k);
+}
+
+static void refuse_bytes(void *ctx)
+{
+    struct err e;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "Too many packages are being activated.");
+    finish(ctx, &e);
+}
+
+static struct keep *keep_new(struct packages *p, package_keeping cb, void *ctx)
+{
+    struct keep *k = xcalloc(1, sizeof *k);
+    k->p = p;
+    k->cb = cb;
+    k->ctx = ctx;
+    snprintf(k->name, sizeof k->name, "new-%llu", (unsigned long long)p->next++);
+    k->here = &p->keeps;
+    k->next = p->keeps;
+    if (k->next)
+        k->next->here = &k->next;
+    p->keeps = k;
+    return k;
+}
+
+void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keeping cb, void *ctx)
+{
+    struct keep *k = keep_new(p, cb, ctx);
+    k->bytes = bytes;
+    k->n = n;
+    k->on_thread = !p->stopping && loop_work(p->lane, work, worked, k);
+    if (!k->on_thread)
+        loop_defer(p->c.loop, refuse_bytes, k);
+}
+
+void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb, void *ctx)
+{
+    struct keep *k = keep_new(p, cb, ctx);
+    k->share = xstrdup(from->share);
+    k->path = xstrdup(from->path);
+    const struct files_upload what = {
+        .at = {p->dir, k->name}, .mode = 0600, .directory_mode = 0700};
+    files_upload(p->c.files, &what, on_begun, k);
+}
+
+struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash)
+{
+    return (struct file_place){arena_strdup(a, p->dir), arena_concat(a, hash, SUFFIX)};
+}
+
+/* --- what no row has -------------------------------------------------------------------------- */
+
+struct names {
+    struct packages *p;
+    char (*hash)[PACKAGE_HASH];
+    size_t n;
+};
+
+static void list_names(void *ctx)
+{
+    struct names *l = ctx;
+    DIR *d = opendir(l->p->dir);
+    for (struct dirent *x; d && (x = readdir(d)) != NULL;) {
+        size_t n = strlen(x->d_name);
+        if (n != PACKAGE_HASH - 1 + strlen(SUFFIX) ||
+            strcmp(x->d_name + n - strlen(SUFFIX), SUFFIX) != 0)
+            continue;
+        l->hash = xrealloc(l->hash, (l->n + 1) * sizeof *l->hash);
+        memcpy(l->hash[l->n], x->d_name, PACKAGE_HASH - 1);
+        l->hash[l->n++][PACKAGE_HASH - 1] = '\0';
+    }
+    if (d)
+        closedir(d);
+}
+
+static void remove_names(void *ctx)
+{
+    const struct names *l = ctx;
+    for (size_t i = 0; i < l->n; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s" SUFFIX, l->hash[i]);
+        char *path = fs_join(l->p->dir, name);
+        unlink(path);
+        free(path);
+    }
+}
+
+static void swept(void *ctx, enum loop_work_end how)
+{
+    struct names *l = ctx;
+    struct packages *p = l->p;
+    (void)how;
+    free(l->hash);
+    free(l);
+    p->sweeping = false;
+    go_on(p);
+}
+
+/* Keeps those that no row has. */
+static void only_unused(struct names *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct err e;
+        int64_t n = 0;
+        if (st_batch_package_of_hash(l->p->c.storage, l->hash[i], &n, &e) < 0 || n > 0)
+            continue;
+        memmove(l->hash[kept++], l->hash[i], PACKAGE_HASH);
+    }
+    l->n = kept;
+}
+
+static void listed(void *ctx, enum loop_work_end how)
+{
+    struct names *l = ctx;
+    bool again = l->p->keeps != NULL;
+    if (how == LOOP_WORK_DONE && !again)
+        only_unused(l);
+    l->p->sweep_wanted = l->p->sweep_wanted || again;
+    if (how == LOOP_WORK_DONE && !again && loop_work(l->p->lane, remove_names, swept, l))
+        return;
+    swept(l, how);
+}
+
+static void sweep(struct packages *p)
+{
+    struct names *l = xcalloc(1, sizeof *l);
+    l->p = p;
+    p->sweep_wanted = false;
+    p->sweeping = loop_work(p->lane, list_names, listed, l);
+    if (!p->sweeping)
+        free(l);
+}
+
+void packages_sweep(struct packages *p)
+{
+    p->sweep_wanted = true;
+    go_on(p);
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
+/* Whether storage/folders/ still has something of ours. What the thread is in is left behind with
+ * it. */
+static bool copies(const struct packages *p)
+{
+    for (const struct keep *k = p->keeps; k; k = k->next)
+        if (!k->on_thread)
+            return true;
+    return false;
+}
+
+static void go_on(struct packages *p)
+{
+    if (!p->stopping && !p->keeps && !p->sweeping && p->sweep_wanted)
+        sweep(p);
+    if (!p->lane_gone || copies(p))
+        return;
+    void (*stopped)(void *ctx) = p->stopped;
+    void *ctx = p->stopped_ctx;
+    free(p->dir);
+    free(p);
+    stopped(ctx);
+}
+
+static void lane_closed(void *ctx)
+{
+    struct packages *p = ctx;
+    p->lane_gone = true;
+    go_on(p);
+}
+
+/* What a daemon that was killed did not finish. */
+static void remove_unfinished(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *x; d && (x = readdir(d)) != NULL;)
+        if (strncmp(x->d_name, "new-", 4) == 0)
+            unlinkat(dirfd(d), x->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+struct packages *packages_create(const struct packages_config *c)
+{
+    struct packages *p = xcalloc(1, sizeof *p);
+    p->c = *c;
+    p->dir = xstrdup(c->dir);
+    p->c.dir = p->dir;
+    p->lane = loop_lane_create(c->loop, "packages", 1, QUEUE);
+    remove_unfinished(p->dir);
+    sweep(p);
+    return p;
+}
+
+void packages_end_requests(struct packages *p)
+{
+    struct err e;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "The daemon stops.");
+    for (struct keep *k = p->keeps; k; k = k->next)
+        tell(k, &e);
+}
+
+void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx)
+{
+    p->stopping = true;
+    p->stopped = stopped;
+    p->stopped_ctx = ctx;
+    loop_lane_close(p->lane, LOOP_LANE_DROP, PATIENCE_US, lane_closed, p);
+}

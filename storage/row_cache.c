@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows that were found by their names. Jobs that are put one after the other are of the same
+ * experiment and cluster, and to find these by all the names in a path takes two joins; requests
+ * for files and blobs are of the same account and share, one after the other. So the rows are kept
+ * until a row changes that they were read from; then all are forgotten, as these tables seldom
+ * change. Tasks of Azure Batch ask for their job and their pool at each step, by their ids.
+ * SQLite's hooks count each change and each rollback (sql.c), so that no writer has to think of it:
+ * the count is the stamp of the caches.
+ */
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/cache.h"
+#include "storage/storage_priv.h"
+
+#define KEPT_BYTES 16384 /* of the texts of one row: to copy a longer one is not cheap either */
+
+#define ROWS_MAX 64
+#define KEYS_MAX 8
+
+struct known {
+    struct arena a; /* holds the row */
+    void *row;
+};
+
+static void drop_row(void *value)
+{
+    arena_free(&((struct known *)value)->a);
+}
+
+static void wipe_keys(void *value)
+{
+    sodium_memzero(value, sizeof(struct account_keys));
+}
+
+static const struct cache_kind rows = {sizeof(struct known), .max_entries = ROWS_MAX,
+                                       .drop = drop_row};
+static const struct cache_kind keys = {sizeof(struct account_keys), .max_entries = KEYS_MAX,
+                                       .drop = wipe_keys};
+
+void st_known_init(struct storage *st)
+{
+    st->known_rows = cache_new(&rows);
+    st->known_keys = cache_new(&keys);
+}
+
+void st_known_free(struct storage *st)
+{
+    cache_free(st->known_rows);
+    cache_free(st->known_keys);
+}
+
+/* --- keys of accounts ------------------------------------------------------------------------- */
+
+struct owner {
+    int64_t kind, id;
+};
+
+struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id)
+{
+    cache_stamp(st->known_keys, st->places_changed);
+    return cache_find(st->known_keys, &(struct owner){kind, id}, sizeof(struct owner));
+}
+
+void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
+                  const struct account_keys *k)
+{
+    *(struct account_keys *)cache_add(st->known_keys, &(struct owner){kind, id},
+                                      sizeof(struct owner), 0) = *k;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The statement and the names as one key. */
+static const char *key_of(struct arena *a, enum stmt_id id, const char *const *names, size_t *n)
+{
+    *n = sizeof id;
+    for (const char *const *s = names; *s; s++)
+        *n += strlen(*s) + 1;
+    char *out = arena_alloc(a, *n), *p = out + sizeof id;
+    memcpy(out, &id, sizeof id);
+    for (const char *const *s = names; *s; s++)
+        p = stpcpy(p, *s) + 1;
+    return out;
+}
+
+static const char **text_at(void *row, const struct st_column *c)
+{
+    return (const char **)((char *)row + c->at);
+}
+
+static void copy_row(const struct st_row *row, const void *from, struct arena *a, void *to)
+{
+    memcpy(to, from, row->size);
+    for (size_t i = 0; i < row->n; i++)
+        if (row->columns[i].kind == COLUMN_TEXT)
+            *text_at(to, &row->columns[i]) = arena_strdup(a, *text_at(to, &row->columns[i]));
+}
+
+static size_t text_bytes(const struct st_row *row, void *of)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < row->n; i++) {
+        const char *text =
+            row->columns[i].kind == COLUMN_TEXT ? *text_at(of, &row->columns[i]) : NULL;
+        n += text ? strlen(text) : 0;
+    }
+    return n;
+}
+
+static void keep(struct storage *st, const char *key, size_t n, const struct st_row *row,
+                 void *found)
+{
+    if (text_bytes(row, found) > KEPT_BYTES)
+        return;
+    struct known *k = cache_add(st->known_rows, key, n, 0);
+    arena_init(&k->a);
+    k->row = arena_alloc(&k->a, row->size);
+    copy_row(row, found, &k->a, k->row);
+}
+
+static int ask(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
+               const struct st_row *row, void *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, id);
+    for (const char *const *s = names; *s; s++)
+        q_text(&q, *s);
+    return q_one(&q, a, row, out, e);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+static bool same_texts(const struct st_row *row, void *one, void *other)
+{
+    for (size_t i = 0; i < row->n; i++) {
+        if (row->columns[i].kind != COLUMN_TEXT)
+            continue;
+        const char **x = text_at(one, &row->columns[i]), **y = text_at(other, &row->columns[i]);
+        if (!*x != !*y || (*x && strcmp(*x, *y) != 0))
+            return false;
+        *x = *y; /* the rest is compared by its bytes */
+    }
+    return true;
+}
+
+/* Builds for tests look up each row that is known. */
+static void check_known(struct storage *st, enum stmt_id id, const struct known *k,
+                        const char *const *names, const struct st_row *row)
+{
+    struct err e;
+    struct arena a;
+    arena_init(&a);
+    void *now = arena_alloc(&a, row->size), *was = arena_alloc(&a, row->size);
+    copy_row(row, k->row, &a, was);
+    int rc = ask(st, id, names, &a, row, now, &e);
+    assert(rc < 0 || (rc == 1 && same_texts(row, was, now) && memcmp(was, now, row->size) == 0));
+    arena_free(&a);
+}
+#else
+static void check_known(struct storage *st, enum stmt_id id, const struct known *k,
+                        const char *const *names, const struct st_row *row)
+{
+    (void)st, (void)id, (void)k, (void)names, (void)row;
+}
+#endif
+
+int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
+            const struct st_row *row, void *out, struct err *e)
+{
+    size_t n;
+    const char *key = key_of(a, id, names, &n);
+    cache_stamp(st->known_rows, st->places_changed);
+    const struct known *k = cache_find(st->known_rows, key, n);
+    if (k) {
+        check_known(st, id, k, names, row);
+        copy_row(row, k->row, a, out);
+        return 1;
+    }
+    int rc = ask(st, id, names, a, row, out, e);
+    if (rc == 1)
+        keep(st, key, n, row, out);
+    return rc;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks that are never committed: the service forgets those of a blob a week after the last of
+ * them was put. They are looked for at each start and once a day, on a worker.
+ *
+ *     <storage_dir>/ACCOUNT/.blocks/SHARE/BLOB/BLOCK
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/spec.h"
+#include "scheduler/wake/wake.h"
+#include "storage/folders/files.h"
+#include "storage/shares/shares_priv.h"
+
+#define SECOND_US INT64_C(1000000)
+#define DAY_US    (24 * 3600 * SECOND_US)
+#define KEPT_US   (7 * DAY_US)
+#define LEVELS    3 /* below .blocks: shares, blobs, blocks */
+
+struct sweep {
+    struct shares *sh;
+    struct wakes *wakes;
+    char *root;
+    int64_t before_us;
+    int64_t blobs; /* that lost their blocks */
+};
+
+/* --- on a worker ------------------------------------------------------------------------------ */
+
+static DIR *open_in(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d && fd >= 0)
+        close(fd);
+    return d;
+}
+
+/* The next name that is none of the directory's own; NULL: there is none. */
+static const char *next_name(DIR *d)
+{
+    const struct dirent *de;
+    while ((de = readdir(d)) != NULL)
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+            return de->d_name;
+    return NULL;
+}
+
+/* Whether all in it, and it itself, was written before. */
+static bool is_old(DIR *d, int64_t before_us)
+{
+    struct stat st;
+    bool old = fstat(dirfd(d), &st) == 0 && st.st_mtim.tv_sec < before_us / SECOND_US;
+    for (const char *name; old && (name = next_name(d));)
+        old = fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+              st.st_mtim.tv_sec < before_us / SECOND_US;
+    rewinddir(d);
+    return old;
+}
+
+/* The directory of one blob, which is gone if nobody puts a block into it meanwhile. */
+static void sweep_blob(struct sweep *s, DIR *blob, int above, const char *name)
+{
+    if (!is_old(blob, s->before_us))
+        return;
+    for (const char *block; (block = next_name(blob));)
+        unlinkat(dirfd(blob), block, 0);
+    s->blobs += unlinkat(above, name, AT_REMOVEDIR) == 0;
+}
+
+/* What is `level` levels above the blocks. */
+static void sweep_below(struct sweep *s, int above, const char *name, int level)
+{
+    DIR *d = open_in(above, name);
+    if (!d)
+        return;
+    if (level == 1)
+        sweep_blob(s, d, above, name);
+    else
+        for (const char *below; (below = next_name(d));)
+            sweep_below(s, dirfd(d), below, level - 1);
+    closedir(d);
+}
+
+static void on_worker(void *ctx)
+{
+    struct sweep *s = ctx;
+    DIR *root = opendir(s->root);
+    for (const char *name; root && (name = next_name(root));) {
+        DIR *account = account_name_valid(name) ? open_in(dirfd(root), name) : NULL;
+        if (!account)
+            continue;
+        sweep_below(s, dirfd(account), SHARE_BLOCKS, LEVELS);
+        closedir(account);
+    }
+    if (root)
+        closedir(root);
+}
+
+/* --- on the loop ------------------------------------------------------------------------------ */
+
+static void sweep_free(void *ctx)
+{
+    struct sweep *s = ctx;
+    free(s->root);
+    free(s);
+}
+
+static void on_swept(void *ctx, const struct err *why)
+{
+    struct sweep *s = ctx;
+    struct wakes *wakes = s->wakes;
+    if (!why) {
+        if (s->blobs > 0)
+            LOG_INFO(s->sh->c.log, "blocks.forgotten", LF_INT("blobs", s->blobs),
+                     LF_STR("why", "they were not committed within a week"));
+        sweep_free(s);
+    }
+    wakes_unref(wakes);
+}
+
+void shares_sweep_blocks(struct shares *sh)
+{
+    static const struct files_task task = {on_worker, on_swept, sweep_free};
+    int64_t now = wakes_mono(sh->c.wakes);
+    if (now < sh->sweep_blocks_at_us)
+        return;
+    sh->sweep_blocks_at_us = now + DAY_US;
+    struct sweep *s = xcalloc(1, sizeof *s);
+    *s = (struct sweep){.sh = sh,
+                        .wakes = sh->c.wakes,
+                        .root = xstrdup(sh->storage_dir),
+                        .before_us = wakes_wall(sh->c.wakes) - KEPT_US};
+    wakes_ref(sh->c.wakes);
+    files_run(sh->c.files, sh->storage_dir, &task, s);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes whose bytes the journal has not: their intents, and what becomes of those that a start
+ * finds.
+ */
+#include <stdlib.h>
+
+#include "lib/arena.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "storage/folders/upload.h"
+#include "storage/shares/journal_priv.h"
+#include "storage/storage.h"
+
+bool journal_guards(const struct journal *j)
+{
+    return !j->c.passing;
+}
+
+/* What an earlier put of the same blob has in the journal is of no use any more. */
+static int forget(struct journal *j, int64_t id, struct err *e)
+{
+    struct arena a;
+    struct item_change c;
+    if (j->puts == 0)
+        return st_item_change_remove(j->c.storage, id, e);
+    arena_init(&a);
+    int rc = st_item_change_get(j->c.storage, &a, id, &c, e);
+    if (rc > 0)
+        rc = st_kept_put_forget_before(j->c.storage, &c, e);
+    if (rc >= 0)
+        rc = st_item_change_remove(j->c.storage, id, e);
+    arena_free(&a);
+    return rc;
+}
+
+/* With the turn's other writes. */
+static void forget_ended(struct journal *j)
+{
+    struct err e;
+    for (size_t i = 0; i < j->n_ended; i++)
+        if (forget(j, j->ended[i], &e) < 0) {
+            LOG_ERROR(j->c.log, "journal.row_stays", LF_INT("change", j->ended[i]),
+                      LF_STR("why", e.msg));
+            break; /* the next start looks at them, and finds that they are over */
+        }
+    j->n_ended = 0;
+}
+
+int journal_guard(struct journal *j, const struct item_change *change, struct journal_entry *out,
+                  struct err *e)
+{
+    struct item_change c = *change;
+    c.id = j->last_id + 1;
+    forget_ended(j); /* in the same transaction */
+    if (st_item_change_add(j->c.storage, &c, e) < 0)
+        return -1;
+    *out = (struct journal_entry){c.id, 0};
+    j->last_id = c.id;
+    return 0;
+}
+
+void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct err *why),
+                          void *ctx)
+{
+    if (j->c.unsynced)
+        st_when_committed(j->c.storage, cb, ctx);
+    else
+        st_when_durable(j->c.storage, cb, ctx);
+}
+
+static void on_time(void *ctx)
+{
+    struct journal *j = ctx;
+    j->forgets = false;
+    forget_ended(j);
+}
+
+void journal_ended(struct journal *j, const struct journal_entry *entry)
+{
+    if (j->n_ended == j->ended_cap) {
+        j->ended_cap = j->ended_cap ? j->ended_cap * 2 : 64;
+        j->ended = xrealloc(j->ended, j->ended_cap * sizeof *j->ended);
+    }
+    j->ended[j->n_ended++] = entry->id;
+    if (j->stopped) {
+        forget_ended(j);
+    } else if (!j->forgets) {
+        j->forgets = true;
+        if (!j->forget)
+            j->forget = loop_timer_create(j->c.loop, on_time, j);
+        loop_timer_start(j->forget, loop_mono_us(j->c.loop) + SETTLE_AFTER_US);
+    }
+}
+
+void journal_stop(struct journal *j)
+{
+    if (!j || j->stopped)
+        return;
+    puts_stop(j);
+    forget_ended(j);
+    if (j->forget)
+        loop_timer_destroy(j->forget);
+    j->forget = NULL;
+}
+
+/* --- after a start ---------------------------------------------------------------------------- */
+
+struct found {
+    const struct item_change *c;
+    const struct share *share;
+    struct file_place at;
+    bool there; /* a file, with these facts */
+    struct file_facts facts;
+    bool noted; /* a row, this one */
+    struct share_item item;
+};
+
+/* Nobody has touched the file: it is as it was before the change. */
+static bool is_as_before(const struct found *f)
+{
+    const struct item_change *c = f->c;
+    if (!c->was_there || !f->there)
+        return c->was_there == f->there;
+    return (int64_t)f->facts.inode == c->was_inode && (int64_t)f->facts.size == c->was_size &&
+           f->facts.mtime_ns == c->was_mtime_ns;
+}
+
+static void tell(struct journal *j, const struct found *f, const char *how)
+{
+    LOG_WARN(j->c.log, "journal.change-ended", LF_STR("share", f->share->name),
+             LF_STR("path", f->c->was.path), LF_STR("how", how));
+}
+
+static int replaces(struct journal *j, struct arena *a, const struct found *f, struct err *e)
+{
+    const struct item_change *c = f->c;
+    (void)a;
+    /* A file of which nothing is to be noted has no row. */
+    bool is_of_it = f->noted ? f->item.inode == c->now_inode && f->item.mtime_ns == c->now_mtime_ns
+                             : c->was_there && c->was_noted;
+    if (!is_of_it || !is_as_before(f))
+        return 0;
+    tell(j, f, "undone");
+    return c->was_noted ? st_item_put(j->c.storage, &c->was, e)
+                        : st_item_remove(j->c.storage, c->was.share_id, c->was.path, e);
+}
+
+/* They go with their blob. */
+static int remove_snapshots(struct journal *j, struct arena *a, const struct found *f,
+                            struct err *e)
+{
+    const struct share_item *was = &f->c->was;
+    struct blob_snapshot *rows;
+    size_t n;
+    int rc = st_snapshot_list(j->c.storage, a, was->share_id, was->path, -1,
+                              arena_concat(a, was->path, "\x01"), INT32_MAX, &rows, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct file_place at = journal_place(j, a, f->share, was->path, rows[i].item.aside);
+        rc = st_snapshot_remove(j->c.storage, was->share_id, was->path, rows[i].taken_us, e);
+        if (rc == 0)
+            rc = files_remove_now(&at, e);
+    }
+    return rc;
+}
+
+static int removes(struct journal *j, struct arena *a, const struct found *f, struct err *e)
+{
+    if (f->noted || (f->there && !is_as_before(f)))
+        return 0; /* it was made anew */
+    if (f->there) {
+        tell(j, f, "done");
+        if (files_remove_now(&f->at, e) < 0)
+            return -1;
+    }
+    return remove_snapshots(j, a, f, e);
+}
+
+static int grows(struct journal *j, struct arena *a, const struct found *f, struct err *e)
+{
+    const struct item_change *c = f->c;
+    (void)a;
+    bool is_known =
+        f->noted && f->item.size == (int64_t)f->facts.size && f->item.mtime_ns == f->facts.mtime_ns;
+    if (!f->there || is_known || (int64_t)f->facts.inode != c->was_inode ||
+        (int64_t)f->facts.size < c->was_size || is_as_before(f))
+        return 0;
+    tell(j, f, "undone");
+    return files_cut_now(&f->at, (uint64_t)c->was_size, c->was_mtime_ns, e);
+}
+
+static int look(struct journal *j, struct arena *a, struct found *f, struct err *e)
+{
+    const struct share_item *was = &f->c->was;
+    f->at = journal_place(j, a, f->share, was->path, f->c->place);
+    enum file_fault fault = files_facts_now(&f->at, &f->facts);
+    if (fault && fault != FILE_MISSING && fault != FILE_IS_DIRECTORY && fault != FILE_SPECIAL)
+        return err_set(e, ERR_IO, NULL, "its file cannot be looked at");
+    f->there = !fault;
+    int rc = st_item_get(j->c.storage, a, was->share_id, was->path, &f->item, e);
+    f->noted = rc > 0;
+    if (rc < 0)
+        return -1;
+    return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL; /* somebody else's */
+}
+
+static int settle(struct journal *j, struct arena *a, struct found *f, struct err *e)
+{
+    static int (*const kinds[])(struct journal *, struct arena *, const struct found *,
+                                struct err *) = {
+        [CHANGE_REPLACES] = replaces, [CHANGE_REMOVES] = removes, [CHANGE_GROWS] = grows};
+    int rc = look(j, a, f, e);
+    return rc == 0 ? kinds[f->c->kind](j, a, f, e) : rc < 0 ? -1 : 0;
+}
+
+static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err *e)
+{
+    struct item_change c;
+    struct share s;
+    struct err why;
+    int rc = st_item_change_get(j->c.storage, a, id, &c, e);
+    if (rc > 0)
+        rc = st_share_by_id(j->c.storage, a, c.was.share_id, &s, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0) /* its share has gone */
+        return st_item_change_remove(j->c.storage, id, e);
+    if (s.state != SHARE_THERE)
+        return 0;
+    struct found f = {.c = &c, .share = &s};
+    if (settle(j, a, &f, &why) == 0)
+        return st_item_change_remove(j->c.storage, id, e);
+    LOG_ERROR(j->c.log, "journal.change-open", LF_STR("share", s.name), LF_STR("path", c.was.path),
+              LF_STR("why", why.msg));
+    return 0;
+}
+
+static int changes_replay(struct journal *j, struct err *e)
+{
+    struct arena a;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    int rc = st_item_change_ids(j->c.storage, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct arena one;
+        arena_init(&one);
+        rc = replay_one(j, &one, ids[i], e);
+        arena_free(&one);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+/* The puts first: what a change finds may be such a file. */
+int journal_replay(struct journal *j, struct err *e)
+{
+    return puts_replay(j, e) < 0 ? -1 : changes_replay(j, e);
+}

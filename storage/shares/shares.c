@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+#include "storage/shares/shares.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "model/spec.h"
+#include "scheduler/wake/paced.h"
+#include "scheduler/wake/wake.h"
+#include "storage/folders/change.h"
+#include "storage/folders/files.h"
+#include "storage/shares/shares_priv.h"
+#include "storage/storage.h"
+
+/* A folder that could not be moved or removed is tried again after this. */
+#define FOLDER_AGAIN_US INT64_C(60000000)
+/* Deleted shares are looked at this often, so many at once. */
+#define PURGE_EVERY_US  INT64_C(3600000000)
+#define PURGE_PAUSE_US  100000
+#define PURGED_PER_PASS 20
+#define PURGED_ROWS     1000 /* some milliseconds */
+
+/* --- who waits -------------------------------------------------------------------------------- */
+
+static struct pending *pending_get(struct shares *sh, struct id_map *map, int64_t id)
+{
+    struct pending *p = id_map_find(map, id);
+    if (p)
+        return p;
+    p = xcalloc(1, sizeof *p);
+    *p = (struct pending){.sh = sh, .id = id};
+    id_map_put(map, id, p);
+    return p;
+}
+
+static void add_waiter(struct pending *p, shares_done cb, void *ctx)
+{
+    if (!cb)
+        return;
+    struct waiter *w = xcalloc(1, sizeof *w);
+    *w = (struct waiter){cb, ctx, p->waiters};
+    p->waiters = w;
+}
+
+static void tell(struct pending *p, const struct err *why)
+{
+    for (struct waiter *w; (w = p->waiters) != NULL;) {
+        p->waiters = w->next;
+        w->cb(w->ctx, why);
+        free(w);
+    }
+}
+
+/* The row is as it is to be, or cannot be. */
+static void settle(struct id_map *map, int64_t id, const struct err *why)
+{
+    struct pending *p = id_map_find(map, id);
+    if (!p)
+        return;
+    assert(!p->busy);
+    id_map_remove(map, id);
+    tell(p, why);
+    free(p);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void reconcile_share(void *ctx, int64_t id);
+static void reconcile_account(void *ctx, int64_t id);
+static void purge_pass(void *ctx, int64_t id);
+
+struct shares *shares_create(const struct shares_config *c)
+{
+    struct shares *sh = xcalloc(1, sizeof *sh);
+    sh->c = *c;
+    sh->c.storage_dir = sh->storage_dir = xstrdup(c->storage_dir);
+    sh->c.subscription = sh->subscription = xstrdup(c->subscription);
+    sh->c.principal = sh->principal = xstrdup(c->principal);
+    wakes_handle(c->wakes, WAKE_SHARE, reconcile_share, sh);
+    wakes_handle(c->wakes, WAKE_ACCOUNT, reconcile_account, sh);
+    wakes_handle(c->wakes, WAKE_DELETED_SHARES, purge_pass, sh);
+    return sh;
+}
+
+int shares_start(struct shares *sh, struct err *e)
+{
+    struct arena a;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    int rc = st_share_unsettled_ids(sh->c.storage, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        wake(sh->c.wakes, WAKE_SHARE, ids[i]);
+    wake(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+    shares_find(sh);
+    arena_free(&a);
+    return rc;
+}
+
+static void end_requests(struct id_map *map, const struct err *why)
+{
+    for (size_t i = 0; i < map->n; i++)
+        tell(map->e[i].p, why);
+}
+
+void shares_end_requests(struct shares *sh)
+{
+    struct err e;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "The daemon stops.");
+    end_requests(&sh->shares, &e);
+    end_requests(&sh->accounts, &e);
+}
+
+static void free_all(struct id_map *map)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        struct pending *p = map->e[i].p;
+        assert(!p->waiters && !p->busy);
+        free(p);
+    }
+    id_map_free(map);
+}
+
+void shares_free(struct shares *sh)
+{
+    if (!sh)
+        return;
+    free_all(&sh->shares);
+    free_all(&sh->accounts);
+    free(sh->storage_dir);
+    free(sh->subscription);
+    free(sh->principal);
+    free(sh);
+}
+
+const char *shares_folder(const struct shares *sh, struct arena *a, const struct share *s)
+{
+    return share_folder(a, sh->storage_dir, s->account, s->kind, s->name);
+}
+
+/* --- the end of a piece of work --------------------------------------------------------------- */
+
+static int not_written(struct err *e)
+{
+    return err_set(e, ERR_STORAGE, NULL, "It could not be written; try again.");
+}
+
+static int move_row(struct shares *sh, const struct share *s, enum share_state to,
+                    int64_t deleted_us, struct err *e)
+{
+    const struct st_share_move m = {s->id, s->state, to, s->account_id, deleted_us};
+    if (st_share_move(sh->c.storage, &m, e) < 0)
+        return -1;
+    LOG_INFO(sh->c.log, "share.state", LF_STR("account", s->account), LF_STR("share", s->name),
+             LF_STR("kind", enum_to_name(share_kind_names, (int)s->kind)),
+             LF_STR("state", enum_to_name(share_state_names, (int)to)));
+    wake_durable(sh->c.wakes, WAKE_SHARE, s->id);
+    return 0;
+}
+
+/* A reset renames the folder of an account under whoever makes a share in it, which nobody waits
+ * for then. */
+static void say_failed(struct shares *sh, const struct share *s, const struct err *why)
+{
+    bool in_vain = s->state == SHARE_MAKING && share_is_buried(s->account);
+    LOG_AT(sh->c.log, in_vain ? LOG_LVL_DEBUG : LOG_LVL_WARN, "share.folder_failed",
+           LF_STR("account", s->account), LF_STR("share", s->name),
+           LF_STR("state", enum_to_name(share_state_names, s->state)), LF_STR("why", why->msg));
+}
+
+/* One that cannot be made is not there; one that cannot be restored is deleted still. */
+static int made(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
+{
+    if (!w->failed)
+        return move_row(sh, s, SHARE_THERE, 0, e);
+    say_failed(sh, s, &w->why);
+    if (s->deleted_us)
+        return move_row(sh, s, SHARE_DELETED, s->deleted_us, e);
+    wake_durable(sh->c.wakes, WAKE_SHARE, s->id);
+    return st_share_remove(sh->c.storage, s->id, e);
+}
+
+static int moved_away(struct shares *sh, const struct share *s, struct folder_work *w,
+                      struct err *e)
+{
+    if (w->failed) {
+        say_failed(sh, s, &w->why);
+        wake_at(sh->c.wakes, WAKE_SHARE, s->id, wakes_mono(sh->c.wakes) + FOLDER_AGAIN_US);
+        return 0;
+    }
+    if (w->stays)
+        LOG_INFO(sh->c.log, "share.detached", LF_STR("folder", w->place));
+    if (move_row(sh, s, SHARE_DELETED, s->deleted_us, e) < 0)
+        return -1;
+    wake(sh->c.wakes, WAKE_ACCOUNT, s->account_id);
+    if (sh->c.keep_us == 0 || share_is_buried(s->account))
+        wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+    return 0;
+}
+
+/* 1: its folder is that of another share now. */
+static int is_taken(struct shares *sh, const struct share *s, struct err *e)
+{
+    const struct share_name n = {.account = s->account, .share = s->name, .kind = s->kind};
+    return shares_is_named(sh, &n, e);
+}
+
+/* What stays where it is keeps its row: without it, the folder would become a share again. Rows of
+ * what was in a share go a slice at a time. */
+static int purged(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
+{
+    int gone, taken = w->stays ? is_taken(sh, s, e) : 1;
+    if (w->failed)
+        say_failed(sh, s, &w->why);
+    if (w->failed || taken <= 0)
+        return taken < 0 ? -1 : 0;
+    if (st_share_empty(sh->c.storage, s->id, PURGED_ROWS, &gone, e) < 0)
+        return -1;
+    if (gone == PURGED_ROWS) {
+        sh->purged_to = 0;
+        wake_at(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL, wakes_mono(sh->c.wakes));
+        return 0;
+    }
+    LOG_INFO(sh->c.log, "share.purged", LF_STR("account", s->account), LF_STR("share", s->name));
+    return st_share_remove(sh->c.storage, s->id, e);
+}
+
+static int finish(struct pending *p, struct folder_work *w, struct err *e)
+{
+    static int (*const ends[])(struct shares *, const struct share *, struct folder_work *,
+                               struct err *) = {
+        [FOLDER_MAKE] = made, [FOLDER_MOVE_AWAY] = moved_away, [FOLDER_PURGE] = purged};
+    struct arena a;
+    struct share s;
+    arena_init(&a);
+    int rc = st_share_by_id(p->sh->c.storage, &a, p->id, &s, e);
+    if (rc == 1 && s.state == p->from)
+        rc = ends[w->task](p->sh, &s, w, e);
+    else if (rc == 1) /* it was marked as being deleted meanwhile */
+        wake(p->sh->c.wakes, WAKE_SHARE, p->id);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static void end_work(struct pending *p, const struct err *why)
+{
+    struct shares *sh = p->sh;
+    struct folder_work *w = p->work;
+    struct err e = {0};
+    int64_t id = p->id;
+    p->busy = false;
+    p->work = NULL;
+    if (why) { /* the daemon stops: the next start goes on */
+        settle(&sh->shares, id, why);
+        return;
+    }
+    if (finish(p, w, &e) < 0) {
+        LOG_ERROR(sh->c.log, "share.not_written", LF_INT("id", id), LF_STR("why", e.msg));
+        wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+    } else {
+        if (w->failed) /* where the folder is, the log has said */
+            err_set(&e, ERR_IO, NULL, "The folder cannot be used; the daemon's log says why.");
+        settle(&sh->shares, id, w->failed ? &e : NULL);
+    }
+    folder_work_free(w);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+struct task {
+    struct pending *p; /* outlives the work */
+    struct wakes *wakes;
+    struct folder_work *work;
+};
+
+static void on_worker(void *ctx)
+{
+    folder_work_do(((struct task *)ctx)->work);
+}
+
+static void on_worked(void *ctx, const struct err *why)
+{
+    struct task *t = ctx;
+    struct wakes *wakes = t->wakes;
+    end_work(t->p, why);
+    if (!why)
+        free(t); /* its work was given back, and freed */
+    wakes_unref(wakes);
+}
+
+/* Of work that was not done. */
+static void task_destroy(void *ctx)
+{
+    struct task *t = ctx;
+    folder_work_free(t->work);
+    free(t);
+}
+
+static const struct files_task on_folder = {on_worker, on_worked, task_destroy};
+
+static void begin(struct shares *sh, const struct share *s, enum folder_task what)
+{
+    struct pending *p = pending_get(sh, &sh->shares, s->id);
+    struct task *t = xcalloc(1, sizeof *t);
+    p->busy = true;
+    p->from = s->state;
+    p->work = folder_work_new(sh->storage_dir, s, what);
+    p->work->sync = files_sync(sh->c.files);
+    *t = (struct task){p, sh->c.wakes, p->work};
+    wakes_ref(sh->c.wakes);
+    files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);
+}
+
+/* Whether its name is to stay taken for longer. What goes with its account does not wait. */
+static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s)
+{
+    struct storage_account account;
+    struct err e;
+    if (!pace_is_on(wakes_pace(sh->c.wakes), NULL) ||
+        st_account_by_id(sh->c.storage, a, s->account_id, &account, &e) != 1 ||
+        account.prov_state == PROV_DELETING)
+        return false;
+    const struct paced deletion = {.step = PACE_SHARE_DELETION,
+                                   .subscription = account.scope.subscription,
+                                   .since_us = s->deleted_us};
+    return wake_paced(sh->c.wakes, WAKE_SHARE, s->id, &deletion);
+}
+
+static void reconcile_share(void *ctx, int64_t id)
+{
+    struct shares *sh = ctx;
+    struct pending *p = id_map_find(&sh->shares, id);
+    struct err e = {0};
+    struct arena a;
+    struct share s;
+    if (p && p->busy)
+        return; /* its end looks at the row again */
+    arena_init(&a);
+    int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
+    if (rc < 0) {
+        LOG_ERROR(sh->c.log, "share.not_read", LF_INT("id", id), LF_STR("why", e.msg));
+        wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+    } else if (rc == 1 && s.state == SHARE_MAKING) {
+        begin(sh, &s, FOLDER_MAKE);
+    } else if (rc == 1 && s.state == SHARE_DELETING && is_held_up(sh, &a, &s)) {
+        settle(&sh->shares, id, NULL);
+    } else if (rc == 1 && s.state == SHARE_DELETING) {
+        begin(sh, &s, FOLDER_MOVE_AWAY);
+    } else if (p && rc == 1 && s.state == p->want) {
+        settle(&sh->shares, id, NULL);
+    } else if (p) { /* what was written was rolled back */
+        not_written(&e);
+        settle(&sh->shares, id, &e);
+    }
+    arena_free(&a);
+}
+
+/* --- what was deleted long ago ---------------------------------------------------------------- */
+
+/* 1: there may be more. */
+static int purge_some(struct shares *sh, struct arena *a, struct err *e)
+{
+    struct share *rows;
+    size_t n;
+    int64_t before = wakes_steady_wall(sh->c.wakes) - sh->c.keep_us + 1;
+    if (st_share_deleted(sh->c.storage, a, before, sh->purged_to, PURGED_PER_PASS, &rows, &n, e) <
+        0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const struct pending *p = id_map_find(&sh->shares, rows[i].id);
+        if (!p || !p->busy)
+            begin(sh, &rows[i], FOLDER_PURGE);
+    }
+    sh->purged_to = n == PURGED_PER_PASS ? rows[n - 1].id : 0;
+    return sh->purged_to != 0;
+}
+
+static void purge_pass(void *ctx, int64_t id)
+{
+    struct shares *sh = ctx;
+    struct err e = {0};
+    struct arena a;
+    arena_init(&a);
+    int rc = purge_some(sh, &a, &e);
+    if (rc < 0)
+        LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
+    arena_free(&a);
+    shares_sweep_blocks(sh);
+    wake_at(sh->c.wakes, WAKE_DELETED_SHARES, id,
+            wakes_mono(sh->c.wakes) + (rc > 0 ? PURGE_PAUSE_US : PURGE_EVERY_US));
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+/* Wakes what it has; once it has nothing, its row goes. 1: it is gone. 2: it is not to go. */
+static int end_account(struct shares *sh, struct arena *a, int64_t id, struct err *e)
+{
+    struct storage_account s;
+    int64_t *ids;
+    size_t n;
+    int rc = st_account_by_id(sh->c.storage, a, id, &s, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : 1;
+    if (s.prov_state != PROV_DELETING)
+        return 2;
+    if (st_share_ids_of(sh->c.storage, a, id, &ids, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        wake(sh->c.wakes, WAKE_SHARE, ids[i]);
+    if (n > 0)
+        return 0;
+    int64_t now = wakes_wall(sh->c.wakes);
+    if (st_remove(sh->c.storage, RES_STORAGE_ACCOUNT, id, now, e) < 0)
+        return -1;
+    LOG_INFO(sh->c.log, "resource.deleted", LF_STR("kind", "storage account"),
+             LF_STR("name", s.name));
+    wake_durable(sh->c.wakes, WAKE_ACCOUNT, id);
+    if (share_is_buried(s.name))
+        wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+    wake(sh->c.wakes, WAKE_DELETIONS, WAKE_ALL); /* its group may go */
+    return 1;
+}
+
+static void reconcile_account(void *ctx, int64_t id)
+{
+    struct shares *sh = ctx;
+    struct err e = {0};
+    struct arena a;
+    arena_init(&a);
+    int rc = end_account(sh, &a, id, &e);
+    arena_free(&a);
+    if (rc < 0) {
+        LOG_ERROR(sh->c.log, "account.not_deleted", LF_INT("id", id), LF_STR("why", e.msg));
+        wake_at(sh->c.wakes, WAKE_ACCOUNT, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+    } else if (rc > 0) {
+        not_written(&e);
+        settle(&sh->accounts, id, rc == 1 ? NULL : &e);
+    }
+}
+
+int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us, shares_done cb,
+                          void *ctx, struct err *e)
+{
+    if (st_mark_deleting(sh->c.storage, RES_STORAGE_ACCOUNT, account_id, now_us, e) < 0)
+        return -1;
+    add_waiter(pending_get(sh, &sh->accounts, account_id), cb, ctx);
+    wake_durable(sh->c.wakes, WAKE_ACCOUNT, account_id);
+    return 0;
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+static int refuse_taken(struct shares *sh, const struct share *s, struct err *e)
+{
+    struct arena a;
+    struct share there;
+    arena_init(&a);
+    int rc = st_share_by_name(sh->c.storage, &a, s->account_id, s->kind, s->name, &there, e);
+    if (rc == 1 && there.state == SHARE_DELETING)
+        err_set(e, ERR_BEING_DELETED, NULL, "%s is being deleted.", s->name);
+    else if (rc == 1)
+        err_set(e, ERR_CONFLICT, NULL, "There already is one called %s.", s->name);
+    arena_free(&a);
+    return rc == 0 ? 0 : -1;
+}
+
+static void await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx)
+{
+    struct pending *p = pending_get(sh, &sh->shares, id);
+    p->want = want;
+    add_waiter(p, cb, ctx);
+    wake_durable(sh->c.wakes, WAKE_SHARE, id);
+}
+
+int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
+                struct err *e)
+{
+    struct share row = *s;
+    int64_t id;
+    if (refuse_taken(sh, s, e) < 0)
+        return -1;
+    row.state = SHARE_MAKING;
+    row.etag = st_next_etag(0, now_us);
+    row.created_us = row.updated_us = now_us;
+    row.deleted_us = 0;
+    row.public_access = row.public_access ? row.public_access : PUBLIC_NONE;
+    row.lease_state = LEASE_AVAILABLE;
+    if (st_share_insert(sh->c.storage, &row, &id, e) < 0)
+        return -1;
+    await(sh, id, SHARE_THERE, cb, ctx);
+    return 0;
+}
+
+void shares_when_made(struct shares *sh, int64_t id, shares_done cb, void *ctx)
+{
+    await(sh, id, SHARE_THERE, cb, ctx);
+}
+
+int shares_delete(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb,
+                  void *ctx, struct err *e)
+{
+    const struct st_share_move m = {s->id, SHARE_THERE, SHARE_DELETING, s->account_id, now_us};
+    if (st_share_move(sh->c.storage, &m, e) < 0)
+        return -1;
+    await(sh, s->id, SHARE_DELETED, cb, ctx);
+    return 0;
+}
+
+/* Finds the account that a deleted share was in, or the one that has taken its name. */
+static int find_home(struct shares *sh, struct arena *a, int64_t id, struct share *s, struct err *e)
+{
+    struct storage_account acct;
+    int rc = st_share_by_id(sh->c.storage, a, id, s, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || s->state != SHARE_DELETED)
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "There is no deleted share or container with the number %lld.",
+                       (long long)id);
+    rc = st_account_by_name(sh->c.storage, a, s->account, &acct, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || acct.prov_state == PROV_DELETING)
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "There is no storage account %s any more; create it, then try again.",
+                       s->account);
+    s->account_id = acct.id;
+    return 0;
+}
+
+static int restore_row(struct shares *sh, struct arena *a, int64_t id, struct err *e)
+{
+    struct share s;
+    if (find_home(sh, a, id, &s, e) < 0 || refuse_taken(sh, &s, e) < 0)
+        return -1;
+    const struct st_share_move m = {id, SHARE_DELETED, SHARE_MAKING, s.account_id, s.deleted_us};
+    return st_share_move(sh->c.storage, &m, e);
+}
+
+int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, struct err *e)
+{
+    struct arena a;
+    const struct pending *p = id_map_find(&sh->shares, id);
+    if (p && p->busy)
+        return err_set(e, ERR_CONFLICT, NULL, "It is being removed for good.");
+    arena_init(&a);
+    int rc = restore_row(sh, &a, id, e);
+    arena_free(&a);
+    if (rc == 0)
+        await(sh, id, SHARE_THERE, cb, ctx);
+    return rc;
+}

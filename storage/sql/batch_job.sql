@@ -1,0 +1,125 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Azure Batch's jobs.
+
+-- $batch_job_select
+SELECT {batch_job} FROM batch_job bj;
+
+-- Has a task that is active, waits for nothing, has no run, and wants at most so many nodes.
+-- $batch_has_ready(nodes)
+EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = {BATCH_TASK_ACTIVE} AND t.waits = 0
+AND t.fed = 0 AND t.instances <= $nodes);
+
+-- $batch_counts_of_jobs
+SELECT ifnull(sum(bc.active), 0), ifnull(sum(bc.running), 0), ifnull(sum(bc.succeeded), 0),
+ifnull(sum(bc.failed), 0), ifnull(sum(bc.active_slots), 0), ifnull(sum(bc.running_slots), 0),
+ifnull(sum(bc.succeeded_slots), 0), ifnull(sum(bc.failed_slots), 0), ifnull(sum(bc.wall_us), 0),
+ifnull(sum(bc.wait_us), 0), ifnull(sum(bc.retries), 0)
+FROM batch_job bj CROSS JOIN batch_count bc ON bc.job_id = bj.id;
+
+-- filter batch_job[BATCH_JOB_PROPERTIES]: what a filter may compare
+BATCH_JOB_BY_ID = bj.name,
+BATCH_JOB_BY_STATE = bj.state,
+BATCH_JOB_BY_STATE_TIME = bj.state_us,
+BATCH_JOB_BY_CREATED = bj.created_us,
+BATCH_JOB_BY_MODIFIED = bj.updated_us,
+BATCH_JOB_BY_START = nullif(bj.start_us, 0),
+BATCH_JOB_BY_END = nullif(bj.end_us, 0),
+BATCH_JOB_BY_POOL = bj.pool_name;
+
+-- st_batch_job_insert(batch_job j, sealed secrets) -> new id
+INSERT INTO {+batch_job};
+
+-- st_batch_job_adopt(st_batch_adoption x) -> changed "job"
+UPDATE batch_job
+SET schedule_id = :x.schedule_id, number = :x.number, name = :x.name, doc = json_set(doc, '$.id', :x.name)
+WHERE id = :x.id;
+
+-- st_batch_job_get(i64 account_id, text name) -> batch_job?
+$batch_job_select WHERE bj.account_id = :account_id AND bj.name = :name;
+
+-- st_batch_job_by_id(i64 id) -> known batch_job?
+$batch_job_select WHERE bj.id = :id;
+
+-- st_batch_job_secrets(i64 id) -> sealed? secrets
+SELECT secrets FROM batch_job WHERE id = :id;
+
+-- Those for which the filter holds; NULL: all.
+-- st_batch_job_list(i64 account_id, filter filter, text after, text upto, int limit) -> batch_job*
+$batch_job_select
+WHERE bj.account_id = :account_id AND bj.name > coalesce(:after, '')
+AND bj.name <= coalesce(:upto, char(127)) AND {?batch_job}
+ORDER BY bj.name LIMIT :limit;
+
+-- The name of the nth job behind `after`; 0: there are fewer.
+-- st_batch_job_nth(i64 account_id, text after, int nth) -> text? name
+SELECT name FROM batch_job
+WHERE account_id = :account_id AND name > coalesce(:after, '')
+ORDER BY name LIMIT 1 OFFSET :nth - 1;
+
+-- The jobs of a schedule for which the filter holds, by number; NULL: all.
+-- st_batch_job_list_schedule(i64 schedule_id, filter filter, int after, int upto, int limit) -> batch_job*
+$batch_job_select
+WHERE bj.schedule_id = :schedule_id AND bj.schedule_id > 0 AND bj.number > :after AND bj.number <= :upto
+AND {?batch_job}
+ORDER BY bj.number LIMIT :limit;
+
+-- st_batch_job_nth_schedule(i64 schedule_id, int after, int nth) -> int? number
+SELECT number FROM batch_job
+WHERE schedule_id = :schedule_id AND schedule_id > 0 AND number > :after
+ORDER BY number LIMIT 1 OFFSET :nth - 1;
+
+-- How many jobs of an account are not completed.
+-- st_batch_job_unfinished(i64 account_id) -> i64 n
+SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};
+
+-- Active jobs of a pool that have a task which may run and has no run, and wants no more nodes than these:
+-- highest priority first, then oldest.
+-- st_batch_job_turn(i64 account_id, text pool_name, int nodes, int limit) -> batch_job*
+$batch_job_select
+WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
+AND $batch_has_ready(:nodes)
+ORDER BY bj.priority DESC, bj.id LIMIT :limit;
+
+-- Those that are on their way to another state.
+-- st_batch_job_moving() -> i64*
+SELECT id FROM batch_job
+WHERE state IN ({BATCH_JOB_DISABLING}, {BATCH_JOB_ENABLING}, {BATCH_JOB_TERMINATING}, {BATCH_JOB_DELETING})
+ORDER BY id;
+
+-- Those with a time limit that have not ended.
+-- st_batch_job_limited() -> i64*
+SELECT id FROM batch_job WHERE limit_us > 0 AND state < {BATCH_JOB_TERMINATING};
+
+-- A user has changed it: document, secrets and what is decoded from them.
+-- st_batch_job_update(batch_job j, sealed secrets) -> changed "batch job"
+UPDATE batch_job
+SET doc = :j.doc, secrets = :secrets, updated_us = :j.updated_us, limit_us = :j.limit_us,
+pool_name = :j.pool_name, priority = :j.priority, max_parallel = :j.max_parallel, on_all = :j.on_all,
+on_failure = :j.on_failure
+WHERE id = :j.id;
+
+-- st_batch_job_move(st_batch_job_move m) -> moved "Job" batch_job_state by st_batch_job_state
+UPDATE batch_job
+SET was = state, was_us = state_us, state = :m.to, state_us = :m.now_us,
+updated_us = CASE :m.by_user WHEN 1 THEN :m.now_us ELSE updated_us END,
+disable = CASE :m.disable WHEN 0 THEN disable ELSE :m.disable END, reason = coalesce(:m.reason, reason),
+failure = coalesce(:m.failure, failure), end_us = CASE :m.ends WHEN 1 THEN :m.now_us ELSE end_us END
+WHERE id = :m.id AND state = :m.from;
+
+-- private st_batch_job_state(i64 id) -> state
+SELECT state FROM batch_job WHERE id = :id;
+
+-- Its tasks and numbers are gone.
+-- st_batch_job_remove(i64 id) -> changed "batch job"
+DELETE FROM batch_job WHERE id = :id;
+
+-- st_batch_job_counts(i64 id) -> batch_count?
+SELECT {batch_count} FROM batch_count bc WHERE bc.job_id = :id;
+
+-- Of all jobs of a schedule; of an account.
+-- st_batch_schedule_counts(i64 schedule_id) -> batch_count?
+$batch_counts_of_jobs WHERE bj.schedule_id = :schedule_id AND bj.schedule_id > 0;
+
+-- st_batch_account_counts(i64 account_id) -> batch_count?
+$batch_counts_of_jobs WHERE bj.account_id = :account_id;

@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Azure Batch's tasks.
+
+-- CROSS JOIN: SQLite keeps this order.
+-- $batch_task_select
+SELECT {batch_task} FROM batch_task bt CROSS JOIN batch_job bj ON bj.id = bt.job_id;
+
+-- filter batch_task[BATCH_TASK_PROPERTIES]: what a filter may compare
+BATCH_TASK_BY_ID = bt.name,
+BATCH_TASK_BY_STATE = bt.state,
+BATCH_TASK_BY_STATE_TIME = bt.state_us,
+BATCH_TASK_BY_CREATED = bt.created_us,
+BATCH_TASK_BY_MODIFIED = bt.updated_us,
+BATCH_TASK_BY_START = nullif(bt.start_us, 0),
+BATCH_TASK_BY_END = nullif(bt.end_us, 0),
+BATCH_TASK_BY_EXIT_CODE = bt.exit_code,
+BATCH_TASK_BY_RESULT = nullif(bt.result, 0);
+
+-- st_batch_task_insert(batch_task t, sealed secrets) -> new id
+INSERT INTO {+batch_task};
+
+-- st_batch_task_get(i64 job_id, text name) -> batch_task?
+$batch_task_select WHERE bt.job_id = :job_id AND bt.name = :name;
+
+-- st_batch_task_by_id(i64 id) -> batch_task?
+$batch_task_select WHERE bt.id = :id;
+
+-- st_batch_task_secrets(i64 id) -> sealed? secrets
+SELECT secrets FROM batch_task WHERE id = :id;
+
+-- Those behind `after` up to `upto` (NULL: up to the last).
+-- st_batch_task_list(i64 job_id, filter filter, text after, text upto, int limit) -> batch_task*
+$batch_task_select
+WHERE bt.job_id = :job_id AND bt.name > coalesce(:after, '') AND bt.name <= coalesce(:upto, char(127))
+AND {?batch_task}
+ORDER BY bt.name LIMIT :limit;
+
+-- The name of the nth task behind `after`; 0: there are fewer.
+-- st_batch_task_nth(i64 job_id, text after, int nth) -> text? name
+SELECT name FROM batch_task
+WHERE job_id = :job_id AND name > coalesce(:after, '')
+ORDER BY name LIMIT 1 OFFSET :nth - 1;
+
+-- The tasks that ran last on a node, the latest first.
+-- st_batch_task_of_node(text node_name, int limit) -> batch_task*
+$batch_task_select WHERE bt.node_name = :node_name ORDER BY bt.id DESC LIMIT :limit;
+
+-- How many have ended on it; a getter.
+-- st_batch_node_total(text node_name) -> batch_node_total?
+SELECT {batch_node_total} FROM batch_node_total bn WHERE bn.node_name = :node_name;
+
+-- A user has changed its constraints.
+-- st_batch_task_update(i64 id, text doc, i64 now_us) -> changed "task"
+UPDATE batch_task SET doc = :doc, updated_us = :now_us WHERE id = :id;
+
+-- st_batch_task_move(st_batch_task_move m) -> moved "Task" batch_task_state by st_batch_task_state
+UPDATE batch_task
+SET was = state, was_us = state_us, state = :m.to, state_us = :m.now_us,
+updated_us = CASE :m.by_user WHEN 1 THEN :m.now_us ELSE updated_us END,
+start_us = CASE WHEN :m.starts = 1 THEN :m.now_us WHEN :m.to = {BATCH_TASK_ACTIVE} THEN 0 ELSE start_us END,
+pool_name = coalesce(:m.pool_name, pool_name), node_name = coalesce(:m.node_name, node_name),
+files = CASE WHEN :m.node_name IS NULL THEN files ELSE {BATCH_FILES_THERE} END,
+retries = CASE :m.from WHEN {BATCH_TASK_COMPLETED} THEN 0 ELSE retries + :m.retried END,
+retry_us = CASE WHEN :m.from = {BATCH_TASK_COMPLETED} THEN 0 WHEN :m.retried = 1 THEN :m.now_us ELSE retry_us END,
+requeues = requeues + :m.requeued, requeue_us = CASE :m.requeued WHEN 1 THEN :m.now_us ELSE requeue_us END,
+end_us = CASE :m.to WHEN {BATCH_TASK_COMPLETED} THEN :m.now_us ELSE 0 END, exit_code = :m.exit_code, result = :m.result,
+failure = :m.failure, satisfies = :m.satisfies, files_until_us = :m.files_until_us,
+container_error = :m.container_error,
+container_id = CASE WHEN :m.starts = 1 OR :m.to = {BATCH_TASK_ACTIVE} THEN NULL ELSE container_id END
+WHERE id = :m.id AND state = :m.from;
+
+-- private st_batch_task_state(i64 id) -> state
+SELECT state FROM batch_task WHERE id = :id;
+
+-- Its container has started.
+-- st_batch_task_contain(i64 id, text container_id) -> changed "task"
+UPDATE batch_task SET container_id = :container_id WHERE id = :id;
+
+-- Tasks of a job that may run and have no run, and want no more nodes than these: oldest first.
+-- st_batch_task_ready(i64 job_id, int nodes, int limit) -> batch_task*
+$batch_task_select
+WHERE bt.job_id = :job_id AND bt.state = {BATCH_TASK_ACTIVE} AND bt.waits = 0 AND bt.fed = 0
+AND bt.instances <= :nodes
+ORDER BY bt.id LIMIT :limit;
+
+-- Tasks of a job that have a run: oldest first.
+-- st_batch_task_fed(i64 job_id, int limit) -> batch_task*
+$batch_task_select WHERE bt.job_id = :job_id AND bt.fed = 1 ORDER BY bt.id LIMIT :limit;
+
+-- st_batch_task_count_fed(i64 job_id) -> i64 n
+SELECT count(*) FROM batch_task WHERE job_id = :job_id AND fed = 1;
+
+-- Runs of tasks that are over and were not removed.
+-- st_batch_task_over() -> i64*
+SELECT u.id
+FROM batch_task t CROSS JOIN run u ON u.owner_kind = {RES_BATCH_TASK} AND u.owner_id = t.id
+AND u.phase = {RUN_OVER}
+WHERE t.fed = 1;
+
+-- It has a run, or has none any more.
+-- st_batch_task_feed(i64 id, bool fed) -> changed "task"
+UPDATE batch_task SET fed = :fed WHERE id = :id;
+
+-- st_batch_task_set_fate(i64 id, batch_fate fate) -> changed "task"
+UPDATE batch_task SET fate = :fate WHERE id = :id;
+
+-- st_batch_task_set_files(i64 id, batch_files files) -> changed "task"
+UPDATE batch_task SET files = :files WHERE id = :id;
+
+-- st_batch_task_remove(i64 id) -> changed "task"
+DELETE FROM batch_task WHERE id = :id;
+
+-- private st_batch_task_remove_up_to(i64 job_id, int limit) -> count gone
+DELETE FROM batch_task
+WHERE id IN (SELECT id FROM batch_task WHERE job_id = :job_id AND fed <> 1 LIMIT :limit);
+
+-- Tasks whose files' time is up.
+-- st_batch_task_files_due(i64 now_us, int limit) -> batch_task*
+$batch_task_select
+WHERE bt.files = {BATCH_FILES_THERE} AND bt.files_until_us > 0 AND bt.files_until_us <= :now_us
+ORDER BY bt.files_until_us LIMIT :limit;
+
+-- The first instant at which there are some of st_batch_task_files_due(); 0: never.
+-- st_batch_task_files_next() -> i64 at_us
+SELECT coalesce((SELECT files_until_us FROM batch_task
+WHERE files = {BATCH_FILES_THERE} AND files_until_us > 0 ORDER BY files_until_us LIMIT 1), 0);
+
+-- The tasks of a job that wait on a node until it is prepared.
+-- st_batch_task_preparing(i64 job_id, text node_name) -> batch_task*
+$batch_task_select
+WHERE bt.node_name = :node_name AND bt.job_id = :job_id AND bt.state = {BATCH_TASK_PREPARING}
+ORDER BY bt.id;

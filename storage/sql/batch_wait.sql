@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+--
+-- What Azure Batch's tasks wait for: tasks by name, or by the numbers that are their names.
+
+-- The interval of numbers of a job that begins last at or before a number.
+-- $batch_done_at(job, number)
+FROM batch_done WHERE job_id = $job AND low <= $number ORDER BY low DESC LIMIT 1;
+
+-- Ranges that the interval from :low to :high has and that have :number, which it lacked before; by the index of their
+-- beginnings or of their ends.
+-- $batch_ranges_met(by)
+batch_wait INDEXED BY batch_wait_$by
+WHERE job_id = :job_id AND low >= :low AND low <= :number AND high >= :number AND high <= :high;
+
+-- $batch_ranges_step(by)
+UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE w.task_id = batch_task.id
+AND w.low >= :low AND w.low <= :number AND w.high >= :number AND w.high <= :high)
+WHERE id IN (SELECT task_id FROM $batch_ranges_met($by));
+
+-- The task waits for another one, unless that is completed already as it wants.
+-- st_batch_wait_add(batch_task t, text name)
+INSERT OR IGNORE INTO batch_wait (job_id, task_id, name) SELECT :t.job_id, :t.id, :name
+WHERE NOT EXISTS (SELECT 1 FROM batch_task WHERE job_id = :t.job_id AND name = :name AND satisfies = 1);
+
+-- For all whose names are the numbers from low to high.
+-- st_batch_wait_add_range(batch_task t, i64 low, i64 high)
+INSERT INTO batch_wait (job_id, task_id, low, high) SELECT :t.job_id, :t.id, :low, :high
+WHERE ifnull((SELECT high $batch_done_at(:t.job_id, :low)), -1) < :high;
+
+-- st_batch_wait_of(i64 task_id, int limit) -> batch_wait*
+SELECT {batch_wait} FROM batch_wait w WHERE w.task_id = :task_id ORDER BY w.id LIMIT :limit;
+
+-- Counts what the task waits for, after all of it was added.
+-- st_batch_wait_count(i64 task_id) -> changed "task"
+UPDATE batch_task SET waits = (SELECT count(*) FROM batch_wait w WHERE w.task_id = :task_id)
+WHERE id = :task_id;
+
+-- private st_batch_done_at(i64 job_id, i64 number) -> (i64 low, i64 high)?
+SELECT low, high $batch_done_at(:job_id, :number);
+
+-- private st_batch_done_drop(i64 job_id, i64 low)
+DELETE FROM batch_done WHERE job_id = :job_id AND low = :low;
+
+-- private st_batch_done_put(i64 job_id, i64 low, i64 high)
+INSERT OR REPLACE INTO batch_done (job_id, low, high) VALUES (:job_id, :low, :high);
+
+-- private st_batch_ranges_met_by_low(i64 job_id, i64 low, i64 number, i64 high)
+$batch_ranges_step(low);
+
+-- private st_batch_ranges_met_by_high(i64 job_id, i64 low, i64 number, i64 high)
+$batch_ranges_step(high);
+
+-- private st_batch_ranges_remove_by_low(i64 job_id, i64 low, i64 number, i64 high)
+DELETE FROM $batch_ranges_met(low);
+
+-- private st_batch_ranges_remove_by_high(i64 job_id, i64 low, i64 number, i64 high)
+DELETE FROM $batch_ranges_met(high);
+
+-- private st_batch_wait_met(batch_task t)
+UPDATE batch_task SET waits = waits - 1
+WHERE id IN (SELECT task_id FROM batch_wait WHERE job_id = :t.job_id AND name = :t.name);
+
+-- private st_batch_wait_remove_met(batch_task t)
+DELETE FROM batch_wait WHERE job_id = :t.job_id AND name = :t.name;
+
+-- private st_batch_done_remove(i64 job_id, int limit) -> count gone
+DELETE FROM batch_done
+WHERE job_id = :job_id AND low IN (SELECT low FROM batch_done WHERE job_id = :job_id LIMIT :limit);

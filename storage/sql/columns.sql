@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+--
+-- SQL that C needs as text: computed columns of rows (storage/rows*.c), parts of triggers (storage/changes.c). Each
+-- becomes a macro, SQL_NAME, in "storage/sql/columns.h".
+
+-- How many live allocations a node n has.
+-- $node_live
+(SELECT count(*) $live_of_node(n.id));
+
+-- A node n is idle and has a live allocation.
+-- $node_runs
+n.state = {NODE_IDLE} AND EXISTS (SELECT 1 $live_of_node(n.id));
+
+-- $taken(what)
+(SELECT coalesce(sum(a.$what), 0) $live_of_node(n.id));
+
+-- $slots_taken
+$taken(slots);
+
+-- $gpus_taken
+$taken(gpus);
+
+-- $cores_taken
+$taken(cores);
+
+-- $memory_taken
+$taken(memory);
+
+-- The names of the jobs on a node n.
+-- $node_jobs
+(SELECT group_concat(coalesce(j.name, bt.name), ', ') FROM $live_allocation JOIN run u ON u.id = a.run_id
+LEFT JOIN job j ON u.owner_kind = {RES_JOB} AND j.id = u.owner_id
+LEFT JOIN batch_task bt ON u.owner_kind = {RES_BATCH_TASK} AND bt.id = u.owner_id
+WHERE a.node_id = n.id AND $is_live);
+
+-- $id_of_run
+(SELECT u.id FROM run u WHERE $run_of_job(j.id));
+
+-- $runs_of_job
+(SELECT u.runs FROM run u WHERE $run_of_job(j.id));
+
+-- A job j is doomed only by the mark of its experiment.
+-- $doomed_above
+j.prov_state <> {PROV_DELETING};
+
+-- How many nodes a pool bp of Azure Batch has of each kind.
+-- $has_dedicated
+(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = {VM_DEDICATED});
+
+-- $has_low
+(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = {VM_LOWPRIORITY});
+
+-- How many of the numbers that w waits for are not done.
+-- $wait_left
+w.high - w.low + 1 - ifnull((SELECT sum(min(d.high, w.high) - max(d.low, w.low) + 1) FROM batch_done d
+WHERE d.job_id = w.job_id AND d.low <= w.high AND d.high >= w.low), 0);
+
+-- $lease_available
+{LEASE_AVAILABLE};
+
+-- Of changes: what happened, and whether a share '@' is there for clients.
+-- $change_made
+{CHANGE_MADE};
+
+-- $change_done
+{CHANGE_DONE};
+
+-- $change_removed
+{CHANGE_REMOVED};
+
+-- $container_there
+@.state = {SHARE_THERE} AND @.kind = {SHARE_BLOBS};
+
+-- $share_there
+@.state = {SHARE_THERE} AND @.kind = {SHARE_FILES};
+
+-- $change_is_forgotten
+$is_forgotten(change);

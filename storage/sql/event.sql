@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Events: changes of state, written in the transaction that makes them.
+
+-- private st_event_trim(event ev, int keep)
+DELETE FROM event
+WHERE kind = :ev.kind AND resource_id = :ev.resource_id
+AND seq <= (SELECT seq FROM event WHERE kind = :ev.kind AND resource_id = :ev.resource_id
+ORDER BY seq DESC LIMIT 1 OFFSET :keep);
+
+-- private st_event_insert(event ev)
+INSERT INTO {+event};
+
+-- Events in the order in which they were made, with numbers above `after`, at most `limit`.
+-- st_event_since(i64 after, int limit) -> event*
+SELECT {event} FROM event e WHERE e.seq > :after ORDER BY e.seq LIMIT :limit;
+
+-- All that are kept of a resource, in order.
+-- st_event_of(resource_kind kind, i64 resource_id) -> event*
+SELECT {event} FROM event e WHERE e.kind = :kind AND e.resource_id = :resource_id ORDER BY e.seq;
+
+-- st_event_forget(resource_kind kind, i64 resource_id)
+DELETE FROM event WHERE kind = :kind AND resource_id = :resource_id;

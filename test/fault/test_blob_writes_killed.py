@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""kill -9 before each call by which a change of a blob writes, syncs or names a file: after the restart the blob is
+what it was, or what it was to become, as a whole, and whoever asks is told the same."""
+
+import base64
+import re
+import sqlite3
+from contextlib import closing
+
+import pytest
+from support.failing import killer  # noqa: F401 (a fixture)
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+SMALL, MIDDLE, LARGE = 800, 100_000, 400_000  # in the journal; in one go; in pieces
+STEPS_MAX = 200
+JOURNAL = ("kept_put", "item_change")
+
+
+@pytest.fixture
+def d(killer):  # noqa: F811
+    with StorageDaemon(environment=killer.environment) as d:
+        d.expect_log(r"journal\.")  # it says what it brought to an end
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        yield d
+
+
+def body_of(version, size):
+    return f"{version:08}".encode() * (size // 8)
+
+
+def noted(version):
+    return {
+        "x_ms_meta_v": str(version),
+        "x_ms_blob_content_type": f"text/v{version}",
+        "x_ms_tags": f"v={version}",
+    }
+
+
+def put(name, version, size=SMALL, kind="BlockBlob"):
+    return "PUT", f"/box/{name}", body_of(version, size), {"x_ms_blob_type": kind, **noted(version)}
+
+
+def commit(name, version):
+    xml = "<?xml version='1.0'?><BlockList><Latest>b25l</Latest></BlockList>".encode()
+    return "PUT", f"/box/{name}?comp=blocklist", xml, noted(version)
+
+
+def block(name, version, size=SMALL):
+    return "PUT", f"/box/{name}?comp=block&blockid=b25l", body_of(version, size), {}
+
+
+def append(name, version, size=SMALL):
+    return "PUT", f"/box/{name}?comp=appendblock", body_of(version, size), {}
+
+
+def asks(method, query="", body=b"", **headers):
+    """Any other request, of the blob that it gets."""
+    return lambda name: (method, f"/box/{name}{query}", body, headers)
+
+
+def done(d, request):
+    method, path, body, headers = request
+    answer = d.blob.call(method, path, body, **headers)
+    assert answer.status in (200, 201, 202, 204), answer
+    return answer
+
+
+def listed(d, name):
+    answer = d.blob.call("GET", f"/box?restype=container&comp=list&include=metadata,tags,snapshots&prefix={name}")
+    assert answer.status == 200, answer
+    return re.findall(r"<Blob>(.*?)</Blob>", answer.body.decode(), re.S)
+
+
+SAID = ("ETag", "Last-Modified", "Content-Length", "Content-Type", "Content-MD5", "x-ms-meta-v", "x-ms-blob-type")
+SAID += ("x-ms-blob-committed-block-count", "x-ms-tag-count", "x-ms-copy-source")
+
+
+def state(d, name, kind="all"):
+    """All that is said of a blob, which must fit together."""
+    got, head = d.blob.call("GET", f"/box/{name}"), d.blob.call("HEAD", f"/box/{name}")
+    entries = listed(d, name)
+    snapshots = sum("<Snapshot>" in e for e in entries)
+    current = [e for e in entries if "<Snapshot>" not in e]
+    if got.status == 404:
+        assert head.status == 404 and not current, "what is not there is listed"
+        return None, snapshots
+    assert (got.status, head.status, len(current)) == (200, 200, 1), (got, head, entries)
+    said = {key: got.headers[key] for key in SAID}
+    assert said == {key: head.headers[key] for key in SAID}
+    assert said["ETag"].strip('"') in current[0]
+    assert f"<Content-Length>{len(got.body)}<" in current[0]
+    assert f"<BlobType>{said['x-ms-blob-type']}<" in current[0]
+    tags = d.blob.call("GET", f"/box/{name}?comp=tags")
+    blocks = b""
+    if said["x-ms-blob-type"] == "BlockBlob":
+        blocks = d.blob.call("GET", f"/box/{name}?comp=blocklist&blocklisttype={kind}").body
+    del said["ETag"], said["Last-Modified"], said["x-ms-copy-source"]
+    return (tuple(said.items()), got.body, tags.body, blocks), snapshots
+
+
+def prepared(d, name, steps):
+    for step in steps:
+        done(d, step(name))
+
+
+def settled(d):
+    """The journal has nothing left to do, so the daemon does nothing more for what was acknowledged."""
+    with closing(sqlite3.connect(f"file:{next(d.state_dir.glob('*.db'))}?mode=ro", uri=True)) as db:
+        return not any(db.execute(f"SELECT 1 FROM {table}").fetchone() for table in JOURNAL)
+
+
+def killed_at_each_step(d, killer, before, change, name="b", kind="all"):
+    """`before` makes the blob, `change` is the request under which the daemon is killed. The name is another each
+    time. `kind`: of the blocks that count."""
+
+    def after_change(name):
+        done(d, change(name))
+        return state(d, name, kind)
+
+    def fresh(n):
+        here = f"{name}{n}"
+        prepared(d, here, before)
+        return here
+
+    was = state(d, fresh("was"), kind)
+    becomes = after_change(fresh("becomes"))
+    assert was != becomes
+    seen = set()
+    for n in range(1, STEPS_MAX):
+        here = fresh(n)
+        killer.arm(n)
+        acknowledged = True
+        try:
+            done(d, change(here))
+        except OSError:
+            acknowledged = False
+        wait_for(lambda: not killer.left or settled(d), what="the change to be settled")
+        if killer.left:
+            killer.arm(0)
+            assert acknowledged and state(d, here, kind) == becomes
+            break
+        wait_for(lambda: not d.running, what="the daemon to be dead")
+        d.kill9()
+        d.start()
+        now = state(d, here, kind)
+        assert now == becomes or (now == was and not acknowledged), f"killed before call {n}: {now}"
+        seen.add(now == becomes)
+        # It can be changed as any other.
+        done(d, put(here, 99))
+        assert d.blob.call("GET", f"/box/{here}").headers["x-ms-meta-v"] == "99"
+    assert n < STEPS_MAX - 1 and False in seen
+    print(f"{n - 1} calls")
+
+
+WHERE = pytest.mark.parametrize("name", ["b", "a//"])  # a file of its name, and one aside
+# Each size, and one aside.
+BOTH = pytest.mark.parametrize("name, size", [("b", SMALL), ("b", MIDDLE), ("b", LARGE), ("a//", MIDDLE)])
+
+
+@BOTH
+def test_a_put_of_what_is_not_there(d, killer, size, name):  # noqa: F811
+    killed_at_each_step(d, killer, [], lambda name: put(name, 2, size), name)
+
+
+@BOTH
+def test_a_put_over_another(d, killer, size, name):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: put(name, 1, MIDDLE)], lambda name: put(name, 2, size), name)
+
+
+@pytest.mark.parametrize("old, new", [("AppendBlob", "BlockBlob"), ("BlockBlob", "AppendBlob")])
+def test_a_put_of_another_type(d, killer, old, new):  # noqa: F811
+    def of(kind, version):
+        return lambda name: put(name, version, SMALL if kind == "BlockBlob" else 0, kind)
+
+    before = [of(old, 1)]
+    killed_at_each_step(d, killer, before, of(new, 2))
+
+
+@BOTH
+def test_an_append(d, killer, size, name):  # noqa: F811
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1, 1000)]
+    killed_at_each_step(d, killer, before, lambda name: append(name, 2, size), name)
+
+
+@WHERE
+def test_an_append_after_others_that_are_not_settled(d, killer, name):  # noqa: F811
+    before = [lambda name: put(name, 1, 0, "AppendBlob")]
+    before += [lambda name, n=n: append(name, n, SMALL) for n in range(5)]
+    killed_at_each_step(d, killer, before, lambda name: append(name, 9, SMALL), name)
+
+
+def test_a_large_append_after_small_ones(d, killer):  # noqa: F811
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1), lambda name: append(name, 2)]
+    killed_at_each_step(d, killer, before, lambda name: append(name, 3, MIDDLE))
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+def test_a_put_over_what_was_appended(d, killer, size):  # noqa: F811
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1), lambda name: append(name, 2)]
+    killed_at_each_step(d, killer, before, lambda name: put(name, 2, size))
+
+
+def test_a_deletion_of_what_was_appended(d, killer):  # noqa: F811
+    before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1)]
+    killed_at_each_step(d, killer, before, asks("DELETE"))
+
+
+LISTED = "committed"  # a block that was put at the very time of its blob may still wait after a kill
+
+
+@WHERE
+def test_a_block_list(d, killer, name):  # noqa: F811
+    before = [lambda name: put(name, 1, MIDDLE), lambda name: block(name, 2)]
+    killed_at_each_step(d, killer, before, lambda name: commit(name, 2), name, LISTED)
+
+
+def test_a_block_list_of_what_is_not_there(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: block(name, 2)], lambda name: commit(name, 2), kind=LISTED)
+
+
+def test_a_block(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], lambda name: block(name, 2, MIDDLE))
+
+
+def test_a_copy_over_another(d, killer):  # noqa: F811
+    done(d, put("source", 2, MIDDLE))
+    copy = asks("PUT", x_ms_copy_source=f"{d.blob.url}/box/source")
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], copy)
+
+
+def test_a_deletion(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], asks("DELETE"))
+
+
+@WHERE
+def test_a_deletion_with_snapshots(d, killer, name):  # noqa: F811
+    before = [lambda name: put(name, 1), asks("PUT", "?comp=snapshot"), asks("PUT", "?comp=snapshot")]
+    killed_at_each_step(d, killer, before, asks("DELETE", x_ms_delete_snapshots="include"), name)
+
+
+def test_a_snapshot(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], asks("PUT", "?comp=snapshot"))
+
+
+TAGS = b"<?xml version='1.0'?><Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        asks("PUT", "?comp=metadata", x_ms_meta_v="2"),
+        asks("PUT", "?comp=properties", x_ms_blob_content_type="text/v2"),
+        asks("PUT", "?comp=tags", TAGS),
+    ],
+    ids=["metadata", "properties", "tags"],
+)
+def test_what_is_noted_of_it(d, killer, change):  # noqa: F811
+    killed_at_each_step(d, killer, [lambda name: put(name, 1)], change)

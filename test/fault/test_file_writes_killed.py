@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""kill -9 before each call by which a file of a share is made anew: after the restart it is what it was, or what it was
+to become, with its notes, and whoever asks is told the same."""
+
+import pytest
+from support.failing import killer  # noqa: F401 (a fixture)
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+STEPS_MAX = 200
+SAID = ("Content-Length", "Content-Type", "x-ms-meta-v", "x-ms-file-attributes", "x-ms-file-creation-time")
+SAID += ("x-ms-file-last-write-time", "Content-MD5", "x-ms-copy-status")
+WHEN = "2020-01-0{}T00:00:00.0000000Z"
+
+
+@pytest.fixture
+def d(killer):  # noqa: F811
+    with StorageDaemon(environment=killer.environment) as d:
+        d.expect_log(r"journal\.")  # it says what it brought to an end
+        done(d, ("PUT", "/box?restype=share", {}))
+        yield d
+
+
+def done(d, request):
+    method, path, headers = request
+    answer = d.file.call(method, path, **headers)
+    assert answer.status in (201, 202), answer
+
+
+def noted(version):
+    return {
+        "x_ms_meta_v": str(version),
+        "x_ms_content_type": f"text/v{version}",
+        "x_ms_file_attributes": ("Hidden", "ReadOnly", "System")[version],
+        "x_ms_file_creation_time": WHEN.format(version + 1),
+        "x_ms_file_last_write_time": WHEN.format(version + 2),
+        "x_ms_file_permission": "inherit",
+    }
+
+
+def made(version, size=1000, **notes):
+    return lambda name: (
+        "PUT",
+        f"/box/{name}",
+        {"x_ms_type": "file", "x_ms_content_length": str(size), "x_ms_file_last_write_time": WHEN.format(version + 2), **notes},
+    )
+
+
+def copied(d, **headers):
+    return lambda name: ("PUT", f"/box/{name}", {"x_ms_copy_source": f"{d.file.url}/box/source", **headers})
+
+
+def state(d, name):
+    got, head = d.file.call("GET", f"/box/{name}"), d.file.call("HEAD", f"/box/{name}")
+    assert got.status == head.status, (got, head)
+    if got.status == 404:
+        return None
+    said = {key: got.headers[key] for key in SAID}
+    assert said == {key: head.headers[key] for key in SAID}
+    if not said["x-ms-file-creation-time"].startswith("2020"):
+        del said["x-ms-file-creation-time"]  # nobody gave it one
+    return tuple(said.items()), len(got.body)
+
+
+def killed_at_each_step(d, killer, before, change):
+    def fresh(n):
+        for step in before:
+            done(d, step(f"f{n}"))
+        return f"f{n}"
+
+    was = state(d, fresh("was"))
+    done(d, change(fresh("becomes")))
+    becomes = state(d, "fbecomes")
+    assert was != becomes
+    seen = set()
+    for n in range(1, STEPS_MAX):
+        here = fresh(n)
+        killer.arm(n)
+        acknowledged = True
+        try:
+            done(d, change(here))
+        except OSError:
+            acknowledged = False
+        if acknowledged and killer.left:
+            killer.arm(0)
+            assert state(d, here) == becomes
+            break
+        wait_for(lambda: not d.running, what="the daemon to be dead")
+        d.kill9()
+        d.start()
+        now = state(d, here)
+        assert now == becomes or (now == was and not acknowledged), f"killed before call {n}: {now}"
+        seen.add(now == becomes)
+        done(d, made(1, 7)(here))  # it can be changed as any other
+        assert d.file.call("GET", f"/box/{here}").headers["Content-Length"] == "7"
+    assert n < STEPS_MAX - 1 and False in seen
+    print(f"{n - 1} calls")
+
+
+def test_a_file_that_is_made(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [], made(2, **noted(2)))
+
+
+def test_a_file_that_is_made_over_another(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [made(1, 500, **noted(1))], made(2, **noted(2)))
+
+
+def test_a_file_with_notes_that_is_made_anew_without(d, killer):  # noqa: F811
+    killed_at_each_step(d, killer, [made(1, 500, **noted(1))], made(2))
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_copy(d, killer, over):  # noqa: F811
+    done(d, made(2, 100_000, **noted(2))("source"))
+    before = [made(1, 500, **noted(1))] if over else []
+    when = {"x_ms_file_creation_time": "source", "x_ms_file_last_write_time": "source"}
+    killed_at_each_step(d, killer, before, copied(d, x_ms_file_permission_copy_mode="source", **when))

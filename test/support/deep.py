@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""What a test tries only in `make check-deep` (or with BATCHAID_DEEP=1): all of a long series, of which `make check` tries
+a part that shows the same."""
+import os
+
+DEEP = os.environ.get("BATCHAID_DEEP", "") not in ("", "0")
+
+
+def some(series, first=0, step=3):
+    """All of it, or each `step`th from `first` on."""
+    return list(series) if DEEP else list(series)[first % step :: step]

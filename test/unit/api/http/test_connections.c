@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/http/connections.h"
+#include "test/unit/support/descriptors.h"
+
+#define PATIENCE_MS 100
+
+struct pair {
+    struct connection *c;
+    int ours, theirs;
+};
+
+static uv_loop_t loop;
+static struct connections *all;
+
+static int open_all(void **state)
+{
+    (void)state;
+    uv_loop_init(&loop);
+    all = connections_create(&loop, NULL, PATIENCE_MS, CONNECTIONS_MAX);
+    return 0;
+}
+
+static void on_closed(void *ctx)
+{
+    (void)ctx;
+}
+
+static int open_few(void **state)
+{
+    (void)state;
+    uv_loop_init(&loop);
+    all = connections_create(&loop, NULL, PATIENCE_MS, 3);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    connections_close(all, on_closed, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&loop);
+}
+
+static struct pair opened(const char *from)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } a = {0};
+    struct pair p;
+    int fd[2];
+    a.any.sa_family = strchr(from, ':') ? AF_INET6 : AF_INET;
+    assert_int_equal(
+        inet_pton(a.any.sa_family, from,
+                  a.any.sa_family == AF_INET6 ? (void *)&a.v6.sin6_addr : (void *)&a.v4.sin_addr),
+        1);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    p.ours = fd[0];
+    p.theirs = fd[1];
+    p.c = connection_opened(all, p.ours, &a.any, NULL);
+    return p;
+}
+
+static void closed(struct pair *p)
+{
+    connection_closed(p->c);
+    close(p->ours);
+    close(p->theirs);
+}
+
+static bool hung_up(const struct pair *p)
+{
+    struct pollfd f = {.fd = p->theirs, .events = POLLIN | POLLRDHUP};
+    return poll(&f, 1, 0) > 0;
+}
+
+static void whoever_says_nothing_is_hung_up_on(void **state)
+{
+    (void)state;
+    struct pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"), idle = opened("10.0.0.1");
+    connection_busy(busy.c);
+    connection_busy(idle.c);
+    connection_idle(idle.c);
+    while (!hung_up(&silent))
+        uv_run(&loop, UV_RUN_ONCE);
+    assert_true(connection_refused(silent.c));
+    assert_false(hung_up(&busy));
+    assert_false(hung_up(&idle));
+    closed(&silent);
+    closed(&busy);
+    closed(&idle);
+}
+
+#define MANY        (CONNECTIONS_OF_ONE + 1)
+#define DESCRIPTORS (2 * MANY + 100)
+
+/* Whoever opens too many loses the oldest that does nothing; others do not notice. */
+static void one_address_cannot_shut_others_out(void **state)
+{
+    (void)state;
+    skip_unless_may_open(DESCRIPTORS);
+    static struct pair many[MANY];
+    struct pair other = opened("10.0.0.2");
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
+        many[i] = opened("10.0.0.1");
+    for (int i = 0; i < 3; i++)
+        connection_busy(many[i].c);
+    connection_idle(many[2].c);
+    assert_false(hung_up(&many[3]));
+    many[MANY - 1] = opened("10.0.0.1");
+    assert_true(hung_up(&many[3])); /* the oldest that is half-open */
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(hung_up(&many[i]), i == 3);
+    assert_false(hung_up(&other));
+    for (int i = 0; i < MANY; i++)
+        closed(&many[i]);
+    closed(&other);
+}
+
+static void idle_ones_go_next_and_busy_ones_never(void **state)
+{
+    (void)state;
+    skip_unless_may_open(DESCRIPTORS);
+    static struct pair many[MANY];
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++) {
+        many[i] = opened("10.0.0.1");
+        connection_busy(many[i].c);
+    }
+    connection_idle(many[7].c);
+    struct pair next = opened("10.0.0.1");
+    assert_true(hung_up(&many[7]));
+    assert_false(hung_up(&next));
+    connection_busy(next.c);
+    struct pair last = opened("10.0.0.1");
+    assert_true(hung_up(&last));
+    closed(&last);
+    closed(&next);
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
+        closed(&many[i]);
+}
+
+static void where_there_is_room_for_few_the_oldest_goes(void **state)
+{
+    (void)state;
+    struct pair few[5];
+    for (int i = 0; i < 3; i++) {
+        few[i] = opened(i == 0 ? "10.0.0.1" : "10.0.0.2");
+        connection_busy(few[i].c);
+    }
+    connection_idle(few[1].c);
+    few[3] = opened("10.0.0.3");
+    assert_true(hung_up(&few[1]));
+    closed(&few[1]);
+    few[4] = opened("10.0.0.4");
+    assert_true(hung_up(&few[3]));
+    for (int i = 0; i < 5; i++) {
+        if (i == 1)
+            continue;
+        assert_int_equal(hung_up(&few[i]), i == 3);
+        closed(&few[i]);
+    }
+}
+
+static void failed_logins_are_counted_by_address_and_account(void **state)
+{
+    (void)state;
+    struct pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
+                other = opened("10.0.0.2");
+    for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
+        assert_true(connection_may_log_in(guesser.c, "ada", 1000));
+        connection_login_failed(guesser.c, "ada", 1000);
+    }
+    assert_false(connection_may_log_in(guesser.c, "ada", 1000));
+    assert_false(connection_may_log_in(again.c, "ada", 1000));
+    assert_false(connection_may_log_in(again.c, "ADA", 1000));
+    assert_true(connection_may_log_in(again.c, "bob", 1000));
+    assert_true(connection_may_log_in(other.c, "ada", 1000));
+    assert_true(connection_may_log_in(again.c, "ada", 1000 + LOGIN_FAILURE_EVERY_MS + 1));
+    closed(&guesser);
+    closed(&again);
+    closed(&other);
+}
+
+static void many_accounts_do_not_hide_the_one_that_failed_most(void **state)
+{
+    (void)state;
+    struct pair guesser = opened("10.0.0.1");
+    char name[16];
+    for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++)
+        connection_login_failed(guesser.c, "ada", 1000);
+    for (int i = 0; i < 4 * LOGIN_ACCOUNTS; i++) {
+        (void)snprintf(name, sizeof name, "n%d", i);
+        assert_true(connection_may_log_in(guesser.c, name, 1000));
+        connection_login_failed(guesser.c, name, 1000);
+    }
+    assert_false(connection_may_log_in(guesser.c, "ada", 1000));
+    assert_true(connection_may_log_in(guesser.c, "bob", 1000));
+    closed(&guesser);
+}
+
+static int gone;
+
+static void note_turn(struct turn *t)
+{
+    (void)t;
+    gone++;
+}
+
+static void one_request_of_an_address_has_its_turn(void **state)
+{
+    (void)state;
+    struct pair one = opened("10.0.0.1"), two = opened("10.0.0.1"), other = opened("10.0.0.2");
+    struct turn first = {.go = note_turn}, second = {.go = note_turn}, third = {.go = note_turn},
+                others = {.go = note_turn};
+    gone = 0;
+    assert_true(connection_take_turn(one.c, &first));
+    assert_false(connection_take_turn(two.c, &second));
+    assert_false(connection_take_turn(one.c, &third));
+    assert_true(connection_take_turn(other.c, &others));
+    connection_end_turn(one.c);
+    assert_int_equal(gone, 1);
+    connection_end_turn(two.c);
+    assert_int_equal(gone, 2);
+    connection_end_turn(one.c);
+    assert_int_equal(gone, 2);
+    assert_true(connection_take_turn(two.c, &first));
+    connection_end_turn(two.c);
+    connection_end_turn(other.c);
+    closed(&one);
+    closed(&two);
+    closed(&other);
+}
+
+/* Whoever has one address of a network of 64 bits has all of them. */
+static void addresses_of_one_ipv6_network_count_together(void **state)
+{
+    (void)state;
+    struct pair guesser = opened("2001:db8:0:1::1"), again = opened("2001:db8:0:1:ffff::2"),
+                other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),
+                plain = opened("10.0.0.1"), here = opened("::1");
+    for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
+        connection_login_failed(guesser.c, "ada", 1000);
+        connection_login_failed(mapped.c, "ada", 1000);
+    }
+    assert_false(connection_may_log_in(again.c, "ada", 1000));
+    assert_true(connection_may_log_in(other.c, "ada", 1000));
+    assert_false(connection_may_log_in(plain.c, "ada", 1000));
+    assert_true(connection_may_log_in(here.c, "ada", 1000));
+    struct pair *all_of_them[] = {&guesser, &again, &other, &mapped, &plain, &here};
+    for (size_t i = 0; i < sizeof all_of_them / sizeof all_of_them[0]; i++)
+        closed(all_of_them[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whoever_says_nothing_is_hung_up_on, open_all, close_all),
+        cmocka_unit_test_setup_teardown(one_address_cannot_shut_others_out, open_all, close_all),
+        cmocka_unit_test_setup_teardown(idle_ones_go_next_and_busy_ones_never, open_all, close_all),
+        cmocka_unit_test_setup_teardown(where_there_is_room_for_few_the_oldest_goes, open_few,
+                                        close_all),
+        cmocka_unit_test_setup_teardown(failed_logins_are_counted_by_address_and_account, open_all,
+                                        close_all),
+        cmocka_unit_test_setup_teardown(many_accounts_do_not_hide_the_one_that_failed_most,
+                                        open_all, close_all),
+        cmocka_unit_test_setup_teardown(one_request_of_an_address_has_its_turn, open_all,
+                                        close_all),
+        cmocka_unit_test_setup_teardown(addresses_of_one_ipv6_network_count_together, open_all,
+                                        close_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Accounts of the machine: made and removed by the real agent with the machine's own programs, and
+ * files written with their rights. Needs root; the accounts have names that nobody has and are gone
+ * at the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <shadow.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "lib/timefmt.h"
+#include "test/unit/nodeagent-proto/link/fixture.h"
+#include "test/unit/support/skip.h"
+
+#define KEY   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFirst test"
+#define KEY_2 "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAISecond test"
+
+/* Two runs at once do not meet: the process id is part of the names. */
+static char ours[32], foreign[32], ours_home[64], foreign_ssh[64];
+
+static void choose_names(void)
+{
+    snprintf(ours, sizeof ours, "batchaid-test-a%d", (int)getpid());
+    snprintf(foreign, sizeof foreign, "batchaid-test-b%d", (int)getpid());
+    snprintf(ours_home, sizeof ours_home, "/home/%s", ours);
+    snprintf(foreign_ssh, sizeof foreign_ssh, "/home/%s/.ssh", foreign);
+}
+
+static int run(const char *program, const char *const *argv)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+        execvp(program, (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void delete_account(const char *name)
+{
+    const char *del[] = {"userdel", "-r", "-f", name, NULL};
+    (void)run(del[0], del);
+}
+
+static int setup_accounts(void **state)
+{
+    const char *add[] = {"useradd", "-m", "-c", "somebody's", foreign, NULL};
+    if (geteuid() == 0) {
+        delete_account(ours);
+        delete_account(foreign);
+        assert_int_equal(run(add[0], add), 0);
+    }
+    return setup(state);
+}
+
+static int teardown_accounts(void **state)
+{
+    int rc = teardown(state);
+    if (geteuid() == 0) {
+        delete_account(ours);
+        delete_account(foreign);
+        assert_null(getpwnam(ours));
+        assert_null(getpwnam(foreign));
+    }
+    return rc;
+}
+
+static bool no_root(void)
+{
+    if (geteuid() == 0)
+        return false;
+    print_message("not root: skipped\n");
+    return true;
+}
+
+static void add(struct fixture *f, const char *name, const char *key, const char *password)
+{
+    struct request_user_add u = {.name = name, .ssh_public_key = key, .password = password};
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+}
+
+static char *home_file(const char *relative)
+{
+    return fs_join(ours_home, relative);
+}
+
+static bool key_is(const char *wanted)
+{
+    char *path = home_file(".ssh/authorized_keys"), *text;
+    struct stat st;
+    struct passwd *pw = getpwnam(ours);
+    bool is = fs_read(path, 4096, &text, NULL, NULL) == 0;
+    if (is) {
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0600);
+        assert_int_equal(st.st_uid, pw->pw_uid);
+        is = strcmp(text, wanted) == 0;
+        free(text);
+    }
+    free(path);
+    return is;
+}
+
+/* Its number is free again, so the next account that is made gets it. */
+static void test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete(void **state)
+{
+    const char *make[] = {"useradd", "-m", ours, NULL}, *del[] = {"userdel", ours, NULL};
+    struct fixture *f = *state;
+    struct stat st;
+    if (no_root())
+        skip_because("needs root");
+    assert_int_equal(run(make[0], make), 0);
+    assert_int_equal(run(del[0], del), 0);
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, ours_home));
+    assert_null(getpwnam(ours));
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = NULL), on_done, f));
+    assert_int_equal(stat(ours_home, &st), 0);
+    const char *rm[] = {"rm", "-r", ours_home, NULL};
+    assert_int_equal(run(rm[0], rm), 0);
+}
+
+static void test_a_mark_that_was_half_made_is_no_account(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    char *mark = in_root(f, "users/somebody.Ab12Cd");
+    char *dir = in_root(f, "users");
+    assert_int_equal(mkdir(dir, 0700), 0);
+    free(dir);
+    assert_int_equal(fs_write_atomic(mark, "", 0, 0600, &e), 0);
+    add(f, ours, KEY, NULL);
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = NULL), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_null(getpwnam(ours));
+    free(mark);
+}
+
+static void test_an_account_is_made_kept_up_to_date_and_removed(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    add(f, ours, KEY, "s3cret:with a colon");
+    assert_string_equal(f->why.msg, "");
+    struct passwd *pw = getpwnam(ours);
+    assert_non_null(pw);
+    assert_string_equal(pw->pw_gecos, "batchaid");
+    assert_true(key_is(KEY "\n"));
+    char first[512];
+    snprintf(first, sizeof first, "%s", getspnam(ours)->sp_pwdp);
+    assert_int_equal(first[0], '$'); /* hashed, and not locked */
+    add(f, ours, KEY_2, "another");
+    assert_string_equal(f->why.msg, "");
+    assert_true(key_is(KEY_2 "\n"));
+    assert_string_not_equal(getspnam(ours)->sp_pwdp, first);
+    add(f, ours, KEY_2, NULL);
+    assert_string_equal(getspnam(ours)->sp_pwdp, "*"); /* "!" would keep keys out too */
+    add(f, ours, NULL, "third");
+    assert_false(key_is(KEY_2 "\n"));
+    for (int i = 0; i < 2; i++) { /* the second time there is nothing to do */
+        ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
+        assert_string_equal(f->why.msg, "");
+        assert_null(getpwnam(ours));
+        assert_int_equal(stat(ours_home, &st), -1);
+    }
+}
+
+/* One that no account and no group has, and no other run of this test. */
+static int free_number(void)
+{
+    int n = 30000 + (int)(getpid() % 10000);
+    while (getpwuid((uid_t)n) || getgrgid((gid_t)n))
+        n++;
+    return n;
+}
+
+static char *make_key(struct fixture *f)
+{
+    char *path = in_root(f, "test-key"), *text;
+    const char *make[] = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "",
+                          "-C",         "",   "-f", path,      NULL};
+    assert_int_equal(run(make[0], make), 0);
+    assert_int_equal(fs_read(path, 4096, &text, NULL, NULL), 0);
+    free(path);
+    return text;
+}
+
+static void test_an_account_has_the_numbers_and_the_pair_that_were_given(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    char group[32];
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    int n = free_number();
+    snprintf(group, sizeof group, "batchaid-%d", n);
+    char *key = make_key(f), *there, *path = home_file(".ssh/id_rsa"), *end = strrchr(key, '\n');
+    *end = '\0'; /* its last line may have no end */
+    struct request_user_add u = {
+        .name = ours, .ssh_public_key = KEY, .private_key = key, .uid = n, .gid = n};
+    for (int i = 0; i < 2; i++) {
+        ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+        assert_string_equal(f->why.msg, "");
+    }
+    assert_int_equal(getpwnam(ours)->pw_uid, n);
+    assert_int_equal(getpwnam(ours)->pw_gid, n);
+    assert_string_equal(getgrgid((gid_t)n)->gr_name, group);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_uid, n);
+    *end = '\n';
+    assert_int_equal(fs_read(path, 4096, &there, NULL, NULL), 0);
+    assert_string_equal(there, key);
+    assert_false(key_is(KEY "\n")); /* there is another line: the public half */
+    u.uid++;
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_null(getgrnam(group));
+    free(there);
+    free(path);
+    free(key);
+}
+
+/* `useradd` is a stand-in that makes nothing. */
+static void test_a_group_goes_again_if_its_account_cannot_be_made(void **state)
+{
+    static const char useradd[] =
+        "#!/bin/sh\n[ \"$1\" = -D ] && exec /usr/sbin/useradd -D\nexit 1\n";
+    struct fixture *f = *state;
+    struct err e;
+    char path[PATH_MAX], *was = xstrdup(getenv("PATH")), *stand_in = in_root(f, "useradd");
+    if (no_root())
+        skip_because("needs root");
+    assert_int_equal(fs_write_atomic(stand_in, useradd, strlen(useradd), 0755, &e), 0);
+    snprintf(path, sizeof path, "%s:%s", f->root, was);
+    setenv("PATH", path, 1);
+    open_ready(f);
+    setenv("PATH", was, 1);
+    int n = free_number();
+    struct request_user_add u = {.name = ours, .uid = n, .gid = n};
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_non_null(strstr(f->why.msg, "useradd ended with exit code 1"));
+    assert_null(getgrgid((gid_t)n));
+    free(stand_in);
+    free(was);
+}
+
+static void test_numbers_of_others_and_keys_that_are_none_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    int n = free_number();
+    struct request_user_add u = {.name = ours, .uid = (int)getpwnam("daemon")->pw_uid, .gid = n};
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, "'daemon'"));
+    u.uid = n;
+    u.gid = (int)getgrnam("daemon")->gr_gid;
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    u.gid = -1;
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    assert_null(getpwnam(ours));
+    u = (struct request_user_add){.name = ours, .private_key = "no key"};
+    ASK(f, node_ask(f->link, REQUEST_OF(user_add, u), on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    assert_null(strstr(f->why.msg, "no key"));
+}
+
+static void test_an_account_that_was_there_before_is_left_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    char kept[512];
+    snprintf(kept, sizeof kept, "%s", getspnam(foreign)->sp_pwdp);
+    add(f, foreign, KEY, "taken over");
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, foreign));
+    assert_string_equal(getspnam(foreign)->sp_pwdp, kept);
+    assert_int_equal(access(foreign_ssh, F_OK), -1);
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = foreign), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_non_null(getpwnam(foreign));
+    /* Neither the comment nor our own mark is enough by itself. */
+    const char *comment[] = {"usermod", "-c", "batchaid", foreign, NULL};
+    assert_int_equal(run(comment[0], comment), 0);
+    add(f, foreign, KEY, NULL);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+}
+
+static void test_a_home_that_was_there_before_is_not_taken(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    assert_int_equal(mkdir(ours_home, 0755), 0);
+    add(f, ours, KEY, NULL);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_null(getpwnam(ours));
+    assert_int_equal(stat(ours_home, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(rmdir(ours_home), 0);
+}
+
+static void test_names_keys_and_passwords_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    static const struct {
+        const char *name, *key, *password;
+    } bad[] = {
+        {"root", NULL, NULL},      {"", NULL, NULL},
+        {"-rf", NULL, NULL},       {"Upper", NULL, NULL},
+        {"a:b", NULL, NULL},       {"../x", NULL, NULL},
+        {"a b", NULL, NULL},       {"x", "a\nb", NULL},
+        {"x", NULL, "a\nroot:b"},  {"0", NULL, NULL},
+        {"a\xc3\xa4", NULL, NULL}, {"a23456789012345678901234567890123", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        add(f, bad[i].name, bad[i].key, bad[i].password);
+        assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    }
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = "root"), on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+}
+
+static void test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    struct stat st;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    assert_string_equal(f->why.msg, "");
+    struct passwd *pw = getpwnam(ours);
+    int begun[2];
+    char is_theirs;
+    assert_int_equal(pipe(begun), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setgid(pw->pw_gid) == 0 && setuid(pw->pw_uid) == 0 && write(begun[1], "y", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(begun[0], &is_theirs, 1), 1);
+    close(begun[0]);
+    close(begun[1]);
+    char *share = in_root(f, "share"), *precious = in_root(f, "share/precious"),
+         *mnt = home_file("mnt");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = precious, .text = "mine"), on_done, f));
+    assert_int_equal(fs_mkdirs(mnt, 0755, &e), 0);
+    assert_int_equal(mount(share, mnt, NULL, MS_BIND, NULL), 0);
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_null(getpwnam(ours));
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(stat(precious, &st), 0);
+    assert_int_equal(stat(ours_home, &st), -1);
+    free(share);
+    free(precious);
+    free(mnt);
+}
+
+/* Those of others, which are always there, are not waited for: that would take 5 s. */
+static void test_removing_an_account_without_processes_is_quick(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    assert_string_equal(f->why.msg, "");
+    int64_t begun_us = time_now_us();
+    ASK(f, node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_in_range(time_now_us() - begun_us, 0, 4900000);
+}
+
+/* ---- files ---- */
+
+static void assert_owner(const char *path, uid_t uid)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    assert_int_equal(st.st_uid, uid);
+}
+
+static void open_to_all(struct fixture *f)
+{
+    assert_int_equal(chmod(f->root, 0755), 0);
+}
+
+static void test_files_belong_to_the_account_they_are_made_for(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip_because("needs root");
+    open_to_all(f);
+    open_ready(f);
+    uid_t uid = getpwnam(foreign)->pw_uid;
+    char *job = in_root(f, "work/job"), *deep = in_root(f, "work/job/a/b"),
+         *log = in_root(f, "logs/execution.log"), *hosts = in_root(f, "work/job/etc/hosts"),
+         *work = in_root(f, "work"), *logs = in_root(f, "logs"), *mine = in_root(f, "mine/x");
+    const char *dirs[] = {job, deep};
+    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = dirs, .n_paths = 2, .as = foreign),
+                    on_done, f));
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = log, .text = "one\n", .as = foreign), on_done,
+                    f));
+    ASK(f, node_ask(f->link, REQUEST(append, .path = log, .text = "two\n", .as = foreign), on_done,
+                    f));
+    assert_string_equal(f->why.msg, "");
+    assert_true(file_has(f, "logs/execution.log", "one\ntwo\n"));
+    ASK(f, node_ask(f->link,
+                    REQUEST(write_file, .path = hosts, .text = "h\n", .mode = 0640, .as = foreign),
+                    on_done, f));
+    assert_string_equal(f->why.msg, "");
+    const char *theirs[] = {work, job, deep, logs, log, hosts};
+    for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
+        assert_owner(theirs[i], uid);
+    ASK(f, node_ask(f->link, REQUEST(append, .path = mine, .text = "x"), on_done,
+                    f)); /* and then it is root again */
+    assert_owner(mine, 0);
+    char *all[] = {job, deep, log, hosts, work, logs, mine};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
+static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *got)
+{
+    (void)got;
+    keep_why(ctx, why);
+}
+
+static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *l, size_t n)
+{
+    (void)l;
+    (void)n;
+    keep_why(ctx, why);
+}
+
+static void test_an_account_reaches_no_more_than_it_may(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    if (no_root())
+        skip_because("needs root");
+    open_to_all(f);
+    open_ready(f);
+    char *own = in_root(f, "own"), *trap = in_root(f, "own/trap"), *in = in_root(f, "own/trap/in"),
+         *secret = in_root(f, "secret"), *file = in_root(f, "secret/file"),
+         *pipe = in_root(f, "own/pipe"), *dir = in_root(f, "secret/dir");
+    const char *dirs[] = {own}, *inside[] = {in}, *closed[] = {dir};
+    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = dirs, .n_paths = 1, .as = foreign),
+                    on_done, f));
+    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
+    assert_int_equal(chmod(secret, 0700), 0);
+    assert_int_equal(symlink(secret, trap), 0);
+    ASK(f, node_ask(f->link, REQUEST(make_dirs, .paths = inside, .n_paths = 1, .as = foreign),
+                    on_done, f));
+    assert_int_equal(f->why.code, ERR_IO);
+    ASK(f,
+        node_ask(f->link, REQUEST(append, .path = file, .text = "y", .as = foreign), on_done, f));
+    assert_int_equal(f->why.code, ERR_IO);
+    ASK(f, node_ask(f->link,
+                    REQUEST(write_file, .path = "/etc/batchaid-test-zq", .text = "y", .mode = 0644,
+                            .as = foreign),
+                    on_done, f));
+    assert_int_equal(f->why.code, ERR_IO);
+    assert_int_equal(stat("/etc/batchaid-test-zq", &st), -1);
+    ASK(f, node_list_dir(f->link, foreign, f->root, "secret", on_dir, f));
+    assert_int_equal(f->why.code, ERR_IO);
+    ASK(f, node_read_file(f->link, foreign, f->root, "secret/file", 0, 9, on_bytes, f));
+    assert_int_equal(f->why.code, ERR_IO);
+    ASK(f, node_read_file(f->link, NULL, f->root, "secret/file", 0, 9, on_bytes, f));
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_ask(f->link,
+                    REQUEST(make_dirs, .paths = closed, .n_paths = 1, .as = "batchaid-nobody-zq"),
+                    on_done, f));
+    assert_int_equal(f->why.code, ERR_RESOURCE_NOT_FOUND);
+    assert_int_equal(mkfifo(pipe, 0666), 0);
+    ASK(f, node_ask(f->link, REQUEST(append, .path = pipe, .text = "x", .as = foreign), on_done,
+                    f)); /* holds up nobody */
+    assert_int_equal(f->why.code, ERR_IO);
+    char *all[] = {own, trap, in, secret, file, pipe, dir};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
+#define ACCOUNTS(t) cmocka_unit_test_setup_teardown(t, setup_accounts, teardown_accounts)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ACCOUNTS(test_an_account_is_made_kept_up_to_date_and_removed),
+        ACCOUNTS(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete),
+        ACCOUNTS(test_a_mark_that_was_half_made_is_no_account),
+        ACCOUNTS(test_an_account_has_the_numbers_and_the_pair_that_were_given),
+        ACCOUNTS(test_a_group_goes_again_if_its_account_cannot_be_made),
+        ACCOUNTS(test_numbers_of_others_and_keys_that_are_none_are_refused),
+        ACCOUNTS(test_an_account_that_was_there_before_is_left_as_it_is),
+        ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),
+        ACCOUNTS(test_names_keys_and_passwords_are_checked),
+        ACCOUNTS(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home),
+        ACCOUNTS(test_removing_an_account_without_processes_is_quick),
+        ACCOUNTS(test_files_belong_to_the_account_they_are_made_for),
+        ACCOUNTS(test_an_account_reaches_no_more_than_it_may),
+    };
+    choose_names();
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    return cmocka_run_group_tests_name("accounts", tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a task may use, by the real agent: limits of its cgroup where the machine has cgroups of
+ * version 2 with the controllers, those of setrlimit(2) elsewhere; and that a cgroup holds a task's
+ * processes together whatever they do. What this machine cannot show is skipped, by name.
+ */
+#include "test/unit/nodeagent-proto/link/task_fixture.h"
+#include "test/unit/support/skip.h"
+
+#define MIB (1024 * 1024)
+
+static bool have_account; /* set once, by main() */
+
+/* The task's cgroup as its record has it; caller frees; NULL: none. */
+static char *cgroup_of(struct fixture *f, const char *record)
+{
+    char *text = slurp(f, record), *at = strstr(text, "\"cgroup\":\""), *path = NULL;
+    if (at) {
+        at += strlen("\"cgroup\":\"");
+        path = strndup(at, strcspn(at, "\""));
+    }
+    free(text);
+    return path;
+}
+
+static bool limits_file_has(const char *dir, const char *name, const char *text)
+{
+    char *path = fs_join(dir, name), *now = NULL;
+    struct err e;
+    bool same = fs_read(path, 4096, &now, NULL, &e) == 0 && strcmp(now, text) == 0;
+    free(now);
+    free(path);
+    return same;
+}
+
+/* Runs a task that stays until it is killed, with all limits, and tells where it is held. */
+static char *try_cgroup(struct fixture *f, const char *id)
+{
+    struct paths p;
+    char record[64];
+    struct task_spec s = usual_spec(f, &p, id, "echo $$; exec sleep 1000");
+    s.limits = (struct task_limits){
+        .memory_bytes = (int64_t)512 * MIB, .cpus = 2, .processes = 50, .open_files = 64};
+    run_spec(f, &s);
+    paths_free(&p);
+    snprintf(record, sizeof record, "tasks/%s.start", id);
+    return cgroup_of(f, record);
+}
+
+static void test_open_files(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    open_ready(f);
+    struct task_spec s = usual_spec(f, &p, "files", "ulimit -Hn; ulimit -Sn");
+    s.limits.open_files = 64;
+    run_spec(f, &s);
+    assert_int_equal(end_of(f)->s.exit_code, 0);
+    char *out = slurp(f, "out/stdout.txt");
+    assert_string_equal(out, "64\n64\n");
+    assert_null(cgroup_of(f, "tasks/files.start"));
+    free(out);
+    paths_free(&p);
+}
+
+static void test_processes(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    if (!have_account)
+        skip_because("needs root and mount namespaces");
+    open_ready(f);
+    struct task_spec s =
+        usual_spec(f, &p, "bomb", "for i in $(seq 30); do sleep 1000 & done; echo all; wait");
+    s.user = TEST_USER;
+    s.limits.processes = 10;
+    run_spec(f, &s);
+    WAIT(f, file_has(f, "out/stderr.txt", "Resource temporarily unavailable") || f->n_ended);
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "bomb", .signal = SIGKILL), on_done, f));
+    WAIT(f, f->n_ended == 1);
+    assert_true(file_has(f, "out/stderr.txt", "Resource temporarily unavailable"));
+    assert_false(file_has(f, "out/stdout.txt", "all"));
+    paths_free(&p);
+}
+
+/* Takes memory until there is no more, in a child of the command. */
+#define EAT "sh -c 'head -c 400000000 /dev/zero | tail -c 399999999 | wc -c'; echo went on; exit 5"
+
+static void run_eater(struct fixture *f)
+{
+    struct paths p;
+    struct task_spec s = usual_spec(f, &p, "eater", EAT);
+    s.limits.memory_bytes = (int64_t)64 * MIB;
+    run_spec(f, &s);
+    (void)end_of(f);
+    paths_free(&p);
+}
+
+static bool memory_is_limited_by_cgroups(struct fixture *f)
+{
+    char *path = try_cgroup(f, "probe");
+    bool limited = path && limits_file_has(path, "memory.max", "536870912\n");
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "probe", .signal = SIGKILL), on_done, f));
+    WAIT(f, f->n_ended == 1);
+    f->n_ended = 0;
+    free(path);
+    return limited;
+}
+
+static void test_memory_limit_of_a_cgroup_kills_and_says_so(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    if (!memory_is_limited_by_cgroups(f))
+        skip_because("no memory controller of cgroup v2 that may be used");
+    run_eater(f);
+    assert_int_equal(f->ended[0].s.signal, SIGKILL);
+    assert_string_equal(f->ended[0].why, "it needed more memory than its limit of 64 MiB and was "
+                                         "killed (out of memory)");
+    assert_false(file_has(f, "out/stdout.txt", "went on"));
+}
+
+static void test_memory_limit_of_each_process_elsewhere(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    if (memory_is_limited_by_cgroups(f))
+        skip_because("a cgroup limits memory here");
+    run_eater(f);
+    assert_int_equal(f->ended[0].s.exit_code, 5);
+    assert_non_null(strstr(f->ended[0].tail, "memory exhausted"));
+}
+
+static void test_limits_of_a_cgroup(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    if (!memory_is_limited_by_cgroups(f))
+        skip_because("no controllers of cgroup v2 that may be used");
+    char *path = try_cgroup(f, "limited");
+    assert_true(limits_file_has(path, "memory.max", "536870912\n"));
+    assert_true(limits_file_has(path, "cpu.max", "200000 100000\n"));
+    assert_true(limits_file_has(path, "pids.max", "50\n"));
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "limited", .signal = SIGKILL), on_done, f));
+    WAIT(f, f->n_ended == 1);
+    free(path);
+}
+
+static void test_cgroup_goes_with_the_task(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    char *path = try_cgroup(f, "held");
+    if (!path)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(access(path, F_OK), 0);
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "held", .signal = SIGKILL), on_done, f));
+    assert_int_equal(end_of(f)->s.signal, SIGKILL);
+    assert_true(access(path, F_OK) < 0);
+    *strrchr(path, '/') = '\0';
+    assert_true(access(path, F_OK) < 0 || rmdir(path) < 0); /* unless others have tasks in it */
+    free(path);
+}
+
+/* Each alone would have enough. */
+static void test_memory_of_a_group_is_used_up_together(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    if (!memory_is_limited_by_cgroups(f))
+        skip_because("no memory controller of cgroup v2 that may be used");
+    for (int i = 0; i < 2; i++) {
+        struct paths p;
+        struct task_spec s = usual_spec(f, &p, i == 0 ? "first" : "second",
+                                        "x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 1000");
+        s.limits = (struct task_limits){.memory_bytes = (int64_t)96 * MIB, .group = "hungry"};
+        run_spec(f, &s);
+        paths_free(&p);
+    }
+    WAIT(f, f->n_ended == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(f->ended[i].s.signal, SIGKILL);
+        assert_non_null(strstr(f->ended[i].why, "it needed more memory than its limit of 96 MiB"));
+    }
+}
+
+/* A group's cgroup is there as long as one of its tasks. */
+static void test_tasks_of_a_group_share_a_cgroup(void **state)
+{
+    struct fixture *f = *state;
+    char *path[2];
+    open_ready(f);
+    for (int i = 0; i < 2; i++) {
+        struct paths p;
+        char id[16], record[64];
+        snprintf(id, sizeof id, "of-%d", i);
+        struct task_spec s = usual_spec(f, &p, id, "exec sleep 1000");
+        s.limits = (struct task_limits){.cpus = 2, .group = "both"};
+        run_spec(f, &s);
+        snprintf(record, sizeof record, "tasks/%s.start", id);
+        path[i] = cgroup_of(f, record);
+        paths_free(&p);
+    }
+    bool had = path[0] && path[1];
+    if (had) {
+        char *group = strndup(path[0], (size_t)(strrchr(path[0], '/') - path[0]));
+        assert_non_null(strstr(group, "-both"));
+        assert_int_equal(strncmp(path[1], group, strlen(group)), 0);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(access(group, F_OK), 0);
+            ASK(f, node_ask(f->link,
+                            REQUEST(signal, .task = i == 0 ? "of-0" : "of-1", .signal = SIGKILL),
+                            on_done, f));
+            WAIT(f, f->n_ended == i + 1);
+            assert_true(access(path[i], F_OK) < 0);
+        }
+        assert_true(access(group, F_OK) < 0);
+        free(group);
+    }
+    free(path[0]);
+    free(path[1]);
+    if (!had)
+        skip_because("no cgroup v2 that may be written to");
+}
+
+/* Supervisor and agent gone, a session of its own, no marker: only the cgroup still has it. */
+static void test_nothing_escapes_a_cgroup(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    open_ready(f);
+    struct task_spec s = usual_spec(f, &p, "stray",
+                                    "(setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' "
+                                    "&); until [ -s ../stray ]; do sleep 0.01; done; sleep 1000");
+    s.limits.cpus = 1;
+    run_spec(f, &s);
+    char *path = cgroup_of(f, "tasks/stray.start");
+    WAIT(f, read_pid(f, "work/stray") > 1);
+    long stray = read_pid(f, "work/stray");
+    if (path) {
+        pid_t agent = agent_pid(f),
+              supervisor = (pid_t)number_in(f, "tasks/stray.start", "supervisor");
+        assert_int_equal(kill(agent, SIGSTOP), 0);
+        assert_int_equal(kill(supervisor, SIGKILL), 0);
+        assert_int_equal(kill(agent, SIGKILL), 0);
+        WAIT(f, f->down == 1);
+        close_link(f);
+        assert_false(gone(stray));
+        open_ready(f);
+        assert_int_equal(end_of(f)->s.state, TASK_LOST);
+        WAIT(f, gone(stray));
+        assert_true(access(path, F_OK) < 0);
+    } else {
+        ASK(f, node_ask(f->link, REQUEST(signal, .task = "stray", .signal = SIGKILL), on_done, f));
+        WAIT(f, f->n_ended == 1);
+    }
+    paths_free(&p);
+    if (!path)
+        skip_because("no cgroup v2 that may be written to");
+    free(path);
+}
+
+/* Kept children stay in their cgroup, which goes with the last of them. */
+static void test_kept_children_keep_their_cgroup(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    open_ready(f);
+    struct task_spec s = usual_spec(f, &p, "kept",
+                                    "(setsid sh -c 'echo $$ > ../kept; exec sleep 1000' &); "
+                                    "until [ -s ../kept ]; do sleep 0.01; done");
+    s.limits.cpus = 1;
+    s.keep_children = true;
+    run_spec(f, &s);
+    assert_int_equal(end_of(f)->s.exit_code, 0);
+    char *path = cgroup_of(f, "tasks/kept.start");
+    long kept = read_pid(f, "work/kept"), keeper = number_in(f, "tasks/kept.start", "supervisor");
+    assert_false(gone(kept));
+    assert_true(!path || access(path, F_OK) == 0);
+    assert_int_equal(kill((pid_t)kept, SIGKILL), 0);
+    WAIT(f, gone(keeper));
+    assert_true(!path || access(path, F_OK) < 0);
+    free(path);
+    paths_free(&p);
+}
+
+/* Of the task that a cgroup is named after. */
+static long supervisor_of(struct fixture *f, const char *cgroup)
+{
+    char record[64];
+    snprintf(record, sizeof record, "tasks/%s.start", strrchr(cgroup, '-') + 1);
+    return number_in(f, record, "supervisor");
+}
+
+#define ANYBODY 0
+
+/* Runs tasks of the account until `supervisor` has one (it needs a moment before it takes the
+ * next), and tells where that was held (caller frees) and how it ended. */
+static char *held_by(struct fixture *f, long supervisor, const char *line, int signo,
+                     struct seen *end)
+{
+    static int number; /* ids serve once */
+    char *path = NULL;
+    for (bool mine = false; !mine;) {
+        struct paths p;
+        char id[16], record[64];
+        snprintf(id, sizeof id, "t%d", number++);
+        struct task_spec s = usual_spec(f, &p, id, line);
+        s.user = TEST_USER;
+        s.limits.gpus = "0,1,2,3,4,5,6,7"; /* all that there are, so none is denied */
+        run_spec(f, &s);
+        snprintf(record, sizeof record, "tasks/%s.start", id);
+        free(path);
+        path = cgroup_of(f, record);
+        mine = supervisor == ANYBODY || number_in(f, record, "supervisor") == supervisor;
+        if (signo)
+            ASK(f, node_ask(f->link, REQUEST(signal, .task = id, .signal = signo), on_done, f));
+        *end = *end_of(f);
+        f->n_ended = 0;
+        paths_free(&p);
+    }
+    return path;
+}
+
+/* One that nobody was killed in; and it goes with the supervisor. */
+static void test_a_cgroup_serves_one_task_after_another(void **state)
+{
+    struct fixture *f = *state;
+    struct seen end;
+    if (!have_account)
+        skip_because("test accounts need root");
+    open_ready(f);
+    char *one = held_by(f, ANYBODY, "id -u", 0, &end);
+    if (!one)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(access(one, F_OK), 0);
+    long supervisor = supervisor_of(f, one);
+    char *two = held_by(f, supervisor, "id -u", 0, &end);
+    assert_string_equal(two, one);
+    char *killed = held_by(f, supervisor, "sleep 1000", SIGKILL, &end);
+    assert_string_equal(killed, one);
+    assert_int_equal(end.s.signal, SIGKILL);
+    assert_true(access(one, F_OK) < 0);
+    char *after = held_by(f, supervisor, "id -u", 0, &end);
+    assert_string_not_equal(after, one);
+    assert_int_equal(end.s.exit_code, 0);
+    assert_int_equal(access(after, F_OK), 0);
+    close_link(f);
+    WAIT(f, gone(supervisor) && access(after, F_OK) < 0);
+    free(one);
+    free(two);
+    free(killed);
+    free(after);
+}
+
+/* The supervisor was killed while it waited: the next agent removes what it left. */
+static void test_no_empty_cgroup_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct seen end;
+    if (!have_account)
+        skip_because("test accounts need root");
+    open_ready(f);
+    char *path = held_by(f, ANYBODY, "id -u", 0, &end);
+    if (!path)
+        skip_because("no cgroup v2 that may be written to");
+    assert_int_equal(kill((pid_t)supervisor_of(f, path), SIGKILL), 0);
+    close_link(f);
+    assert_int_equal(access(path, F_OK), 0);
+    open_ready(f);
+    WAIT(f, f->n_ended == 1); /* told again */
+    f->n_ended = 0;
+    free(held_by(f, ANYBODY, "id -u", 0, &end));
+    assert_true(access(path, F_OK) < 0);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OPEN(test_open_files),
+        TEST_OPEN(test_processes),
+        TEST_OPEN(test_memory_limit_of_a_cgroup_kills_and_says_so),
+        TEST_OPEN(test_memory_limit_of_each_process_elsewhere),
+        TEST_OPEN(test_limits_of_a_cgroup),
+        TEST_OPEN(test_cgroup_goes_with_the_task),
+        TEST_OPEN(test_memory_of_a_group_is_used_up_together),
+        TEST_OPEN(test_tasks_of_a_group_share_a_cgroup),
+        TEST_OPEN(test_nothing_escapes_a_cgroup),
+        TEST_OPEN(test_kept_children_keep_their_cgroup),
+        TEST_OPEN(test_a_cgroup_serves_one_task_after_another),
+        TEST_OPEN(test_no_empty_cgroup_stays),
+    };
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    have_account = make_test_account();
+    return cmocka_run_group_tests_name("task_limits", tests, NULL, NULL);
+}

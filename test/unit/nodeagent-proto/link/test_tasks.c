@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A task of a local link with the real agent: started once, watched, signalled, its end told.
+ */
+#include "lib/strbuf.h"
+#include "test/unit/nodeagent-proto/link/fixture.h"
+
+static void test_run_and_exit_code(void **state)
+{
+    struct fixture *f = *state;
+    struct kv env[] = {{.name = "GREETING", .value = "hello there"}};
+    open_ready(f);
+    start_with(f, "one", "echo $GREETING; pwd; echo oops >&2; exit 3", env, 1);
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->run_answers, 1);
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    const struct seen *t = &f->ended[0];
+    assert_string_equal(t->id, "one");
+    assert_int_equal(t->s.state, TASK_EXITED);
+    assert_int_equal(t->s.exit_code, 3);
+    assert_int_equal(t->s.signal, 0);
+    assert_true(t->s.started_us > 0 && t->s.ended_us >= t->s.started_us);
+    assert_string_equal(t->tail, "oops\n");
+    assert_true(file_has(f, "out/stdout.txt", "hello there\n"));
+    assert_true(file_has(f, "out/stdout.txt", "/work/here\n"));
+    assert_true(file_has(f, "out/execution.log", "Z job: started on "));
+    assert_true(file_has(f, "out/execution.log", ": echo $GREETING; pwd"));
+    assert_true(file_has(f, "out/execution.log", "Z job: exited with code 3\n"));
+}
+
+static void test_same_id_starts_once(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start_with(f, "once", "echo ran; while [ ! -e go ]; do sleep 0.01; done; exit 5", NULL, 0);
+    start_with(f, "once", "echo ran", NULL, 0); /* while the first is being started */
+    WAIT(f, f->run_answers == 2 || f->n_ended);
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    start(f, "once", "echo ran");
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    char *go = in_root(f, "work/here/go");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = "now"), on_done, f));
+    free(go);
+    WAIT(f, f->n_ended == 1);
+    start(f, "once", "echo ran");
+    assert_int_equal(f->run.s.state, TASK_EXITED);
+    assert_int_equal(f->run.s.exit_code, 5);
+    assert_int_equal(f->n_ended, 1);
+    char *out = slurp(f, "out/stdout.txt");
+    assert_string_equal(out, "ran\n");
+    free(out);
+}
+
+static void test_signals(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    /* A shell that stays, so that the signal has to reach the whole group. */
+    start(f, "term", "trap 'echo got it; exit 7' TERM; echo up; sleep 1000 & wait");
+    WAIT(f, file_has(f, "out/stdout.txt", "up\n"));
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "term", .signal = SIGTERM), on_done, f));
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 7);
+    assert_true(file_has(f, "out/stdout.txt", "got it\n"));
+
+    start(f, "kill", "trap '' TERM; echo deaf; while true; do sleep 0.01; done");
+    WAIT(f, file_has(f, "out/stdout.txt", "deaf\n"));
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGTERM), on_done, f));
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGKILL), on_done, f));
+    WAIT(f, f->n_ended == 2);
+    assert_int_equal(f->ended[1].s.signal, SIGKILL);
+    assert_int_equal(f->ended[1].s.exit_code, -1);
+    assert_true(file_has(f, "out/execution.log", "killed by signal 9 (Killed)"));
+
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "kill", .signal = SIGTERM), on_done,
+                    f)); /* is over: success */
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_ask(f->link, REQUEST(signal, .task = "never-was", .signal = SIGTERM), on_done, f));
+    assert_string_equal(f->why.msg, "");
+}
+
+static void test_signal_while_starting(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    int before = f->answers;
+    start_with(f, "early", "sleep 1000", NULL, 0);
+    node_ask(f->link, REQUEST(signal, .task = "early", .signal = SIGKILL), on_done, f);
+    WAIT(f, f->answers == before + 2 && f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.signal, SIGKILL);
+}
+
+static void test_daemonized_processes_die(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start(
+        f, "daemons",
+        "(setsid env -i sh -c '(echo $$ > ../a; exec sleep 1000) & wait' &) ; sh -c 'sleep 1000 & "
+        "echo $! > ../b'; until [ -s ../a ]; do sleep 0.01; done; exit 0");
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 0);
+    assert_true(read_pid(f, "work/a") > 1 && read_pid(f, "work/b") > 1);
+    assert_true(gone(read_pid(f, "work/a")));
+    assert_true(gone(read_pid(f, "work/b")));
+    assert_true(file_has(f, "out/execution.log", "it left behind were killed"));
+}
+
+/* No shell is in between. The program is looked for in the PATH that the task has, then in cwd. */
+static void test_a_program_without_a_shell(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    const char *const echo[] = {"echo", "$HOME", "a  b", "*"}, *const own[] = {"own.sh", "x"},
+                      *const none[] = {"no-such-program"}, *const no_file[] = {"./nothing/there"},
+                      *const not_ours[] = {"/"};
+    char *out = in_root(f, "argv.txt"), *script = in_root(f, "own.sh");
+    struct task_spec s = {.id = "argv",
+                          .command_line = "shown alone",
+                          .argv = echo,
+                          .n_argv = 4,
+                          .cwd = f->root,
+                          .stdout_path = out,
+                          .stderr_path = out,
+                          .step = "task"};
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 0);
+    assert_true(file_has(f, "argv.txt", "$HOME a  b *\n"));
+
+    ASK(f,
+        node_ask(f->link,
+                 REQUEST(write_file, .path = script, .text = "echo own $1; exit 5\n", .mode = 0755),
+                 on_done, f));
+    s.id = "own";
+    s.argv = own;
+    s.n_argv = 2;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 2);
+    assert_int_equal(f->ended[1].s.exit_code, 5);
+    assert_true(file_has(f, "argv.txt", "own x\n"));
+
+    s.n_argv = 1;
+    s.id = "none";
+    s.argv = none;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, TASK_NO_PROGRAM);
+    assert_non_null(strstr(f->run.why, "no-such-program"));
+    WAIT(f, f->n_ended == 3);
+    s.id = "no-file";
+    s.argv = no_file;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.exit_code, TASK_NO_PROGRAM);
+    WAIT(f, f->n_ended == 4);
+    s.id = "not-ours";
+    s.argv = not_ours;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, -1);
+    WAIT(f, f->n_ended == 5);
+    free(out);
+    free(script);
+}
+
+/* The agent's own program needs no path, and no file of that name takes its place. */
+static void test_the_own_program(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    const char *const own[] = {TASK_OWN_PROGRAM, "windows", "cmd /c echo %OS%& exit 3"};
+    char *out = in_root(f, "own.txt");
+    struct task_spec s = {.id = "windows",
+                          .command_line = "shown alone",
+                          .argv = own,
+                          .n_argv = 3,
+                          .cwd = f->root,
+                          .stdout_path = out,
+                          .stderr_path = out,
+                          .step = "task"};
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 3);
+    assert_true(file_has(f, "own.txt", "Windows_NT\n"));
+
+    const char *const refused[] = {TASK_OWN_PROGRAM, TASK_REFUSE, "not on this site"};
+    s.id = "refused";
+    s.argv = refused;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, -1);
+    assert_non_null(strstr(f->run.why, "not on this site"));
+    WAIT(f, f->n_ended == 2);
+    free(out);
+}
+
+static void test_failures_to_start(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    char *file = in_root(f, "file"), *below = in_root(f, "file/below"), *ok = in_root(f, "ok");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
+    struct task_spec s = {.id = "bad-cwd",
+                          .command_line = "true",
+                          .cwd = below,
+                          .stdout_path = ok,
+                          .stderr_path = ok,
+                          .log_path = ok,
+                          .step = "job"};
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_non_null(strstr(f->run.why, below));
+    WAIT(f, f->n_ended == 1); /* the end is told as of any other task */
+    assert_true(file_has(f, "ok", "job: could not be started on "));
+    s.id = "bad-output";
+    s.cwd = f->root;
+    s.stdout_path = f->root;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_non_null(strstr(f->run.why, f->root));
+    s.stdout_path = ok;
+
+    char *huge = xcalloc(1, 300001); /* one argument may have 128 KiB */
+    memset(huge, 'x', 300000);
+    s.id = "too-long";
+    s.command_line = huge;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_non_null(strstr(f->run.why, "300000 bytes"));
+    s.id = "bad/id";
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    free(huge);
+    free(file);
+    free(below);
+    free(ok);
+}
+
+/* The reason names the path, and is cut where that is in the middle of a letter. */
+static void test_a_reason_that_is_cut_inside_a_letter_is_told(void **state)
+{
+    struct fixture *f = *state;
+    char name[1201] = "";
+    open_ready(f);
+    for (size_t i = 0; i < 1200; i += 2)
+        memcpy(name + i, "\xc3\xa4", 2);
+    for (int odd = 0; odd < 2; odd++) {
+        struct strbuf below = STRBUF_INIT;
+        char *ok = in_root(f, "ok");
+        strbuf_printf(&below, "%s/%s%s", f->root, odd ? "x" : "", name);
+        const struct task_spec s = {.id = odd ? "odd" : "even",
+                                    .command_line = "true",
+                                    .cwd = f->root,
+                                    .stdout_path = below.s,
+                                    .stderr_path = ok,
+                                    .log_path = ok,
+                                    .step = "job"};
+        ASK(f, node_run(f->link, &s, on_run, f));
+        assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+        assert_non_null(strstr(f->run.why, "\xc3\xa4\xc3\xa4"));
+        strbuf_free(&below);
+        free(ok);
+    }
+}
+
+static bool tree_has(const char *dir, const char *words)
+{
+    DIR *d = opendir(dir);
+    struct dirent *de;
+    bool has = false;
+    while (d && !has && (de = readdir(d))) {
+        char *path = fs_join(dir, de->d_name), *text = NULL;
+        struct err e;
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+            ;
+        else if (de->d_type == DT_DIR)
+            has = tree_has(path, words);
+        else if (fs_read(path, 1 << 20, &text, NULL, &e) == 0)
+            has = strstr(text, words) != NULL;
+        free(text);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+    return has;
+}
+
+static bool any_command_line_has(const char *words)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    bool has = false;
+    while ((de = readdir(d))) {
+        char path[64], *text;
+        size_t len;
+        snprintf(path, sizeof path, "/proc/%.20s/cmdline", de->d_name);
+        if (de->d_name[0] < '1' || de->d_name[0] > '9' ||
+            fs_read(path, 1 << 20, &text, &len, NULL) < 0)
+            continue;
+        has = has || memmem(text, len, words, strlen(words));
+        free(text);
+    }
+    closedir(d);
+    return has;
+}
+
+static void test_secrets_stay_out_of_sight(void **state)
+{
+    struct fixture *f = *state;
+    const char *secret = "sw0rdfish-7e1c";
+    struct kv env[] = {{.name = "PASSWORD", .value = secret, .is_secret = true}};
+    open_ready(f);
+    start_with(f, "secret", "echo ${#PASSWORD}; while [ ! -e ../go ]; do sleep 0.01; done", env, 1);
+    WAIT(f, f->run_answers == 1 && file_has(f, "out/stdout.txt", "14\n"));
+    assert_false(any_command_line_has(secret));
+    assert_false(tree_has(f->root, secret));
+    char *go = in_root(f, "work/go");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = ""), on_done, f));
+    free(go);
+    WAIT(f, f->n_ended == 1);
+    assert_false(tree_has(f->root, secret));
+}
+
+static void test_clean_environment(void **state)
+{
+    struct fixture *f = *state;
+    setenv("BATCHAID_TEST_LEAK", "1", 1);
+    open_ready(f);
+    start(f, "env", "env; ls -m /proc/self/fd");
+    WAIT(f, f->n_ended == 1);
+    assert_false(file_has(f, "out/stdout.txt", "LEAK"));
+    assert_true(file_has(f, "out/stdout.txt", "PATH="));
+    /* What ls was given, and the folder that it reads. There is no pipe in this command: how many
+     * ends of it a shell still holds depends on who runs first. */
+    assert_true(file_has(f, "out/stdout.txt", "\n0, 1, 2, 3\n"));
+    unsetenv("BATCHAID_TEST_LEAK");
+}
+
+static void test_stderr_tail(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start(f, "long", "for i in $(seq 1000); do echo \"line $i of many\" >&2; done");
+    WAIT(f, f->n_ended == 1);
+    const char *tail = f->ended[0].tail;
+    assert_true(strlen(tail) <= NODE_TAIL_MAX && strlen(tail) > NODE_TAIL_MAX - 40);
+    assert_memory_equal(tail, "line ", 5);
+    assert_non_null(strstr(tail, "line 1000 of many\n"));
+    /* The next task appends to the same file: its tail starts with what it wrote itself. */
+    start(f, "binary", "printf 'a\\377b\\000c\\303\\244\\n' >&2");
+    WAIT(f, f->n_ended == 2);
+    assert_string_equal(f->ended[1].tail, "a\xef\xbf\xbd"
+                                          "b\xef\xbf\xbd"
+                                          "c\xc3\xa4\n");
+    start(f, "silent", "true");
+    WAIT(f, f->n_ended == 3);
+    assert_string_equal(f->ended[2].tail, "");
+}
+
+static void test_forget(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start(f, "gone", "while [ ! -e ../go ]; do sleep 0.01; done");
+    ASK(f, node_ask(f->link, REQUEST(forget, .task = "gone"), on_done, f));
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    char *go = in_root(f, "work/go");
+    ASK(f, node_ask(f->link, REQUEST(append, .path = go, .text = ""), on_done, f));
+    WAIT(f, f->n_ended == 1);
+    ASK(f, node_ask(f->link, REQUEST(forget, .task = "gone"), on_done, f));
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 0);
+    close_link(f);
+    open_ready(f);
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 0);
+    assert_int_equal(f->n_ended, 0);
+    free(go);
+}
+
+static void test_many_tasks(void **state)
+{
+    struct fixture *f = *state;
+    char ids[60][8];
+    open_ready(f);
+    for (int i = 0; i < 60; i++) {
+        snprintf(ids[i], sizeof ids[i], "m%d", i);
+        start_with(f, ids[i], "echo x", NULL, 0); /* pipelined */
+    }
+    WAIT(f, f->n_ended == 60);
+    char *out = slurp(f, "out/stdout.txt");
+    assert_int_equal(strlen(out), 120);
+    free(out);
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_run_and_exit_code),
+        TEST(test_same_id_starts_once),
+        TEST(test_signals),
+        TEST(test_signal_while_starting),
+        TEST(test_daemonized_processes_die),
+        TEST(test_a_program_without_a_shell),
+        TEST(test_the_own_program),
+        TEST(test_failures_to_start),
+        TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
+        TEST(test_secrets_stay_out_of_sight),
+        TEST(test_clean_environment),
+        TEST(test_stderr_tail),
+        TEST(test_forget),
+        TEST(test_many_tasks),
+    };
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);
+}

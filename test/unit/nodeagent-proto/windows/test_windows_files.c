@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files and programs in command lines of Windows: paths, copy and its kin, how programs are found,
+ * and what walkthroughs write.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/nodeagent-proto/windows/windows_test.h"
+
+static void assert_file(const char *path, const char *text)
+{
+    char *is = whole_file(path);
+    assert_string_equal(is, text);
+    free(is);
+}
+
+static void copies(void **state)
+{
+    (void)state;
+    assert_prints("cmd /c mkdir out\\deep && echo a> a.txt&& copy a.txt out\\deep",
+                  "        1 file(s) copied.\n");
+    assert_file("out/deep/a.txt", "a\n");
+    assert_prints("cmd /c echo b> b.txt& copy /Y a.txt+b.txt ab.txt",
+                  "        1 file(s) copied.\n");
+    assert_file("ab.txt", "a\nb\n");
+    assert_prints("cmd /c copy *.txt out > nul & dir /b out", "a.txt\nab.txt\nb.txt\ndeep\n");
+    assert_prints("cmd /c xcopy /s /e /y /i out again", "4 File(s) copied\n");
+    assert_file("again/deep/a.txt", "a\n");
+    assert_says("cmd /c copy nosuch.txt out", 1, "",
+                "The system cannot find the file specified.\n");
+    assert_says("cmd /c copy a.txt a.txt", 1, "", "The file cannot be copied onto itself.\n");
+    assert_file("a.txt", "a\n");
+    assert_says("cmd /c copy a.txt nosuch\\b.txt", 1, "",
+                "The system cannot find the path specified.\n");
+}
+
+static void moves_and_removes(void **state)
+{
+    (void)state;
+    assert_prints("cmd /c md x & echo a>a.txt& move a.txt x> nul& type x\\a.txt", "a\n");
+    assert_prints("cmd /c ren x\\a.txt b.txt & dir /b x", "b.txt\n");
+    assert_prints("cmd /c del /q x\\*.txt & dir /b x", "");
+    assert_says("cmd /c del x\\nosuch.txt", 0, "", "Could Not Find x\\nosuch.txt\n");
+    assert_prints("cmd /c rmdir x & if not exist x echo gone", "gone\n");
+    assert_prints("cmd /c md p\\q & echo a> p\\q\\r & rd /s /q p & if not exist p echo gone",
+                  "gone\n");
+    assert_says("cmd /c md p & md p", 1, "", "A subdirectory or file p already exists.\n");
+    assert_says("cmd /c echo a> p\\f & rd p", 1, "", "The directory is not empty.\n");
+    assert_says("cmd /c dir nosuch", 1, "", "File Not Found\n");
+}
+
+static void folders(void **state)
+{
+    const struct place *place = *state;
+    char text[160];
+    assert_prints("cmd /c md sub & cd sub & echo a> f& cd .. & type sub\\f", "a\n");
+    assert_prints("cmd /c cd /d D:\\batch\\tasks\\wd\\sub && type f", "a\n");
+    snprintf(text, sizeof text, "%s/wd/sub\n", place->dir);
+    assert_prints("cmd /c cd sub & cd", text);
+    assert_prints("cmd /c cd sub & call echo %^CD%", text);
+    assert_says("cmd /c cd nosuch", 1, "", "The system cannot find the path specified.\n");
+    assert_prints("cmd /c cmd /c cd sub & type sub\\f", "a\n"); /* another cmd's own folder */
+}
+
+static void paths_of_the_service(void **state)
+{
+    (void)state;
+    assert_prints(
+        "cmd /c mkdir D:\\batch\\tasks\\shared & echo s> d:\\BATCH\\tasks\\shared\\Data.txt"
+        "& type D:\\batch\\tasks\\SHARED\\data.TXT",
+        "s\n");
+    assert_file("../shared/Data.txt", "s\n");
+    setenv("AZ_BATCH_NODE_SHARED_DIR", "../shared", 1);
+    assert_prints("cmd /c type %AZ_BATCH_NODE_SHARED_DIR%\\data.txt", "s\n");
+    assert_prints("cat D:\\batch\\tasks\\shared\\data.txt", "s\n"); /* also for programs */
+    assert_prints("cmd /c cat %AZ_BATCH_NODE_SHARED_DIR%\\data.txt", "s\n");
+    assert_prints("cmd /c echo --in=..\\shared\\data.txt", "--in=..\\shared\\data.txt\n");
+    assert_prints("printf %s --in=..\\shared\\data.txt", "--in=../shared/Data.txt");
+    assert_prints("printf %s a\\b", "a\\b"); /* no folder a is here: no path */
+    assert_says("cmd /c type C:\\nosuch.txt", 1, "",
+                "The system cannot find the drive specified: C:\\nosuch.txt\n");
+}
+
+static void words_of_programs(void **state)
+{
+    (void)state;
+    assert_prints("printf [%s] a \"b c\" d\"e f\"g \"\"", "[a][b c][de fg][]");
+    assert_prints("printf [%s] \"say \\\"x\\\"\" a\\\\b \"c\\\\\"", "[say \"x\"][a\\\\b][c\\]");
+    assert_prints("printf [%s] \"a\"\"b\"", "[a\"b]");
+    assert_prints("printf [%s] %HOME% a&b", "[%HOME%][a&b]"); /* nobody expands without cmd */
+}
+
+static void programs(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("pkg", 0755), 0);
+    write_file("pkg/MyApp.exe", "#!/bin/sh\necho app \"$@\"; exit 9\n", 0755);
+    setenv("AZ_BATCH_APP_PACKAGE_APP01#1.0", "pkg", 1);
+    static const char *const lines[] = {
+        "cmd /c %AZ_BATCH_APP_PACKAGE_app01#1.0%\\MyApp.exe 1 \"2 3\"",
+        "cmd /c %AZ_BATCH_APP_PACKAGE_app01#1.0%\\\\myapp.exe 1 \"2 3\"",
+        "cmd /c %AZ_BATCH_APP_PACKAGE_app01#1.0%\\myapp 1 \"2 3\"",
+        "cmd /c \"\"pkg\\myapp.exe\" 1 \"2 3\"\"",
+        "cmd /c cd pkg && myapp 1 \"2 3\"", /* the current folder is looked into */
+        "pkg\\myapp.exe 1 \"2 3\"",
+        "cmd /c start /wait \"title\" pkg\\myapp.exe 1 \"2 3\"",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_says(lines[i], 9, "app 1 2 3\n", "");
+    write_file("pkg/plain", "#!/bin/sh\necho plain \"$@\"\n",
+               0644); /* of an archive without modes */
+    assert_prints("cmd /c pkg\\plain.exe x", "plain x\n");
+    write_file("pkg/real.exe", "MZ\x90", 0755);
+    assert_says("cmd /c pkg\\real.exe", 193, "",
+                "pkg\\real.exe is a program for Windows, which this Linux node cannot run.\n");
+    write_file("pkg/text", "text\n", 0644);
+    assert_says("cmd /c pkg\\text", 193, "", "pkg\\text is not executable.\n");
+    assert_prints("cmd /c set PATH=%PATH%;pkg& plain y", "plain y\n");
+    assert_prints("cmd /c set PATH=%PATH%;D:\\batch\\tasks\\wd\\pkg& plain z", "plain z\n");
+}
+
+/* Start tasks of the walkthroughs. */
+static void stubs(void **state)
+{
+    const struct place *place = *state;
+    write_file("myapp.msi", "msi", 0644);
+    assert_says("cmd /c msiexec /i myapp.msi /quiet", 0, "",
+                "batchai-node: msiexec: nothing is done on a Linux node: myapp.msi\n");
+    assert_says("cmd /c msiexec /i nosuch.msi /quiet", 1619 & 0xff, "",
+                "This installation package could not be opened: nosuch.msi\n");
+    write_file("MSMpiSetup.exe", "MZ", 0644);
+    assert_says("cmd /c MSMpiSetup.exe -unattend -force", 0, "",
+                "batchai-node: MSMpiSetup: nothing is done on a Linux node\n");
+    assert_prints("cmd /c ping -n 1 127.0.0.1 > nul && echo woke", "woke\n");
+    assert_prints("cmd /c timeout /t 0 /nobreak > nul && echo woke", "woke\n");
+    /* The site's own goes first. */
+    char dir[96];
+    snprintf(dir, sizeof dir, "%s/site", place->dir);
+    assert_int_equal(mkdir(dir, 0755), 0);
+    write_file("../site/msiexec", "#!/bin/sh\necho site \"$@\"\n", 0755);
+    setenv("BATCHAI_WINDOWS_PROGRAMS", dir, 1);
+    assert_prints("cmd /c MsiExec.exe /i myapp.msi", "site /i myapp.msi\n");
+    unsetenv("BATCHAI_WINDOWS_PROGRAMS");
+}
+
+static void batch_files(void **state)
+{
+    (void)state;
+    write_file("setup.cmd",
+               "@echo off\r\n"
+               ":: a comment\r\n"
+               "rem another\r\n"
+               "echo %~nx0 [%1] [%~2] %* 100%%\r\n"
+               "set N=0\r\n"
+               ":again\r\n"
+               "set /a N+=1\r\n"
+               "if %N% LSS 3 goto again\r\n"
+               "echo %N%%nothing%\r\n"
+               "for %%i in (a b) do (\r\n"
+               "  echo %%i\r\n"
+               "  if %%i==b echo last\r\n"
+               ")\r\n"
+               "call :part x y\r\n"
+               "echo one^\r\n two\r\n"
+               "if exist setup.cmd (exit /b 7) else (exit /b 8)\r\n"
+               "echo never\r\n"
+               ":part\r\n"
+               "echo part %1 %2\r\n"
+               "goto :eof\r\n"
+               "echo never\r\n",
+               0644);
+    static const char out[] =
+        "setup.cmd [\"p q\"] [r] \"p q\" r 100%\n3\na\nb\nlast\npart x y\none two\n";
+    assert_says("cmd /c setup.cmd \"p q\" r", 7, out, "");
+    assert_says("cmd /c setup \"p q\" r", 7, out, "");
+    assert_says("setup.cmd \"p q\" r", 7, out, ""); /* Windows starts cmd for it */
+    write_file("outer.bat", "call setup.cmd 1\necho level %ERRORLEVEL%\ngoto nowhere\necho never\n",
+               0644);
+    assert_says("cmd /c outer & echo next", 0,
+                "setup.cmd [1] [] 1 100%\n3\na\nb\nlast\npart x y\n"
+                "one two\nlevel 7\nnext\n",
+                "The system cannot find the batch label specified - nowhere\n");
+    write_file("own.bat", "@call own.bat", 0644);
+    assert_int_equal(run_windows("own.bat"), 1); /* it ends */
+}
+
+int main(void)
+{
+#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(copies),
+        IN_PLACE(moves_and_removes),
+        IN_PLACE(folders),
+        IN_PLACE(paths_of_the_service),
+        IN_PLACE(words_of_programs),
+        IN_PLACE(programs),
+        IN_PLACE(stubs),
+        IN_PLACE(batch_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

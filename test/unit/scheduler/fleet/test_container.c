@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The programs that speak to a container runtime, with a recorder in the runtime's place.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "shell.h"
+#include "test/unit/support/skip.h"
+
+static struct arena a;
+static char dir[] = "/tmp/batchaid-container-XXXXXX";
+
+/* Notes its arguments in `said`; says what `answer` holds; fails as the file `broken` says, and
+ * hangs as `hangs` says: once, or as long as `always` is there. */
+static const char runtime[] = "#!/bin/sh\n"
+                              "cd %s && echo \"$@ config=$DOCKER_CONFIG\" >>said\n"
+                              "if grep -qsx \"$1\" hangs; then\n"
+                              "    [ -e always ] || rm hangs\n"
+                              "    exec sleep 1000\n"
+                              "fi\n"
+                              "case $1 in inspect) exit 1 ;; ps) cat answer ;; esac\n"
+                              "! grep -qsx \"$1\" broken\n";
+
+static const char *path(const char *rest)
+{
+    return arena_printf(&a, "%s/%s", dir, rest);
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+    struct err e;
+    assert_int_equal(fs_write_atomic(path(name), text, strlen(text), mode, &e), 0);
+}
+
+static const char *said(void)
+{
+    char *text;
+    if (fs_read(path("said"), 1 << 20, &text, NULL, NULL) != 0)
+        return "";
+    const char *copy = arena_strdup(&a, text);
+    free(text);
+    return copy;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena_init(&a);
+    memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(shell(arena_printf(&a,
+                                        "mkdir -p %s/bin %s/root/mounts %s/root/jobs/j/mounts "
+                                        "%s/share",
+                                        dir, dir, dir, dir),
+                           NULL),
+                     0);
+    put("bin/docker", arena_printf(&a, runtime, dir), 0755);
+    put("bin/podman", "#!/bin/sh\n", 0755);
+    put("answer", "", 0600);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)shell(arena_printf(&a, "umount %s/root/mounts/data; rm -rf %s", dir, dir), NULL);
+    arena_free(&a);
+    return 0;
+}
+
+static const char *command_of(const char *program)
+{
+    return arena_printf(
+        &a,
+        "PATH=%s/bin:$PATH BATCHAI_RUNTIME=docker BATCHAI_CONTAINER=batchai-g-1-r0 BATCHAI_IMAGE=i "
+        "BATCHAI_ROOT=%s/root BATCHAI_JOB_DIR=%s/root/jobs/j BATCHAI_USER=$WHO "
+        "BATCHAI_WHO=${AS:-${WHO:+account}} BATCHAI_FILES_AS=7:7 "
+        "BATCHAI_PULL=\"${PULL-i}\" BATCHAI_SERVER=\"$SERVER\" "
+        "BATCHAI_REGISTRY_USER=u BATCHAI_REGISTRY_PASSWORD=s3cret BATCHAI_SHM_SIZE= "
+        "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 "
+        "BATCHAI_GPUS=${GPUS-0} BATCHAI_DEVICES=${DEVICES-all} "
+        "sh scheduler/fleet/container/programs/%s.sh",
+        dir, dir, dir, program);
+}
+
+static int run(const char *program)
+{
+    return shell(command_of(program), NULL);
+}
+
+static bool is_given(const char *folder)
+{
+    return strstr(said(), arena_printf(&a, "source=%s,target=%s ", folder, folder)) != NULL;
+}
+
+static void test_folders_that_mounts_lead_to_are_in_the_container(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
+    assert_int_equal(run("start"), 0);
+    assert_true(is_given(path("root")));
+    assert_true(is_given(path("share")));
+}
+
+static void test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along(void **state)
+{
+    (void)state;
+    put("bin/chmod",
+        arena_printf(&a,
+                     "#!/bin/sh\n"
+                     "[ -e %s/gone ] || { : >%s/gone; rmdir %s/root/containers; }\n"
+                     "exec /bin/chmod \"$@\"\n",
+                     dir, dir, dir),
+        0755);
+    assert_int_equal(run("start"), 0);
+    assert_int_equal(access(path("gone"), F_OK), 0);
+    assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
+}
+
+/* As the runtime goes on when whoever asked it to start one was killed. */
+static void test_a_container_that_begins_after_its_node_has_gone_ends(void **state)
+{
+    (void)state;
+    put("bin/docker",
+        arena_printf(&a,
+                     "#!/bin/sh\n[ \"$1 $2\" = \"run -d\" ] || exit 0\n"
+                     "while [ \"$1\" != -c ]; do shift; done\n"
+                     "rm -r %s/root/containers\nexec timeout -s KILL 5 /bin/sh \"$@\"\n",
+                     dir),
+        0755);
+    assert_int_equal(run("start"), 0);
+}
+
+static void test_a_container_that_cannot_start_leaves_nothing(void **state)
+{
+    (void)state;
+    setenv("TMPDIR", path("tmp"), 1);
+    assert_int_equal(mkdir(path("tmp"), 0700), 0);
+    assert_int_equal(mkdir(path("a,b"), 0755), 0);
+    assert_int_equal(symlink(path("a,b"), path("root/mounts/odd")), 0);
+    int rc = run("start");
+    unsetenv("TMPDIR");
+    assert_int_not_equal(rc, 0);
+    assert_int_equal(rmdir(path("tmp")), 0); /* it is empty */
+}
+
+/* Whoever writes to a share could else have any folder of the machine. */
+static void test_links_in_what_is_mounted_are_not_followed(void **state)
+{
+    (void)state;
+    if (!may_mount())
+        skip_because("not allowed to mount");
+    assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mkdir -p %s/share/deep; ln -s /etc %s/share/deep/etc", dir, dir),
+              NULL),
+        0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
+    assert_int_equal(run("start"), 0);
+    assert_true(is_given(path("root")));
+    assert_false(is_given("/etc"));
+}
+
+static void test_the_jobs_user_gains_no_rights_by_programs_of_the_image(void **state)
+{
+    (void)state;
+    setenv("WHO", "somebody", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "--security-opt no-new-privileges"));
+    unlink(path("said"));
+    unsetenv("WHO");
+    assert_int_equal(run("start"), 0);
+    assert_null(strstr(said(), "no-new-privileges"));
+}
+
+/* In the job's directory, which goes with the job even if the program that pulls was killed. */
+static void test_credentials_are_kept_nowhere_but_with_the_job(void **state)
+{
+    (void)state;
+    put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
+    assert_int_not_equal(run("pull"), 0);
+    const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
+    assert_non_null(strstr(said(), wanted));
+    assert_null(strstr(said(), "s3cret"));
+    assert_int_equal(shell(arena_printf(&a, "ls -d %s/root/jobs/j/.registry-*", dir), NULL), 2);
+}
+
+/* What a client said never becomes an option of docker or podman, and never several arguments. */
+static void test_names_are_no_options(void **state)
+{
+    (void)state;
+    put("broken", "image\n", 0600);
+    setenv("PULL", "--tls-verify=false x", 1);
+    setenv("SERVER", "--authfile=/tmp/x --tls-verify=false", 1);
+    assert_int_equal(run("pull"), 0);
+    assert_non_null(
+        strstr(said(), "login -u u --password-stdin -- --authfile=/tmp/x --tls-verify=false"));
+    assert_non_null(strstr(said(), "pull -- --tls-verify=false x"));
+    assert_non_null(strstr(said(), "image inspect -- i"));
+    unsetenv("PULL");
+    unsetenv("SERVER");
+    unlink(path("said"));
+    assert_int_equal(run("pull"), 0);
+    assert_non_null(
+        strstr(said(), "login -u u --password-stdin -- config")); /* the runtime's own registry */
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "--entrypoint /bin/sh -- i -c"));
+}
+
+/* As docker reads it: the list is one value, so it has quotes of its own. */
+static void test_a_container_has_the_gpus_of_its_job_alone(void **state)
+{
+    (void)state;
+    put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
+    setenv("GPUS", "2", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), " --gpus all "));
+    unlink(path("said"));
+    setenv("DEVICES", "0,2", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), " --gpus \"device=0,2\" "));
+    unlink(path("said"));
+    setenv("GPUS", "0", 1);
+    setenv("DEVICES", "", 1);
+    assert_int_equal(run("start"), 0);
+    assert_null(strstr(said(), "--gpus"));
+    assert_non_null(strstr(said(), " -e NVIDIA_VISIBLE_DEVICES=void "));
+    unsetenv("GPUS");
+    unsetenv("DEVICES");
+}
+
+static void narrow(const char *binds)
+{
+    setenv("BATCHAI_NARROW", "1", 1);
+    setenv("BATCHAI_BINDS", binds, 1);
+    assert_int_equal(run("start"), 0);
+    unsetenv("BATCHAI_NARROW");
+    unsetenv("BATCHAI_BINDS");
+}
+
+static bool is_read_only(const char *folder)
+{
+    return strstr(said(), arena_printf(&a, "target=%s,readonly ", folder)) != NULL;
+}
+
+static void test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        shell(arena_printf(&a, "mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir), NULL), 0);
+    setenv("BATCHAI_WORK_DIR", path("root/b/task/wd"), 1);
+    narrow(arena_printf(&a, "rw %s\nro %s\n", path("root/b/task"), path("root/b/else")));
+    assert_false(is_given(path("root")));
+    assert_true(is_given(path("root/b/task")));
+    assert_true(is_read_only(path("root/b/else")));
+    assert_true(is_read_only(path("root/jobs/j"))); /* its environment */
+    assert_true(is_read_only(path("root/containers")));
+    assert_false(is_given(path("root/b/task/wd")));
+    unlink(path("said"));
+    narrow("");
+    assert_non_null(strstr(said(), arena_printf(&a, "source=%s,target=%s ",
+                                                path("root/containers/batchai-g-1-r0.wd"),
+                                                path("root/b/task/wd"))));
+    assert_int_equal(run("remove"), 0);
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+    unsetenv("BATCHAI_WORK_DIR");
+}
+
+/* A runtime makes only the folder itself read-only. */
+static void test_volumes_below_a_read_only_folder_are_read_only(void **state)
+{
+    (void)state;
+    if (!may_mount())
+        skip_because("not allowed to mount");
+    assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
+    assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
+    narrow(arena_printf(&a, "ro %s\n", path("root/mounts")));
+    assert_true(is_read_only(path("root/mounts")));
+    assert_true(is_read_only(path("root/mounts/data")));
+    assert_true(is_read_only(path("share")));
+}
+
+/* A task may have put it there. */
+static void test_a_link_in_the_place_of_a_named_folder_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("/etc", path("root/shared")), 0);
+    setenv("BATCHAI_NARROW", "1", 1);
+    setenv("BATCHAI_BINDS", arena_printf(&a, "rw %s\n", path("root/shared")), 1);
+    assert_int_not_equal(run("start"), 0);
+    assert_null(strstr(said(), "run -d"));
+    unsetenv("BATCHAI_NARROW");
+    unsetenv("BATCHAI_BINDS");
+}
+
+/* The runtime takes what follows a comma for one more option of the mount. */
+static void test_a_folder_with_a_comma_is_refused(void **state)
+{
+    (void)state;
+    const char *folder = path("share,readonly");
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(symlink(folder, path("root/mounts/share")), 0);
+    assert_int_not_equal(run("start"), 0);
+    assert_null(strstr(said(), "run -d"));
+}
+
+static void test_a_container_that_cannot_be_removed_is_told(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    assert_int_equal(run("remove"), 0);
+    put("broken", "rm\n", 0600);
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
+    assert_int_not_equal(run("sweep"), 0);
+    unlink(path("broken"));
+    assert_int_equal(run("sweep"), 0);
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+}
+
+/* What start.sh leaves. */
+static void put_mark(void)
+{
+    mkdir(path("root/containers"), 0755);
+    put("root/containers/batchai-g-1-r0", "", 0600);
+}
+
+static void hangs(const char *command, bool always)
+{
+    put("hangs", command, 0600);
+    if (always)
+        put("always", "", 0600);
+    setenv("BATCHAI_PATIENCE_S", "1", 1);
+}
+
+static void test_a_runtime_that_hangs_once_is_asked_again(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    put_mark();
+    hangs("ps\n", false);
+    assert_int_equal(run("remove"), 0);
+    assert_non_null(strstr(said(), "rm -f 4711"));
+    hangs("rm\n", false);
+    assert_int_equal(run("remove"), 0);
+    unsetenv("BATCHAI_PATIENCE_S");
+}
+
+static void test_a_runtime_that_hangs_holds_up_nobody_for_ever(void **state)
+{
+    (void)state;
+    put_mark();
+    hangs("ps\n", true);
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_not_equal(run("sweep"), 0);
+    put("answer", "4711\n", 0600);
+    hangs("rm\n", true);
+    assert_int_not_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers/batchai-g-1-r0"), F_OK), 0);
+    unlink(path("hangs"));
+    assert_int_equal(run("remove"), 0);
+    unsetenv("BATCHAI_PATIENCE_S");
+}
+
+/* docker and podman take long to answer. */
+static void test_a_runtime_is_not_asked_for_containers_where_none_was_started(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    put("broken", "rm\n", 0600);
+    assert_int_equal(run("sweep"), 0);
+}
+
+/* Of a runtime that hangs or fails it is not known that the container is gone. */
+static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone(void **state)
+{
+    (void)state;
+    assert_int_equal(run("remove"), 0);
+    put("broken", "ps\n", 0600);
+    assert_int_equal(run("remove"), 0); /* none was started */
+    put_mark();
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
+}
+
+static void test_options_of_the_job_come_first(void **state)
+{
+    (void)state;
+    setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "run -d --rm --network host --env A=it's $HOME --name "));
+    unlink(path("said"));
+    setenv("BATCHAI_OPTIONS", "'--network' 'none'", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "run -d --rm --network none --name "));
+    assert_null(strstr(said(), "--network host"));
+    unsetenv("BATCHAI_OPTIONS");
+}
+
+/* Each line of the answer is a word. */
+static void test_without_a_command_the_image_decides(void **state)
+{
+    (void)state;
+    put("bin/docker",
+        arena_printf(&a,
+                     "#!/bin/sh\ncase $1 in image) printf 'prog\\ntwo words\\n\\n' ;; "
+                     "*) printf '<%%s>' \"$@\" >%s/said ;; esac\n",
+                     dir),
+        0755);
+    setenv("BATCHAI_ENV_FILE", "/e", 1);
+    assert_int_equal(run("exec"), 0);
+    assert_memory_equal(said(), "<exec><batchai-g-1-r0></bin/sh><-c><", 36);
+    assert_non_null(strstr(said(), ". \"$0\"; exec \"$@\"></e><prog><two words>"));
+    setenv("BATCHAI_COMMAND", "echo $A", 1);
+    setenv("BATCHAI_WORK_DIR", "/w", 1);
+    assert_int_equal(run("exec"), 0);
+    assert_non_null(strstr(said(), "<exec><-w></w><batchai-g-1-r0></bin/sh><-c>"));
+    assert_non_null(strstr(said(), "</e><echo $A><>"));
+    unsetenv("BATCHAI_COMMAND");
+    unsetenv("BATCHAI_WORK_DIR");
+    unsetenv("BATCHAI_ENV_FILE");
+}
+
+/* The image's user is `app`; looking that name up in the image goes as `lookup` says. */
+static int start_as_the_images_user(const char *lookup)
+{
+    put("bin/docker",
+        arena_printf(&a,
+                     "#!/bin/sh\ncd %s && echo \"$@\" >>said\n"
+                     "case \"$1 $2\" in\n"
+                     "\"inspect \"*) exit 1 ;;\n"
+                     "\"image inspect\") echo app ;;\n"
+                     "\"run --rm\") n=$(cat n 2>/dev/null); echo 1$n >n; %s ;;\n"
+                     "esac\n",
+                     dir, lookup),
+        0755);
+    setenv("AS", "rootless", 1);
+    int rc = shell(arena_printf(&a, "{ %s; } 2>%s/errors", command_of("start"), dir), NULL);
+    unsetenv("AS");
+    return rc;
+}
+
+static void test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost(void **state)
+{
+    (void)state;
+    assert_int_equal(start_as_the_images_user("[ -z \"$n\" ] || echo '7 8 /home/app'"), 0);
+    assert_non_null(strstr(said(), "run -d"));
+}
+
+static void
+test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words(void **state)
+{
+    char *errors;
+    (void)state;
+    assert_int_equal(start_as_the_images_user("echo 'no such storage' >&2; exit 125"), 1);
+    assert_int_equal(fs_read(path("errors"), 1 << 20, &errors, NULL, NULL), 0);
+    assert_non_null(strstr(errors, "no such storage"));
+    free(errors);
+    assert_null(strstr(said(), "run -d"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_folders_that_mounts_lead_to_are_in_the_container),
+        TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along),
+        TEST(test_a_container_that_begins_after_its_node_has_gone_ends),
+        TEST(test_a_container_that_cannot_start_leaves_nothing),
+        TEST(test_links_in_what_is_mounted_are_not_followed),
+        TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
+        TEST(test_credentials_are_kept_nowhere_but_with_the_job),
+        TEST(test_names_are_no_options),
+        TEST(test_options_of_the_job_come_first),
+        TEST(test_without_a_command_the_image_decides),
+        TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run),
+        TEST(test_volumes_below_a_read_only_folder_are_read_only),
+        TEST(test_a_link_in_the_place_of_a_named_folder_is_refused),
+        TEST(test_a_folder_with_a_comma_is_refused),
+        TEST(test_a_container_has_the_gpus_of_its_job_alone),
+        TEST(test_a_container_that_cannot_be_removed_is_told),
+        TEST(test_a_runtime_that_hangs_once_is_asked_again),
+        TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever),
+        TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
+        TEST(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost),
+        TEST(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words),
+        TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of the daemon's on their way to a real agent, as steps of a script.
+ */
+#include <minizip/zip.h>
+#include <sys/stat.h>
+
+#include "scheduler/fleet/copy/copy_step.h"
+#include "test/unit/nodeagent-proto/link/fixture.h"
+#include "test/unit/support/words.h"
+
+struct stage {
+    struct fixture *f;
+    struct arena a;
+    struct script *sc;
+    char store[64]; /* a folder of the daemon's */
+};
+
+static const struct script_label plain = {.code = FAIL_NODE_PREPARATION_FAILED, .what = "the put"};
+
+static void on_changed(void *ctx)
+{
+    (void)ctx;
+}
+
+static void open_stage(struct stage *s, struct fixture *f)
+{
+    struct err e = {0};
+    *s = (struct stage){.f = f, .store = "/tmp/batchaid-put-XXXXXX"};
+    arena_init(&s->a);
+    assert_non_null(mkdtemp(s->store));
+    const struct node_local_config c = {.loop = f->tools,
+                                        .log = &f->log,
+                                        .files = f->files,
+                                        .agent_path = f->agent,
+                                        .root = f->root,
+                                        .callbacks = {on_ready, on_down, on_ended, NULL, f}};
+    assert_int_equal(node_open_local(&c, &f->link, &e), 0);
+    WAIT(f, f->ready > 0);
+    s->sc = script_new(&s->a, &f->log, "node-1");
+}
+
+static void close_stage(struct stage *s)
+{
+    struct err e;
+    close_link(s->f);
+    arena_free(&s->a);
+    assert_int_equal(fs_remove_tree(s->store, &e), 0);
+}
+
+static void run_to_end(struct stage *s)
+{
+    script_run(s->sc, s->f->link, on_changed, s);
+    WAIT(s->f, script_state(s->sc) != SCRIPT_RUNNING && !script_busy(s->sc));
+}
+
+static void again(struct stage *s)
+{
+    s->sc = script_new(&s->a, &s->f->log, "node-1");
+}
+
+static const char *below(struct stage *s, const char *path)
+{
+    return arena_printf(&s->a, "%s/%s", s->f->root, path);
+}
+
+static void store(struct stage *s, const char *name, char c, size_t n)
+{
+    struct err e;
+    char *bytes = xcalloc(1, n + 1), *path = fs_join(s->store, name);
+    memset(bytes, c, n);
+    assert_int_equal(fs_write_atomic(path, bytes, n, 0600, &e), 0);
+    free(bytes);
+    free(path);
+}
+
+static void store_archive(struct stage *s, const char *name, const char *entry)
+{
+    char *path = fs_join(s->store, name);
+    zipFile z = zipOpen64(path, APPEND_STATUS_CREATE);
+    assert_non_null(z);
+    assert_int_equal(
+        zipOpenNewFileInZip64(z, entry, NULL, NULL, 0, NULL, 0, NULL, Z_DEFLATED, 9, 0), ZIP_OK);
+    assert_int_equal(zipWriteInFileInZip(z, "program", 7), ZIP_OK);
+    assert_int_equal(zipCloseFileInZip(z), ZIP_OK);
+    assert_int_equal(zipClose(z, NULL), ZIP_OK);
+    free(path);
+}
+
+static struct carry_what put_of(struct stage *s, const char *from, const char *to)
+{
+    return (struct carry_what){
+        .files = s->f->files, .from = {s->store, from}, .path = below(s, to), .mode = 0640};
+}
+
+static void must_be(struct stage *s, const char *path, char c, size_t n, mode_t mode)
+{
+    struct err e;
+    struct stat st;
+    char *data;
+    size_t len = 0;
+    assert_int_equal(stat(below(s, path), &st), 0);
+    assert_int_equal(st.st_mode & 07777, mode);
+    assert_int_equal(fs_read(below(s, path), 1 << 22, &data, &len, &e), 0);
+    assert_int_equal(len, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(data[i], c);
+    free(data);
+}
+
+static void files_of_any_size_arrive_whole(void **state)
+{
+    static const size_t sizes[] = {0, 1, 5000, FILES_PIECE_MAX, FILES_PIECE_MAX * 3 + 7};
+    struct stage s;
+    open_stage(&s, *state);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        store(&s, "from", (char)('a' + i), sizes[i]);
+        const struct carry_what put = put_of(&s, "from", "deep/below/to");
+        again(&s);
+        script_put_file(s.sc, &s.a, &plain, &put);
+        run_to_end(&s);
+        assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+        must_be(&s, "deep/below/to", (char)('a' + i), sizes[i], 0640);
+    }
+    close_stage(&s);
+}
+
+static void later_steps_wait_for_it(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    store(&s, "from", 'x', 300000);
+    const struct carry_what put = put_of(&s, "from", "to");
+    script_put_file(s.sc, &s.a, &plain, &put);
+    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "to"), .text = "y"));
+    run_to_end(&s);
+    struct stat st;
+    assert_int_equal(stat(below(&s, "to"), &st), 0);
+    assert_int_equal(st.st_size, 300001);
+    close_stage(&s);
+}
+
+static void fails_with(struct stage *s, const char *why)
+{
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_FAILED);
+    const char *message = script_failure(s->sc)->message;
+    if (!strstr(message, why))
+        fail_msg("'%s' instead of '%s'", message, why);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    const struct carry_what put = put_of(&s, "nothing", "to");
+    script_put_file(s.sc, &s.a, &plain, &put);
+    fails_with(&s, "the put: ");
+    assert_int_equal(access(below(&s, "to"), F_OK), -1);
+    close_stage(&s);
+}
+
+static void an_archive_is_unpacked_once(void **state)
+{
+    struct stage s;
+    struct stat st;
+    open_stage(&s, *state);
+    store_archive(&s, "a.zip", "bin/run");
+    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
+    script_put_archive(s.sc, &s.a, &plain, &put);
+    run_to_end(&s);
+    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    assert_true(file_has(s.f, "packages/h1/bin/run", "program"));
+    assert_int_equal(stat(below(&s, "packages/h1/bin/run"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0555);
+    const struct carry_what gone = put_of(&s, "nothing.zip", "packages/h1");
+    again(&s);
+    script_put_archive(s.sc, &s.a, &plain, &gone);
+    run_to_end(&s);
+    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    int64_t entries = 0; /* nothing lies beside it */
+    DIR *d = opendir(below(&s, "packages"));
+    for (struct dirent *x; (x = readdir(d)) != NULL;)
+        entries += x->d_name[0] != '.';
+    closedir(d);
+    assert_int_equal(entries, 1);
+    close_stage(&s);
+}
+
+static void what_is_no_archive_leaves_nothing(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    store(&s, "a.zip", 'x', 1000);
+    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
+    script_put_archive(s.sc, &s.a, &plain, &put);
+    fails_with(&s, "no zip file");
+    store_archive(&s, "b.zip", "../../out");
+    const struct carry_what hostile = put_of(&s, "b.zip", "packages/h1");
+    again(&s);
+    script_put_archive(s.sc, &s.a, &plain, &hostile);
+    fails_with(&s, "leads out");
+    assert_int_equal(rmdir(below(&s, "packages")), 0);
+    close_stage(&s);
+}
+
+static void archives_stay_below_the_root(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    store_archive(&s, "a.zip", "run");
+    struct carry_what put = put_of(&s, "a.zip", "x");
+    put.path = arena_printf(&s.a, "%s/elsewhere", s.store);
+    script_put_archive(s.sc, &s.a, &plain, &put);
+    fails_with(&s, "the put: ");
+    assert_int_equal(access(put.path, F_OK), -1);
+    close_stage(&s);
+}
+
+/* At any moment: the link is closed under it, and the arena goes. */
+static void a_halt_leaves_nothing_behind(void **state)
+{
+    for (int turns = 0; turns < 12; turns++) {
+        struct stage s;
+        open_stage(&s, *state);
+        store(&s, "from", 'x', 2000000);
+        const struct carry_what put = put_of(&s, "from", "to");
+        script_put_file(s.sc, &s.a, &plain, &put);
+        script_run(s.sc, s.f->link, on_changed, &s);
+        for (int i = 0; i < turns; i++)
+            uv_run(&s.f->loop, UV_RUN_NOWAIT);
+        script_halt(s.sc);
+        close_stage(&s);
+        s.f->ready = s.f->closed = 0;
+    }
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(files_of_any_size_arrive_whole),    T(later_steps_wait_for_it),
+        T(what_is_not_there_is_said),         T(an_archive_is_unpacked_once),
+        T(what_is_no_archive_leaves_nothing), T(archives_stay_below_the_root),
+        T(a_halt_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The journal of small blobs: rows go once the files are on disk, and what a row still says after a
+ * start is put back.
+ */
+#include "storage/shares/journal.h"
+
+#include "lib/loop_uv.h"
+#include "model/spec.h"
+#include "storage/folders/upload.h"
+#include "test/unit/storage/shares/room.h"
+
+struct jr {
+    struct room *w;
+    struct journal *j;
+    struct share share;
+};
+
+static void open_journal(struct jr *t)
+{
+    const struct journal_config c = {.storage = t->w->f->st,
+                                     .loop = t->w->f->tools,
+                                     .log = &t->w->f->log,
+                                     .storage_dir = t->w->dir};
+    t->j = journal_create(&c);
+    ok(t->w->f, journal_replay(t->j, &t->w->f->e));
+}
+
+static int start_journal(void **state)
+{
+    start(state);
+    struct jr *t = calloc(1, sizeof *t);
+    t->w = *state;
+    assert_int_equal(make(t->w, "box"), ERR_NONE);
+    assert_true(find(t->w, "box", &t->share));
+    open_journal(t);
+    *state = t;
+    return 0;
+}
+
+static int stop_journal(void **state)
+{
+    struct jr *t = *state;
+    void *w = t->w;
+    journal_stop(t->j);
+    do /* what is settled needs a worker until it is */
+        turn(t->w);
+    while (loop_uv_has_work(t->w->f->tools));
+    journal_free(t->j);
+    free(t);
+    *state = w;
+    return stop(state);
+}
+
+static size_t rows(struct jr *t)
+{
+    int64_t *ids;
+    size_t n;
+    ok(t->w->f, st_kept_put_ids(t->w->f->st, &t->w->f->a, &ids, &n, &t->w->f->e));
+    return n;
+}
+
+static const char *folder(struct jr *t)
+{
+    return share_folder(&t->w->f->a, t->w->dir, "acct", t->share.kind, t->share.name);
+}
+
+/* --- a put, as a handler does it -------------------------------------------------------------- */
+
+struct put_of {
+    struct jr *t;
+    const char *path, *bytes;
+    struct journal_entry entry;
+    struct file_upload *u;
+    bool done, not_placed;
+};
+
+static void on_placed(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct put_of *p = ctx;
+    assert_null(why);
+    (void)r;
+    if (!p->not_placed)
+        journal_placed(p->t->j, &p->entry, p->u);
+    else
+        upload_end(p->u);
+    p->done = true;
+}
+
+static void on_staged(void *ctx, const struct err *why, const struct file_result *r,
+                      struct file_upload *u)
+{
+    struct put_of *p = ctx;
+    struct jr *t = p->t;
+    assert_null(why);
+    p->u = u;
+    const struct share_item item = {.share_id = t->share.id,
+                                    .path = p->path,
+                                    .type = BLOB_BLOCK,
+                                    .inode = (int64_t)r->facts.inode,
+                                    .size = (int64_t)r->facts.size,
+                                    .mtime_ns = r->facts.mtime_ns,
+                                    .lease_state = LEASE_AVAILABLE,
+                                    .md5 = "noted",
+                                    .revision = 1,
+                                    .created_us = T0};
+    const struct kept_put put = {.share_id = t->share.id,
+                                 .path = p->path,
+                                 .inode = item.inode,
+                                 .mtime_ns = item.mtime_ns,
+                                 .bytes = p->bytes,
+                                 .n = strlen(p->bytes)};
+    ok(t->w->f, st_item_put(t->w->f->st, &item, &t->w->f->e));
+    ok(t->w->f, journal_keep(t->j, &put, &p->entry, &t->w->f->e));
+    upload_finish(u, NULL, on_placed, p);
+}
+
+static void put_blob(struct jr *t, struct put_of *p)
+{
+    const struct files_upload what = {.at = {folder(t), p->path}, .mode = 0666, .later = true};
+    p->t = t;
+    assert_true(journal_takes(t->j, strlen(p->bytes)));
+    files_stage(t->w->files, &what, xstrdup(p->bytes), strlen(p->bytes), NULL, on_staged, p);
+    for (int i = 0; i < 20000 && !p->done; i++)
+        turn(t->w);
+    assert_true(p->done);
+}
+
+static const char *place(struct jr *t, const char *name)
+{
+    return arena_concat(&t->w->f->a, folder(t), "/", name);
+}
+
+static void assert_bytes(struct jr *t, const char *name, const char *bytes)
+{
+    char *text;
+    struct err e;
+    assert_int_equal(fs_read(place(t, name), 100, &text, NULL, &e), 0);
+    assert_string_equal(text, bytes);
+    free(text);
+}
+
+/* The daemon and the machine end before the file of this put is settled. */
+static void power_cut(struct jr *t, struct put_of *p)
+{
+    p->not_placed = true; /* the row stays, as nobody settles it */
+    put_blob(t, p);
+    journal_stop(t->j);
+    journal_free(t->j);
+    ok(t->w->f, st_exec(t->w->f->st, "UPDATE kept_put SET boot = 'before'", "cut", &t->w->f->e));
+}
+
+static void test_rows_go_once_the_files_are_on_disk(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p[3] = {
+        {.path = "a", .bytes = "one"}, {.path = "b", .bytes = "two"}, {.path = "c", .bytes = ""}};
+    for (int i = 0; i < 3; i++)
+        put_blob(t, &p[i]);
+    assert_int_equal(rows(t), 3);
+    for (int i = 0; i < 20000 && rows(t) > 0; i++)
+        turn(t->w);
+    assert_int_equal(rows(t), 0);
+    assert_bytes(t, "a", "one");
+}
+
+static void test_a_stop_settles_them(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one"};
+    put_blob(t, &p);
+    journal_stop(t->j);
+    assert_false(journal_takes(t->j, 1));
+    for (int i = 0; i < 20000 && rows(t) > 0; i++)
+        turn(t->w);
+    assert_int_equal(rows(t), 0);
+}
+
+static void test_other_bytes_or_none_take_the_row_away(void **state)
+{
+    struct jr *t = *state;
+    struct fx *f = t->w->f;
+    struct put_of p = {.path = "a", .bytes = "one", .not_placed = true};
+    struct put_of again = {.path = "a", .bytes = "two", .not_placed = true};
+    put_blob(t, &p);
+    put_blob(t, &again);
+    assert_int_equal(rows(t), 1); /* the later one's */
+    ok(f, st_item_remove(f->st, t->share.id, "a", &f->e));
+    assert_int_equal(rows(t), 0);
+    journal_drop(t->j, &p.entry);
+    journal_drop(t->j, &again.entry);
+}
+
+static void test_what_is_left_is_made_whole_by_the_next_start(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one", .not_placed = true};
+    put_blob(t, &p);
+    journal_leave(t->j, &p.entry);
+    assert_int_equal(rows(t), 1);
+    int fd = open(place(t, "a"), O_WRONLY | O_TRUNC); /* as another's, older bytes */
+    close(fd);
+    const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, place(t, "a"), old, 0), 0);
+    ok(t->w->f, st_exec(t->w->f->st, "UPDATE kept_put SET boot = 'before'", "cut", &t->w->f->e));
+    journal_stop(t->j);
+    journal_free(t->j);
+    open_journal(t);
+    assert_bytes(t, "a", "one");
+    assert_int_equal(rows(t), 0);
+}
+
+static void test_it_takes_no_more_than_it_can_keep(void **state)
+{
+    struct jr *t = *state;
+    assert_false(journal_takes(t->j, JOURNAL_PUT_MAX + 1));
+    struct journal_entry entry[600];
+    char name[600][8];
+    size_t n = 0;
+    while (journal_takes(t->j, 1)) {
+        snprintf(name[n], sizeof name[n], "%zu", n);
+        const struct kept_put put = {
+            .share_id = t->share.id, .path = name[n], .bytes = "x", .n = 1};
+        ok(t->w->f, journal_keep(t->j, &put, &entry[n], &t->w->f->e));
+        n++;
+    }
+    assert_int_equal(n, 512);
+    while (n > 0)
+        journal_drop(t->j, &entry[--n]);
+    assert_true(journal_takes(t->j, 1));
+    assert_int_equal(rows(t), 0);
+}
+
+static void test_bytes_that_a_power_cut_took_are_put_back(void **state)
+{
+    struct jr *t = *state;
+    struct fx *f = t->w->f;
+    struct put_of p = {.path = "a/b", .bytes = "one"};
+    power_cut(t, &p);
+    assert_int_equal(unlink(place(t, "a/b")), 0);
+    assert_int_equal(rmdir(place(t, "a")), 0);
+    open_journal(t);
+    assert_bytes(t, "a/b", "one");
+    assert_int_equal(rows(t), 0);
+    struct stat st;
+    struct share_item item;
+    assert_int_equal(stat(place(t, "a/b"), &st), 0);
+    ok(f, st_item_get(f->st, &f->a, t->share.id, "a/b", &item, &f->e));
+    assert_int_equal(item.inode, st.st_ino); /* so that what was noted of it still counts */
+    assert_string_equal(item.md5, "noted");
+}
+
+static void test_a_file_that_is_whole_only_loses_its_row(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one"};
+    power_cut(t, &p);
+    open_journal(t);
+    assert_bytes(t, "a", "one");
+    assert_int_equal(rows(t), 0);
+}
+
+static void test_what_cannot_be_put_back_is_tried_again(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one"};
+    power_cut(t, &p);
+    assert_int_equal(unlink(place(t, "a")), 0);
+    assert_int_equal(rename(folder(t), arena_concat(&t->w->f->a, folder(t), ".away")), 0);
+    open_journal(t);
+    assert_int_equal(rows(t), 1);
+    assert_int_equal(rename(arena_concat(&t->w->f->a, folder(t), ".away"), folder(t)), 0);
+    journal_stop(t->j);
+    journal_free(t->j);
+    open_journal(t);
+    assert_int_equal(rows(t), 0);
+    assert_bytes(t, "a", "one");
+}
+
+static void test_ids_go_on_where_they_were(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one"}, q = {.path = "b", .bytes = "two"};
+    power_cut(t, &p);
+    ok(t->w->f,
+       st_exec(t->w->f->st, "UPDATE share SET state = 4, deleted_us = 1", "delete", &t->w->f->e));
+    open_journal(t);
+    put_blob(t, &q);
+    assert_true(q.entry.id > p.entry.id); /* a row of a deleted share waits for its restoring */
+}
+
+/* --- bytes that are added to a file that is there --------------------------------------------- */
+
+static struct file_facts facts(struct jr *t, const char *name)
+{
+    struct file_facts out;
+    const struct file_place at = {folder(t), name};
+    assert_int_equal(files_facts_now(&at, &out), FILE_FINE);
+    return out;
+}
+
+static void write_bytes(struct jr *t, const char *name, const char *bytes)
+{
+    int fd = open(place(t, name), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_int_equal(write(fd, bytes, strlen(bytes)), strlen(bytes));
+    close(fd);
+}
+
+static void set_mtime(struct jr *t, const char *name, int64_t ns)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                                     {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}};
+    assert_int_equal(utimensat(AT_FDCWD, place(t, name), times, 0), 0);
+}
+
+#define GROWN_NS INT64_C(1700000000000000000)
+
+/* As a handler that is about to add "two" to "one", or to what `was` says. */
+static void note_growth(struct jr *t, const struct file_facts *was, const char *bytes,
+                        int64_t mtime_ns, struct journal_entry *entry)
+{
+    struct fx *f = t->w->f;
+    const struct share_item item = {.share_id = t->share.id,
+                                    .path = "a",
+                                    .type = BLOB_APPEND,
+                                    .inode = (int64_t)was->inode,
+                                    .size = (int64_t)(was->size + strlen(bytes)),
+                                    .mtime_ns = mtime_ns,
+                                    .lease_state = LEASE_AVAILABLE,
+                                    .revision = 1,
+                                    .created_us = T0};
+    const struct kept_put put = {.share_id = t->share.id,
+                                 .path = "a",
+                                 .inode = item.inode,
+                                 .mtime_ns = mtime_ns,
+                                 .bytes = bytes,
+                                 .n = strlen(bytes),
+                                 .was_inode = item.inode,
+                                 .was_mtime_ns = was->mtime_ns,
+                                 .grows = true,
+                                 .grows_from = (int64_t)was->size};
+    ok(f, st_item_put(f->st, &item, &f->e));
+    ok(f, journal_keep(t->j, &put, entry, &f->e));
+}
+
+static void start_again(struct jr *t, bool cut)
+{
+    struct fx *f = t->w->f;
+    if (cut)
+        ok(f, st_exec(f->st, "UPDATE kept_put SET boot = 'before'", "cut", &f->e));
+    journal_stop(t->j);
+    journal_free(t->j);
+    open_journal(t);
+    assert_int_equal(rows(t), 0);
+}
+
+static void assert_noted(struct jr *t, bool is_of_it)
+{
+    struct fx *f = t->w->f;
+    struct share_item item;
+    const struct file_facts now = facts(t, "a");
+    ok(f, st_item_get(f->st, &f->a, t->share.id, "a", &item, &f->e));
+    assert_int_equal(item.size == (int64_t)now.size && item.mtime_ns == now.mtime_ns, is_of_it);
+}
+
+static void ends_after_keeping(struct jr *t, struct journal_entry *entry)
+{
+    write_bytes(t, "a", "one");
+    const struct file_facts was = facts(t, "a");
+    note_growth(t, &was, "two", GROWN_NS, entry);
+    journal_leave(t->j, entry);
+}
+
+/* What the file is when the daemon, or the machine with it, has ended; what it is after the start,
+ * and whether it is the blob that was noted. */
+static const struct growth {
+    const char *bytes; /* NULL: it was not touched */
+    int64_t time_ns;   /* 0: the kernel's */
+    bool cut;
+    const char *becomes;
+    bool is_noted;
+} growths[] = {
+    {NULL, 0, false, "onetwo", true},
+    {"onet", 0, false, "onetwo", true},
+    {"onetwo", 0, false, "onetwo", true},
+    {"onetwo", GROWN_NS, false, "onetwo", true},
+    {NULL, 0, true, "onetwo", true},
+    {"one", 0, true, "onetwo", true},
+    {"onet", 1, true, "onetwo", true},
+    {"one???", GROWN_NS, true, "onetwo", true},
+    {"onetwo", 1, true, "onetwo", true},
+    /* others' */
+    {"one", 1, false, "one", false},
+    {"one???", 0, false, "one???", false},
+    {"on", 0, false, "on", false},
+    {"on", 0, true, "on", false},
+    {"two", 0, false, "two", false},
+};
+
+static void test_what_was_added_is_whole_after_a_start(void **state)
+{
+    struct jr *t = *state;
+    for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
+        const struct growth *g = &growths[i];
+        struct journal_entry entry;
+        ends_after_keeping(t, &entry);
+        if (g->bytes)
+            write_bytes(t, "a", g->bytes);
+        if (g->time_ns)
+            set_mtime(t, "a", g->time_ns);
+        start_again(t, g->cut);
+        assert_bytes(t, "a", g->becomes);
+        assert_noted(t, g->is_noted);
+    }
+}
+
+static void test_one_addition_after_the_other_is_put_back(void **state)
+{
+    struct jr *t = *state;
+    struct journal_entry first, second;
+    write_bytes(t, "a", "one");
+    struct file_facts was = facts(t, "a");
+    note_growth(t, &was, "two", GROWN_NS, &first);
+    was.size += 3;
+    was.mtime_ns = GROWN_NS;
+    note_growth(t, &was, "three", GROWN_NS + 1, &second);
+    journal_leave(t->j, &first);
+    journal_leave(t->j, &second);
+    start_again(t, true);
+    assert_bytes(t, "a", "onetwothree");
+    assert_noted(t, true);
+}
+
+static void test_another_file_gets_nothing_added(void **state)
+{
+    struct jr *t = *state;
+    struct journal_entry entry;
+    ends_after_keeping(t, &entry);
+    write_bytes(t, "b", "one");
+    assert_int_equal(rename(place(t, "b"), place(t, "a")), 0);
+    start_again(t, true);
+    assert_bytes(t, "a", "one");
+}
+
+static void test_no_file_that_is_gone_comes_back_by_an_addition(void **state)
+{
+    struct jr *t = *state;
+    struct journal_entry entry;
+    ends_after_keeping(t, &entry);
+    assert_int_equal(unlink(place(t, "a")), 0);
+    start_again(t, true);
+    assert_int_equal(access(place(t, "a"), F_OK), -1);
+}
+
+/* An inode's number serves again. */
+static void test_another_blob_gets_nothing_added(void **state)
+{
+    struct jr *t = *state;
+    struct fx *f = t->w->f;
+    struct journal_entry entry;
+    write_bytes(t, "a", "");
+    const struct file_facts was = facts(t, "a");
+    note_growth(t, &was, "two", GROWN_NS, &entry);
+    journal_leave(t->j, &entry);
+    ok(f, st_exec(f->st, "UPDATE share_item SET size = 0", "made anew", &f->e));
+    start_again(t, true);
+    assert_bytes(t, "a", "");
+}
+
+#define J(name) cmocka_unit_test_setup_teardown(name, start_journal, stop_journal)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        J(test_rows_go_once_the_files_are_on_disk),
+        J(test_a_stop_settles_them),
+        J(test_other_bytes_or_none_take_the_row_away),
+        J(test_what_is_left_is_made_whole_by_the_next_start),
+        J(test_it_takes_no_more_than_it_can_keep),
+        J(test_bytes_that_a_power_cut_took_are_put_back),
+        J(test_a_file_that_is_whole_only_loses_its_row),
+        J(test_what_cannot_be_put_back_is_tried_again),
+        J(test_ids_go_on_where_they_were),
+        J(test_what_was_added_is_whole_after_a_start),
+        J(test_one_addition_after_the_other_is_put_back),
+        J(test_another_file_gets_nothing_added),
+        J(test_no_file_that_is_gone_comes_back_by_an_addition),
+        J(test_another_blob_gets_nothing_added),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

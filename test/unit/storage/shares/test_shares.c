@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares as rows and folders: made, deleted, restored, purged, and each of it gone on with after a
+ * start that follows a crash.
+ */
+#include "model/spec.h"
+#include "storage/burial.h"
+#include "test/unit/storage/shares/room.h"
+
+static void a_folder_is_open_to_all(void **state)
+{
+    struct room *w = *state;
+    struct stat st;
+    struct share s;
+    mode_t usual = umask(0077);
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    umask(usual);
+    assert_int_equal(stat(path(w, "acct/files/data"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0777);
+    assert_int_equal(stat(path(w, "acct"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+    assert_true(find(w, "data", &s));
+    assert_int_equal(s.state, SHARE_THERE);
+    assert_string_equal(s.metadata, "{\"k\":\"v\"}");
+    assert_int_equal(make(w, "data"), ERR_CONFLICT);
+}
+
+static void a_folder_that_is_there_is_taken(void **state)
+{
+    struct room *w = *state;
+    struct err e;
+    struct stat st;
+    assert_int_equal(fs_mkdirs(path(w, "acct/files/old"), 0700, &e), 0);
+    write_file(w, "acct/files/old/kept");
+    assert_int_equal(make(w, "old"), ERR_NONE);
+    assert_true(there(w, "acct/files/old/kept"));
+    assert_int_equal(stat(path(w, "acct/files/old"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700); /* its owner said so */
+}
+
+static void one_that_cannot_be_made_is_not_there(void **state)
+{
+    struct room *w = *state;
+    struct err e;
+    struct share s;
+    assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
+    write_file(w, "acct/files/plain");
+    assert_int_equal(symlink("nowhere", path(w, "acct/files/broken")), 0);
+    assert_int_equal(make(w, "plain"), ERR_IO);
+    assert_int_equal(make(w, "broken"), ERR_IO);
+    assert_false(find(w, "plain", &s));
+    assert_false(find(w, "broken", &s));
+}
+
+/* The log of what fails is for who runs the daemon: nobody waits for a share of a group that a
+ * reset has buried, whose folder was renamed under the worker. */
+static void one_whose_account_is_buried_meanwhile_fails_in_silence(void **state)
+{
+    struct room *w = *state;
+    struct answer a = {0};
+    struct share s = named(w, "plain");
+    struct err e;
+    char *log;
+    assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
+    write_file(w, "acct/files/plain");
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &a, &w->f->e));
+    while (wakes_counts(w->wakes)->woken[WAKE_SHARE] == 0) {
+        st_turn_end(w->f->st);
+        uv_run(&w->f->loop, UV_RUN_NOWAIT);
+    }
+    wakes_turn(w->wakes); /* the worker has it, and what it says comes with the next uv_run() */
+    ok(w->f, st_group_bury(w->f->st, w->f->group, T0, &w->f->e));
+    wait_for(w, &a);
+    assert_int_equal(a.code, ERR_IO);
+    ok(w->f, fs_read(arena_printf(&w->f->a, "%s/log", w->f->dir), 1 << 20, &log, NULL, &e));
+    assert_non_null(strstr(log, "debug share.folder_failed"));
+    assert_null(strstr(log, "warn"));
+    free(log);
+}
+
+static void what_is_deleted_is_restored(void **state)
+{
+    struct room *w = *state;
+    struct share s;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    write_file(w, "acct/files/data/kept");
+    assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
+    assert_false(there(w, "acct/files/data"));
+    assert_false(find(w, "data", &s));
+    int64_t id = deleted_id(w, 1);
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    assert_false(there(w, "acct/files/data/kept"));
+    assert_int_equal(restore(w, id), ERR_CONFLICT);
+    assert_int_equal(delete_it(w, "data", T0 + 2), ERR_NONE);
+    assert_int_equal(restore(w, id), ERR_NONE);
+    assert_true(there(w, "acct/files/data/kept"));
+    assert_true(find(w, "data", &s));
+    assert_int_equal(s.id, id);
+    assert_int_equal(s.deleted_us, 0);
+    assert_string_equal(s.metadata, "{\"k\":\"v\"}");
+    assert_int_equal(restore(w, id), ERR_RESOURCE_NOT_FOUND);
+    assert_int_equal(restore(w, 4711), ERR_RESOURCE_NOT_FOUND);
+}
+
+/* A clock may stand. */
+static void one_after_the_other_is_deleted_at_one_instant(void **state)
+{
+    struct room *w = *state;
+    for (size_t i = 1; i <= 3; i++) {
+        assert_int_equal(make(w, "data"), ERR_NONE);
+        write_file(w, arena_printf(&w->f->a, "acct/files/data/f%zu", i));
+        assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
+    }
+    int64_t last = deleted_id(w, 3);
+    assert_int_equal(restore(w, last), ERR_NONE);
+    assert_true(there(w, "acct/files/data/f3"));
+    assert_false(there(w, "acct/files/data/f1"));
+}
+
+static void what_an_earlier_daemon_put_aside_is_restored(void **state)
+{
+    struct room *w = *state;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    write_file(w, "acct/files/data/kept");
+    assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
+    const char *by_time =
+        arena_printf(&w->f->a, ".deleted/acct.files.data.%lld", (long long)(T0 + 1));
+    const char *away = arena_printf(&w->f->a, "%s.1", by_time);
+    assert_int_equal(rename(path(w, away), path(w, by_time)), 0);
+    assert_int_equal(restore(w, 1), ERR_NONE);
+    assert_true(there(w, "acct/files/data/kept"));
+    assert_false(there(w, by_time));
+}
+
+static void a_link_is_moved_as_a_link(void **state)
+{
+    struct room *w = *state;
+    struct err e;
+    assert_int_equal(fs_mkdirs(path(w, "elsewhere"), 0755, &e), 0);
+    assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
+    write_file(w, "elsewhere/precious");
+    assert_int_equal(symlink(path(w, "elsewhere"), path(w, "acct/files/link")), 0);
+    assert_int_equal(make(w, "link"), ERR_NONE);
+    assert_int_equal(delete_it(w, "link", T0 + 1), ERR_NONE);
+    assert_false(there(w, "acct/files/link"));
+    assert_true(there(w, "elsewhere/precious"));
+    int64_t id = deleted_id(w, 1);
+    assert_int_equal(restore(w, id), ERR_NONE);
+    assert_true(there(w, "acct/files/link/precious"));
+    assert_int_equal(delete_it(w, "link", T0 + 2), ERR_NONE);
+    crash(w, 0);
+    go_on(w);
+    until(w, id, 0);
+    assert_true(there(w, "elsewhere/precious"));
+}
+
+static void what_is_mounted_is_only_detached(void **state)
+{
+    struct room *w = *state;
+    assert_int_equal(make(w, "nas"), ERR_NONE);
+    const char *at = path(w, "acct/files/nas");
+    if (mount("none", at, "tmpfs", 0, NULL) < 0)
+        skip(); /* needs root, and a kernel that lets it */
+    write_file(w, "acct/files/nas/precious");
+    assert_int_equal(delete_it(w, "nas", T0 + 1), ERR_NONE);
+    int64_t id = deleted_id(w, 1);
+    crash(w, 0);
+    go_on(w);
+    for (int i = 0; i < 100; i++)
+        turn(w);
+    bool stays = there(w, "acct/files/nas/precious");
+    assert_int_equal(umount(at), 0);
+    assert_true(stays);
+    assert_int_equal(deleted_id(w, 1), id); /* so that the folder does not become a share again */
+}
+
+/* A blob that no file can be called, and a block that waits. */
+static const char *add_hidden(struct room *w, const char *share, const char *which)
+{
+    struct share s;
+    struct arena *a = &w->f->a;
+    assert_true(find(w, share, &s));
+    const char *above = arena_printf(a, "acct/%s", which);
+    const char *dir = arena_printf(a, "%s/%lld", above, (long long)s.id);
+    mkdir(path(w, above), 0755);
+    assert_int_equal(mkdir(path(w, dir), 0755), 0);
+    write_file(w, arena_printf(a, "%s/f", dir));
+    return dir;
+}
+
+static void what_was_deleted_long_ago_is_purged(void **state)
+{
+    struct room *w = *state;
+    char name[16];
+    const char *aside = NULL, *blocks = NULL, *kept = NULL;
+    for (int i = 0; i < 45; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        assert_int_equal(make(w, name), ERR_NONE);
+        if (i < 3)
+            write_file(w, arena_printf(&w->f->a, "acct/files/%s/f", name));
+        if (i == 0) {
+            aside = add_hidden(w, name, SHARE_ASIDE);
+            blocks = add_hidden(w, name, SHARE_BLOCKS);
+        }
+        assert_int_equal(delete_it(w, name, T0 + i), ERR_NONE);
+    }
+    assert_int_equal(make(w, "young"), ERR_NONE);
+    kept = add_hidden(w, "young", SHARE_ASIDE);
+    int64_t now = wakes_wall(w->wakes);
+    assert_int_equal(delete_it(w, "young", now), ERR_NONE);
+    crash(w, DAY_US);
+    go_on(w);
+    struct share *rows;
+    size_t n = 0;
+    for (int i = 0; i < 20000 && n != 1; i++) {
+        turn(w);
+        ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, 0, 100, &rows, &n, &w->f->e));
+    }
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[0].name, "young");
+    char away[64];
+    snprintf(away, sizeof away, ".deleted/acct.files.young.%lld.%lld", (long long)now,
+             (long long)rows[0].id);
+    assert_true(there(w, away) && there(w, kept));
+    assert_false(there(w, aside) || there(w, blocks));
+    assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld.1", (long long)T0)));
+}
+
+/* As after a crash that came before its row was removed: its folder is gone, and another share has
+ * its name. */
+static void a_row_that_was_left_goes_though_its_name_is_taken(void **state)
+{
+    struct room *w = *state;
+    struct share s;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    assert_int_equal(delete_it(w, "data", T0), ERR_NONE);
+    int64_t id = deleted_id(w, 1);
+    ok(w->f, fs_remove_tree(path(w, ".deleted"), &w->f->e));
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    write_file(w, "acct/files/data/kept");
+    ok(w->f, st_turn_begin(w->f->st, &w->f->e));
+    ok(w->f,
+       st_exec(w->f->st,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
+               "INSERT INTO share_item SELECT i, 1, 'p' || i, NULL, 0, 0, 0, 0, 1, NULL, "
+               "NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1 FROM n",
+               "items", &w->f->e));
+    assert_int_equal(id, 1);
+    crash(w, 0);
+    go_on(w);
+    until(w, id, 0);
+    int64_t left = 1;
+    ok(w->f, st_query_int(w->f->st, "SELECT count(*) FROM share_item", "items", &left, &w->f->e));
+    assert_int_equal(left, 0);
+    assert_true(there(w, "acct/files/data/kept"));
+    assert_true(find(w, "data", &s));
+}
+
+/* The rows as a crash leaves them, with each folder that there may be beside them. */
+static void a_start_goes_on(void **state)
+{
+    struct room *w = *state;
+    struct err e;
+    int64_t made, unmade, moved, unmoved, half;
+    struct share s = named(w, "made");
+    s.public_access = PUBLIC_NONE;
+    s.lease_state = LEASE_AVAILABLE;
+    s.state = SHARE_MAKING;
+    ok(w->f, st_share_insert(w->f->st, &s, &unmade, &w->f->e));
+    s.name = "made2";
+    ok(w->f, st_share_insert(w->f->st, &s, &made, &w->f->e));
+    assert_int_equal(fs_mkdirs(path(w, "acct/files/made2"), 0755, &e), 0);
+    s.name = "moved";
+    s.state = SHARE_DELETING;
+    s.deleted_us = T0;
+    ok(w->f, st_share_insert(w->f->st, &s, &moved, &w->f->e));
+    assert_int_equal(
+        fs_mkdirs(path(w, arena_printf(&w->f->a, ".deleted/acct.files.moved.%lld", (long long)T0)),
+                  0700, &e),
+        0);
+    s.name = "unmoved";
+    ok(w->f, st_share_insert(w->f->st, &s, &unmoved, &w->f->e));
+    assert_int_equal(fs_mkdirs(path(w, "acct/files/unmoved"), 0755, &e), 0);
+    s.name = "half"; /* restored: its folder is back, or not */
+    s.state = SHARE_MAKING;
+    ok(w->f, st_share_insert(w->f->st, &s, &half, &w->f->e));
+    assert_int_equal(
+        fs_mkdirs(path(w, arena_printf(&w->f->a, ".deleted/acct.files.half.%lld/x", (long long)T0)),
+                  0700, &e),
+        0);
+    crash(w, INT64_MAX / 2);
+    go_on(w);
+    until(w, made, SHARE_THERE);
+    until(w, unmade, SHARE_THERE);
+    until(w, moved, SHARE_DELETED);
+    until(w, unmoved, SHARE_DELETED);
+    until(w, half, SHARE_THERE);
+    assert_true(there(w, "acct/files/made"));
+    assert_true(there(w, "acct/files/half/x"));
+    assert_false(there(w, "acct/files/unmoved"));
+}
+
+static void an_account_goes_with_all_it_has(void **state)
+{
+    struct room *w = *state;
+    struct answer a = {0};
+    struct share s;
+    struct storage_account acct;
+    assert_int_equal(make(w, "one"), ERR_NONE);
+    assert_int_equal(make(w, "two"), ERR_NONE);
+    assert_int_equal(delete_it(w, "two", T0 + 1), ERR_NONE);
+    ok(w->f, shares_delete_account(w->shares, w->account, T0 + 2, on_done, &a, &w->f->e));
+    s = named(w, "one");
+    assert_int_equal(shares_make(w->shares, &s, T0, NULL, NULL, &w->f->e), -1);
+    assert_int_equal(w->f->e.code, ERR_BEING_DELETED);
+    wait_for(w, &a);
+    assert_int_equal(a.code, ERR_NONE);
+    assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "acct", &acct, &w->f->e), 0);
+    assert_false(there(w, "acct/files/one"));
+    int64_t id = deleted_id(w, 2);
+    assert_int_equal(restore(w, id), ERR_RESOURCE_NOT_FOUND);
+    assert_int_equal(shares_delete_account(w->shares, w->account, T0, on_done, &a, &w->f->e), -1);
+}
+
+static void what_is_rolled_back_is_said(void **state)
+{
+    struct room *w = *state;
+    struct answer a = {0}, b = {0}, c = {0};
+    struct share s;
+    assert_int_equal(make(w, "there"), ERR_NONE);
+    assert_true(find(w, "there", &s));
+    fx_flush(w->f);
+    ok(w->f, shares_delete(w->shares, &s, T0, on_done, &a, &w->f->e));
+    s = named(w, "new");
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &b, &w->f->e));
+    ok(w->f, shares_delete_account(w->shares, w->account, T0, on_done, &c, &w->f->e));
+    w->f->st->turn_doomed = true; /* as by a disk that is full */
+    st_turn_end(w->f->st);
+    wait_for(w, &a);
+    wait_for(w, &b);
+    wait_for(w, &c);
+    assert_int_equal(a.code, ERR_STORAGE);
+    assert_int_equal(b.code, ERR_STORAGE);
+    assert_int_equal(c.code, ERR_STORAGE);
+    assert_true(find(w, "there", &s));
+    assert_int_equal(s.state, SHARE_THERE);
+    assert_true(there(w, "acct/files/there"));
+}
+
+static void a_server_that_stops_tells_who_waits(void **state)
+{
+    struct room *w = *state;
+    struct answer a = {0};
+    const struct share s = named(w, "late");
+    ok(w->f, shares_make(w->shares, &s, T0, on_done, &a, &w->f->e));
+    shares_end_requests(w->shares);
+    assert_true(a.told);
+    assert_int_equal(a.code, ERR_UNAVAILABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {T(a_folder_is_open_to_all),
+                                       T(a_folder_that_is_there_is_taken),
+                                       T(one_that_cannot_be_made_is_not_there),
+                                       T(one_whose_account_is_buried_meanwhile_fails_in_silence),
+                                       T(what_is_deleted_is_restored),
+                                       T(one_after_the_other_is_deleted_at_one_instant),
+                                       T(what_an_earlier_daemon_put_aside_is_restored),
+                                       T(a_link_is_moved_as_a_link),
+                                       T(what_is_mounted_is_only_detached),
+                                       T(what_was_deleted_long_ago_is_purged),
+                                       T(a_row_that_was_left_goes_though_its_name_is_taken),
+                                       T(a_start_goes_on),
+                                       T(an_account_goes_with_all_it_has),
+                                       T(what_is_rolled_back_is_said),
+                                       T(a_server_that_stops_tells_who_waits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
