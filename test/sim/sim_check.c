@@ -127,6 +127,32 @@ bool sim_gets_nothing(const struct view *v, const struct node *n)
     return sim_withheld(v, n) || fleet_node_closed(sched_fleet(v->m->life->s), n->id);
 }
 
+/* Which nodes leave first: those that are of the least use. */
+static int leave_rank(const struct view *v, const struct node *n)
+{
+    static const int ranks[] = {
+        [NODE_UNUSABLE] = 0, [NODE_PREPARING] = 2, [NODE_IDLE] = 3, [NODE_LEAVING] = 5};
+    if (n->state != NODE_IDLE)
+        return ranks[n->state];
+    return n->live > 0 ? 4 : sim_gets_nothing(v, n) ? 1 : ranks[NODE_IDLE];
+}
+
+bool sim_empties(const struct view *v, const struct cluster *c, const struct node *n)
+{
+    int surplus = -c->scale.target, before = 0;
+    if (c->scale.kind != SCALE_MANUAL || c->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION)
+        return false;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        const struct node *o = &v->nodes[i];
+        if (o->cluster_id != c->id || o->state == NODE_LEAVING)
+            continue;
+        int differ = leave_rank(v, o) - leave_rank(v, n);
+        surplus++;
+        before += differ < 0 || (differ == 0 && o->ordinal > n->ordinal);
+    }
+    return before < surplus;
+}
+
 /* --- jobs
  * -------------------------------------------------------------------------------------------- */
 
@@ -283,7 +309,8 @@ static int room_for(const struct view *v, const struct cluster *c, int head)
 {
     int n = 0;
     for (size_t i = 0; head >= 0 && i < v->n_nodes; i++)
-        n += v->nodes[i].cluster_id == c->id && has_room(v, &v->nodes[i], &v->runs[head]);
+        n += v->nodes[i].cluster_id == c->id && !sim_empties(v, c, &v->nodes[i]) &&
+             has_room(v, &v->nodes[i], &v->runs[head]);
     return n;
 }
 

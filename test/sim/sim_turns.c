@@ -143,7 +143,7 @@ static void draw(struct picture *p, const struct view *v, const struct cluster *
     for (size_t i = 0; i < v->n_nodes && p->n_nodes < NODES_MAX; i++) {
         const struct node *n = &v->nodes[i];
         bool serves = n->state == NODE_IDLE || n->state == NODE_PREPARING;
-        if (n->cluster_id == c->id && serves && !sim_gets_nothing(v, n))
+        if (n->cluster_id == c->id && serves && !sim_gets_nothing(v, n) && !sim_empties(v, c, n))
             p->nodes[p->n_nodes++] = n;
     }
     p->spare = largest > p->n_nodes ? largest - p->n_nodes : 0;

@@ -65,7 +65,8 @@ static void take_cluster(struct view *v, sqlite3_stmt *s)
                          .scale = {.kind = (enum scale_kind)sqlite3_column_int(s, 4),
                                    .target = sqlite3_column_int(s, 5),
                                    .minimum = sqlite3_column_int(s, 6),
-                                   .maximum = sqlite3_column_int(s, 7)},
+                                   .maximum = sqlite3_column_int(s, 7),
+                                   .dealloc = (enum dealloc_option)sqlite3_column_int(s, 10)},
                          .vm_priority = (enum vm_priority)sqlite3_column_int(s, 9),
                          .errors = text(v, s, 8)};
 }
@@ -81,7 +82,8 @@ static void take_node(struct view *v, sqlite3_stmt *s)
                                              .has = {.slots = sqlite3_column_int(s, 5),
                                                      .gpus = sqlite3_column_int(s, 6),
                                                      .cores = sqlite3_column_int(s, 8)},
-                                             .machine_id = sqlite3_column_int64(s, 7)};
+                                             .machine_id = sqlite3_column_int64(s, 7),
+                                             .ordinal = sqlite3_column_int(s, 9)};
 }
 
 static void take_job(struct view *v, sqlite3_stmt *s)
@@ -236,12 +238,13 @@ bool sim_view_read(struct sim *m, struct view *v)
         sim_view_rows(
             v,
             "SELECT r.id, r.name, r.prov_state, p.alloc_state, p.scale_kind, p.scale_target, "
-            "p.scale_minimum, p.scale_maximum, p.errors, p.vm_priority FROM cluster r JOIN pool p "
+            "p.scale_minimum, p.scale_maximum, p.errors, p.vm_priority, p.scale_dealloc FROM "
+            "cluster r JOIN pool p "
             "ON p.id = r.id",
             take_cluster) &&
         sim_view_rows(v,
                       "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id, "
-                      "cores FROM node ORDER BY pool_id, ordinal",
+                      "cores, ordinal FROM node ORDER BY pool_id, ordinal",
                       take_node) &&
         sim_view_rows(
             v,

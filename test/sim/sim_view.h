@@ -44,6 +44,10 @@ int sim_view_machine(const struct view *v, const struct node *n);
 bool sim_withheld(const struct view *v, const struct node *n);
 /* The same, or its disk has no room, as the daemon has heard. */
 bool sim_gets_nothing(const struct view *v, const struct node *n);
+
+/* Whether the cluster shrinks, waits for its jobs to end, and gives this node nothing more to do.
+ */
+bool sim_empties(const struct view *v, const struct cluster *c, const struct node *n);
 /* Calls `each` with every row of a statement; false: it could not be read, which was noted. */
 struct sqlite3_stmt;
 bool sim_view_rows(struct view *v, const char *sql,
