@@ -476,6 +476,7 @@ check-layers: $(call obj,$(SRCS))
 
 check-source:
 	@$(PYTHON) test/tools/check_source.py
+	@$(PYTHON) test/tools/check_subjects.py
 
 # A source is looked at again when it, or a header it includes, has changed since it was found clean.
 TIDY_OKS := $(patsubst %.c,$(BUILD)/tidy/%.ok,$(SRCS))
