@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Key Vaults by the real az. What Debian's az cannot do (`az keyvault secret`) is in docs/clients.md."""
+"""Key Vaults by the real az. What Debian's az cannot do (`az keyvault secret`) is in docs/guide-2018.md."""
 
 import pytest
 from support.vaults import Safe, Vaults

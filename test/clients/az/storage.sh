@@ -3,7 +3,7 @@
 # Storage accounts, their shares and containers through `az storage`, unmodified, and a cluster with
 # --use-auto-storage: storage.sh AZ GROUP ACCOUNT AUTO
 # AZ is that of azure-cli 2.91. AUTO: the name of the account that az is to find, as it cannot make it itself
-# (docs/clients.md).
+# (docs/guide-2018.md).
 set -euo pipefail
 az=$1 group=$2 account=$3 auto=$4
 work=$(mktemp -d)

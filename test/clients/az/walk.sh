@@ -37,12 +37,12 @@ has() {
     seen=$("$@" 2>"$work/stderr") || { cat "$work/stderr" >&2; exit 1; }
     [[ $seen == *"$text"* ]] || { echo "$*: no '$text' in '$seen'" >&2; exit 1; }
 }
-# cannot TEXT COMMAND...: az itself cannot do it, and complains with this text (docs/clients.md).
+# cannot TEXT COMMAND...: az itself cannot do it, and complains with this text (docs/guide-2018.md).
 cannot() {
     local text=$1
     shift
     if "$@" >"$work/stdout" 2>"$work/stderr"; then
-        echo "$*: this az can do it; tell docs/clients.md" >&2
+        echo "$*: this az can do it; tell docs/guide-2018.md" >&2
         exit 1
     fi
     grep -qF -- "$text" "$work/stderr" || { cat "$work/stderr" >&2; exit 1; }

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Links between pages lead to a page that is there, and to a heading that is in it."""
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "test/README.md", ROOT / "nodeagent-proto/PROTOCOL.md",
+         *sorted((ROOT / "docs").glob("*.md"))]  # fmt: skip
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def prose(page):
+    """Without blocks and code, in which brackets are no links."""
+    return re.sub(r"`[^`\n]*`", "``", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S))
+
+
+def anchors(page):
+    """As GitHub makes them of headings: letters, digits, - and _ of the text in lower case."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken(page):
+    for link in LINK.findall(re.sub(r"\]\(\n\s*", "](", prose(page))):
+        if re.match(r"\w+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists():
+            yield f"{link}: there is no such file"
+        elif anchor and anchor not in anchors(target):
+            yield f"{link}: {target.name} has no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name if p.parent.name == "docs" else str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert list(broken(page)) == []
+
+
+def test_a_broken_link_is_found(tmp_path):
+    (tmp_path / "a.md").write_text("# First part\n[x](a.md#first-part) [y](b.md) [z](#second) `[w](c.md)` [h](https://example.org)\n")
+    assert list(broken(tmp_path / "a.md")) == ["b.md: there is no such file", "#second: a.md has no such heading"]
+
+
+def test_each_page_can_be_reached_from_the_readme():
+    seen, new = set(), [ROOT / "README.md"]
+    while new:
+        page = new.pop()
+        seen.add(page)
+        for link in LINK.findall(prose(page)):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.exists() and target not in seen:
+                new.append(target)
+    assert {page.name for page in (ROOT / "docs").glob("*.md") if page not in seen} == set()
