@@ -109,13 +109,11 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     jsontext_add(out, shown);
 }
 
-static int list(struct request *r, int64_t above, int64_t after, int limit, void **rows, size_t *n,
-                struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct resource_group *found;
-    int rc = st_group_list(arm_of(r)->storage, &r->arena, arm_subscription(r), after, limit, &found,
-                           n, e);
-    (void)above;
+    int rc = st_group_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->after, q->limit,
+                           &found, n, e);
     *rows = found;
     return rc;
 }
@@ -204,7 +202,6 @@ const struct rm_kind group_kind = {
     .find = find,
     .missing = missing,
     .remove = remove_group,
-    .path = path,
     .render = render,
     .list = list,
     .has_top = true,

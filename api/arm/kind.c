@@ -10,10 +10,7 @@
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
-#include "api/arm/may.h"
-#include "api/http/paging.h"
 #include "lib/jsontext.h"
-#include "storage/storage.h"
 
 const int rm_missing[] = {ERR_RESOURCE_NOT_FOUND, 0};
 
@@ -70,24 +67,14 @@ struct rm_row rm_row_of(const struct rm *m)
     return read_row(m->kind, m->row);
 }
 
-const void *rm_nth(const struct rm_kind *kind, const void *rows, size_t i)
-{
-    return at(rows, i * kind->columns.size);
-}
-
 int64_t rm_id(const struct rm_kind *kind, const void *row)
 {
     return read_row(kind, row).id;
 }
 
-static bool may_see(struct request *r, const struct rm_kind *kind, const void *row)
+bool rm_is_being_deleted(const struct rm_kind *kind, const void *row)
 {
-    if (!r->grant)
-        return true;
-    const struct rm_row x = read_row(kind, row);
-    return arm_sees(r, kind->path ? kind->path(r, row)
-                                  : resource_id(&r->arena, arm_of(r)->provider, x.scope,
-                                                kind->collection, x.name));
+    return read_row(kind, row).state == PROV_DELETING;
 }
 
 /* --- steps of a PUT --------------------------------------------------------------------------- */
@@ -257,60 +244,6 @@ struct replied *rm_delete(struct request *r)
 {
     struct rm m = begin_named(r);
     return delete_named(&m);
-}
-
-/* --- lists ------------------------------------------------------------------------------------ */
-
-static int parse_page(const struct rm *m, struct page *page, struct err *e)
-{
-    long top;
-    if (page_parse(m->r, page, e) < 0)
-        return -1;
-    if (!m->kind->has_top)
-        return 0;
-    if (request_query_int(m->r, "$top", 1, page->max, page->max, &top, e) < 0)
-        return -1;
-    page->max = top;
-    return 0;
-}
-
-struct replied *rm_list_below(struct rm *m, int64_t above)
-{
-    const struct rm_kind *kind = m->kind;
-    struct request *r = m->r;
-    struct err e;
-    struct page page;
-    struct strbuf *out;
-    int64_t last = 0;
-    void *rows;
-    size_t n;
-    if (parse_page(m, &page, &e) < 0 ||
-        kind->list(r, above, page.after, page_limit(&page), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        const void *one = rm_nth(kind, rows, i);
-        const struct rm_row row = read_row(kind, one);
-        last = row.id;
-        if (!(kind->hides_deleting && row.state == PROV_DELETING) && may_see(r, kind, one) &&
-            (out = page_row(&page, row.id)))
-            kind->render(r, one, out);
-    }
-    arm_page_end(r, &page, n, last);
-    return page_reply(r, &page);
-}
-
-struct replied *rm_list(struct request *r)
-{
-    struct err e;
-    struct rm m = rm_begin(r);
-    return find_subscription(r, &e) < 0 ? reply_err(r, &e) : rm_list_below(&m, 0);
-}
-
-struct replied *rm_list_by_group(struct request *r)
-{
-    struct err e;
-    struct rm m = rm_begin(r);
-    return rm_step_group(&m, &e) < 0 ? reply_err(r, &e) : rm_list_below(&m, m.group.id);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

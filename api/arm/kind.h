@@ -25,8 +25,18 @@
 #include "api/arm/operation.h"
 #include "api/http/accept.h"
 #include "model/resource.h"
+#include "storage/storage.h"
 
 struct rm_kind;
+
+/* Which rows a list asks for: at most `limit` behind the row `after`, by id, below one row. */
+struct rm_query {
+    int64_t above;             /* that row: a group or a resource; 0: all of the subscription */
+    struct st_filter filter;   /* the same for what lies in workspaces */
+    const struct scope *scope; /* of the rows, where their list does not read it; or NULL */
+    int64_t after;
+    int limit;
+};
 
 /* One request about a resource of a kind. */
 struct rm {
@@ -86,7 +96,6 @@ struct rm_name_rule {
 struct rm_kind {
     const char *what;        /* for messages: "Batch account" */
     const char *param;       /* the name's place in paths: "account" */
-    const char *collection;  /* the last segment but one of its id: "vaults" */
     enum resource_kind kind; /* for its operations */
     struct rm_columns columns;
     const struct schema *schema;       /* of the body of PUT; NULL: it has none */
@@ -122,13 +131,14 @@ struct rm_kind {
     void (*headers)(struct rm *m); /* NULL: none */
     void (*render)(struct request *r, const void *row, struct strbuf *out);
 
-    /* Lists: the rows behind `after` of what is above them: a group, or 0 for the subscription. */
-    int (*list)(struct request *r, int64_t above, int64_t after, int limit, void **rows, size_t *n,
+    /* Lists */
+    int (*list)(struct request *r, const struct rm_query *query, void **rows, size_t *n,
                 struct err *e);
-    const char *(*path)(struct request *r, const void *row); /* its id; NULL: made of its scope */
+    /* The id by which it is decided who sees a row; NULL: that which the row shows. */
+    const char *(*path)(struct request *r, const void *row);
     bool hides_deleting; /* what is being deleted is not listed */
-    const void *listing; /* of a provider with a list of its own; or NULL */
     bool has_top;        /* $top is another name of maxresults */
+    bool has_odata;      /* Batch AI's versions without workspaces have $filter and $select */
 
     /* Of a name: fills the row; 1: it is taken; 0: it is free. */
     rm_step *taken;
@@ -153,10 +163,10 @@ rm_step rm_step_body;         /* the body is accepted: m->given */
 /* For a kind's functions, and for its other handlers, whose rows have the kind, too. */
 struct rm rm_begin(struct request *r);
 struct rm_row rm_row_of(const struct rm *m);
-const void *rm_nth(const struct rm_kind *kind, const void *rows, size_t i);
 int64_t rm_id(const struct rm_kind *kind, const void *row);
-/* The list of what is below a row with this id. */
-REPLIED rm_list_below(struct rm *m, int64_t above);
+bool rm_is_being_deleted(const struct rm_kind *kind, const void *row);
+/* The list of what is below a row; the page says after which. */
+REPLIED rm_list_below(struct rm *m, const struct rm_query *query);
 const char *rm_text(const json_t *object, const char *key); /* NULL: it has no such text */
 /* A member of the accepted body as text; `otherwise` if it has none. */
 const char *rm_given_text(struct rm *m, const char *key, const char *otherwise);

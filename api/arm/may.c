@@ -117,24 +117,6 @@ bool arm_sees(const struct request *r, const char *id)
     return !s || access_verdict(&s->grants, s->action, id) == ACCESS_YES;
 }
 
-void arm_page_add(const struct request *r, struct page *page, int64_t id, json_t *row)
-{
-    const char *path = json_string_value(json_object_get(row, "id"));
-    if (!r->grant || (path && arm_sees(r, path))) {
-        page_add(page, id, row);
-        return;
-    }
-    json_decref(row);
-}
-
-void arm_page_end(const struct request *r, struct page *page, size_t n, int64_t last)
-{
-    if (!r->grant || page->more || n < (size_t)page_limit(page))
-        return;
-    page->more = true;
-    page->last = last;
-}
-
 int arm_has_role(struct request *r, struct err *e)
 {
     struct grants g;

@@ -9,7 +9,6 @@
 #define API_ARM_MAY_H
 
 #include "api/arm/arm.h"
-#include "api/http/paging.h"
 
 /* Who made what a request is about: *who is an object id, or NULL if that is not known. A getter; 0
  * too if the request can end nothing of anybody's. */
@@ -32,12 +31,6 @@ int arm_check_local(struct request *r, const char *vm_size, enum vm_priority pri
                     struct err *e) MUST_CHECK;
 /* Whether a list shows the resource with this id to who asks. */
 bool arm_sees(const struct request *r, const char *id);
-/* page_add() of a row that has an "id", unless it is not shown. */
-void arm_page_add(const struct request *r, struct page *page, int64_t id, json_t *row);
-/* After the last of `n` rows, whose id is `last`: those that were not shown count for the next
- * page.
- */
-void arm_page_end(const struct request *r, struct page *page, size_t n, int64_t last);
 /* 1: has a role somewhere; as a getter. */
 int arm_has_role(struct request *r, struct err *e) MUST_CHECK;
 

@@ -11,7 +11,7 @@
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "api/http/odata.h"
-#include "api/http/paging.h"
+#include "api/http/page.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
@@ -135,7 +135,7 @@ struct looking {
     struct request *r;
     int64_t group_id;
     struct odata o;
-    struct page page;
+    struct page *page;
 };
 
 static bool wanted(const struct looking *l, const struct listed_type *t, const struct entry *x)
@@ -155,9 +155,9 @@ static void add(struct looking *l, int64_t type, const struct entry *x)
     if (!wanted(l, &types[type], x))
         return;
     json_t *tags = x->tags ? json_loads(x->tags, 0, NULL) : NULL;
-    page_add(&l->page, (type << ID_BITS) + x->id,
-             json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", x->path, "name", x->name, "type",
-                       types[type].name, "location", x->location, "tags", tags));
+    page_add_id(l->page, (type << ID_BITS) + x->id,
+                json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", x->path, "name", x->name, "type",
+                          types[type].name, "location", x->location, "tags", tags));
 }
 
 /* The rows of a type, in batches, until the page is full. */
@@ -165,13 +165,13 @@ static int add_type(struct looking *l, int64_t type, int64_t after, struct err *
 {
     struct entries some = {0};
     do {
-        if (types[type].list(l->r, l->group_id, after, page_limit(&l->page), &some, e) < 0)
+        if (types[type].list(l->r, l->group_id, after, page_limit(l->page), &some, e) < 0)
             return -1;
-        for (size_t i = 0; i < some.n && !l->page.more; i++)
+        for (size_t i = 0; i < some.n && !l->page->more; i++)
             add(l, type, &some.items[i]);
         if (some.n > 0)
             after = some.items[some.n - 1].id;
-    } while (!l->page.more && some.n == (size_t)page_limit(&l->page));
+    } while (!l->page->more && some.n == (size_t)page_limit(l->page));
     return 0;
 }
 
@@ -184,20 +184,16 @@ static struct replied *list(struct request *r, int64_t group_id)
                               .schema = &schema_listed,
                               .version = V_2018_05_01,
                               .arena = &r->arena}};
-    long top;
     if (l.o.filter && !*l.o.filter)
         l.o.filter = NULL;
-    if (odata_check(&l.o, &e) < 0 || page_parse(r, &l.page, &e) < 0 ||
-        request_query_int(r, "$top", 1, l.page.max, l.page.max, &top, &e) < 0)
+    if (odata_check(&l.o, &e) < 0 || !(l.page = page_of_ids(r, &e)) ||
+        request_query_int(r, "$top", 1, l.page->max, l.page->max, &l.page->max, &e) < 0)
         return reply_err(r, &e);
-    l.page.max = top;
-    int64_t from = l.page.after >> ID_BITS;
-    for (int64_t type = from; type < TYPES && !l.page.more; type++)
-        if (add_type(&l, type, type == from ? l.page.after & ID_MASK : 0, &e) < 0) {
-            strbuf_free(&l.page.text);
+    int64_t after = page_after_id(l.page), from = after >> ID_BITS;
+    for (int64_t type = from; type < TYPES && !l.page->more; type++)
+        if (add_type(&l, type, type == from ? after & ID_MASK : 0, &e) < 0)
             return reply_err(r, &e);
-        }
-    return page_reply(r, &l.page);
+    return page_reply(l.page);
 }
 
 struct replied *resources_list(struct request *r)

@@ -191,6 +191,8 @@ json_t *request_own(struct request *r, json_t *value);
 /* The same for a text of malloc(). The second one wipes it, too: for secrets. */
 char *request_own_text(struct request *r, char *text);
 char *request_own_secret(struct request *r, char *text);
+/* The same for anything, with the function that frees it. */
+void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing));
 
 /* The daemon stops, and waits for this one: who takes long gives up. */
 bool request_is_hurried(const struct request *r);

@@ -22,7 +22,7 @@ struct owned {
     void (*free)(void *thing);
 };
 
-static void own(struct request *r, void *thing, void (*free_it)(void *thing))
+void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing))
 {
     if (r->n_owned == r->owned_room) {
         r->owned_room = r->owned_room ? 2 * r->owned_room : OWNED_FIRST;
@@ -45,21 +45,21 @@ static void wipe_text(void *text)
 json_t *request_own(struct request *r, json_t *value)
 {
     if (value)
-        own(r, value, free_json);
+        request_own_thing(r, value, free_json);
     return value;
 }
 
 char *request_own_text(struct request *r, char *text)
 {
     if (text)
-        own(r, text, free);
+        request_own_thing(r, text, free);
     return text;
 }
 
 char *request_own_secret(struct request *r, char *text)
 {
     if (text)
-        own(r, text, wipe_text);
+        request_own_thing(r, text, wipe_text);
     return text;
 }
 

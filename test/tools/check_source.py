@@ -42,19 +42,20 @@ SQL_TEXT_FILES = {"storage/changes.c": "triggers, made of a table of kinds",
 HASH_FILE, HASH = "lib/hash.c", re.compile(r"2166136261|16777619|0x9e3779b9|0xbf58476d|0xcbf29ce4", re.I)
 # Bodies are accepted in one place.
 ACCEPT_FILE, ACCEPT = "api/http/accept.c", re.compile(r"(?<![\w.>])(schema_accept(?:_partial|_as)?)\s*\(")
+# Lists end with the way to the next page in these files, the forms of api/http/page.h.
+PAGE_FORMS, NEXT_PAGE = {"api/http/page.c", "api/plane/batch/list.c", "api/plane/storage/listing.c",
+                         "api/arm/storage/share_list.c"}, re.compile(r"nextLink|NextMarker>?$|\$skip_?token", re.I)
 # Values of JSON belong to the request (request_own()) or to a scope (json_auto_t). How often each file below api/ frees
 # one by hand: no other file does, and a number may only become smaller.
 JSON_FREE = re.compile(r"(?<![\w.>])json_(?:decrefp?|delete)\s*\(")
 JSON_FREES = {
     "api/admin/story.c": 1, "api/arm/authorization/assignments.c": 1, "api/arm/batch/about.c": 1,
-    "api/arm/batch/child.c": 1, "api/arm/batchai/listing.c": 1, "api/arm/batchai/render.c": 3, "api/arm/may.c": 1,
-    "api/arm/storage/share_list.c": 1, "api/http/odata.c": 1, "api/http/paging.c": 1, "api/http/reply.c": 1,
-    "api/http/request_life.c": 1, "api/plane/batch/applications.c": 2, "api/plane/batch/certificate_rows.c": 2,
-    "api/plane/batch/list.c": 1, "api/plane/batch/node_show.c": 6, "api/plane/batch/reply.c": 1,
-    "api/plane/batch/statistics.c": 1, "api/plane/batch/stats.c": 1, "api/plane/blob/tag_check.c": 1,
-    "api/plane/blob/tags.c": 3, "api/plane/blob/work.c": 1, "api/plane/file/smb.c": 1, "api/plane/storage/items.c": 2,
-    "api/plane/storage/service_settings.c": 1, "api/testing/events.c": 1, "api/testing/log.c": 2,
-    "api/testing/rules.c": 1, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 3,
+    "api/arm/batch/child.c": 1, "api/arm/batchai/render.c": 3, "api/http/odata.c": 1, "api/http/reply.c": 1,
+    "api/http/request_life.c": 1, "api/plane/batch/certificate_rows.c": 2, "api/plane/batch/node_show.c": 6,
+    "api/plane/batch/reply.c": 1, "api/plane/batch/statistics.c": 1, "api/plane/batch/stats.c": 1,
+    "api/plane/blob/tag_check.c": 1, "api/plane/blob/tags.c": 3, "api/plane/blob/work.c": 1, "api/plane/file/smb.c": 1,
+    "api/plane/storage/items.c": 2, "api/plane/storage/service_settings.c": 1, "api/testing/events.c": 1,
+    "api/testing/log.c": 2, "api/testing/rules.c": 1, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 3,
     "api/testing/seed/dump_parts.c": 3, "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,
     "api/testing/seed/seed_doc.c": 1, "api/testing/seed/seed_error.c": 1,
 }
@@ -137,6 +138,13 @@ def check_accepts(name, lines):
             yield f"{name}:{number}: {match[1]}() is called; request_accept() of api/http/accept.h accepts bodies"
 
 
+def check_pages(name, lines):
+    for number, line in enumerate(lines, 1):
+        literals = [] if COMMENT_LINE.match(line) else LITERAL.finditer(line)
+        if name not in PAGE_FORMS and any(m[0][0] == '"' and NEXT_PAGE.search(m[0].strip('"')) for m in literals):
+            yield f"{name}:{number}: a list with pages of its own; api/http/page.h has pages"
+
+
 def check_json_frees(name, lines):
     frees = sum(len(JSON_FREE.findall(LITERAL.sub("", line))) for line in lines if not COMMENT_LINE.match(line))
     known = JSON_FREES.get(name, 0)
@@ -182,6 +190,7 @@ def main(root):
             if name.startswith("api/"):
                 complaints += check_accepts(name, lines)
                 complaints += check_json_frees(name, lines)
+                complaints += check_pages(name, lines)
             if name.split("/")[0] in WORD_ROOMS:
                 complaints += check_words(name, lines, words)
             long_functions += [f"{name}:{start}: {function}() has {length} lines"

@@ -160,12 +160,11 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     batch_account_render(r, row, out);
 }
 
-static int list(struct request *r, int64_t group_id, int64_t after, int limit, void **rows,
-                size_t *n, struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct batch_account *found;
-    int rc = st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
-                                   after, limit, &found, n, e);
+    int rc = st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above,
+                                   q->after, q->limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -242,7 +241,6 @@ const struct rm_kind batch_account_kind = {
     .what = "Batch account",
     .param = "account",
     .kind = RES_BATCH_ACCOUNT,
-    .collection = "batchAccounts",
     .columns = RM_COLUMNS(struct batch_account),
     .schema = &schema_batch_account,
     .patch_schema = &schema_batch_account_update,

@@ -10,7 +10,7 @@
 #include "api/arm/batch/handlers.h"
 #include "api/arm/lookup.h"
 #include "api/http/accept.h"
-#include "api/http/paging.h"
+#include "api/http/page.h"
 #include "model/batch/rm.h"
 #include "storage/storage.h"
 
@@ -81,23 +81,21 @@ struct replied *batch_applications_get(struct request *r)
 struct replied *batch_applications_list(struct request *r)
 {
     struct err e;
-    struct page page;
+    struct page *page;
     struct application x;
     struct batch_application *rows;
     struct strbuf *out;
     size_t n;
-    if (find_made_batch_account(r, &x.account, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_batch_application_list(arm_of(r)->storage, &r->arena, x.account.id, page.after,
-                                  page_limit(&page), &rows, &n, &e) < 0)
+    if (find_made_batch_account(r, &x.account, &e) < 0 || !(page = page_of_ids(r, &e)) ||
+        st_batch_application_list(arm_of(r)->storage, &r->arena, x.account.id, page_after_id(page),
+                                  page_limit(page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n && (out = page_row(&page, rows[i].id)) != NULL; i++) {
+    for (size_t i = 0; i < n && (out = page_row_of_id(page, rows[i].id)) != NULL; i++) {
         x.row = rows[i];
-        if (render(r, &x, out, &e) < 0) {
-            strbuf_free(&page.text);
+        if (render(r, &x, out, &e) < 0)
             return reply_err(r, &e);
-        }
     }
-    return page_reply(r, &page);
+    return page_reply(page);
 }
 
 /* --- create and change ------------------------------------------------------------------------ */

@@ -88,6 +88,18 @@ struct replied *batch_certificates_get(struct request *r)
     return find_one(r, &x, &e) < 0 ? reply_err(r, &e) : show(r, &x);
 }
 
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    const struct child_list *list = l->of;
+    const struct certificate x = {.account = list->account,
+                                  .row = *(const struct batch_certificate *)row};
+    const struct child c = child_of(l->r, &x);
+    (void)e;
+    child_render(l->r, &c, properties_of(&x.row), list->set, out);
+    return 0;
+}
+
 struct replied *batch_certificates_list(struct request *r)
 {
     static const struct batch_filter filters[ST_CERTIFICATE_PROPERTIES] = {
@@ -96,27 +108,13 @@ struct replied *batch_certificates_list(struct request *r)
         [ST_CERTIFICATE_STATE_TIME] = {"properties/provisioningStateTransitionTime", BATCH_BY_TIME,
                                        FILTER_ORDER, NULL},
     };
-    static const struct batch_list_kind pages = {.filters = filters,
-                                                 .n_filters = ST_CERTIFICATE_PROPERTIES};
-    struct batch_list l;
-    struct certificate x;
-    struct batch_certificate *rows;
-    schema_set set;
-    size_t n;
-    struct err e;
-    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
-        batch_list_begin(r, &pages, &l, &e) < 0 ||
-        st_batch_certificate_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
-                                  batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].thumbprint);
-        x.row = rows[i];
-        const struct child c = child_of(r, &x);
-        if (out)
-            child_render(r, &c, properties_of(&x.row), set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {
+        .list = {.filters = filters, .n_filters = ST_CERTIFICATE_PROPERTIES},
+        .size = sizeof(struct batch_certificate),
+        .name = offsetof(struct batch_certificate, thumbprint),
+        .fetch = certificates_fetch,
+        .render = render_row};
+    return child_list(r, &kind, &rows);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */

@@ -20,7 +20,9 @@ int child_conditions(struct request *r, int64_t updated_us, struct err *e)
     return conditions_check_as(r, &now, &kinds, e);
 }
 
-int child_select(struct request *r, const struct child_kind *kind, schema_set *set, struct err *e)
+/* $select: "properties/vmSize, name"; what is above the properties is shown always. */
+static int read_select(struct request *r, const struct child_kind *kind, schema_set *set,
+                       struct err *e)
 {
     static const char prefix[] = "properties/";
     const char *text = request_query(r, "$select");
@@ -37,6 +39,17 @@ int child_select(struct request *r, const struct child_kind *kind, schema_set *s
                            names.len > 0 ? names.s : NULL, set, e);
     strbuf_free(&names);
     return rc;
+}
+
+struct replied *child_list(struct request *r, const struct child_kind *kind,
+                           const struct batch_rows *rows)
+{
+    struct child_list *list = arena_alloc(&r->arena, sizeof *list);
+    struct err e;
+    if (find_made_batch_account(r, &list->account, &e) < 0 ||
+        read_select(r, kind, &list->set, &e) < 0)
+        return reply_err(r, &e);
+    return batch_reply_rows(r, rows, list->account.id, list);
 }
 
 /* --- showing ---------------------------------------------------------------------------------- */

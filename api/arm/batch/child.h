@@ -7,6 +7,7 @@
 #define API_ARM_BATCH_CHILD_H
 
 #include "api/arm/batch/account.h"
+#include "api/plane/batch/list.h"
 #include "model/schema.h"
 
 struct child_kind {
@@ -26,12 +27,16 @@ struct child {
 
 /* If-Match and If-None-Match. updated_us 0: there is none. */
 int child_conditions(struct request *r, int64_t updated_us, struct err *e) MUST_CHECK;
-/* $select: "properties/vmSize, name"; what is above the properties is shown always. */
-int child_select(struct request *r, const struct child_kind *kind, schema_set *set,
-                 struct err *e) MUST_CHECK;
 /* Shows those of its properties that are in the set; steals them. */
 void child_render(struct request *r, const struct child *c, json_t *properties, schema_set set,
                   struct strbuf *out);
+/* What lists show of an account: for batch_rows.render, as batch_list.of. */
+struct child_list {
+    struct batch_account account;
+    schema_set set;
+};
+/* The list of the account that the path names. */
+REPLIED child_list(struct request *r, const struct child_kind *kind, const struct batch_rows *rows);
 /* 200 with one, and its ETag. */
 REPLIED child_show(struct request *r, const struct child *c, json_t *properties);
 /* 202, and where to ask whether it is gone: ...Results/NAME-TICKS, with the instant of its last

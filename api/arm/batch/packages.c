@@ -15,7 +15,7 @@
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "api/http/accept.h"
-#include "api/http/paging.h"
+#include "api/http/page.h"
 #include "api/http/url.h"
 #include "api/plane/storage/sas.h"
 #include "model/batch/rm.h"
@@ -194,21 +194,19 @@ struct replied *batch_packages_get(struct request *r)
 struct replied *batch_packages_list(struct request *r)
 {
     struct err e;
-    struct page page;
+    struct page *page;
     struct application x;
     struct batch_package *rows;
     struct strbuf *out;
     size_t n;
-    if (find_application(r, &x, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_batch_package_list(arm_of(r)->storage, &r->arena, x.row.id, page.after,
-                              page_limit(&page), &rows, &n, &e) < 0)
+    if (find_application(r, &x, &e) < 0 || !(page = page_of_ids(r, &e)) ||
+        st_batch_package_list(arm_of(r)->storage, &r->arena, x.row.id, page_after_id(page),
+                              page_limit(page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n && (out = page_row(&page, rows[i].id)) != NULL; i++)
-        if (render(r, &x, &rows[i], out, &e) < 0) {
-            strbuf_free(&page.text);
+    for (size_t i = 0; i < n && (out = page_row_of_id(page, rows[i].id)) != NULL; i++)
+        if (render(r, &x, &rows[i], out, &e) < 0)
             return reply_err(r, &e);
-        }
-    return page_reply(r, &page);
+    return page_reply(page);
 }
 
 /* --- create ----------------------------------------------------------------------------------- */

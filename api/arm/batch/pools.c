@@ -133,6 +133,17 @@ struct replied *batch_pools_get(struct request *r)
     return show(r, &x);
 }
 
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    const struct child_list *list = l->of;
+    const struct rm_pool x = {.account = list->account, .row = *(const struct batch_pool *)row};
+    const struct child c = tagged_child_of(l->r, &x);
+    (void)e;
+    child_render(l->r, &c, properties_of(l->r, &x), list->set, out);
+    return 0;
+}
+
 struct replied *batch_pools_list(struct request *r)
 {
     static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
@@ -148,27 +159,12 @@ struct replied *batch_pools_list(struct request *r)
         [BATCH_POOL_MODIFIED] = {"properties/lastModified", BATCH_BY_TIME, FILTER_ORDER, NULL},
         [BATCH_POOL_VM_SIZE] = {"properties/vmSize", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
     };
-    static const struct batch_list_kind pages = {.filters = filters,
-                                                 .n_filters = BATCH_POOL_PROPERTIES};
-    struct batch_list l;
-    struct rm_pool x;
-    struct batch_pool *rows;
-    schema_set set;
-    size_t n;
-    struct err e;
-    if (find_made_batch_account(r, &x.account, &e) < 0 || child_select(r, &kind, &set, &e) < 0 ||
-        batch_list_begin(r, &pages, &l, &e) < 0 ||
-        st_batch_pool_list(arm_of(r)->storage, &r->arena, x.account.id, l.filter, l.after,
-                           batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
-        x.row = rows[i];
-        const struct child c = tagged_child_of(r, &x);
-        if (out)
-            child_render(r, &c, properties_of(r, &x), set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {
+        .list = {.filters = filters, .n_filters = BATCH_POOL_PROPERTIES},
+        BATCH_ROWS_OF(struct batch_pool),
+        .fetch = batch_pools_fetch,
+        .render = render_row};
+    return child_list(r, &kind, &rows);
 }
 
 /* --- making and changing ---------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
-#include "api/arm/batchai/listing.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/named_shares.h"
 #include "api/arm/batchai/new_clusters.h"
@@ -220,17 +219,17 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     render_cluster(r, row, out);
 }
 
-static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
-                 void **rows, size_t *n, struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
-    struct cluster *found;
-    int rc =
-        st_cluster_list(arm_of(r)->storage, &r->arena, &owner->filter, after, limit, &found, n, e);
+    struct st_filter filter;
+    struct cluster *found = NULL;
+    int rc = home_filter(r, q, &filter, e);
+    if (rc == 0)
+        rc = st_cluster_list(arm_of(r)->storage, &r->arena, &filter, q->after, q->limit, &found, n,
+                             e);
     *rows = found;
     return rc;
 }
-
-static const struct listing listing = {fetch};
 
 static rm_step *const steps[] = {rm_step_body, home_step_workspace, batchai_step_name, NULL};
 
@@ -239,7 +238,6 @@ const struct rm_kind cluster_kind = {
     .what = "cluster",
     .param = "cluster",
     .kind = RES_CLUSTER,
-    .collection = "clusters",
     .columns = RM_COLUMNS(struct cluster),
     .schema = &schema_cluster,
     .patch_schema = &schema_cluster_update,
@@ -254,7 +252,7 @@ const struct rm_kind cluster_kind = {
     .patch = patch,
     .find = find,
     .render = render,
-    .listing = &listing,
+    .list = list,
 };
 
 struct replied *clusters_list_remote_login(struct request *r)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/arm/batchai/errors.h"
+#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
 #include "lib/jsontext.h"
@@ -133,4 +134,16 @@ void batchai_headers(struct rm *m)
 const char *json_text_at(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
+}
+
+struct replied *batchai_list_by_workspace(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    struct rm m = rm_begin(r);
+    if (find_workspace(r, &w, &e) < 0)
+        return reply_err(r, &e);
+    const struct rm_query below = {
+        .above = w.id, .filter = {.subscription = arm_subscription(r), .workspace_id = w.id}};
+    return rm_list_below(&m, &below);
 }

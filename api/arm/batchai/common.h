@@ -39,7 +39,7 @@ rm_step batchai_step_name;
  * answer, 202; what is shown has an ETag. */
 #define BATCHAI_KIND                                                                               \
     .refuses_deleting = true, .missing = batchai_missing, .remove = batchai_remove,                \
-    .headers = batchai_headers
+    .headers = batchai_headers, .has_odata = true
 REPLIED batchai_remove(struct rm *m);
 void batchai_headers(struct rm *m);
 

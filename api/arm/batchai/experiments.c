@@ -55,11 +55,11 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     render_experiment(r, row, out);
 }
 
-static int list(struct request *r, int64_t above, int64_t after, int limit, void **rows, size_t *n,
-                struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct experiment *found;
-    int rc = st_experiment_list(arm_of(r)->storage, &r->arena, above, after, limit, &found, n, e);
+    int rc = st_experiment_list(arm_of(r)->storage, &r->arena, q->above, q->after, q->limit, &found,
+                                n, e);
     *rows = found;
     return rc;
 }
@@ -71,7 +71,6 @@ const struct rm_kind experiment_kind = {
     .what = "experiment",
     .param = "experiment",
     .kind = RES_EXPERIMENT,
-    .collection = "experiments",
     .columns = RM_COLUMNS(struct experiment),
     .steps = steps,
     .seek = seek,
@@ -81,11 +80,3 @@ const struct rm_kind experiment_kind = {
     .render = render,
     .list = list,
 };
-
-struct replied *experiments_list(struct request *r)
-{
-    struct err e;
-    struct workspace w;
-    struct rm m = rm_begin(r);
-    return find_workspace(r, &w, &e) < 0 ? reply_err(r, &e) : rm_list_below(&m, w.id);
-}

@@ -57,7 +57,7 @@ static json_t *canonical(struct file_list *l, const struct file_entry *en)
 static void add(struct file_list *l, const struct file_entry *en, int64_t id)
 {
     json_auto_t *o = canonical(l, en);
-    struct strbuf *out = o ? page_row(&l->page, id) : NULL;
+    struct strbuf *out = o ? page_row_of_id(l->page, id) : NULL;
     if (out)
         schema_render(out, &schema_file, l->r->version, NULL, o);
 }
@@ -88,9 +88,9 @@ struct replied *file_list_reply(struct file_list *l)
     if (!is_sorted(l))
         qsort(l->entry, l->n, sizeof *l->entry, file_entry_by_name);
     /* The id of an entry is its position, from 1 on. */
-    for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
+    for (size_t i = (size_t)page_after_id(l->page); i < l->n && !l->page->more; i++)
         add(l, &l->entry[i], (int64_t)i + 1);
-    struct replied *done = page_reply(l->r, &l->page);
+    struct replied *done = page_reply(l->page);
     request_release(l->r); /* a client may take long to read the reply */
     return done;
 }

@@ -7,14 +7,14 @@
 #define API_ARM_BATCHAI_FILE_LIST_H
 
 #include "api/arm/batchai/batchai.h"
-#include "api/http/paging.h"
+#include "api/http/page.h"
 #include "api/plane/storage/link.h"
 #include "model/resource.h"
 #include "storage/folders/files.h"
 
 struct file_list {
     struct request *r; /* the list lives in its memory */
-    struct page page;
+    struct page *page;
     long expiry_minutes;
     const char *id;           /* of the output directory */
     const char *prefix;       /* its path in the job's document, for messages */

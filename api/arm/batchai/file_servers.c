@@ -6,7 +6,6 @@
 #include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
-#include "api/arm/batchai/listing.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
 #include "lib/guid.h"
@@ -91,17 +90,17 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     render_file_server(r, row, out);
 }
 
-static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
-                 void **rows, size_t *n, struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
-    struct file_server *found;
-    int rc = st_file_server_list(arm_of(r)->storage, &r->arena, &owner->filter, after, limit,
-                                 &found, n, e);
+    struct st_filter filter;
+    struct file_server *found = NULL;
+    int rc = home_filter(r, q, &filter, e);
+    if (rc == 0)
+        rc = st_file_server_list(arm_of(r)->storage, &r->arena, &filter, q->after, q->limit, &found,
+                                 n, e);
     *rows = found;
     return rc;
 }
-
-static const struct listing listing = {fetch};
 
 static rm_step *const steps[] = {rm_step_body, home_step_workspace, batchai_step_name, NULL};
 
@@ -110,7 +109,6 @@ const struct rm_kind file_server_kind = {
     .what = "file server",
     .param = "fileServer",
     .kind = RES_FILE_SERVER,
-    .collection = "fileservers",
     .columns = RM_COLUMNS(struct file_server),
     .schema = &schema_file_server,
     .steps = steps,
@@ -122,5 +120,5 @@ const struct rm_kind file_server_kind = {
     .made = made,
     .find = find,
     .render = render,
-    .listing = &listing,
+    .list = list,
 };

@@ -15,12 +15,11 @@ struct replied *usages_list(struct request *r);
 extern const struct rm_kind workspace_kind, experiment_kind, cluster_kind, file_server_kind,
     job_kind;
 
-struct replied *experiments_list(struct request *r);
+struct replied *batchai_list_by_workspace(struct request *r);
 
 struct replied *clusters_list_remote_login(struct request *r);
 
 struct replied *jobs_list(struct request *r);
-struct replied *jobs_list_all(struct request *r);
 struct replied *jobs_get(struct request *r);
 struct replied *jobs_terminate(struct request *r);
 struct replied *jobs_list_output_files(struct request *r);

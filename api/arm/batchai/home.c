@@ -103,3 +103,17 @@ int home_step_workspace(struct rm *m, struct err *e)
     m->in_group = request_is_flat(m->r);
     return home_workspace(m->r, w, e);
 }
+
+int home_filter(struct request *r, const struct rm_query *q, struct st_filter *out, struct err *e)
+{
+    struct workspace w;
+    *out = q->filter;
+    if (!request_is_flat(r))
+        return 0;
+    out->workspace = HOME_WORKSPACE;
+    if (!q->above)
+        return 0;
+    int rc = st_workspace_get(arm_of(r)->storage, &r->arena, q->above, HOME_WORKSPACE, &w, e);
+    out->workspace_id = rc > 0 ? w.id : NO_ROW;
+    return rc < 0 ? -1 : 0;
+}

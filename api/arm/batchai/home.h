@@ -22,6 +22,13 @@ int home_make_workspace(struct request *r, struct workspace *w, struct err *e) M
 int home_make_experiment(struct request *r, struct workspace *w, struct experiment *x,
                          struct err *e) MUST_CHECK;
 
+/* An id that no row has. */
+#define NO_ROW (-1)
+/* Which clusters or file servers a list has. The versions without workspaces see only those in the
+ * home. */
+int home_filter(struct request *r, const struct rm_query *q, struct st_filter *out,
+                struct err *e) MUST_CHECK;
+
 /* For a kind's steps of a PUT: the workspace above is m->parent, and its scope the operation's. */
 rm_step home_step_workspace;
 

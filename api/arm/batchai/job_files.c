@@ -166,7 +166,7 @@ static int parse(struct file_list *l, struct err *e)
                        "of one of the job's outputDirectories.");
     if (request_query_int(r, "linkexpiryinminutes", EXPIRY_MIN, EXPIRY_MAX, EXPIRY_USUAL,
                           &l->expiry_minutes, e) < 0 ||
-        page_parse(r, &l->page, e) < 0)
+        !(l->page = page_of_ids(r, e)))
         return -1;
     /* 2017 lists files only: it can neither mark an item as a directory nor ask for a directory. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;

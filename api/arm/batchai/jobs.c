@@ -11,7 +11,6 @@
 #include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
-#include "api/arm/batchai/listing.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/named_shares.h"
 #include "api/arm/batchai/remote_login.h"
@@ -327,34 +326,40 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     render_job(r, row, out);
 }
 
-static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
-                 void **rows, size_t *n, struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct storage *st = arm_of(r)->storage;
     struct job *found;
-    int rc =
-        owner->experiment_id
-            ? st_job_list_shown(st, &r->arena, owner->experiment_id, after, limit, &found, n, e)
-            : st_job_list_named(st, &r->arena, arm_subscription(r), HOME_WORKSPACE, HOME_EXPERIMENT,
-                                after, limit, &found, n, e);
-    for (size_t i = 0; rc == 0 && owner->experiment_id && i < *n; i++)
-        found[i].scope = owner->scope;
+    int rc = q->above ? st_job_list_shown(st, &r->arena, q->above, q->after, q->limit, &found, n, e)
+                      : st_job_list_named(st, &r->arena, arm_subscription(r), HOME_WORKSPACE,
+                                          HOME_EXPERIMENT, q->after, q->limit, &found, n, e);
+    for (size_t i = 0; rc == 0 && q->scope && i < *n; i++)
+        found[i].scope = *q->scope;
     *rows = found;
     return rc;
 }
 
-static const struct listing listing = {fetch};
-
 static rm_step *const steps[] = {rm_step_body, step_experiment, batchai_step_name, NULL};
 
 const struct rm_kind job_kind = {
-    BATCHAI_KIND,          .what = "job",        .param = "job",
-    .kind = RES_JOB,       .collection = "jobs", .columns = RM_COLUMNS(struct job),
-    .schema = &schema_job, .steps = steps,       .seek = seek,
-    .prepare = prepare,    .insert = insert,     .operation = true,
-    .whole = true,         .change = change,     .made = made,
-    .find = find,          .show = show,         .render = render,
-    .listing = &listing,
+    BATCHAI_KIND,
+    .what = "job",
+    .param = "job",
+    .kind = RES_JOB,
+    .columns = RM_COLUMNS(struct job),
+    .schema = &schema_job,
+    .steps = steps,
+    .seek = seek,
+    .prepare = prepare,
+    .insert = insert,
+    .operation = true,
+    .whole = true,
+    .change = change,
+    .made = made,
+    .find = find,
+    .show = show,
+    .render = render,
+    .list = list,
 };
 
 struct replied *jobs_get(struct request *r)
@@ -374,21 +379,15 @@ struct replied *jobs_list(struct request *r)
     if (rc < 0)
         return reply_err(r, &e);
     /* Without a home there are no jobs: NO_ROW matches no experiment. */
-    struct listing_owner owner = {.experiment_id = NO_ROW};
+    struct rm m = rm_begin(r);
+    struct rm_query query = {.above = NO_ROW};
     if (rc > 0) {
-        owner = (struct listing_owner){.experiment_id = x.id, .scope = x.scope};
-        owner.scope.experiment = x.name;
+        struct scope *scope =
+            memcpy(arena_alloc(&r->arena, sizeof x.scope), &x.scope, sizeof x.scope);
+        scope->experiment = x.name;
+        query = (struct rm_query){.above = x.id, .scope = scope};
     }
-    return reply_listing(r, &owner);
-}
-
-struct replied *jobs_list_all(struct request *r)
-{
-    struct err e;
-    if (find_subscription(r, &e) < 0)
-        return reply_err(r, &e);
-    const struct listing_owner all = {0};
-    return reply_listing(r, &all);
+    return rm_list_below(&m, &query);
 }
 
 struct terminate_tx {

@@ -6,7 +6,6 @@
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/errors.h"
 #include "api/arm/batchai/handlers.h"
-#include "api/arm/batchai/listing.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/handlers.h"
 #include "api/arm/may.h"
@@ -49,15 +48,14 @@ static const struct route routes[] = {
     {"GET", WS, V05, 0, rm_get, "Workspaces_Get", &workspace_kind},
     {"DELETE", WS, V05, 0, rm_delete, "Workspaces_Delete", &workspace_kind},
 
-    {"GET", WS "/experiments", V05, ROUTE_PARTIAL, experiments_list, "Experiments_ListByWorkspace",
-     &experiment_kind},
+    {"GET", WS "/experiments", V05, ROUTE_PARTIAL, batchai_list_by_workspace,
+     "Experiments_ListByWorkspace", &experiment_kind},
     {"PUT", EXP, V05, ROUTE_JSON_OPTIONAL, rm_put, "Experiments_Create", &experiment_kind},
     {"GET", EXP, V05, 0, rm_get, "Experiments_Get", &experiment_kind},
     {"DELETE", EXP, V05, 0, rm_delete, "Experiments_Delete", &experiment_kind},
 
-    {"GET", SUB BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, batchai_list, "Clusters_List",
-     &cluster_kind},
-    {"GET", GROUP BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, batchai_list_by_group,
+    {"GET", SUB BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, rm_list, "Clusters_List", &cluster_kind},
+    {"GET", GROUP BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, rm_list_by_group,
      "Clusters_ListByResourceGroup", &cluster_kind},
     {"GET", WS "/clusters", V05, ROUTE_PARTIAL, batchai_list_by_workspace,
      "Clusters_ListByWorkspace", &cluster_kind},
@@ -68,9 +66,9 @@ static const struct route routes[] = {
     {"POST", CLUSTER "/listRemoteLoginInformation", V05, ROUTE_JSON_OPTIONAL,
      clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
 
-    {"GET", SUB BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, batchai_list, "FileServers_List",
+    {"GET", SUB BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, rm_list, "FileServers_List",
      &file_server_kind},
-    {"GET", GROUP BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, batchai_list_by_group,
+    {"GET", GROUP BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, rm_list_by_group,
      "FileServers_ListByResourceGroup", &file_server_kind},
     {"GET", WS "/fileServers", V05, ROUTE_PARTIAL, batchai_list_by_workspace,
      "FileServers_ListByWorkspace", &file_server_kind},
@@ -101,7 +99,7 @@ static const struct route routes[] = {
     {"GET", FLAT_SERVER, FLAT, 0, rm_get, "FileServers_Get", &file_server_kind},
     {"DELETE", FLAT_SERVER, FLAT, 0, rm_delete, "FileServers_Delete", &file_server_kind},
 
-    {"GET", SUB BATCHAI "/jobs", FLAT, ROUTE_PARTIAL, jobs_list_all, "Jobs_List", &job_kind},
+    {"GET", SUB BATCHAI "/jobs", FLAT, ROUTE_PARTIAL, rm_list, "Jobs_List", &job_kind},
     {"GET", GROUP BATCHAI "/jobs", FLAT, ROUTE_PARTIAL, jobs_list, "Jobs_ListByResourceGroup",
      &job_kind},
     {"PUT", FLAT_JOB, FLAT, ROUTE_JSON, rm_put, "Jobs_Create", &job_kind},

@@ -63,12 +63,11 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     render_workspace(r, row, out);
 }
 
-static int list(struct request *r, int64_t above, int64_t after, int limit, void **rows, size_t *n,
-                struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct workspace *found;
-    int rc = st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), above, after,
-                               limit, &found, n, e);
+    int rc = st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above,
+                               q->after, q->limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -81,7 +80,6 @@ const struct rm_kind workspace_kind = {
     .what = "workspace",
     .param = "workspace",
     .kind = RES_WORKSPACE,
-    .collection = "workspaces",
     .columns = RM_COLUMNS(struct workspace),
     .schema = &schema_workspace,
     .patch_schema = &schema_workspace_update,

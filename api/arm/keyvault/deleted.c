@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Soft-deleted vaults: list, show, purge. They are recovered by a PUT (vaults.c).
+ * Soft-deleted vaults: a kind that can be listed and shown
+ * (api/arm/kind.h), and purged. They are recovered by a PUT (vaults.c).
  */
 #include "api/arm/keyvault/errors.h"
 #include "api/arm/keyvault/handlers.h"
 #include "api/arm/keyvault/vaults.h"
 #include "api/arm/lookup.h"
-#include "api/arm/may.h"
-#include "api/http/paging.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
@@ -17,8 +17,9 @@ static bool is_protected(const struct vault *v)
     return json_is_true(json_object_get(properties, "enablePurgeProtection"));
 }
 
-static json_t *render(struct request *r, const struct vault *v)
+static void render(struct request *r, const void *row, struct strbuf *out)
 {
+    const struct vault *v = row;
     char deleted[TIMEFMT_SIZE], purged[TIMEFMT_SIZE];
     timefmt_wire(v->deleted_us, deleted);
     timefmt_wire(v->purge_us, purged);
@@ -28,29 +29,28 @@ static json_t *render(struct request *r, const struct vault *v)
                   v->tags ? json_loads(v->tags, 0, NULL) : NULL);
     if (is_protected(v))
         json_object_set_new(properties, "purgeProtectionEnabled", json_true());
-    return json_pack("{s:o, s:s, s:s, s:o}", "id",
-                     json_sprintf("/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/"
-                                  "deletedVaults/%s",
-                                  v->subscription, region_name(&r->arena, v->location), v->name),
-                     "name", v->name, "type", "Microsoft.KeyVault/deletedVaults", "properties",
-                     properties);
+    json_auto_t *shown = json_pack(
+        "{s:o, s:s, s:s, s:o}", "id",
+        json_sprintf("/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/"
+                     "deletedVaults/%s",
+                     v->subscription, region_name(&r->arena, v->location), v->name),
+        "name", v->name, "type", "Microsoft.KeyVault/deletedVaults", "properties", properties);
+    jsontext_add(out, shown);
 }
 
-struct replied *deleted_vaults_list(struct request *r)
+/* Those see it who saw the vault. */
+static const char *path(struct request *r, const void *row)
 {
-    struct err e;
-    struct page page;
-    struct vault *rows;
-    size_t n;
-    if (find_subscription(r, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r), page.after,
-                              page_limit(&page), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        if (!r->grant || arm_sees(r, vault_id(r, &rows[i])))
-            page_add(&page, rows[i].id, render(r, &rows[i]));
-    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
-    return page_reply(r, &page);
+    return vault_id(r, row);
+}
+
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
+{
+    struct vault *found;
+    int rc = st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r), q->after,
+                                   q->limit, &found, n, e);
+    *rows = found;
+    return rc;
 }
 
 /* The soft-deleted vault that the path names with its location. */
@@ -67,12 +67,20 @@ static int find_deleted(struct request *r, struct vault *v, struct err *e)
                    location);
 }
 
-struct replied *deleted_vaults_get(struct request *r)
+static int find(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct vault v;
-    return find_deleted(r, &v, &e) < 0 ? reply_err(r, &e) : reply_json(r, 200, render(r, &v));
+    return find_deleted(m->r, m->row, e);
 }
+
+const struct rm_kind deleted_vault_kind = {
+    .what = "deleted vault",
+    .param = "vault",
+    .columns = VAULT_COLUMNS,
+    .find = find,
+    .path = path,
+    .render = render,
+    .list = list,
+};
 
 struct replied *deleted_vaults_purge(struct request *r)
 {

@@ -12,8 +12,7 @@ extern const struct rm_kind vault_kind;
 struct replied *vaults_update_policies(struct request *r);
 
 /* deleted.c */
-struct replied *deleted_vaults_list(struct request *r);
-struct replied *deleted_vaults_get(struct request *r);
+extern const struct rm_kind deleted_vault_kind;
 struct replied *deleted_vaults_purge(struct request *r);
 
 #endif

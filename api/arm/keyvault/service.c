@@ -27,9 +27,9 @@ static const struct route routes[] = {
      &vault_kind},
     {"POST", SUB KEYVAULT "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL, rm_check_name,
      "Vaults_CheckNameAvailability", &vault_kind},
-    {"GET", SUB KEYVAULT "/deletedVaults", 0, ROUTE_PARTIAL, deleted_vaults_list,
-     "Vaults_ListDeleted"},
-    {"GET", DELETED, 0, 0, deleted_vaults_get, "Vaults_GetDeleted"},
+    {"GET", SUB KEYVAULT "/deletedVaults", 0, ROUTE_PARTIAL, rm_list, "Vaults_ListDeleted",
+     &deleted_vault_kind},
+    {"GET", DELETED, 0, 0, rm_get, "Vaults_GetDeleted", &deleted_vault_kind},
     {"POST", DELETED "/purge", 0, 0, deleted_vaults_purge, "Vaults_PurgeDeleted"},
 
     /* Operations that Azure Resource Manager offers for every provider */

@@ -197,22 +197,16 @@ static int find(struct rm *m, struct err *e)
     return find_vault(m->r, m->row, e);
 }
 
-static const char *path(struct request *r, const void *row)
-{
-    return vault_id(r, row);
-}
-
 static void render(struct request *r, const void *row, struct strbuf *out)
 {
     vault_render(r, row, out);
 }
 
-static int list(struct request *r, int64_t above, int64_t after, int limit, void **rows, size_t *n,
-                struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct vault *found;
-    int rc = st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), above, after, limit,
-                           &found, n, e);
+    int rc = st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above, q->after,
+                           q->limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -246,10 +240,7 @@ static rm_step *const steps[] = {rm_step_group, rm_step_name, rm_step_group_aliv
 const struct rm_kind vault_kind = {
     .what = "vault",
     .param = "vault",
-    .columns = {.size = sizeof(struct vault),
-                .id = offsetof(struct vault, id),
-                .name = offsetof(struct vault, name),
-                .updated = offsetof(struct vault, updated_us)},
+    .columns = VAULT_COLUMNS,
     .schema = &schema_vault,
     .patch_schema = &schema_vault,
     .named_schema = &schema_vault_name,
@@ -266,7 +257,6 @@ const struct rm_kind vault_kind = {
     .find = find,
     .missing = rm_missing,
     .remove = remove_vault,
-    .path = path,
     .render = render,
     .list = list,
     .has_top = true,

@@ -8,6 +8,13 @@
 #include "api/arm/keyvault/keyvault.h"
 #include "model/resource.h"
 
+/* For kinds whose rows are vaults. */
+#define VAULT_COLUMNS                                                                              \
+    {                                                                                              \
+        .size = sizeof(struct vault), .id = offsetof(struct vault, id),                            \
+        .name = offsetof(struct vault, name), .updated = offsetof(struct vault, updated_us)        \
+    }
+
 /* The vault that the path names, unless it is soft-deleted or in another group. */
 int find_vault(struct request *r, struct vault *v, struct err *e) MUST_CHECK;
 const char *vault_id(struct request *r, const struct vault *v);

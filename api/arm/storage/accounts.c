@@ -197,12 +197,11 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     account_render(r, row, out);
 }
 
-static int list(struct request *r, int64_t group_id, int64_t after, int limit, void **rows,
-                size_t *n, struct err *e)
+static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct storage_account *found;
-    int rc = st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after,
-                             limit, &found, n, e);
+    int rc = st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), q->above, q->after,
+                             q->limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -253,7 +252,6 @@ const struct rm_kind storage_account_kind = {
     .what = "storage account",
     .param = "account",
     .kind = RES_STORAGE_ACCOUNT,
-    .collection = "storageAccounts",
     .columns = RM_COLUMNS(struct storage_account),
     .schema = &schema_storage_account,
     .patch_schema = &schema_storage_account,

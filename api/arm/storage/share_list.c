@@ -4,20 +4,25 @@
  * last name; with $filter "startswith(name, TEXT)", or TEXT alone, as the service takes it for
  * containers.
  */
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/arm/storage/handlers.h"
 #include "api/arm/storage/share.h"
+#include "api/http/page.h"
 #include "api/http/url.h"
+#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 #define PAGE_MAX 5000
 
-struct share_page {
-    const char *after, *prefix;
-    long max;
+/* What a list is about. */
+struct share_list {
+    const struct share_words *words;
+    struct storage_account account;
+    const char *prefix;
+    long max; /* shares of a page; deleted ones are not counted */
 };
 
 /* "startswith(name, abc)" or "startswith(name, 'abc')" is about "abc". */
@@ -44,32 +49,51 @@ static int parse_filter(struct request *r, const char *filter, const char **pref
     return 0;
 }
 
-static int parse(struct request *r, struct share_page *p, struct err *e)
+static void begin(struct page *p)
 {
-    const char *after = request_query(r, "$skipToken"), *filter = request_query(r, "$filter");
-    *p = (struct share_page){after ? after : "", "", PAGE_MAX};
-    if (request_query_int(r, "$maxpagesize", 1, PAGE_MAX, PAGE_MAX, &p->max, e) < 0)
-        return -1;
-    return filter && *filter ? parse_filter(r, filter, &p->prefix, e) : 0;
+    strbuf_puts(&p->text, "{\"value\":[");
 }
 
 /* The same request, from the mark on. */
-static json_t *next_link(struct request *r, const struct share_page *p, const char *last)
+static void add_link(struct page *p)
 {
     struct strbuf url = STRBUF_INIT;
+    struct request *r = p->r;
+    const struct share_list *l = p->of;
     const char *filter = request_query(r, "$filter");
     strbuf_printf(&url, "%s%s?api-version=", request_base(r), r->target);
     url_encode(&url, r->version_name, 0);
-    strbuf_printf(&url, "&$maxpagesize=%ld", p->max);
+    strbuf_printf(&url, "&$maxpagesize=%ld", l->max);
     if (filter) {
         strbuf_puts(&url, "&$filter=");
         url_encode(&url, filter, 0);
     }
     strbuf_puts(&url, "&$skipToken=");
-    url_encode(&url, last, 0);
-    json_t *link = json_stringn(url.s, url.len);
+    url_encode(&url, p->last.s, 0);
+    strbuf_puts(&p->text, ",\"nextLink\":");
+    jsontext_add_text(&p->text, url.s, url.len);
     strbuf_free(&url);
-    return link;
+}
+
+static void end(struct page *p)
+{
+    strbuf_putc(&p->text, ']');
+    if (p->more)
+        add_link(p);
+    strbuf_putc(&p->text, '}');
+}
+
+static struct page *begin_list(struct request *r, struct share_list *l, struct err *e)
+{
+    static const struct page_form form = {JSON_CONTENT_TYPE, begin, ",", end};
+    const char *after = request_query(r, "$skipToken"), *filter = request_query(r, "$filter");
+    l->prefix = "";
+    if (request_query_int(r, "$maxpagesize", 1, PAGE_MAX, PAGE_MAX, &l->max, e) < 0 ||
+        (filter && *filter && parse_filter(r, filter, &l->prefix, e) < 0))
+        return NULL;
+    struct page *page = page_begin(r, &form, l->max, after ? after : "");
+    page->of = l;
+    return page;
 }
 
 static bool expands(struct request *r, const char *what)
@@ -79,18 +103,19 @@ static bool expands(struct request *r, const char *what)
 }
 
 /* Those that can be restored, of the account; all are in the last page. */
-static int add_deleted(struct request *r, const struct share_words *w,
-                       const struct storage_account *acct, json_t *list, struct err *e)
+static int add_deleted(struct page *page, const struct share_list *l, struct err *e)
 {
+    struct request *r = page->r;
     struct share *rows;
     size_t n;
+    page->max = LONG_MAX;
     for (int64_t after = 0;; after = rows[n - 1].id) {
         if (st_share_deleted(arm_of(r)->storage, &r->arena, INT64_MAX, after, PAGE_MAX, &rows, &n,
                              e) < 0)
             return -1;
         for (size_t i = 0; i < n; i++)
-            if (rows[i].kind == w->kind && strcmp(rows[i].account, acct->name) == 0)
-                json_array_append_new(list, share_render(r, w, acct, &rows[i]));
+            if (rows[i].kind == l->words->kind && strcmp(rows[i].account, l->account.name) == 0)
+                page_add(page, rows[i].name, share_render(r, l->words, &l->account, &rows[i]));
         if (n < PAGE_MAX)
             return 0;
     }
@@ -99,26 +124,19 @@ static int add_deleted(struct request *r, const struct share_words *w,
 static struct replied *list(struct request *r, const struct share_words *w)
 {
     struct err e;
-    struct storage_account acct;
-    struct share_page p;
+    struct share_list l = {.words = w};
+    struct page *page;
     struct share *rows;
     size_t n;
-    if (find_made_account(r, &acct, &e) < 0 || parse(r, &p, &e) < 0 ||
-        st_share_list(arm_of(r)->storage, &r->arena, acct.id, w->kind, p.after, p.prefix,
-                      (int)p.max + 1, &rows, &n, &e) < 0)
+    if (find_made_account(r, &l.account, &e) < 0 || !(page = begin_list(r, &l, &e)) ||
+        st_share_list(arm_of(r)->storage, &r->arena, l.account.id, w->kind, page->after, l.prefix,
+                      page_limit(page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    bool more = n > (size_t)p.max;
-    n -= more;
-    json_t *value = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(value, share_render(r, w, &acct, &rows[i]));
-    if (!more && expands(r, "deleted") && add_deleted(r, w, &acct, value, &e) < 0) {
-        json_decref(value);
+        page_add(page, rows[i].name, share_render(r, w, &l.account, &rows[i]));
+    if (!page->more && expands(r, "deleted") && add_deleted(page, &l, &e) < 0)
         return reply_err(r, &e);
-    }
-    return reply_json(r, 200,
-                      json_pack("{s:o, s:o*}", "value", value, "nextLink",
-                                more ? next_link(r, &p, rows[n - 1].name) : NULL));
+    return page_reply(page);
 }
 
 struct replied *shares_list(struct request *r)

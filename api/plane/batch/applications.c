@@ -9,46 +9,49 @@
 
 #define VERSIONS_MAX 1000 /* that are shown of an application */
 
-/* {"id", "displayName", "versions"}; NULL with *e set. */
-static json_t *render(struct request *r, const struct batch_application *x, struct err *e)
+/* {"id", "displayName", "versions"}. 0: it has no version that can be used; -1: *e is set. */
+static int render(struct request *r, const struct batch_application *x, struct strbuf *out,
+                  struct err *e)
 {
     struct batch_package *rows;
     size_t n;
     if (st_batch_package_list(batch_of(r)->arm.storage, &r->arena, x->id, 0, VERSIONS_MAX, &rows,
                               &n, e) < 0)
-        return NULL;
+        return -1;
     json_t *versions = json_array();
     for (size_t i = 0; i < n; i++)
         if (rows[i].hash)
             json_array_append_new(versions, json_string(rows[i].name));
-    return json_pack("{s:s, s:o*, s:o}", "id", x->name, "displayName",
-                     jsontext_optional(x->display_name), "versions", versions);
+    json_auto_t *row = json_pack("{s:s, s:o*, s:o}", "id", x->name, "displayName",
+                                 jsontext_optional(x->display_name), "versions", versions);
+    jsontext_add(out, row);
+    return json_array_size(versions) > 0;
+}
+
+static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
+                 struct err *e)
+{
+    struct batch_application *found;
+    int rc = st_batch_application_list_usable(batch_of(l->r)->arm.storage, &l->r->arena, l->owner,
+                                              of->after, of->limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    return render(l->r, row, out, e) < 0 ? -1 : 0;
 }
 
 struct replied *applications_list(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "listapplicationsummariesresponses"};
-    struct err e;
-    struct batch_list l;
-    struct batch_application *rows;
-    size_t n;
-    if (batch_list_begin(r, &kind, &l, &e) < 0)
-        return reply_err(r, &e);
-    if (st_batch_application_list_usable(batch_of(r)->arm.storage, &r->arena,
-                                         batch_account_of(r)->id, l.after, batch_list_limit(&l),
-                                         &rows, &n, &e) < 0) {
-        batch_list_drop(&l);
-        return reply_err(r, &e);
-    }
-    for (size_t i = 0; i < n; i++) {
-        json_t *row = render(r, &rows[i], &e);
-        if (!row) {
-            batch_list_drop(&l);
-            return reply_err(r, &e);
-        }
-        batch_list_add(r, &l, rows[i].name, row);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {
+        .list = {.fragment = "listapplicationsummariesresponses"},
+        BATCH_ROWS_OF(struct batch_application),
+        .fetch = fetch,
+        .render = render_row};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }
 
 struct replied *applications_get(struct request *r)
@@ -59,15 +62,13 @@ struct replied *applications_get(struct request *r)
     const char *name = request_param(r, "application");
     int rc = st_batch_application_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
                                       name, &x, &e);
-    json_t *row = rc > 0 ? render(r, &x, &e) : NULL;
-    if (rc == 0 || (row && json_array_size(json_object_get(row, "versions")) == 0)) {
-        json_decref(row);
-        row = NULL;
+    if (rc > 0)
+        rc = render(r, &x, &out, &e);
+    if (rc == 0)
         err_set(&e, BATCH_APPLICATION_NOT_FOUND, NULL, "%s", "");
-    }
-    if (!row)
+    if (rc <= 0) {
+        strbuf_free(&out);
         return reply_err(r, &e);
-    jsontext_add(&out, row);
-    json_decref(row);
+    }
     return batch_reply_element(r, "getapplicationsummaryresponse/@Element", &out);
 }

@@ -127,3 +127,13 @@ int certificate_remove(struct storage *st, struct arena *a, const struct batch_c
         return st_batch_certificate_remove(st, c->id, e) < 0 ? -1 : 0;
     return keep(st, c, users, now_us, e) < 0 ? -1 : 1;
 }
+
+int certificates_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
+                       size_t *n, struct err *e)
+{
+    struct batch_certificate *found;
+    int rc = st_batch_certificate_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
+                                       of->after, of->limit, &found, n, e);
+    *rows = found;
+    return rc;
+}

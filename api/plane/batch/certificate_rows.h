@@ -5,9 +5,13 @@
 #ifndef API_PLANE_BATCH_CERTIFICATE_ROWS_H
 #define API_PLANE_BATCH_CERTIFICATE_ROWS_H
 
+#include "api/plane/batch/list.h"
 #include "api/plane/batch/pool_docs.h"
 #include "storage/batch_schedules.h"
 
+/* For lists of certificates: batch_rows.fetch. */
+int certificates_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
+                       size_t *n, struct err *e) MUST_CHECK;
 /* Adds the certificate of an accepted body (schema_batch_certificate). 1: the account has it, and
  * it stays as it is. ERR_INVALID_PROPERTY: it is none, or not the one of its thumbprint. */
 int certificate_take(struct storage *st, struct arena *a, int64_t account_id,

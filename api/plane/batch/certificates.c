@@ -95,6 +95,14 @@ struct replied *certificates_get(struct request *r)
     return batch_reply_element(r, "certificates/@Element", &out);
 }
 
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    (void)e;
+    render(l->r, row, l->set, out);
+    return 0;
+}
+
 struct replied *certificates_list(struct request *r)
 {
     static const struct batch_filter filters[ST_CERTIFICATE_PROPERTIES] = {
@@ -102,24 +110,15 @@ struct replied *certificates_list(struct request *r)
                                   batch_certificate_state_names},
         [ST_CERTIFICATE_STATE_TIME] = {"stateTransitionTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
     };
-    static const struct batch_list_kind kind = {.fragment = "certificates",
-                                                .filters = filters,
-                                                .n_filters = ST_CERTIFICATE_PROPERTIES,
-                                                .schema = &schema_batch_certificate};
-    struct batch_certificate *rows;
-    struct batch_list l;
-    struct err e;
-    size_t n;
-    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_certificate_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter,
-                                  l.after, batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].thumbprint);
-        if (out)
-            render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {.list = {.fragment = "certificates",
+                                                    .filters = filters,
+                                                    .n_filters = ST_CERTIFICATE_PROPERTIES,
+                                                    .schema = &schema_batch_certificate},
+                                           .size = sizeof(struct batch_certificate),
+                                           .name = offsetof(struct batch_certificate, thumbprint),
+                                           .fetch = certificates_fetch,
+                                           .render = render_row};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }
 
 /* --- adding ----------------------------------------------------------------------------------- */

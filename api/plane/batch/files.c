@@ -220,14 +220,14 @@ static struct replied *show(struct listing *l)
         qsort(l->entries, l->n, sizeof *l->entries, by_path);
     for (size_t i = 0; i < l->n; i++) {
         const struct entry *en = &l->entries[i];
-        if (strcmp(en->path, l->list.after) <= 0 ||
+        if (strcmp(en->path, l->list.page->after) <= 0 ||
             (l->list.filter && !filter_holds(l->list.filter, is_wanted, en)))
             continue;
         json_t *row = render(l, en);
         if (row)
-            batch_list_add(l->r, &l->list, en->path, row);
+            page_add(l->list.page, en->path, row);
     }
-    return batch_list_reply(l->r, &l->list);
+    return page_reply(l->list.page);
 }
 
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list,

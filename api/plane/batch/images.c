@@ -81,16 +81,15 @@ static struct replied *list(struct request *r, const struct batch_list_kind *kin
     const struct batch_image *images = batch_images(&n);
     if (batch_list_begin(r, kind, &l, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = strtoul(l.after, NULL, 10); i < n; i++) {
+    for (size_t i = strtoul(l.page->after, NULL, 10); i < n; i++) {
         char place[PLACE_SIZE];
         if ((by_agent && i > 0 && strcmp(images[i - 1].agent, images[i].agent) == 0) ||
             (l.filter && !filter_holds(l.filter, is_wanted, &images[i])))
             continue;
         snprintf(place, sizeof place, "%zu", i + 1);
-        batch_list_add(r, &l, place,
-                       by_agent ? render_agent(images, n, i) : render_image(&images[i]));
+        page_add(l.page, place, by_agent ? render_agent(images, n, i) : render_image(&images[i]));
     }
-    return batch_list_reply(r, &l);
+    return page_reply(l.page);
 }
 
 struct replied *images_list(struct request *r)

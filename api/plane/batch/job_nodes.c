@@ -145,7 +145,7 @@ static void show(struct showing *s, const struct done *d)
 {
     struct request *r = s->r;
     const struct batch_chore *any = any_of(d);
-    struct strbuf *out = batch_list_row(r, &s->l, any->node_name);
+    struct strbuf *out = page_row(s->l.page, any->node_name);
     struct over before[INFO], after[INFO], over[5];
     size_t n = 0;
     if (!out)
@@ -203,9 +203,9 @@ struct replied *batch_job_nodes_list(struct request *r)
         return reply_err(r, &e);
     }
     if (batch_list_begin(r, &kind, &s.l, &e) < 0 ||
-        st_batch_chore_list(batch_of(r)->arm.storage, &r->arena, j.id, s.l.after, &rows, &n, &e) <
-            0)
+        st_batch_chore_list(batch_of(r)->arm.storage, &r->arena, j.id, s.l.page->after, &rows, &n,
+                            &e) < 0)
         return reply_err(r, &e);
     show_all(&s, rows, n);
-    return batch_list_reply(r, &s.l);
+    return page_reply(s.l.page);
 }

@@ -14,7 +14,6 @@
 #include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
-#include "api/plane/batch/slices.h"
 #include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "model/batch/job_states.h"
@@ -139,27 +138,20 @@ static const struct batch_filter filters[BATCH_JOB_PROPERTIES] = {
     [BATCH_JOB_BY_POOL] = {"executionInfo/poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
 };
 
-static int fetch(struct request *r, int64_t account_id, const struct filter *filter,
-                 const char *after, const char *upto, int limit, void **rows, size_t *n,
+static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e)
 {
     struct batch_job *jobs = NULL;
-    int rc = st_batch_job_list(storage_of(r), &r->arena, account_id, filter, after, upto, limit,
-                               &jobs, n, e);
+    int rc = st_batch_job_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
+                               of->upto, of->limit, &jobs, n, e);
     *rows = jobs;
     return rc;
 }
 
-static int nth(struct request *r, int64_t account_id, const char *after, int nth_row,
-               const char **name, struct err *e)
+static int nth(const struct batch_list *l, const char *after, int nth_row, const char **name,
+               struct err *e)
 {
-    return st_batch_job_nth(storage_of(r), &r->arena, account_id, after, nth_row, name, e);
-}
-
-static const char *name_of(struct request *r, const void *rows, size_t i)
-{
-    (void)r;
-    return ((const struct batch_job *)rows)[i].name;
+    return st_batch_job_nth(storage_of(l->r), &l->r->arena, l->owner, after, nth_row, name, e);
 }
 
 /* Jobs of a schedule are listed by their numbers. */
@@ -168,60 +160,58 @@ static int number_of(const char *text, int otherwise)
     return text ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
-static int fetch_of_schedule(struct request *r, int64_t schedule_id, const struct filter *filter,
-                             const char *after, const char *upto, int limit, void **rows, size_t *n,
-                             struct err *e)
+static int fetch_of_schedule(const struct batch_list *l, const struct batch_slice *of, void **rows,
+                             size_t *n, struct err *e)
 {
     struct batch_job *jobs = NULL;
-    int rc = st_batch_job_list_schedule(storage_of(r), &r->arena, schedule_id, filter,
-                                        number_of(after, 0), number_of(upto, INT_MAX), limit, &jobs,
-                                        n, e);
+    int rc = st_batch_job_list_schedule(storage_of(l->r), &l->r->arena, l->owner, l->filter,
+                                        number_of(of->after, 0), number_of(of->upto, INT_MAX),
+                                        of->limit, &jobs, n, e);
     *rows = jobs;
     return rc;
 }
 
-static int nth_of_schedule(struct request *r, int64_t schedule_id, const char *after, int nth_row,
-                           const char **name, struct err *e)
+static int nth_of_schedule(const struct batch_list *l, const char *after, int nth_row,
+                           const char **key, struct err *e)
 {
     int number;
-    int rc = st_batch_job_nth_schedule(storage_of(r), schedule_id, number_of(after, 0), nth_row,
+    int rc = st_batch_job_nth_schedule(storage_of(l->r), l->owner, number_of(after, 0), nth_row,
                                        &number, e);
-    *name = rc == 1 ? arena_printf(&r->arena, "%d", number) : NULL;
+    *key = rc == 1 ? arena_printf(&l->r->arena, "%d", number) : NULL;
     return rc;
 }
 
-static const char *number_text(struct request *r, const void *rows, size_t i)
+static const char *number_text(struct request *r, const void *row)
 {
-    return arena_printf(&r->arena, "%d", ((const struct batch_job *)rows)[i].number);
+    return arena_printf(&r->arena, "%d", ((const struct batch_job *)row)->number);
 }
 
-static void render_row(struct request *r, const void *rows, size_t i, schema_set set,
-                       struct strbuf *out)
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
 {
-    render(r, &((const struct batch_job *)rows)[i], set, out);
+    (void)e;
+    render(l->r, row, l->set, out);
+    return 0;
 }
 
-#define JOB_LIST                                                                                   \
-    {                                                                                              \
-        .fragment = "jobs", .filters = filters, .n_filters = BATCH_JOB_PROPERTIES,                 \
-        .schema = &schema_batch_job                                                                \
-    }
+#define JOB_ROWS                                                                                   \
+    .list = {.fragment = "jobs",                                                                   \
+             .filters = filters,                                                                   \
+             .n_filters = BATCH_JOB_PROPERTIES,                                                    \
+             .schema = &schema_batch_job},                                                         \
+    BATCH_ROWS_OF(struct batch_job), .render = render_row
 
 struct replied *batch_jobs_list(struct request *r)
 {
-    static const struct batch_rows kind = {
-        .list = JOB_LIST, .fetch = fetch, .nth = nth, .name = name_of, .render = render_row};
-    return batch_reply_rows(r, &kind, batch_account_of(r)->id);
+    static const struct batch_rows rows = {JOB_ROWS, .fetch = fetch, .nth = nth};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }
 
 struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id)
 {
-    static const struct batch_rows kind = {.list = JOB_LIST,
-                                           .fetch = fetch_of_schedule,
-                                           .nth = nth_of_schedule,
-                                           .name = number_text,
-                                           .render = render_row};
-    return batch_reply_rows(r, &kind, schedule_id);
+    static const struct batch_rows rows = {JOB_ROWS, .fetch = fetch_of_schedule,
+                                           .nth = nth_of_schedule, .key = number_text};
+    return batch_reply_rows(r, &rows, schedule_id, NULL);
 }
 
 struct replied *batch_jobs_counts(struct request *r)

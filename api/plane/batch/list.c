@@ -1,22 +1,24 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The form of pages of Azure Batch, the queries of its lists, and the lists of rows, which are made
+ * in slices (api/http/slices.h). A list belongs to its request. On the loop's thread.
+ */
 #include "api/plane/batch/list.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/url.h"
+#include "api/http/slices.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/reply.h"
 #include "lib/jsontext.h"
 
-#define PAGE_BYTES  (4 * 1024 * 1024) /* rows are added until the page has this many */
-#define MAX_RESULTS 1000
-#define MAX_TERMS   200 /* comparisons of a filter */
+#define MAX_TERMS 200 /* comparisons of a filter */
 
 static int read_max(struct request *r, const struct batch_list_kind *kind, long *out, struct err *e)
 {
     const char *sent = request_query(r, "maxresults");
-    long most = kind->max ? kind->max : MAX_RESULTS;
+    long most = kind->max ? kind->max : PAGE_MAX_RESULTS;
     if (sent && *sent == '-')
         return err_set(e, ERR_INVALID_QUERY, "maxresults", "MaxResults cannot be less than 1");
     return request_query_int(r, "maxresults", 1, most, most, out, e);
@@ -110,90 +112,137 @@ int batch_select(struct request *r, const struct schema *schema, schema_set *set
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
+static void begin_plane(struct page *p)
+{
+    const struct batch_list_kind *kind = p->of;
+    const char *metadata = batch_metadata(p->r, kind->fragment);
+    strbuf_puts(&p->text, "{\"odata.metadata\":");
+    jsontext_add_text(&p->text, metadata, strlen(metadata));
+    strbuf_puts(&p->text, ",\"value\":[");
+}
+
+static void begin_arm(struct page *p)
+{
+    strbuf_puts(&p->text, "{\"value\":[");
+}
+
+static void end(struct page *p)
+{
+    static const char *const own[] = {"$skiptoken", NULL};
+    const struct batch_list_kind *kind = p->of;
+    const char *next = p->last.len > 0 ? batch_segment(p->r, p->last.s) : "";
+    strbuf_putc(&p->text, ']');
+    if (p->more)
+        page_add_link(p, kind->fragment ? "odata.nextLink" : "nextLink", own,
+                      arena_concat(&p->r->arena, "$skiptoken=", next));
+    strbuf_putc(&p->text, '}');
+}
+
 int batch_list_begin(struct request *r, const struct batch_list_kind *kind, struct batch_list *out,
                      struct err *e)
 {
+    static const struct page_form plane = {BATCH_CONTENT_TYPE, begin_plane, ",", end};
+    static const struct page_form arm = {JSON_CONTENT_TYPE, begin_arm, ",", end};
     const char *after = request_query(r, "$skiptoken");
-    *out = (struct batch_list){.kind = kind, .after = after ? after : ""};
-    if (read_max(r, kind, &out->max, e) < 0 || read_filter(r, kind, &out->filter, e) < 0)
+    long max;
+    *out = (struct batch_list){.r = r, .kind = kind};
+    if (read_max(r, kind, &max, e) < 0 || read_filter(r, kind, &out->filter, e) < 0)
         return -1;
+    out->page = page_begin(r, kind->fragment ? &plane : &arm, max, after ? after : "");
+    out->page->of = kind;
     return batch_select(r, kind->schema, &out->set, e);
 }
 
-static void begin_text(struct request *r, struct batch_list *l)
+/* --- lists of rows ---------------------------------------------------------------------------- */
+
+/* Rows that are fetched at a time, and rows that a filter is asked about at a time: some 3 us each.
+ */
+#define BATCH_ROWS 128
+#define ASKED_ROWS 1000
+/* Rows that a filter is asked about for one page, so that each request comes to an end: the page
+ * may be short, or empty, and still have a next one. */
+#define ASKED_MAX 200000
+
+struct walk {
+    struct batch_list l;
+    const struct batch_rows *kind;
+    struct strbuf after; /* the key of the last row that was read or asked about */
+    size_t asked;
+};
+
+static const char *key_of(const struct walk *w, const void *row)
 {
-    strbuf_putc(&l->text, '{');
-    if (l->kind->fragment) {
-        const char *metadata = batch_metadata(r, l->kind->fragment);
-        strbuf_puts(&l->text, "\"odata.metadata\":");
-        jsontext_add_text(&l->text, metadata, strlen(metadata));
-        strbuf_putc(&l->text, ',');
+    if (w->kind->key)
+        return w->kind->key(w->l.r, row);
+    return *(const char *const *)((const char *)row + w->kind->name);
+}
+
+static int limit_of(const struct page *p)
+{
+    long left = p->max - p->n + 1;
+    return left < BATCH_ROWS ? (int)left : BATCH_ROWS;
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    struct walk *w = s->of;
+    struct batch_slice range = {w->after.s, NULL, limit_of(s->page)};
+    bool asks = w->l.filter && w->kind->nth;
+    void *rows = NULL;
+    if (asks && w->kind->nth(&w->l, w->after.s, ASKED_ROWS, &range.upto, e) < 0)
+        return -1;
+    if (w->kind->fetch(&w->l, &range, &rows, &s->n, e) < 0)
+        return -1;
+    s->rows = rows;
+    s->at_end = s->n < (size_t)range.limit && !range.upto;
+    w->asked += asks ? ASKED_ROWS : 0;
+    bool full = s->n == (size_t)range.limit;
+    const char *last = full ? key_of(w, slices_row(s, s->n - 1)) : range.upto;
+    if (last) {
+        strbuf_reset(&w->after);
+        strbuf_puts(&w->after, last);
     }
-    strbuf_puts(&l->text, "\"value\":[");
+    return 0;
 }
 
-struct strbuf *batch_list_row(struct request *r, struct batch_list *l, const char *name)
+static int add(struct slices *s, const void *row, struct err *e)
 {
-    l->more = l->more || l->n >= l->max || l->text.len >= PAGE_BYTES;
-    if (l->more)
-        return NULL;
-    if (l->n++ == 0)
-        begin_text(r, l);
-    else
-        strbuf_putc(&l->text, ',');
-    l->last = arena_strdup(&r->arena, name);
-    return &l->text;
-}
-
-void batch_list_stop(struct request *r, struct batch_list *l, const char *name)
-{
-    l->last = arena_strdup(&r->arena, name);
-    l->more = true;
-}
-
-void batch_list_add(struct request *r, struct batch_list *l, const char *name, json_t *row)
-{
-    struct strbuf *out = batch_list_row(r, l, name);
-    if (out)
-        jsontext_add(out, row);
-    json_decref(row);
-}
-
-/* The request's URL with its parameters, and where the next page begins. */
-static void add_next_link(struct request *r, struct batch_list *l)
-{
-    struct strbuf url = STRBUF_INIT;
-    size_t n;
-    const struct named_value *query = request_parameters(r, &n);
-    strbuf_printf(&url, "%s%s?", request_base(r), r->target);
-    for (size_t i = 0; i < n; i++) {
-        if (strcasecmp(query[i].name, "$skiptoken") == 0)
-            continue;
-        url_encode(&url, query[i].name, 0);
-        strbuf_putc(&url, '=');
-        url_encode(&url, query[i].value, 0);
-        strbuf_putc(&url, '&');
+    struct walk *w = s->of;
+    if (w->kind->is_shown && !w->kind->is_shown(&w->l, row)) {
+        page_pass(s->page, key_of(w, row));
+        return 0;
     }
-    strbuf_puts(&url, "$skiptoken=");
-    url_encode(&url, l->last, 0);
-    strbuf_puts(&l->text, l->kind->fragment ? ",\"odata.nextLink\":" : ",\"nextLink\":");
-    jsontext_add_text(&l->text, url.s, url.len);
-    strbuf_free(&url);
+    struct strbuf *out = page_row(s->page, key_of(w, row));
+    return out ? w->kind->render(&w->l, row, out, e) : 0;
 }
 
-struct replied *batch_list_reply(struct request *r, struct batch_list *l)
+static bool is_enough(struct slices *s)
 {
-    if (l->n == 0)
-        begin_text(r, l);
-    strbuf_putc(&l->text, ']');
-    if (l->more)
-        add_next_link(r, l);
-    strbuf_putc(&l->text, '}');
-    return reply_text(r, 200, l->kind->fragment ? BATCH_CONTENT_TYPE : JSON_CONTENT_TYPE,
-                      strbuf_take(&l->text));
+    const struct walk *w = s->of;
+    if (s->at < s->n || w->asked < ASKED_MAX)
+        return false;
+    page_pass(s->page, w->after.s);
+    return true;
 }
 
-void batch_list_drop(struct batch_list *l)
+static void release(void *walk)
 {
-    strbuf_free(&l->text);
+    struct walk *w = walk;
+    strbuf_free(&w->after);
+}
+
+struct replied *batch_reply_rows(struct request *r, const struct batch_rows *rows, int64_t owner,
+                                 const void *of)
+{
+    static const struct slices_kind slices = {fetch, add, is_enough};
+    struct err e;
+    struct walk *w = arena_alloc(&r->arena, sizeof *w);
+    w->kind = rows;
+    if (batch_list_begin(r, &rows->list, &w->l, &e) < 0)
+        return reply_err(r, &e);
+    w->l.owner = owner;
+    w->l.of = of;
+    strbuf_puts(&w->after, w->l.page->after);
+    request_own_thing(r, w, release);
+    return slices_reply(w->l.page, &slices, w, rows->size);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of the data plane's lists: maxresults, $skiptoken, odata.nextLink, $filter, $select and
- * $expand. A page goes on behind a row's name, so that no list is read from its beginning again.
+ * Lists of Azure Batch, of both planes: maxresults, $skiptoken, odata.nextLink, $filter, $select
+ * and $expand. A page goes on behind a row's key, most often its name, so that no list is read from
+ * its beginning again.
  */
 #ifndef API_PLANE_BATCH_LIST_H
 #define API_PLANE_BATCH_LIST_H
 
-#include "api/http/request.h"
+#include "api/arm/arm.h"
+#include "api/http/page.h"
 #include "model/enums.h"
 #include "model/filter.h"
 #include "model/schema.h"
@@ -34,38 +36,53 @@ struct batch_list_kind {
     const struct schema *schema; /* of a row; NULL: it has no $select */
 };
 
+/* One list. */
 struct batch_list {
+    struct request *r;
     const struct batch_list_kind *kind;
-    long max;          /* rows to show */
-    const char *after; /* the name of the last row of the page before; "": this is the first */
-    struct strbuf text;
-    long n;
-    const char *last;            /* the name of the last of them; arena */
-    bool more;                   /* there is a row for the next page */
+    struct page *page;
     const struct filter *filter; /* arena; NULL: all rows */
     schema_set set;              /* $select, for schema_render_set() */
+    int64_t owner;               /* of its rows: the row of an account, a job, a task */
+    const void *of;              /* the handler's own; or NULL */
 };
 
 /* The same for one element: checks its $select and $expand. `schema`: what shows it. */
 int batch_select(struct request *r, const struct schema *schema, schema_set *set,
                  struct err *e) MUST_CHECK;
 
+/* For lists that are in memory: their handler adds rows to the page. */
 int batch_list_begin(struct request *r, const struct batch_list_kind *kind, struct batch_list *out,
                      struct err *e) MUST_CHECK;
-/* How many rows to ask for: one more than is shown, which proves that there is a next page. */
-static inline int batch_list_limit(const struct batch_list *l)
-{
-    return (int)l->max + 1;
-}
-/* The buffer for the JSON of the next row; NULL: the row belongs to the next page. After the first
- * row, batch_list_reply() or batch_list_drop() must be called. */
-struct strbuf *batch_list_row(struct request *r, struct batch_list *l, const char *name);
-/* Writes a row; steals it. */
-void batch_list_add(struct request *r, struct batch_list *l, const char *name, json_t *row);
-/* The page ends behind the row of this name, which is not shown, though there may be more rows: for
- * a list that was searched long enough. */
-void batch_list_stop(struct request *r, struct batch_list *l, const char *name);
-REPLIED batch_list_reply(struct request *r, struct batch_list *l);
-void batch_list_drop(struct batch_list *l);
+
+/* --- lists of rows of the database ---------------------------------------------------------- */
+
+/* Which rows: at most `limit` behind the key `after`, up to `upto` (NULL: the last). */
+struct batch_slice {
+    const char *after, *upto;
+    int limit;
+};
+
+/* The functions that read and show one kind of rows, in order of their keys. */
+struct batch_rows {
+    struct batch_list_kind list;
+    size_t size; /* of a row */
+    size_t name; /* where it has its name, which is its key */
+    /* Those for which the filter holds. */
+    int (*fetch)(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
+                 struct err *e);
+    /* For lists that may be long: the key of the nth row behind `after`, whatever a filter says: 1,
+     * 0 (there are fewer) or -1. NULL: a filter is asked about all at once. */
+    int (*nth)(const struct batch_list *l, const char *after, int nth, const char **key,
+               struct err *e);
+    const char *(*key)(struct request *r, const void *row);        /* NULL: its name */
+    bool (*is_shown)(const struct batch_list *l, const void *row); /* NULL: every one is */
+    int (*render)(const struct batch_list *l, const void *row, struct strbuf *out, struct err *e);
+};
+#define BATCH_ROWS_OF(type) .size = sizeof(type), .name = offsetof(type, name)
+
+/* `rows` is static. `of` is for its functions. */
+REPLIED batch_reply_rows(struct request *r, const struct batch_rows *rows, int64_t owner,
+                         const void *of);
 
 #endif

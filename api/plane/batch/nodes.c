@@ -7,8 +7,8 @@
 
 #include "api/http/accept.h"
 #include "api/plane/batch/errors.h"
-#include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
+#include "lib/jsontext.h"
 #include "model/batch/tables_pool.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
@@ -95,23 +95,19 @@ struct replied *compute_nodes_list(struct request *r)
     node_pool_read(r, &p, &pool);
     for (size_t i = 0; i < n; i++) {
         struct shown_node shown;
-        if (strcasecmp(nodes[i].name, l.after) <= 0)
+        if (strcasecmp(nodes[i].name, l.page->after) <= 0)
             continue;
-        if (node_look(r, &nodes[i], &shown, &e) < 0) {
-            batch_list_drop(&l);
+        if (node_look(r, &nodes[i], &shown, &e) < 0)
             return reply_err(r, &e);
-        }
         if (l.filter && !filter_holds(l.filter, is_wanted, &shown))
             continue;
-        struct strbuf *out = batch_list_row(r, &l, nodes[i].name);
-        if (out && node_look_at_tasks(r, &shown, &e) < 0) {
-            batch_list_drop(&l);
+        struct strbuf *out = page_row(l.page, nodes[i].name);
+        if (out && node_look_at_tasks(r, &shown, &e) < 0)
             return reply_err(r, &e);
-        }
         if (out)
             node_render(r, &pool, &shown, l.set, out);
     }
-    return batch_list_reply(r, &l);
+    return page_reply(l.page);
 }
 
 struct replied *compute_nodes_get(struct request *r)
@@ -305,7 +301,7 @@ struct replied *compute_nodes_extensions(struct request *r)
     struct err e;
     if (node_of(r, &p, &n, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0)
         return reply_err(r, &e);
-    return batch_list_reply(r, &l);
+    return page_reply(l.page);
 }
 
 struct replied *compute_nodes_extension(struct request *r)
@@ -346,8 +342,11 @@ static json_t *counts_of(const struct request *r, const int *counts)
     return o;
 }
 
-static int count_pool(struct request *r, const struct batch_pool *p, json_t **out, struct err *e)
+static int render_counts(const struct batch_list *l, const void *row, struct strbuf *out,
+                         struct err *e)
 {
+    struct request *r = l->r;
+    const struct batch_pool *p = row;
     int dedicated[BATCH_NODE_STATES] = {0}, low[BATCH_NODE_STATES] = {0};
     struct node *nodes;
     size_t n;
@@ -359,8 +358,9 @@ static int count_pool(struct request *r, const struct batch_pool *p, json_t **ou
             return -1;
         (nodes[i].vm_priority == VM_LOWPRIORITY ? low : dedicated)[shown.state]++;
     }
-    *out = json_pack("{s:s, s:o, s:o}", "poolId", p->name, "dedicated", counts_of(r, dedicated),
-                     "lowPriority", counts_of(r, low));
+    json_auto_t *counts = json_pack("{s:s, s:o, s:o}", "poolId", p->name, "dedicated",
+                                    counts_of(r, dedicated), "lowPriority", counts_of(r, low));
+    jsontext_add(out, counts);
     return 0;
 }
 
@@ -368,23 +368,10 @@ struct replied *compute_nodes_count(struct request *r)
 {
     static const struct batch_filter filters[] = {
         [BATCH_POOL_ID] = {"poolId", BATCH_BY_TEXT, 1U << FILTER_EQ, NULL}};
-    static const struct batch_list_kind kind = {
-        .fragment = "poolnodecounts", .filters = filters, .n_filters = 1};
-    struct batch_list l;
-    struct batch_pool *rows;
-    size_t n;
-    struct err e;
-    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_pool_list(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, l.filter,
-                           l.after, batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        json_t *row;
-        if (count_pool(r, &rows[i], &row, &e) < 0) {
-            batch_list_drop(&l);
-            return reply_err(r, &e);
-        }
-        batch_list_add(r, &l, rows[i].name, row);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {
+        .list = {.fragment = "poolnodecounts", .filters = filters, .n_filters = 1},
+        BATCH_ROWS_OF(struct batch_pool),
+        .fetch = batch_pools_fetch,
+        .render = render_counts};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }

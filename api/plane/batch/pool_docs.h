@@ -7,6 +7,7 @@
 #define API_PLANE_BATCH_POOL_DOCS_H
 
 #include "api/http/accept.h"
+#include "api/plane/batch/list.h"
 #include "scheduler/front/batch/batch.h"
 
 /* The row of a new pool, without its account and who makes it. Its texts are the document's or the
@@ -30,5 +31,9 @@ int pool_store(const struct batch_front *f, struct arena *a, const struct accept
 /* What a document says: how nodes that leave are treated, and a span of time (0: not given). */
 enum dealloc_option pool_body_how(const struct accepted *b, const char *name);
 int64_t pool_body_us(const struct accepted *b, const char *name);
+
+/* For lists of pools: batch_rows.fetch. */
+int batch_pools_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
+                      size_t *n, struct err *e) MUST_CHECK;
 
 #endif

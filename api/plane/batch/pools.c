@@ -7,7 +7,6 @@
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/formulas.h"
 #include "api/plane/batch/jobs.h"
-#include "api/plane/batch/list.h"
 #include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/pool_stats.h"
 #include "api/plane/batch/reply.h"
@@ -113,6 +112,14 @@ struct replied *pools_exists(struct request *r)
     return reply_empty(r, 200);
 }
 
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    (void)e;
+    pool_render(l->r, row, l->set, out);
+    return 0;
+}
+
 struct replied *pools_list(struct request *r)
 {
     static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
@@ -130,24 +137,14 @@ struct replied *pools_list(struct request *r)
                                   NULL},
         [BATCH_POOL_VM_SIZE] = {"vmSize", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
     };
-    static const struct batch_list_kind kind = {.fragment = "pools",
-                                                .filters = filters,
-                                                .n_filters = BATCH_POOL_PROPERTIES,
-                                                .schema = &schema_batch_pool};
-    struct batch_list l;
-    struct batch_pool *rows;
-    size_t n;
-    struct err e;
-    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_pool_list(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, l.filter,
-                           l.after, batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
-        if (out)
-            pool_render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {.list = {.fragment = "pools",
+                                                    .filters = filters,
+                                                    .n_filters = BATCH_POOL_PROPERTIES,
+                                                    .schema = &schema_batch_pool},
+                                           BATCH_ROWS_OF(struct batch_pool),
+                                           .fetch = batch_pools_fetch,
+                                           .render = render_row};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }
 
 /* --- adding ----------------------------------------------------------------------------------- */

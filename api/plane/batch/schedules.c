@@ -112,26 +112,34 @@ static const struct batch_filter filters[ST_SCHEDULE_PROPERTIES] = {
     [ST_SCHEDULE_AFTER] = {"schedule/doNotRunAfter", BATCH_BY_TIME, FILTER_ORDER, NULL},
 };
 
+static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
+                 struct err *e)
+{
+    struct batch_schedule *found;
+    int rc = st_batch_schedule_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
+                                    of->limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
+                      struct err *e)
+{
+    (void)e;
+    render(l->r, row, l->set, out);
+    return 0;
+}
+
 struct replied *schedules_list(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "jobschedules",
-                                                .filters = filters,
-                                                .n_filters = ST_SCHEDULE_PROPERTIES,
-                                                .schema = &schema_batch_schedule};
-    struct batch_schedule *rows;
-    struct batch_list l;
-    struct err e;
-    size_t n;
-    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_schedule_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter, l.after,
-                               batch_list_limit(&l), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
-        if (out)
-            render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    static const struct batch_rows rows = {.list = {.fragment = "jobschedules",
+                                                    .filters = filters,
+                                                    .n_filters = ST_SCHEDULE_PROPERTIES,
+                                                    .schema = &schema_batch_schedule},
+                                           BATCH_ROWS_OF(struct batch_schedule),
+                                           .fetch = fetch,
+                                           .render = render_row};
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, NULL);
 }
 
 struct replied *schedules_list_jobs(struct request *r)

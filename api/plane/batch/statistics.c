@@ -4,8 +4,8 @@
 #include <ctype.h>
 
 #include "api/plane/batch/jobs.h"
-#include "api/plane/batch/list.h"
 #include "api/plane/batch/pool_stats.h"
+#include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
@@ -120,40 +120,52 @@ static const char *lower(struct arena *a, const char *text)
     return copy;
 }
 
+/* The time that usage is asked for. */
+struct interval {
+    int64_t from_us, to_us;
+};
+
+static bool was_there(const struct batch_list *l, const void *row)
+{
+    const struct interval *i = l->of;
+    return ((const struct batch_pool *)row)->created_us < i->to_us;
+}
+
+static int render_usage(const struct batch_list *l, const void *row, struct strbuf *out,
+                        struct err *e)
+{
+    struct request *r = l->r;
+    const struct interval *i = l->of;
+    const struct batch_pool *p = row;
+    int64_t us;
+    if (pool_core_time(r, p->id, i->from_us, i->to_us, &us, e) < 0)
+        return -1;
+    json_auto_t *usage =
+        json_pack("{s:s, s:s, s:s, s:s, s:f}", "poolId", p->name, "startTime",
+                  batch_time_text(r, i->from_us), "endTime", batch_time_text(r, i->to_us), "vmSize",
+                  lower(&r->arena, p->vm_size), "totalCoreHours", (double)us / (double)HOUR_US);
+    if (r->version & BATCH_UNTIL(BATCH_7_0)) { /* not measured */
+        json_object_set_new(usage, "dataIngressGiB", json_real(0));
+        json_object_set_new(usage, "dataEgressGiB", json_real(0));
+    }
+    jsontext_add(out, usage);
+    return 0;
+}
+
 /* One entry a pool that was there then, of the whole time that is asked for. */
 struct replied *usage_of_pools(struct request *r)
 {
     static const struct batch_filter filters[] = {
         [BATCH_POOL_ID] = {"poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL}};
-    static const struct batch_list_kind kind = {
-        .fragment = "poolusagemetrics", .filters = filters, .n_filters = 1};
-    struct batch_list l;
-    struct batch_pool *rows;
-    int64_t from_us, to_us, us;
-    size_t n;
+    static const struct batch_rows rows = {
+        .list = {.fragment = "poolusagemetrics", .filters = filters, .n_filters = 1},
+        BATCH_ROWS_OF(struct batch_pool),
+        .fetch = batch_pools_fetch,
+        .is_shown = was_there,
+        .render = render_usage};
+    struct interval *i = arena_alloc(&r->arena, sizeof *i);
     struct err e;
-    if (read_interval(r, &from_us, &to_us, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_pool_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter, l.after,
-                           batch_list_limit(&l), &rows, &n, &e) < 0)
+    if (read_interval(r, &i->from_us, &i->to_us, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].created_us >= to_us)
-            continue;
-        if (pool_core_time(r, rows[i].id, from_us, to_us, &us, &e) < 0) {
-            batch_list_drop(&l);
-            return reply_err(r, &e);
-        }
-        json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f}", "poolId", rows[i].name, "startTime",
-                                batch_time_text(r, from_us), "endTime", batch_time_text(r, to_us),
-                                "vmSize", lower(&r->arena, rows[i].vm_size), "totalCoreHours",
-                                (double)us / (double)HOUR_US);
-        if (r->version & BATCH_UNTIL(BATCH_7_0)) { /* not measured */
-            json_object_set_new(row, "dataIngressGiB", json_real(0));
-            json_object_set_new(row, "dataEgressGiB", json_real(0));
-        }
-        batch_list_add(r, &l, rows[i].name, row);
-    }
-    if (n == (size_t)batch_list_limit(&l) && !l.more) /* some of them were not there then */
-        batch_list_stop(r, &l, rows[n - 1].name);
-    return batch_list_reply(r, &l);
+    return batch_reply_rows(r, &rows, batch_account_of(r)->id, i);
 }

@@ -12,7 +12,6 @@
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
-#include "api/plane/batch/slices.h"
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/tasks.h"
@@ -60,71 +59,83 @@ static const struct batch_filter filters[BATCH_TASK_PROPERTIES] = {
                               batch_result_names},
 };
 
-static int fetch(struct request *r, int64_t job_id, const struct filter *filter, const char *after,
-                 const char *upto, int limit, void **rows, size_t *n, struct err *e)
+static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
+                 struct err *e)
 {
     struct batch_task *tasks = NULL;
-    int rc = st_batch_task_list(storage_of(r), &r->arena, job_id, filter, after, upto, limit,
-                                &tasks, n, e);
+    int rc = st_batch_task_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
+                                of->upto, of->limit, &tasks, n, e);
     *rows = tasks;
     return rc;
 }
 
-static int nth(struct request *r, int64_t job_id, const char *after, int nth_row, const char **name,
+static int nth(const struct batch_list *l, const char *after, int nth_row, const char **name,
                struct err *e)
 {
-    return st_batch_task_nth(storage_of(r), &r->arena, job_id, after, nth_row, name, e);
+    return st_batch_task_nth(storage_of(l->r), &l->r->arena, l->owner, after, nth_row, name, e);
 }
 
-static const char *name_of(struct request *r, const void *rows, size_t i)
+static int render(const struct batch_list *l, const void *row, struct strbuf *out, struct err *e)
 {
-    (void)r;
-    return ((const struct batch_task *)rows)[i].name;
-}
-
-static void render(struct request *r, const void *rows, size_t i, schema_set set,
-                   struct strbuf *out)
-{
-    batch_task_render(r, &((const struct batch_task *)rows)[i], set, out);
+    (void)e;
+    batch_task_render(l->r, row, l->set, out);
+    return 0;
 }
 
 struct replied *batch_tasks_list(struct request *r)
 {
-    static const struct batch_rows kind = {.list = {.fragment = "tasks",
+    static const struct batch_rows rows = {.list = {.fragment = "tasks",
                                                     .filters = filters,
                                                     .n_filters = BATCH_TASK_PROPERTIES,
                                                     .schema = &schema_batch_task},
+                                           BATCH_ROWS_OF(struct batch_task),
                                            .fetch = fetch,
                                            .nth = nth,
-                                           .name = name_of,
                                            .render = render};
     struct batch_job j;
     struct err e;
     if (find_batch_job(r, &j, &e) < 0)
         return reply_err(r, &e);
-    return batch_reply_rows(r, &kind, j.id);
+    return batch_reply_rows(r, &rows, j.id, NULL);
+}
+
+static int fetch_subtasks(const struct batch_list *l, const struct batch_slice *of, void **rows,
+                          size_t *n, struct err *e)
+{
+    struct batch_subtask *found;
+    int rc = st_batch_subtask_list(storage_of(l->r), &l->r->arena, l->owner,
+                                   (int)strtol(of->after, NULL, 10), of->limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static const char *number_text(struct request *r, const void *row)
+{
+    return arena_printf(&r->arena, "%d", ((const struct batch_subtask *)row)->number);
+}
+
+static int render_subtask(const struct batch_list *l, const void *row, struct strbuf *out,
+                          struct err *e)
+{
+    (void)e;
+    batch_subtask_render(l->r, l->of, row, l->set, out);
+    return 0;
 }
 
 /* A task of one node has none. */
 struct replied *batch_tasks_list_subtasks(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "subtaskinfo",
-                                                .schema = &schema_batch_subtask};
-    struct batch_subtask *rows;
-    struct batch_task t;
-    struct batch_list l;
+    static const struct batch_rows rows = {
+        .list = {.fragment = "subtaskinfo", .schema = &schema_batch_subtask},
+        .size = sizeof(struct batch_subtask),
+        .fetch = fetch_subtasks,
+        .key = number_text,
+        .render = render_subtask};
+    struct batch_task *t = arena_alloc(&r->arena, sizeof *t);
     struct err e;
-    size_t n;
-    if (find_batch_task(r, &t, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_subtask_list(storage_of(r), &r->arena, t.id, (int)strtol(l.after, NULL, 10),
-                              batch_list_limit(&l), &rows, &n, &e) < 0)
+    if (find_batch_task(r, t, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, arena_printf(&r->arena, "%d", rows[i].number));
-        if (out)
-            batch_subtask_render(r, &t, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    return batch_reply_rows(r, &rows, t->id, t);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

@@ -27,9 +27,10 @@
 #define BETWEEN "\xff" /* the parts of a marker */
 #define AGAIN   2      /* what add_next() says of a blob that has to be looked at again */
 
-struct listing {
+struct blob_list {
     struct request *r;
-    struct listing_query q;
+    struct storage_list q;
+    struct page *page; /* its page */
     const char *container, *delimiter;
     bool metadata, tags, copy, uncommitted;
     struct file_items files;
@@ -42,64 +43,54 @@ struct listing {
     bool taken_is_cut;
     const char *resume; /* of this blob, snapshots up to resume_us are done with; NULL: none */
     int64_t resume_us;
-    struct strbuf text; /* owned */
-    const char *last;   /* the name of the last item */
-    int64_t last_us;    /* it is a snapshot; 0: it is not */
-    const char *done;   /* the last name before it; NULL: none */
-    uint64_t since;     /* turns_now() before anything was read */
-    struct turn turn;   /* of what is looked at again */
+    const char *last; /* the name of the last item */
+    int64_t last_us;  /* it is a snapshot; 0: it is not */
+    const char *done; /* the last name before it; NULL: none */
+    uint64_t since;   /* turns_now() before anything was read */
+    struct turn turn; /* of what is looked at again */
     struct blob again;
 };
 
 static void listing_free(void *ctx)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     file_items_free(&l->files);
-    strbuf_free(&l->text);
 }
 
 /* --- one item ------------------------------------------------------------------------------- */
 
-static void add_name(struct listing *l, const char *name)
+static void add_prefix(struct blob_list *l, const char *name)
 {
-    if (xml_can_hold(name))
-        xml_element(&l->text, "Name", name);
-    else
-        listing_encoded_name(&l->text, name);
-}
-
-static void add_prefix(struct listing *l, const char *name)
-{
-    xml_open(&l->text, "BlobPrefix");
-    add_name(l, name);
-    xml_close(&l->text, "BlobPrefix");
+    xml_open(&l->page->text, "BlobPrefix");
+    listing_name(&l->page->text, name, true);
+    xml_close(&l->page->text, "BlobPrefix");
 }
 
 /* Of what most blobs do not have. */
-static void add_rest(struct listing *l, const struct share_item *i)
+static void add_rest(struct blob_list *l, const struct share_item *i)
 {
     int tags = tags_count(i);
     if (tags > 0)
-        xml_element(&l->text, "TagCount", arena_printf(&l->r->arena, "%d", tags));
+        xml_element(&l->page->text, "TagCount", arena_printf(&l->r->arena, "%d", tags));
     if (l->copy)
-        copy_list(&l->text, &l->r->arena, i->copy);
+        copy_list(&l->page->text, &l->r->arena, i->copy);
 }
 
-static void add_lease(struct listing *l, const struct share_item *i)
+static void add_lease(struct blob_list *l, const struct share_item *i)
 {
     const struct lease of = lease_of_item(i);
     const struct lease_shown lease = lease_shown(l->r, &of);
-    xml_element(&l->text, "LeaseStatus", lease.status);
-    xml_element(&l->text, "LeaseState", lease.state);
+    xml_element(&l->page->text, "LeaseStatus", lease.status);
+    xml_element(&l->page->text, "LeaseState", lease.state);
     if (lease.duration)
-        xml_element(&l->text, "LeaseDuration", lease.duration);
+        xml_element(&l->page->text, "LeaseDuration", lease.duration);
 }
 
 /* `leased`: it is of a kind that can be. */
-static void add_properties(struct listing *l, const struct share_item *i,
+static void add_properties(struct blob_list *l, const struct share_item *i,
                            const struct file_facts *f, bool leased)
 {
-    struct strbuf *b = &l->text;
+    struct strbuf *b = &l->page->text;
     struct arena *a = &l->r->arena;
     char created[TIMEFMT_SIZE], modified[TIMEFMT_SIZE];
     timefmt_http(i->created_us ? i->created_us : f->mtime_us, created);
@@ -132,26 +123,26 @@ static void add_properties(struct listing *l, const struct share_item *i,
 }
 
 /* `snapshot_us`: 0: it is none. */
-static void add_blob(struct listing *l, const char *name, int64_t snapshot_us,
+static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
                      const struct share_item *i, const struct file_facts *f)
 {
     char when[ITEM_TIME_SIZE];
-    xml_open(&l->text, "Blob");
-    add_name(l, name);
+    xml_open(&l->page->text, "Blob");
+    listing_name(&l->page->text, name, true);
     if (snapshot_us) {
         item_time(snapshot_us * 1000, when);
-        xml_element(&l->text, "Snapshot", when);
+        xml_element(&l->page->text, "Snapshot", when);
     }
     add_properties(l, i, f, snapshot_us == 0);
     if (l->metadata)
-        metadata_list(&l->text, i->metadata);
+        metadata_list(&l->page->text, i->metadata);
     if (l->tags && i->tags)
-        tags_write(&l->text, i->tags);
-    xml_close(&l->text, "Blob");
+        tags_write(&l->page->text, i->tags);
+    xml_close(&l->page->text, "Blob");
 }
 
 /* AGAIN: its file and what is noted of it may be of two versions. */
-static int add_file(struct listing *l, const struct file_item *f, struct err *e)
+static int add_file(struct blob_list *l, const struct file_item *f, struct err *e)
 {
     struct blob *b = &l->again;
     if (f->is_prefix) {
@@ -168,7 +159,7 @@ static int add_file(struct listing *l, const struct file_item *f, struct err *e)
 }
 
 /* The part of a name that all of its group have; the whole name if it has none. */
-static const char *group_of(struct listing *l, const char *name)
+static const char *group_of(struct blob_list *l, const char *name)
 {
     size_t skip = strlen(l->q.prefix);
     const char *at = *l->delimiter ? strstr(name + skip, l->delimiter) : NULL;
@@ -176,7 +167,7 @@ static const char *group_of(struct listing *l, const char *name)
               : name;
 }
 
-static void add_aside(struct listing *l, const struct share_item *i, const char *shown_as)
+static void add_aside(struct blob_list *l, const struct share_item *i, const char *shown_as)
 {
     if (strcmp(shown_as, i->path) != 0) {
         add_prefix(l, shown_as);
@@ -188,7 +179,7 @@ static void add_aside(struct listing *l, const struct share_item *i, const char 
 
 /* --- the page ------------------------------------------------------------------------------- */
 
-static void note_last(struct listing *l, const char *name, int64_t snapshot_us)
+static void note_last(struct blob_list *l, const char *name, int64_t snapshot_us)
 {
     if (l->last && strcmp(l->last, name) != 0)
         l->done = l->last;
@@ -199,7 +190,7 @@ static void note_last(struct listing *l, const char *name, int64_t snapshot_us)
 
 /* Shows the next snapshot, if it comes before what is called `name` (NULL: nothing else is left).
  * 1: there was one; 0: there is none; -1: it is not known which is next. */
-static int add_snapshot(struct listing *l, const char *name)
+static int add_snapshot(struct blob_list *l, const char *name)
 {
     if (l->next_taken < l->n_taken) {
         const struct blob_snapshot *s = &l->taken[l->next_taken];
@@ -220,7 +211,7 @@ static int add_snapshot(struct listing *l, const char *name)
 
 /* The next item of all lists in their order. 1: there was one; AGAIN: look_again() adds it; 0:
  * there is none. */
-static int add_next(struct listing *l, struct err *e)
+static int add_next(struct blob_list *l, struct err *e)
 {
     const struct file_item *f = l->next_file < l->files.n ? &l->files.item[l->next_file] : NULL;
     const struct share_item *i = l->next_aside < l->n_aside ? &l->aside[l->next_aside] : NULL;
@@ -253,23 +244,26 @@ static int add_next(struct listing *l, struct err *e)
     return rc;
 }
 
-static const char *next_marker(struct listing *l)
+/* Where the next page begins. */
+static void mark_end(struct blob_list *l)
 {
-    bool more = l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last ||
-                l->aside_is_cut || l->next_taken < l->n_taken || l->taken_is_cut;
-    if (!more || !l->last || !l->last_us)
-        return more ? l->last : NULL;
-    return arena_printf(&l->r->arena, "%s" BETWEEN "%s" BETWEEN "%lld", l->done ? l->done : "",
-                        l->last, (long long)l->last_us);
+    l->page->more =
+        l->last && (l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last ||
+                    l->aside_is_cut || l->next_taken < l->n_taken || l->taken_is_cut);
+    if (!l->page->more)
+        return;
+    page_pass(l->page, l->last_us
+                           ? arena_printf(&l->r->arena, "%s" BETWEEN "%s" BETWEEN "%lld",
+                                          l->done ? l->done : "", l->last, (long long)l->last_us)
+                           : l->last);
 }
 
-static struct replied *finish(struct listing *l)
+static struct replied *finish(struct blob_list *l)
 {
-    xml_close(&l->text, "Blobs");
-    listing_end(&l->text, &l->q, next_marker(l));
-    char *text = strbuf_take(&l->text);
+    mark_end(l);
+    struct replied *done = page_reply(l->page);
     request_release(l->r);
-    return reply_text(l->r, 200, "application/xml", text);
+    return done;
 }
 
 static void step(struct request *r, void *ctx);
@@ -277,7 +271,7 @@ static void step(struct request *r, void *ctx);
 /* In the blob's turn. One that has gone meanwhile is not shown. */
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     struct blob *b = &l->again;
     struct err e;
     turn_end(azstorage_of(l->r)->turns, &l->turn);
@@ -295,7 +289,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
 
 static void on_turn(void *ctx)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     struct blob *b = &l->again;
     struct err e;
     if (item_load(l->r, b->name, &b->item, &e) < 0) {
@@ -309,7 +303,7 @@ static void on_turn(void *ctx)
     files_facts(azstorage_of(l->r)->files, &at, on_facts, l);
 }
 
-static void look_again(struct listing *l)
+static void look_again(struct blob_list *l)
 {
     l->turn = (struct turn){
         .share_id = l->again.item.share_id, .path = l->again.name, .go = on_turn, .ctx = l};
@@ -318,16 +312,16 @@ static void look_again(struct listing *l)
 
 static void step(struct request *r, void *ctx)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     struct err e;
     int rc = 1;
-    for (int i = 0; i < STEP && rc == 1 && l->shown < (size_t)l->q.max; i++)
+    for (int i = 0; i < STEP && rc == 1 && l->shown < (size_t)l->page->max; i++)
         rc = add_next(l, &e);
     if (rc < 0)
         request_finish(r, reply_err(r, &e));
     else if (rc == AGAIN)
         look_again(l);
-    else if (rc == 0 || l->shown == (size_t)l->q.max)
+    else if (rc == 0 || l->shown == (size_t)l->page->max)
         request_finish(r, finish(l));
     else
         request_again(r, step, l);
@@ -340,11 +334,11 @@ static const char *end_of(struct arena *a, const char *prefix)
 }
 
 /* What is in rows, between the marker and the end of the page of files. */
-static int read_rows(struct listing *l, struct err *e)
+static int read_rows(struct blob_list *l, struct err *e)
 {
     struct storage *st = azstorage_of(l->r)->storage;
     int64_t share_id = grant_of(l->r)->share.id;
-    int max = (int)l->q.max + 1;
+    int max = page_limit(l->page);
     struct arena *a = &l->r->arena;
     const char *from = l->q.prefix, *to = end_of(a, l->q.prefix);
     const char *marker = l->q.marker;
@@ -372,7 +366,7 @@ static int read_rows(struct listing *l, struct err *e)
  * NULL. */
 static void on_aside(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     struct err e;
     if (why) {
         blob_fault(why, f->fault, &e);
@@ -388,7 +382,7 @@ static void on_aside(void *ctx, const struct err *why, const struct file_result 
     step(l->r, l);
 }
 
-static void look_aside(struct listing *l)
+static void look_aside(struct blob_list *l)
 {
     struct request *r = l->r;
     size_t n = l->n_aside + l->n_taken;
@@ -401,7 +395,7 @@ static void look_aside(struct listing *l)
 static void on_page(void *ctx, const struct err *why, enum file_fault fault,
                     struct file_items *found)
 {
-    struct listing *l = ctx;
+    struct blob_list *l = ctx;
     struct request *r = l->r;
     struct err e;
     if (why) {
@@ -419,20 +413,10 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
         step(r, l);
 }
 
-static void begin_text(struct listing *l)
-{
-    struct request *r = l->r;
-    struct strbuf *b = &l->text;
-    listing_begin(b, r, "ContainerName", grant_of(r)->share.name, &l->q);
-    if (*l->delimiter)
-        xml_element(b, "Delimiter", l->delimiter);
-    xml_open(b, "Blobs");
-}
-
 /* Takes a marker apart that ends with a snapshot. */
-static int split_marker(struct listing *l, struct err *e)
+static int split_marker(struct blob_list *l, struct err *e)
 {
-    struct listing_query *q = &l->q;
+    struct storage_list *q = &l->q;
     const char *name = q->marker ? strstr(q->marker, BETWEEN) : NULL;
     l->done = q->marker;
     if (!name)
@@ -448,7 +432,7 @@ static int split_marker(struct listing *l, struct err *e)
     return 0;
 }
 
-static int read_includes(struct listing *l, struct err *e)
+static int read_includes(struct blob_list *l, struct err *e)
 {
     l->metadata = listing_includes(l->r, "metadata");
     l->tags = listing_includes(l->r, "tags");
@@ -468,17 +452,22 @@ struct replied *azblobs_list(struct request *r)
         "tags",        "versions", "deletedwithversions", "legalhold", "immutabilitypolicy",
         "permissions", NULL};
     struct err e;
-    struct listing *l = arena_alloc(&r->arena, sizeof *l);
+    struct blob_list *l = arena_alloc(&r->arena, sizeof *l);
     const char *delimiter = request_query(r, "delimiter");
-    if (plane_share(r, &e) < 0 || listing_read(r, &l->q, &e) < 0 ||
+    if (plane_share(r, &e) < 0 || storage_list_begin(r, "Blobs", &l->q, &e) < 0 ||
         listing_check_include(r, words, &e) < 0)
         return reply_err(r, &e);
     l->r = r;
-    l->delimiter = delimiter ? delimiter : "";
+    l->page = l->q.page;
+    l->delimiter = l->q.delimiter = delimiter ? delimiter : "";
     if (split_marker(l, &e) < 0 || read_includes(l, &e) < 0)
         return reply_err(r, &e);
     request_keep(r, l, listing_free);
-    begin_text(l);
+    struct named_value *name = arena_alloc(&r->arena, sizeof *name);
+    *name = (struct named_value){"ContainerName", grant_of(r)->share.name};
+    l->q.attribute = name;
+    l->q.n_attributes = 1;
+    page_open(l->page);
     const struct mount_volume v = {.kind = MOUNT_AZURE_BLOB,
                                    .account = grant_of(r)->account.name,
                                    .share = grant_of(r)->share.name};
@@ -488,7 +477,7 @@ struct replied *azblobs_list(struct request *r)
                                     .prefix = l->q.prefix,
                                     .delimiter = l->delimiter,
                                     .after = l->q.marker,
-                                    .max = (size_t)l->q.max};
+                                    .max = (size_t)l->page->max};
     files_walk(azstorage_of(r)->files, &walk, on_page, l);
     return reply_later(r);
 }
@@ -524,22 +513,18 @@ struct replied *azcontainers_list(struct request *r)
 {
     static const char *const words[] = {"metadata", "deleted", "system", NULL};
     struct err e;
-    struct listing_query q;
+    struct storage_list l;
     struct share *rows;
+    struct strbuf *out;
     size_t n;
-    if (listing_read(r, &q, &e) < 0 || listing_check_include(r, words, &e) < 0 ||
+    if (storage_list_begin(r, "Containers", &l, &e) < 0 ||
+        listing_check_include(r, words, &e) < 0 ||
         st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_BLOBS,
-                      q.marker ? q.marker : "", q.prefix, (int)q.max + 1, &rows, &n, &e) < 0)
+                      storage_list_after(&l), l.prefix, page_limit(l.page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    struct strbuf b = STRBUF_INIT;
     bool metadata = listing_includes(r, "metadata");
-    bool more = n > (size_t)q.max;
-    n = more ? (size_t)q.max : n;
-    listing_begin(&b, r, NULL, NULL, &q);
-    xml_open(&b, "Containers");
     for (size_t i = 0; i < n; i++)
-        add_container(&b, r, &rows[i], metadata);
-    xml_close(&b, "Containers");
-    listing_end(&b, &q, more ? rows[n - 1].name : NULL);
-    return reply_text(r, 200, "application/xml", strbuf_take(&b));
+        if ((out = page_row(l.page, rows[i].name)))
+            add_container(out, r, &rows[i], metadata);
+    return page_reply(l.page);
 }

@@ -70,44 +70,30 @@ static void add_share(struct request *r, struct strbuf *b, const struct share *s
 struct replied *azshares_list(struct request *r)
 {
     struct err e;
-    struct listing_query q;
+    struct storage_list l;
     struct share *rows;
+    struct strbuf *out;
     size_t n;
-    if (listing_read(r, &q, &e) < 0 ||
+    if (storage_list_begin(r, "Shares", &l, &e) < 0 ||
         st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_FILES,
-                      q.marker ? q.marker : "", q.prefix, (int)q.max + 1, &rows, &n, &e) < 0)
+                      storage_list_after(&l), l.prefix, page_limit(l.page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    struct strbuf b = STRBUF_INIT;
-    bool more = n > (size_t)q.max;
-    size_t shown = more ? (size_t)q.max : n;
-    listing_begin(&b, r, NULL, NULL, &q);
-    xml_open(&b, "Shares");
-    for (size_t i = 0; i < shown; i++)
-        add_share(r, &b, &rows[i], listing_includes(r, "metadata"));
-    xml_close(&b, "Shares");
-    listing_end(&b, &q, more ? rows[shown - 1].name : NULL);
-    return reply_text(r, 200, "application/xml", strbuf_take(&b));
+    for (size_t i = 0; i < n; i++)
+        if ((out = page_row(l.page, rows[i].name)))
+            add_share(r, out, &rows[i], listing_includes(r, "metadata"));
+    return page_reply(l.page);
 }
 
 /* --- a directory ---------------------------------------------------------------------------- */
 
-struct listing {
+struct directory_list {
     struct request *r;
     struct azfile at;
-    struct listing_query query;
+    struct storage_list list;
     bool timestamps, etag, attributes, permission, ids;
 };
 
-static void add_name(struct listing *l, struct strbuf *b, const char *name)
-{
-    if (xml_can_hold(name) || grant_of(l->r)->version < ENCODED_SINCE) {
-        xml_element(b, "Name", name);
-        return;
-    }
-    listing_encoded_name(b, name);
-}
-
-static void add_properties(struct listing *l, struct strbuf *b, const struct file_facts *f,
+static void add_properties(struct directory_list *l, struct strbuf *b, const struct file_facts *f,
                            const struct share_item *i)
 {
     if (f->is_directory && !l->timestamps && !l->etag) {
@@ -131,7 +117,7 @@ static void add_properties(struct listing *l, struct strbuf *b, const struct fil
     xml_close(b, "Properties");
 }
 
-static int add_entry(struct listing *l, struct strbuf *b, const struct file_item *item,
+static int add_entry(struct directory_list *l, struct strbuf *b, const struct file_item *item,
                      struct err *e)
 {
     struct request *r = l->r;
@@ -142,7 +128,7 @@ static int add_entry(struct listing *l, struct strbuf *b, const struct file_item
     if ((l->timestamps || l->etag || l->attributes) && item_load(r, path, &noted, e) < 0)
         return -1;
     xml_open(b, f->is_directory ? "Directory" : "File");
-    add_name(l, b, item->name);
+    listing_name(b, item->name, grant_of(r)->version >= ENCODED_SINCE);
     if (l->ids)
         add_number(b, "FileId", f->inode);
     add_properties(l, b, f, &noted);
@@ -154,32 +140,31 @@ static int add_entry(struct listing *l, struct strbuf *b, const struct file_item
     return 0;
 }
 
-static struct replied *show(struct listing *l, const struct file_items *found)
+static struct replied *show(struct directory_list *l, const struct file_items *found)
 {
-    struct strbuf b = STRBUF_INIT;
+    struct page *page = l->list.page;
+    struct strbuf *out;
     struct err e;
     const struct named_value attributes[] = {{"ShareName", grant_of(l->r)->share.name},
                                              {"DirectoryPath", l->at.path}};
-    listing_begin_with(&b, l->r, attributes, 2, &l->query);
-    if (found->n == 0)
-        xml_element(&b, "Entries", NULL);
-    else
-        xml_open(&b, "Entries");
+    l->list.attribute = attributes;
+    l->list.n_attributes = 2;
+    l->list.is_tag = true;
     for (size_t i = 0; i < found->n; i++)
-        if (add_entry(l, &b, &found->item[i], &e) < 0) {
-            strbuf_free(&b);
+        if ((out = page_row(page, found->item[i].name)) &&
+            add_entry(l, out, &found->item[i], &e) < 0)
             return reply_err(l->r, &e);
-        }
-    if (found->n > 0)
-        xml_close(&b, "Entries");
-    listing_end(&b, &l->query, found->last);
-    return reply_text(l->r, 200, "application/xml", strbuf_take(&b));
+    if (found->last && !page->more) {
+        page_pass(page, found->last);
+        page->more = true;
+    }
+    return page_reply(page);
 }
 
 static void on_page(void *ctx, const struct err *why, enum file_fault fault,
                     struct file_items *found)
 {
-    struct listing *l = ctx;
+    struct directory_list *l = ctx;
     struct err e;
     if (why) {
         azfile_fault(why, fault, &e);
@@ -192,10 +177,10 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
 struct replied *azdirectory_list(struct request *r)
 {
     struct err e;
-    struct listing *l = arena_alloc(&r->arena, sizeof *l);
+    struct directory_list *l = arena_alloc(&r->arena, sizeof *l);
     const char *extended = request_header(r, "x-ms-file-extended-info");
-    *l = (struct listing){.r = r};
-    if (azfile_of(r, &l->at, &e) < 0 || listing_read(r, &l->query, &e) < 0)
+    *l = (struct directory_list){.r = r};
+    if (azfile_of(r, &l->at, &e) < 0 || storage_list_begin(r, "Entries", &l->list, &e) < 0)
         return reply_err(r, &e);
     l->timestamps = listing_includes(r, "timestamps");
     l->etag = listing_includes(r, "etag");
@@ -204,9 +189,9 @@ struct replied *azdirectory_list(struct request *r)
     l->ids = l->timestamps || l->etag || l->attributes || l->permission ||
              (extended && strcasecmp(extended, "true") == 0);
     const struct files_page what = {.at = {l->at.folder, l->at.path},
-                                    .prefix = l->query.prefix,
-                                    .after = l->query.marker,
-                                    .max = (size_t)l->query.max};
+                                    .prefix = l->list.prefix,
+                                    .after = l->list.marker,
+                                    .max = (size_t)l->list.page->max};
     files_page(azstorage_of(r)->files, &what, on_page, l);
     return reply_later(r);
 }

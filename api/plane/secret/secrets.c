@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/http/paging.h"
+#include "api/http/page.h"
 #include "api/plane/secret/secret_errors.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
@@ -224,28 +224,29 @@ struct replied *secrets_update(struct request *r)
 }
 
 /* Pages of 25 at most, as the service has them. */
-static int begin_page(struct request *r, struct page *page, struct err *e)
+static struct page *begin_page(struct request *r, struct err *e)
 {
-    return page_parse(r, page, e) < 0
-               ? -1
-               : request_query_int(r, "maxresults", 1, PAGE_MAX, PAGE_MAX, &page->max, e);
+    struct page *page = page_of_ids(r, e);
+    bool ok = page && request_query_int(r, "maxresults", 1, PAGE_MAX, PAGE_MAX, &page->max, e) == 0;
+    return ok ? page : NULL;
 }
 
 static struct replied *list(struct request *r, bool deleted)
 {
     struct err e;
     struct open_vault v;
-    struct page page;
+    struct page *page;
     struct secret_version *rows;
     size_t n;
-    if (open_vault(r, MAY_LIST, &v, &e) < 0 || begin_page(r, &page, &e) < 0 ||
-        st_secret_list(arm_of(r)->storage, &r->arena, v.row.id, deleted, page.after,
-                       page_limit(&page), &rows, &n, &e) < 0)
+    if (open_vault(r, MAY_LIST, &v, &e) < 0 || !(page = begin_page(r, &e)) ||
+        st_secret_list(arm_of(r)->storage, &r->arena, v.row.id, deleted, page_after_id(page),
+                       page_limit(page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].secret_id,
-                 render_secret(r, &v, &rows[i], deleted ? SHOWN_DELETED_ITEM : SHOWN_ITEM, NULL));
-    return page_reply(r, &page);
+        page_add_id(
+            page, rows[i].secret_id,
+            render_secret(r, &v, &rows[i], deleted ? SHOWN_DELETED_ITEM : SHOWN_ITEM, NULL));
+    return page_reply(page);
 }
 
 struct replied *secrets_list(struct request *r)
@@ -263,21 +264,21 @@ struct replied *secrets_versions(struct request *r)
 {
     struct err e;
     struct open_vault v;
-    struct page page;
+    struct page *page;
     struct secret_version newest, *rows = NULL;
     struct storage *st = arm_of(r)->storage;
     size_t n = 0;
     if (open_vault(r, MAY_LIST, &v, &e) < 0 || check_secret_name(r, &e) < 0 ||
-        begin_page(r, &page, &e) < 0)
+        !(page = begin_page(r, &e)))
         return reply_err(r, &e);
     int rc =
         st_secret_version_get(st, &r->arena, v.row.id, request_param(r, "name"), NULL, &newest, &e);
     if (rc > 0 && newest.deleted_us == 0)
-        rc = st_secret_version_list_down(st, &r->arena, newest.secret_id, page.after,
-                                         page_limit(&page), &rows, &n, &e);
+        rc = st_secret_version_list_down(st, &r->arena, newest.secret_id, page_after_id(page),
+                                         page_limit(page), &rows, &n, &e);
     if (rc < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_secret(r, &v, &rows[i], SHOWN_VERSION, NULL));
-    return page_reply(r, &page);
+        page_add_id(page, rows[i].id, render_secret(r, &v, &rows[i], SHOWN_VERSION, NULL));
+    return page_reply(page);
 }

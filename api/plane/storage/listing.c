@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The form of the lists of both data planes: what their queries say, and <EnumerationResults>. A
+ * list belongs to its request. On the loop's thread.
+ */
 #include "api/plane/storage/listing.h"
 
 #include <jansson.h>
@@ -10,43 +14,27 @@
 #include "api/http/url.h"
 #include "api/plane/storage/xml_write.h"
 
+#define LISTING_MAX 5000 /* items of a page */
+
 /* --- the query ------------------------------------------------------------------------------ */
 
 /* Markers are opaque: names in hexadecimal digits, which any client gives back unchanged. */
-static int read_marker(struct request *r, struct listing_query *q, struct err *e)
+static int read_marker(struct request *r, struct storage_list *l, struct err *e)
 {
-    q->sent = request_query(r, "marker");
-    q->marker = NULL;
-    if (!q->sent || !*q->sent)
+    l->sent = request_query(r, "marker");
+    l->marker = NULL;
+    if (!l->sent || !*l->sent)
         return 0;
-    size_t n = strlen(q->sent), got;
+    size_t n = strlen(l->sent), got;
     char *name = arena_alloc(&r->arena, n / 2 + 1);
     if (n % 2 == 0 &&
-        sodium_hex2bin((unsigned char *)name, n / 2, q->sent, n, NULL, &got, NULL) == 0 &&
+        sodium_hex2bin((unsigned char *)name, n / 2, l->sent, n, NULL, &got, NULL) == 0 &&
         got == n / 2 && strlen(name) == got) {
-        q->marker = name;
+        l->marker = name;
         return 0;
     }
     return err_set(e, ERR_INVALID_QUERY, "marker",
-                   "The marker '%.80s' is none that a list here has given.", q->sent);
-}
-
-int listing_read(struct request *r, struct listing_query *out, struct err *e)
-{
-    const char *prefix = request_query(r, "prefix"), *max = request_query(r, "maxresults");
-    char *end = NULL;
-    *out = (struct listing_query){.prefix = prefix ? prefix : "", .max = LISTING_MAX};
-    if (max && *max) {
-        out->max = strtol(max, &end, 10);
-        out->has_max = true;
-        if (*end || end == max || out->max < 1)
-            return err_set(e, AZSTORAGE_QUERY_RANGE, "maxresults",
-                           "One of the query parameters specified in the request URI is outside "
-                           "the permissible range: maxresults is '%.40s'; it must be 1 to %d.",
-                           max, LISTING_MAX);
-        out->max = out->max < LISTING_MAX ? out->max : LISTING_MAX;
-    }
-    return read_marker(r, out, e);
+                   "The marker '%.80s' is none that a list here has given.", l->sent);
 }
 
 bool listing_includes(struct request *r, const char *word)
@@ -92,40 +80,44 @@ static void attribute(struct strbuf *b, const char *name, const char *value)
     strbuf_puts(b, "\"");
 }
 
-void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,
-                   const struct listing_query *q)
+static void begin(struct page *p)
 {
-    const struct named_value one = {name, value};
-    listing_begin_with(b, r, &one, name ? 1 : 0, q);
-}
-
-void listing_begin_with(struct strbuf *b, struct request *r, const struct named_value *attributes,
-                        size_t n, const struct listing_query *q)
-{
+    const struct storage_list *l = p->of;
+    struct request *r = p->r;
+    struct strbuf *b = &p->text;
     const char *base = request_base(r);
     if (r->door->service) /* the account is in the path */
         base = arena_concat(&r->arena, base, "/", r->label);
     xml_begin_document(b);
     strbuf_puts(b, "<EnumerationResults");
     attribute(b, "ServiceEndpoint", arena_concat(&r->arena, base, "/"));
-    for (size_t i = 0; i < n; i++)
-        attribute(b, attributes[i].name, attributes[i].value);
+    for (size_t i = 0; i < l->n_attributes; i++)
+        attribute(b, l->attribute[i].name, l->attribute[i].value);
     strbuf_puts(b, ">");
-    if (*q->prefix)
-        xml_element(b, "Prefix", q->prefix);
-    if (q->sent && *q->sent)
-        xml_element(b, "Marker", q->sent);
-    if (q->has_max)
-        xml_element(b, "MaxResults", arena_printf(&r->arena, "%ld", q->max));
+    if (*l->prefix)
+        xml_element(b, "Prefix", l->prefix);
+    if (l->sent && *l->sent)
+        xml_element(b, "Marker", l->sent);
+    if (l->has_max)
+        xml_element(b, "MaxResults", arena_printf(&r->arena, "%ld", p->max));
+    if (l->delimiter && *l->delimiter)
+        xml_element(b, "Delimiter", l->delimiter);
+    if (!l->is_tag || p->n > 0)
+        xml_open(b, l->element);
 }
 
-void listing_end(struct strbuf *b, const struct listing_query *q, const char *last)
+static void end(struct page *p)
 {
-    (void)q;
-    if (last) {
+    const struct storage_list *l = p->of;
+    struct strbuf *b = &p->text;
+    if (l->is_tag && p->n == 0)
+        xml_element(b, l->element, NULL);
+    else
+        xml_close(b, l->element);
+    if (p->more) {
         xml_open(b, "NextMarker");
-        for (const char *p = last; *p; p++)
-            strbuf_printf(b, "%02x", (unsigned char)*p);
+        for (size_t i = 0; i < p->last.len; i++)
+            strbuf_printf(b, "%02x", (unsigned char)p->last.s[i]);
         xml_close(b, "NextMarker");
     } else {
         xml_element(b, "NextMarker", NULL);
@@ -133,8 +125,39 @@ void listing_end(struct strbuf *b, const struct listing_query *q, const char *la
     xml_close(b, "EnumerationResults");
 }
 
-void listing_encoded_name(struct strbuf *b, const char *name)
+int storage_list_begin(struct request *r, const char *element, struct storage_list *out,
+                       struct err *e)
 {
+    static const struct page_form form = {"application/xml", begin, "", end};
+    const char *prefix = request_query(r, "prefix"), *given = request_query(r, "maxresults");
+    char *tail = NULL;
+    long max = LISTING_MAX;
+    *out = (struct storage_list){.element = element, .prefix = prefix ? prefix : ""};
+    if (given && *given) {
+        max = strtol(given, &tail, 10);
+        out->has_max = true;
+        if (*tail || tail == given || max < 1)
+            return err_set(e, AZSTORAGE_QUERY_RANGE, "maxresults",
+                           "One of the query parameters specified in the request URI is outside "
+                           "the permissible range: maxresults is '%.40s'; it must be 1 to %d.",
+                           given, LISTING_MAX);
+    }
+    out->page = page_begin(r, &form, max < LISTING_MAX ? max : LISTING_MAX, "");
+    out->page->of = out;
+    return read_marker(r, out, e);
+}
+
+const char *storage_list_after(const struct storage_list *l)
+{
+    return l->marker ? l->marker : "";
+}
+
+void listing_name(struct strbuf *b, const char *name, bool encodes)
+{
+    if (!encodes || xml_can_hold(name)) {
+        xml_element(b, "Name", name);
+        return;
+    }
     strbuf_puts(b, "<Name Encoded=\"true\">");
     url_encode(b, name, 1);
     xml_close(b, "Name");

@@ -163,6 +163,8 @@ def function(lines):
     ("api/arm/batchai/b.c", f"{SPDX}void f(json_t **v)\n{{\n    json_decrefp(v);\n}}\n", "in 1 places, not in 0"),
     ("api/graph/b.c", f"{SPDX}int f(void)\n{{\n    return schema_accept_as(0, 0, 0);\n}}\n",
      "api/graph/b.c:4: schema_accept_as() is called; request_accept() of api/http/accept.h accepts bodies"),
+    ("api/graph/b.c", SPDX + 'const char *next = "nextLink";\n', "api/graph/b.c:2: a list with pages of its own"),
+    ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
     ("api/http/reply.c", SPDX + "int json_decref;\n", "in 0 places: let JSON_FREES of check_source.py say that"),
 ] + [
     ("lib/b.c", f"{SPDX}int f(char *s)\n{{\n    return {name}(s);\n}}\n", f"lib/b.c:4: {name}() is banned")
@@ -178,7 +180,7 @@ def test_source_of_a_bad_tree(tree, name, text, words):
 def test_json_values_are_freed_by_hand_in_fewer_and_fewer_places():
     """Whoever takes one away lowers the numbers; nobody raises them."""
     frees = check_source.JSON_FREES
-    assert sum(frees.values()) == 55
+    assert sum(frees.values()) == 48
     assert all((ROOT / name).exists() and count > 0 for name, count in frees.items())
 
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists of a kind's rows, in slices (api/http/slices.h): paging for all, $filter and $select for
+ * the versions that have them, and for those who may see a part only that part. State: one struct
+ * scan a request, in its arena. On the loop's thread.
+ */
+#include <string.h>
+
+#include "api/arm/kind.h"
+#include "api/arm/lookup.h"
+#include "api/arm/may.h"
+#include "api/http/odata.h"
+#include "api/http/slices.h"
+
+/* Limits for the rows and comparisons of one reply, so that a filter that few rows pass comes to an
+ * end. So a page may be short, or empty, and still have a next one. */
+#define SCAN_MAX    4000
+#define COMPARE_MAX 200000
+
+#define BATCH_FIRST 32
+#define BATCH_MAX   256
+#define BATCH_BYTES (1024 * 1024) /* rendered size that a batch should have */
+
+struct scan {
+    struct request *r;
+    const struct rm_kind *kind;
+    struct rm_query query;
+    struct odata o;
+    size_t seen, most; /* rows */
+};
+
+/* A batch is smaller if rows are large. */
+static int batch_for(const struct page *page)
+{
+    if (page->n == 0)
+        return page->max < BATCH_FIRST ? page_limit(page) : BATCH_FIRST;
+    size_t rows = BATCH_BYTES / (page->text.len / (size_t)page->n + 1);
+    return rows < 1 ? 1 : rows > BATCH_MAX ? BATCH_MAX : (int)rows;
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    struct scan *scan = s->of;
+    void *rows;
+    scan->query.limit = batch_for(s->page);
+    if (scan->kind->list(scan->r, &scan->query, &rows, &s->n, e) < 0)
+        return -1;
+    s->rows = rows;
+    s->at_end = s->n < (size_t)scan->query.limit;
+    if (s->n > 0)
+        scan->query.after = rm_id(scan->kind, slices_row(s, s->n - 1));
+    return 0;
+}
+
+static bool may_see(const struct scan *scan, const void *row, const json_t *shown)
+{
+    struct request *r = scan->r;
+    if (!r->grant)
+        return true;
+    const char *path = scan->kind->path ? scan->kind->path(r, row) : rm_text(shown, "id");
+    return path && arm_sees(r, path);
+}
+
+/* A filter needs a tree, and so does the id; so the rendered row is parsed again. */
+static void add_filtered(struct scan *scan, struct page *page, const void *row, int64_t id)
+{
+    struct strbuf text = STRBUF_INIT;
+    scan->kind->render(scan->r, row, &text);
+    json_auto_t *shown = json_loadb(text.s, text.len, 0, NULL);
+    strbuf_free(&text);
+    if (may_see(scan, row, shown) && odata_matches(&scan->o, shown))
+        page_add_id(page, id, odata_pick(&scan->o, json_incref(shown)));
+    else
+        page_pass_id(page, id);
+}
+
+static int add(struct slices *s, const void *row, struct err *e)
+{
+    struct scan *scan = s->of;
+    struct strbuf *out;
+    int64_t id = rm_id(scan->kind, row);
+    (void)e;
+    scan->seen++;
+    if (scan->kind->hides_deleting && rm_is_being_deleted(scan->kind, row))
+        page_pass_id(s->page, id);
+    else if (scan->o.filter || scan->o.select || scan->r->grant)
+        add_filtered(scan, s->page, row, id);
+    else if ((out = page_row_of_id(s->page, id)))
+        scan->kind->render(scan->r, row, out);
+    return 0;
+}
+
+static bool is_enough(struct slices *s)
+{
+    const struct scan *scan = s->of;
+    return scan->seen >= scan->most;
+}
+
+static int read_top(struct request *r, struct page *page, struct err *e)
+{
+    return request_query_int(r, "$top", 1, page->max, page->max, &page->max, e);
+}
+
+static const char *odata_query(struct request *r, const struct rm_kind *kind, const char *name)
+{
+    const char *text = kind->has_odata && r->version & V_FLAT ? request_query(r, name) : NULL;
+    return text && *text ? text : NULL;
+}
+
+struct replied *rm_list_below(struct rm *m, const struct rm_query *query)
+{
+    static const struct slices_kind slices = {fetch, add, is_enough};
+    struct request *r = m->r;
+    struct scan *scan = arena_alloc(&r->arena, sizeof *scan);
+    struct page *page;
+    struct err e;
+    *scan = (struct scan){.r = r,
+                          .kind = m->kind,
+                          .query = *query,
+                          .o = {.arena = &r->arena,
+                                .filter = odata_query(r, m->kind, "$filter"),
+                                .select = odata_query(r, m->kind, "$select"),
+                                .schema = m->kind->schema,
+                                .version = (enum api_version)r->version}};
+    if (odata_check(&scan->o, &e) < 0 || !(page = page_of_ids(r, &e)) ||
+        (m->kind->has_top && read_top(r, page, &e) < 0))
+        return reply_err(r, &e);
+    scan->query.after = page_after_id(page);
+    scan->most = scan->o.terms > COMPARE_MAX / SCAN_MAX ? COMPARE_MAX / scan->o.terms : SCAN_MAX;
+    return slices_reply(page, &slices, scan, m->kind->columns.size);
+}
+
+/* --- what is in groups ------------------------------------------------------------------------ */
+
+struct replied *rm_list(struct request *r)
+{
+    struct err e;
+    struct rm m = rm_begin(r);
+    const struct rm_query all = {.filter = {.subscription = arm_subscription(r)}};
+    return find_subscription(r, &e) < 0 ? reply_err(r, &e) : rm_list_below(&m, &all);
+}
+
+struct replied *rm_list_by_group(struct request *r)
+{
+    struct err e;
+    struct rm m = rm_begin(r);
+    if (rm_step_group(&m, &e) < 0)
+        return reply_err(r, &e);
+    const struct rm_query group = {
+        .above = m.group.id,
+        .filter = {.subscription = arm_subscription(r), .group_id = m.group.id}};
+    return rm_list_below(&m, &group);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The lists that are made in slices. State: the page, the batch of rows, and the next of its rows.
+ * The request owns it; between two slices it waits in request_again(). On the loop's thread.
+ */
+#include "api/http/slices.h"
+
+#include <uv.h>
+
+#define SLICE_NS (5 * 1000 * 1000)
+
+/* The request's arena and that of the batch change places. */
+static void swap_arenas(struct slices *s)
+{
+    struct arena other = s->page->r->arena;
+    s->page->r->arena = s->arena;
+    s->arena = other;
+}
+
+static int fetch(struct slices *s, struct err *e)
+{
+    arena_free(&s->arena);
+    arena_init(&s->arena);
+    s->n = s->at = 0;
+    swap_arenas(s);
+    int rc = s->kind->fetch(s, e);
+    swap_arenas(s);
+    return rc;
+}
+
+static bool has_more(const struct slices *s)
+{
+    return s->at < s->n || !s->at_end;
+}
+
+/* Adds rows of the batch until the page is full or the time is over, but one at least. */
+static int add_rows(struct slices *s, uint64_t until_ns, struct err *e)
+{
+    int rc = 0;
+    swap_arenas(s);
+    for (bool first = true; s->at < s->n && !s->page->more && rc == 0; first = false) {
+        if (!first && uv_hrtime() >= until_ns)
+            break;
+        rc = s->kind->add(s, slices_row(s, s->at++), e);
+    }
+    swap_arenas(s);
+    return rc;
+}
+
+static void release(void *slices)
+{
+    struct slices *s = slices;
+    arena_free(&s->arena);
+}
+
+static struct replied *step(struct slices *s);
+
+static void on_turn(struct request *r, void *ctx)
+{
+    struct slices *s = ctx;
+    s->sliced = true;
+    struct replied *done = step(s);
+    if (done)
+        request_finish(r, done);
+}
+
+/* NULL: the rest follows in later turns. */
+static struct replied *step(struct slices *s)
+{
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
+    struct page *page = s->page;
+    struct err e;
+    do {
+        if ((s->at == s->n && fetch(s, &e) < 0) || add_rows(s, until_ns, &e) < 0)
+            return reply_err(page->r, &e);
+        if (has_more(s) && !page->more && s->kind->is_enough(s))
+            page->more = true;
+        if (page->more || !has_more(s))
+            return page_reply(page);
+    } while (uv_hrtime() < until_ns);
+    request_again(page->r, on_turn, s);
+    return s->sliced ? NULL : reply_later(page->r);
+}
+
+struct replied *slices_reply(struct page *page, const struct slices_kind *kind, void *of,
+                             size_t size)
+{
+    struct slices *s = arena_alloc(&page->r->arena, sizeof *s);
+    *s = (struct slices){.page = page, .kind = kind, .of = of, .size = size};
+    arena_init(&s->arena);
+    request_own_thing(page->r, s, release);
+    return step(s);
+}
