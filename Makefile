@@ -108,6 +108,15 @@ $(REQUESTS_MADE): nodeagent-proto/wire/requests.txt test/tools/make_requests.py
 $(BUILD)/gen/nodeagent-proto/wire/requests.h $(BUILD)/gen/requests.inc: $(REQUESTS_MADE)
 	@:
 
+# Handlers are declared by the tables of routes that name them.
+ROUTES_MADE := $(BUILD)/gen/routes.ok
+ROUTE_TABLES := $(sort $(wildcard api/*/*service.c api/*/*/*service.c))
+$(ROUTES_MADE): $(ROUTE_TABLES) test/tools/make_routes.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/make_routes.py $(@D) $(ROUTE_TABLES) && touch $@
+$(BUILD)/gen/api/%/routes.h: $(ROUTES_MADE)
+	@:
+
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC $<)
@@ -115,7 +124,7 @@ define compile
 endef
 $(BUILD)/obj/storage/sql/%.o: $(BUILD)/gen/storage/sql/%.c | $(HAVE)
 	$(compile)
-$(BUILD)/obj/%.o: %.c | $(HAVE) $(STATEMENTS_MADE) $(REQUESTS_MADE)
+$(BUILD)/obj/%.o: %.c | $(HAVE) $(STATEMENTS_MADE) $(REQUESTS_MADE) $(ROUTES_MADE)
 	$(compile)
 
 define room_lib

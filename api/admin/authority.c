@@ -4,7 +4,8 @@
  * anything else here. Who fetches it over a network that is not trusted compares its fingerprint.
  */
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
+#include "api/http/request.h"
 #include "lib/arena.h"
 
 struct replied *authority_get(struct request *r)

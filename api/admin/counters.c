@@ -3,7 +3,8 @@
  * The counters of each room since the start, for benchmarks and for people who watch the daemon.
  */
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
+#include "api/http/request.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/wake/wake.h"
 #include "storage/folders/files.h"

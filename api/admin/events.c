@@ -6,8 +6,9 @@
 #include <limits.h>
 
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/arm/event_text.h"
+#include "api/http/request.h"
 #include "storage/storage.h"
 
 #define EVENTS_MAX     1000

@@ -8,10 +8,11 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
 #include "api/admin/story.h"
 #include "api/admin/task_story.h"
+#include "api/http/request.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
 #include "storage/overview.h"

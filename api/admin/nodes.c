@@ -6,8 +6,9 @@
 #include <strings.h>
 
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/http/json_members.h"
+#include "api/http/request.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
 #include "api/admin/waits.h"
+#include "api/http/request.h"
 #include "storage/storage.h"
 
 #define QUEUE_DEFAULT 200

@@ -7,9 +7,10 @@
 
 #include "api/access/access.h"
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
 #include "api/http/auth.h"
+#include "api/http/request.h"
 
 #define NODE "/batchaid/nodes/{node}"
 #define USER "/batchaid/users/{user}"

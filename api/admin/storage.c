@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/http/json_members.h"
+#include "api/http/request.h"
 #include "lib/timefmt.h"
 #include "model/spec.h"
 #include "storage/shares/shares.h"

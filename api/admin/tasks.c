@@ -5,8 +5,9 @@
 #include <strings.h>
 
 #include "api/access/access.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
+#include "api/http/request.h"
 #include "storage/batch.h"
 #include "storage/batch_jobs.h"
 

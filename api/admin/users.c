@@ -7,9 +7,10 @@
 
 #include "api/access/access.h"
 #include "api/admin/admin.h"
-#include "api/admin/handlers.h"
+#include "api/admin/routes.h"
 #include "api/http/auth.h"
 #include "api/http/json_members.h"
+#include "api/http/request.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "scheduler/fleet/fleet.h"

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "api/arm/errors.h"
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
+#include "api/arm/routes.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 

@@ -7,7 +7,8 @@
  */
 #include <string.h>
 
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
+#include "api/arm/routes.h"
 
 static json_t *authentication(const char *base)
 {

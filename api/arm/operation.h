@@ -7,6 +7,7 @@
 #define API_ARM_OPERATION_H
 
 #include "api/arm/arm.h"
+#include "api/arm/routes.h"
 #include "model/pace.h"
 #include "model/resource.h"
 

@@ -6,8 +6,9 @@
 #include <strings.h>
 
 #include "api/arm/errors.h"
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
+#include "api/arm/routes.h"
 
 #define TYPES_MAX 12
 

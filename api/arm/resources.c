@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
+#include "api/arm/routes.h"
 #include "api/http/odata.h"
 #include "api/http/page.h"
 #include "lib/jsontext.h"

@@ -6,10 +6,11 @@
 
 #include "api/arm/arm.h"
 #include "api/arm/errors.h"
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/limits.h"
 #include "api/arm/may.h"
 #include "api/arm/operation.h"
+#include "api/arm/routes.h"
 
 #define SUB   "/subscriptions/{subscription}"
 #define GROUP SUB "/resourceGroups/{group}"

@@ -5,9 +5,10 @@
  * offer for completion; resources may name others.
  */
 #include "api/access/access.h"
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
+#include "api/arm/routes.h"
 #include "storage/storage.h"
 
 #define TENANT "adfs" /* the only kind of authority that MSAL trusts offline */

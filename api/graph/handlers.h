@@ -4,6 +4,7 @@
 
 #include "api/access/access.h"
 #include "api/graph/graph.h"
+#include "api/graph/routes.h"
 #include "api/http/error.h"
 
 #define GRAPH_OWN(X)                                                                               \
@@ -13,21 +14,6 @@
     X(GRAPH_EXISTS, 409, "Request_MultipleObjectsWithSameKeyValue", 0)                             \
     X(GRAPH_DENIED, 403, "Authorization_RequestDenied", 0)
 enum { ERROR_OWN_KINDS(GRAPH_KINDS, GRAPH_OWN) };
-
-struct replied *graph_me(struct request *r);
-struct replied *graph_users_list(struct request *r);
-struct replied *graph_users_get(struct request *r);
-struct replied *graph_services_list(struct request *r);
-struct replied *graph_services_create(struct request *r);
-struct replied *graph_services_get(struct request *r);
-struct replied *graph_apps_list(struct request *r);
-struct replied *graph_apps_create(struct request *r);
-struct replied *graph_apps_get(struct request *r);
-struct replied *graph_remove(struct request *r);
-struct replied *graph_nobody(struct request *r);
-struct replied *graph_by_ids(struct request *r);
-struct replied *graph_add_password(struct request *r);
-struct replied *graph_remove_password(struct request *r);
 
 /* The object that {id} names, of a kind (0: any); GRAPH_NOT_FOUND. */
 int graph_find(struct request *r, const char *id, int kind, struct identity *out,

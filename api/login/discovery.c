@@ -2,7 +2,8 @@
  *
  * OpenID discovery: where a client finds the token endpoint and the signing keys.
  */
-#include "api/login/handlers.h"
+#include "api/http/request.h"
+#include "api/login/routes.h"
 
 struct replied *openid_configuration(struct request *r)
 {

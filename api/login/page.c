@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "api/http/form.h"
+#include "api/http/request.h"
 #include "api/http/url.h"
 #include "api/login/codes.h"
 #include "api/login/errors.h"
-#include "api/login/handlers.h"
 #include "api/login/login.h"
+#include "api/login/routes.h"
 #include "lib/strbuf.h"
 
 #define DEVICE_PAGE "/adfs/oauth2/deviceauth"

@@ -2,9 +2,10 @@
  *
  * The login service: its routes and its struct service.
  */
+#include "api/http/request.h"
 #include "api/login/aad.h"
 #include "api/login/errors.h"
-#include "api/login/handlers.h"
+#include "api/login/routes.h"
 
 #define FORM_MAX (64 * 1024) /* a login takes some hundred bytes */
 

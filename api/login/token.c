@@ -8,10 +8,11 @@
 #include <strings.h>
 
 #include "api/http/form.h"
+#include "api/http/request.h"
 #include "api/login/codes.h"
 #include "api/login/errors.h"
-#include "api/login/handlers.h"
 #include "api/login/login.h"
+#include "api/login/routes.h"
 
 /* What the form or the Authorization header gives as the client's id and secret. */
 struct client {

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "api/testing/errors.h"
-#include "api/testing/handlers.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 #include "lib/loop_virtual.h"
 #include "lib/timefmt.h"
 #include "model/span.h"

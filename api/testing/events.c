@@ -14,7 +14,8 @@
 #include "api/http/stream.h"
 #include "api/testing/change_text.h"
 #include "api/testing/errors.h"
-#include "api/testing/handlers.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 

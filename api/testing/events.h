@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "api/http/request.h"
+#include "api/testing/routes.h"
 
 struct storage;
 struct testing_events;
@@ -20,6 +21,5 @@ void testing_events_free(struct testing_events *all);
 
 /* ?after=N&max=M&subscription=ID&timeoutSeconds=S: JSON lines, at least one if it comes in time.
  * Accept: text/event-stream: server-sent events without end, from Last-Event-ID or `after` on. */
-struct replied *events_follow(struct request *r);
 
 #endif

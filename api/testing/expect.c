@@ -7,8 +7,9 @@
 
 #include "api/http/json_members.h"
 #include "api/testing/errors.h"
-#include "api/testing/handlers.h"
 #include "api/testing/log.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 
 #define TIMEOUT_MS    10000
 #define TIMEOUT_MAX_S 600

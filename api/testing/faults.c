@@ -12,9 +12,10 @@
 #include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
-#include "api/testing/handlers.h"
+#include "api/testing/routes.h"
 #include "api/testing/strict.h"
 #include "api/testing/subscription_of.h"
+#include "api/testing/testing.h"
 
 #define FAULTS_MAX   1000
 #define TIMES_MAX    1000000

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/testing/handlers.h"
 #include "api/testing/log.h"
 #include "api/testing/mask.h"
+#include "api/testing/routes.h"
 #include "api/testing/subscription_of.h"
+#include "api/testing/testing.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 

@@ -11,7 +11,8 @@
 
 #include "api/access/access.h"
 #include "api/testing/errors.h"
-#include "api/testing/handlers.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/wildcard.h"

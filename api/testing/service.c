@@ -8,7 +8,8 @@
 #include <strings.h>
 
 #include "api/testing/errors.h"
-#include "api/testing/handlers.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 
 #define BASE       "/batchaid/testing"
 #define CLOCK      "/batchaid/clock"

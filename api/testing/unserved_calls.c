@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/testing/handlers.h"
 #include "api/testing/log.h"
+#include "api/testing/routes.h"
+#include "api/testing/testing.h"
 
 static bool is_in(const struct unknown_path *p, const char *subscription)
 {

@@ -45,6 +45,12 @@ ACCEPT_FILE, ACCEPT = "api/http/accept.c", re.compile(r"(?<![\w.>])(schema_accep
 # Lists end with the way to the next page in these files, the forms of api/http/page.h.
 PAGE_FORMS, NEXT_PAGE = {"api/http/page.c", "api/plane/batch/list.c", "api/plane/storage/listing.c",
                          "api/arm/storage/share_list.c"}, re.compile(r"nextLink|NextMarker>?$|\$skip_?token", re.I)
+# Handlers are declared by the tables of routes (make_routes.py); these headers have handlers that several rooms use, or
+# that other handlers call.
+HANDLER_FILES, HANDLER = {"api/arm/kind.h", "api/arm/operation.h", "api/plane/blob/handlers.h",
+                          "api/plane/file/handlers.h", "api/plane/storage/cors.h",
+                          "api/plane/storage/service_level.h"}, re.compile(
+                              r"^struct replied \*(\w+)\(struct request \*r\);")
 # Values of JSON belong to the request (request_own()) or to a scope (json_auto_t). How often each file below api/ frees
 # one by hand: no other file does, and a number may only become smaller.
 JSON_FREE = re.compile(r"(?<![\w.>])json_(?:decrefp?|delete)\s*\(")
@@ -145,6 +151,13 @@ def check_pages(name, lines):
             yield f"{name}:{number}: a list with pages of its own; api/http/page.h has pages"
 
 
+def check_handlers(name, lines):
+    for number, line in enumerate(lines, 1):
+        match = name not in HANDLER_FILES and HANDLER.match(line)
+        if match:
+            yield f"{name}:{number}: {match[1]}() is declared by its row: include the room's routes.h"
+
+
 def check_json_frees(name, lines):
     frees = sum(len(JSON_FREE.findall(LITERAL.sub("", line))) for line in lines if not COMMENT_LINE.match(line))
     known = JSON_FREES.get(name, 0)
@@ -191,6 +204,7 @@ def main(root):
                 complaints += check_accepts(name, lines)
                 complaints += check_json_frees(name, lines)
                 complaints += check_pages(name, lines)
+                complaints += check_handlers(name, lines)
             if name.split("/")[0] in WORD_ROOMS:
                 complaints += check_words(name, lines, words)
             long_functions += [f"{name}:{start}: {function}() has {length} lines"

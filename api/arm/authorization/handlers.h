@@ -3,6 +3,7 @@
 #define API_ARM_AUTHORIZATION_HANDLERS_H
 
 #include "api/arm/authorization/authorization.h"
+#include "api/arm/authorization/routes.h"
 #include "api/arm/errors.h"
 
 #define ROLES_OWN(X)                                                                               \
@@ -13,13 +14,6 @@
     X(ROLES_NO_PRINCIPAL, 400, "PrincipalNotFound", 0)                                             \
     X(ROLES_NO_GUID, 400, "InvalidRoleAssignmentId", 0)
 enum { ERROR_OWN_KINDS(ROLES_KINDS, ROLES_OWN) };
-
-struct replied *role_definitions_list(struct request *r);
-struct replied *role_definitions_get(struct request *r);
-struct replied *role_assignments_list(struct request *r);
-struct replied *role_assignments_get(struct request *r);
-struct replied *role_assignments_create(struct request *r);
-struct replied *role_assignments_delete(struct request *r);
 
 /* A definition's id, the same wherever it is asked for, because clients compare them. */
 const char *role_definition_id(struct request *r, const char *guid);

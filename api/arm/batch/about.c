@@ -7,7 +7,9 @@
 #include <strings.h>
 
 #include "api/arm/batch/account.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/batchrm.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "scheduler/fleet/fleet.h"
 

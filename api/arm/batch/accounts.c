@@ -8,8 +8,9 @@
 
 #include "api/arm/account.h"
 #include "api/arm/batch/account.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
 #include "api/arm/errors.h"
 #include "api/arm/kind.h"
 #include "api/arm/lookup.h"

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "api/arm/batch/application.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/http/accept.h"
 #include "model/batch/rm.h"
 #include "storage/packages/packages.h"

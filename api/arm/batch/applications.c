@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "api/arm/batch/application.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/child.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/http/accept.h"
 #include "api/http/page.h"

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/child.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/http/accept.h"
 #include "api/plane/batch/certificate_rows.h"
 #include "api/plane/batch/list.h"

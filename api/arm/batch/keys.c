@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "api/arm/batch/account.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/http/accept.h"
 #include "lib/jsontext.h"
 #include "model/batch/rm.h"

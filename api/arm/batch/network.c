@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "api/arm/batch/account.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 
 static struct replied *empty_list(struct request *r)
 {

@@ -9,9 +9,11 @@
 #include <strings.h>
 
 #include "api/arm/batch/application.h"
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/child.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "api/http/accept.h"

@@ -6,9 +6,11 @@
 #include "api/arm/batch/pools.h"
 #include "api/arm/may.h"
 
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/child.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
 #include "model/batch/rm.h"

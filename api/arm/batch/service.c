@@ -3,10 +3,12 @@
  * Microsoft.Batch as a service: one row an operation, with the spec's operation ids. A test
  * compares the rows with the published ones both ways.
  */
+#include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
-#include "api/arm/batch/handlers.h"
-#include "api/arm/handlers.h"
+#include "api/arm/batch/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/may.h"
+#include "api/arm/routes.h"
 #include "model/batch/rm.h"
 
 #define SUB      "/subscriptions/{subscription}"

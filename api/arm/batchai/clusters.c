@@ -3,9 +3,9 @@
  * Clusters as a kind (api/arm/kind.h), and where to log in to their nodes. The scheduler carries
  * out a new size.
  */
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
 #include "api/arm/batchai/errors.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
 #include "api/arm/batchai/lookup.h"
@@ -13,6 +13,8 @@
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/remote_login.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/may.h"
 #include "lib/guid.h"
 #include "lib/jsontext.h"

@@ -4,10 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/errors.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 

@@ -2,10 +2,12 @@
  *
  * Experiments as a kind (api/arm/kind.h): a name in a workspace. Their parent is the workspace.
  */
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "storage/storage.h"
 
 static int step_workspace(struct rm *m, struct err *e)

@@ -2,12 +2,14 @@
  *
  * File servers as a kind (api/arm/kind.h). The fleet sets up those that a machine has to export.
  */
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "lib/guid.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"

@@ -7,9 +7,11 @@
  */
 #include <string.h>
 
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/file_list.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "lib/fs.h"
 #include "model/job_output.h"
 #include "scheduler/fleet/fleet.h"

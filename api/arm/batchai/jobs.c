@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "api/arm/batchai/awaited.h"
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/home.h"
 #include "api/arm/batchai/linked.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/named_shares.h"
 #include "api/arm/batchai/remote_login.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
 #include "api/arm/batchai/shown_jobs.h"
+#include "api/arm/kind.h"
 #include "api/arm/may.h"
 #include "api/arm/operation.h"
 #include "model/capacity.h"

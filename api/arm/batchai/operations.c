@@ -2,7 +2,9 @@
  *
  * The list of the provider's operations, one row each.
  */
-#include "api/arm/batchai/handlers.h"
+#include "api/arm/batchai/batchai.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 
 struct operation_row {
     unsigned versions;

@@ -5,11 +5,12 @@
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/errors.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
-#include "api/arm/handlers.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "api/arm/may.h"
 #include "api/arm/operation.h"
+#include "api/arm/routes.h"
 
 #define SUB     "/subscriptions/{subscription}"
 #define GROUP   SUB "/resourceGroups/{group}"

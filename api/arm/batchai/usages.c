@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/arm/batchai/handlers.h"
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/lookup.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "storage/storage.h"
 
 #define FAMILIES  7

@@ -2,11 +2,13 @@
  *
  * Workspaces as a kind (api/arm/kind.h).
  */
+#include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
 #include "api/arm/batchai/errors.h"
-#include "api/arm/batchai/handlers.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/render.h"
+#include "api/arm/batchai/routes.h"
+#include "api/arm/kind.h"
 #include "storage/storage.h"
 
 static int seek(struct rm *m, struct err *e)

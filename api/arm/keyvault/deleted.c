@@ -4,8 +4,10 @@
  * (api/arm/kind.h), and purged. They are recovered by a PUT (vaults.c).
  */
 #include "api/arm/keyvault/errors.h"
-#include "api/arm/keyvault/handlers.h"
+#include "api/arm/keyvault/keyvault.h"
+#include "api/arm/keyvault/routes.h"
 #include "api/arm/keyvault/vaults.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"

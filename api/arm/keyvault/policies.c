@@ -7,8 +7,10 @@
 #include <strings.h>
 
 #include "api/arm/keyvault/errors.h"
-#include "api/arm/keyvault/handlers.h"
+#include "api/arm/keyvault/keyvault.h"
+#include "api/arm/keyvault/routes.h"
 #include "api/arm/keyvault/vaults.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/http/accept.h"
 #include "model/schema.h"

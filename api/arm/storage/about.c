@@ -3,8 +3,10 @@
  * What Microsoft.Storage says of itself: operations, usages, and the kinds of accounts that there
  * are.
  */
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
-#include "api/arm/storage/handlers.h"
+#include "api/arm/storage/routes.h"
+#include "api/arm/storage/storage_rm.h"
 #include "storage/storage.h"
 
 #define ACCOUNTS_LIMIT 250 /* the service's, in a region; it is shown, and not a limit here */

@@ -5,8 +5,10 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "api/arm/kind.h"
 #include "api/arm/storage/account.h"
-#include "api/arm/storage/handlers.h"
+#include "api/arm/storage/routes.h"
+#include "api/arm/storage/storage_rm.h"
 #include "api/http/accept.h"
 #include "api/http/url.h"
 #include "api/plane/storage/sas.h"

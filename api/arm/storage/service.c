@@ -3,10 +3,12 @@
  * Microsoft.Storage as a service: one row an operation, with the spec's operation ids. Any
  * api-version is served, as they differ in nothing that is served here.
  */
-#include "api/arm/handlers.h"
+#include "api/arm/kind.h"
 #include "api/arm/may.h"
+#include "api/arm/routes.h"
 #include "api/arm/storage/errors.h"
-#include "api/arm/storage/handlers.h"
+#include "api/arm/storage/routes.h"
+#include "api/arm/storage/storage_rm.h"
 
 #define SUB        "/subscriptions/{subscription}"
 #define GROUP      SUB "/resourceGroups/{group}"

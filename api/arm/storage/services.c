@@ -5,8 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "api/arm/kind.h"
 #include "api/arm/storage/account.h"
-#include "api/arm/storage/handlers.h"
+#include "api/arm/storage/routes.h"
+#include "api/arm/storage/storage_rm.h"
 #include "api/plane/storage/service_settings.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/arm/storage/handlers.h"
+#include "api/arm/kind.h"
+#include "api/arm/storage/routes.h"
 #include "api/arm/storage/share.h"
+#include "api/arm/storage/storage_rm.h"
 #include "api/http/page.h"
 #include "api/http/url.h"
 #include "lib/jsontext.h"

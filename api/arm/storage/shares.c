@@ -6,9 +6,11 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "api/arm/kind.h"
 #include "api/arm/storage/errors.h"
-#include "api/arm/storage/handlers.h"
+#include "api/arm/storage/routes.h"
 #include "api/arm/storage/share.h"
+#include "api/arm/storage/storage_rm.h"
 #include "api/http/accept.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"

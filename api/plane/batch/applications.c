@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/plane/batch/applications.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/routes.h"
 
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/list.h"

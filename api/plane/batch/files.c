@@ -4,7 +4,8 @@
  * there, the task's or the node's Batch root; the node's agent does not leave it. Files of a task
  * that was seeded, and never on a node, are rows.
  */
-#include "api/plane/batch/files.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/routes.h"
 
 #include <stdlib.h>
 #include <string.h>

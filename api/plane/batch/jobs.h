@@ -6,35 +6,8 @@
 #define API_PLANE_BATCH_JOBS_H
 
 #include "api/plane/batch/batch.h"
+#include "api/plane/batch/routes.h"
 #include "storage/batch_jobs.h"
-
-struct replied *batch_jobs_add(struct request *r);
-struct replied *batch_jobs_list(struct request *r);
-struct replied *batch_jobs_get(struct request *r);
-struct replied *batch_jobs_patch(struct request *r);
-struct replied *batch_jobs_update(struct request *r);
-struct replied *batch_jobs_delete(struct request *r);
-struct replied *batch_jobs_disable(struct request *r);
-struct replied *batch_jobs_enable(struct request *r);
-struct replied *batch_jobs_terminate(struct request *r);
-struct replied *batch_jobs_counts(struct request *r);
-
-#define BATCH_JOB_ROUTES                                                                             \
-    {"POST", "/jobs", BATCH_ALL, ROUTE_JSON, batch_jobs_add, "Job_Add"},                             \
-        {"GET", "/jobs", BATCH_ALL, 0, batch_jobs_list, "Job_List"},                                 \
-        {"GET", "/jobs/{jobId}", BATCH_ALL, 0, batch_jobs_get, "Job_Get"},                           \
-        {"PATCH", "/jobs/{jobId}", BATCH_ALL, ROUTE_JSON, batch_jobs_patch, "Job_Patch"},            \
-        {"PUT", "/jobs/{jobId}", BATCH_ALL, ROUTE_JSON, batch_jobs_update, "Job_Update"},            \
-        {"DELETE", "/jobs/{jobId}", BATCH_ALL, 0, batch_jobs_delete, "Job_Delete"},                  \
-        {"POST", "/jobs/{jobId}/disable", BATCH_ALL, ROUTE_JSON, batch_jobs_disable, "Job_Disable"}, \
-        {"POST", "/jobs/{jobId}/enable", BATCH_ALL, 0, batch_jobs_enable, "Job_Enable"},             \
-        {"POST",                                                                                     \
-         "/jobs/{jobId}/terminate",                                                                  \
-         BATCH_ALL,                                                                                  \
-         ROUTE_JSON_OPTIONAL,                                                                        \
-         batch_jobs_terminate,                                                                       \
-         "Job_Terminate"},                                                                           \
-        {"GET", "/jobs/{jobId}/taskcounts", BATCH_ALL, 0, batch_jobs_counts, "Job_GetTaskCounts"},
 
 /* The list of the jobs that a schedule made. */
 struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);

@@ -6,6 +6,7 @@
 #define API_PLANE_BATCH_NODES_H
 
 #include "api/plane/batch/pools.h"
+#include "api/plane/batch/routes.h"
 #include "model/batch/node_states.h"
 #include "storage/batch_jobs.h"
 
@@ -46,61 +47,5 @@ struct node_pool {
 void node_pool_read(struct request *r, const struct batch_pool *p, struct node_pool *out);
 void node_render(struct request *r, const struct node_pool *p, const struct shown_node *n,
                  schema_set set, struct strbuf *out);
-
-struct replied *compute_nodes_list(struct request *r);
-struct replied *compute_nodes_get(struct request *r);
-struct replied *compute_nodes_reboot(struct request *r);
-struct replied *compute_nodes_reimage(struct request *r);
-struct replied *compute_nodes_start(struct request *r);
-struct replied *compute_nodes_deallocate(struct request *r);
-struct replied *compute_nodes_disable(struct request *r);
-struct replied *compute_nodes_enable(struct request *r);
-struct replied *compute_nodes_login(struct request *r);
-struct replied *compute_nodes_desktop(struct request *r);
-struct replied *compute_nodes_extensions(struct request *r);
-struct replied *compute_nodes_extension(struct request *r);
-struct replied *compute_nodes_count(struct request *r);
-/* node_users.c */
-struct replied *compute_nodes_add_user(struct request *r);
-struct replied *compute_nodes_update_user(struct request *r);
-struct replied *compute_nodes_delete_user(struct request *r);
-/* node_logs.c */
-struct replied *compute_nodes_upload_logs(struct request *r);
-
-#define NODE_ROUTE(method, path, versions, flags, handler, operation)                              \
-    {method, "/pools/{pool}/nodes" path, versions, flags, handler, operation},
-#define BATCH_NODE_ROUTES                                                                          \
-    NODE_ROUTE("GET", "", BATCH_ALL, 0, compute_nodes_list, "ComputeNode_List")                    \
-    NODE_ROUTE("GET", "/{node}", BATCH_ALL, 0, compute_nodes_get, "ComputeNode_Get")               \
-    NODE_ROUTE("POST", "/{node}/reboot", BATCH_ALL, ROUTE_JSON_OPTIONAL, compute_nodes_reboot,     \
-               "ComputeNode_Reboot")                                                               \
-    NODE_ROUTE("POST", "/{node}/reimage", BATCH_ALL, ROUTE_JSON_OPTIONAL, compute_nodes_reimage,   \
-               "ComputeNode_Reimage")                                                              \
-    NODE_ROUTE("POST", "/{node}/start", BATCH_SINCE(BATCH_20_0), 0, compute_nodes_start,           \
-               "ComputeNode_Start")                                                                \
-    NODE_ROUTE("POST", "/{node}/deallocate", BATCH_SINCE(BATCH_20_0), ROUTE_JSON_OPTIONAL,         \
-               compute_nodes_deallocate, "ComputeNode_Deallocate")                                 \
-    NODE_ROUTE("POST", "/{node}/disablescheduling", BATCH_ALL, ROUTE_JSON_OPTIONAL,                \
-               compute_nodes_disable, "ComputeNode_DisableScheduling")                             \
-    NODE_ROUTE("POST", "/{node}/enablescheduling", BATCH_ALL, 0, compute_nodes_enable,             \
-               "ComputeNode_EnableScheduling")                                                     \
-    NODE_ROUTE("GET", "/{node}/remoteloginsettings", BATCH_ALL, 0, compute_nodes_login,            \
-               "ComputeNode_GetRemoteLoginSettings")                                               \
-    NODE_ROUTE("POST", "/{node}/users", BATCH_ALL, ROUTE_JSON, compute_nodes_add_user,             \
-               "ComputeNode_AddUser")                                                              \
-    NODE_ROUTE("PUT", "/{node}/users/{user}", BATCH_ALL, ROUTE_JSON, compute_nodes_update_user,    \
-               "ComputeNode_UpdateUser")                                                           \
-    NODE_ROUTE("DELETE", "/{node}/users/{user}", BATCH_ALL, 0, compute_nodes_delete_user,          \
-               "ComputeNode_DeleteUser")                                                           \
-    NODE_ROUTE("POST", "/{node}/uploadbatchservicelogs", BATCH_SINCE(BATCH_6_1), ROUTE_JSON,       \
-               compute_nodes_upload_logs, "ComputeNode_UploadBatchServiceLogs")                    \
-    NODE_ROUTE("GET", "/{node}/rdp", BATCH_UNTIL(BATCH_19_0), 0, compute_nodes_desktop,            \
-               "ComputeNode_GetRemoteDesktop")                                                     \
-    NODE_ROUTE("GET", "/{node}/extensions", BATCH_SINCE(BATCH_14_0), 0, compute_nodes_extensions,  \
-               "ComputeNodeExtension_List")                                                        \
-    NODE_ROUTE("GET", "/{node}/extensions/{extension}", BATCH_SINCE(BATCH_14_0), 0,                \
-               compute_nodes_extension, "ComputeNodeExtension_Get"){                               \
-        "GET", "/nodecounts",       BATCH_SINCE(BATCH_6_1),                                        \
-        0,     compute_nodes_count, "Account_ListPoolNodeCounts"},
 
 #endif

@@ -1,48 +1,142 @@
 /* SPDX-License-Identifier: MIT
  *
- * The data plane as a service: its rows, versions and headers. The rows of each kind of resource
- * are in its own header.
+ * The data plane as a service: its rows, versions and headers.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "api/http/http.h"
-#include "api/plane/batch/applications.h"
 #include "api/plane/batch/batch.h"
-#include "api/plane/batch/certificates.h"
 #include "api/plane/batch/errors.h"
-#include "api/plane/batch/files.h"
-#include "api/plane/batch/images.h"
-#include "api/plane/batch/job_nodes.h"
-#include "api/plane/batch/jobs.h"
-#include "api/plane/batch/nodes.h"
-#include "api/plane/batch/pools.h"
-#include "api/plane/batch/pools_autoscale.h"
-#include "api/plane/batch/schedules.h"
-#include "api/plane/batch/statistics.h"
-#include "api/plane/batch/tasks.h"
+#include "api/plane/batch/routes.h"
 
 /* A collection of tasks, the largest body, has 1 MB. */
 #define BODY_MAX (1024 * 1024)
 
 #define CLIENT_ID_MAX 256 /* longer ones are not echoed */
 
-/* clang-format off */
+#define JOB      "/jobs/{jobId}"
+#define TASK     JOB "/tasks/{taskId}"
+#define POOL     "/pools/{pool}"
+#define NODE     POOL "/nodes/{node}"
+#define SCHEDULE "/jobschedules/{jobScheduleId}"
+
 static const struct route routes[] = {
-    BATCH_APPLICATION_ROUTES
-    BATCH_AUTO_SCALE_ROUTES
-    BATCH_CERTIFICATE_ROUTES
-    BATCH_IMAGE_ROUTES
-    BATCH_JOB_ROUTES
-    BATCH_JOB_NODE_ROUTES
-    BATCH_NODE_ROUTES
-    BATCH_POOL_ROUTES
-    BATCH_SCHEDULE_ROUTES
-    BATCH_STATISTICS_ROUTES
-    BATCH_TASK_ROUTES
-    BATCH_FILE_ROUTES
+    {"GET", "/applications", BATCH_ALL, 0, applications_list, "Application_List"},
+    {"GET", "/applications/{application}", BATCH_ALL, 0, applications_get, "Application_Get"},
+    {"POST", POOL "/enableautoscale", BATCH_ALL, ROUTE_JSON, pools_enable_auto_scale,
+     "Pool_EnableAutoScale"},
+    {"POST", POOL "/disableautoscale", BATCH_ALL, 0, pools_disable_auto_scale,
+     "Pool_DisableAutoScale"},
+    {"POST", POOL "/evaluateautoscale", BATCH_ALL, ROUTE_JSON, pools_evaluate_auto_scale,
+     "Pool_EvaluateAutoScale"},
+    {"POST", "/certificates", BATCH_ALL, ROUTE_JSON, certificates_add, "Certificate_Add"},
+    {"GET", "/certificates", BATCH_ALL, 0, certificates_list, "Certificate_List"},
+    {"GET", "/certificates({key})", BATCH_ALL, 0, certificates_get, "Certificate_Get"},
+    {"DELETE", "/certificates({key})", BATCH_ALL, 0, certificates_delete, "Certificate_Delete"},
+    {"POST", "/certificates({key})/canceldelete", BATCH_ALL, 0, certificates_cancel,
+     "Certificate_CancelDeletion"},
+    {"GET", "/nodeagentskus", BATCH_UNTIL(BATCH_8_0), 0, images_list_agents,
+     "Account_ListNodeAgentSkus"},
+    {"GET", "/supportedimages", BATCH_SINCE(BATCH_9_0), 0, images_list,
+     "Account_ListSupportedImages"},
+    {"POST", "/jobs", BATCH_ALL, ROUTE_JSON, batch_jobs_add, "Job_Add"},
+    {"GET", "/jobs", BATCH_ALL, 0, batch_jobs_list, "Job_List"},
+    {"GET", JOB, BATCH_ALL, 0, batch_jobs_get, "Job_Get"},
+    {"PATCH", JOB, BATCH_ALL, ROUTE_JSON, batch_jobs_patch, "Job_Patch"},
+    {"PUT", JOB, BATCH_ALL, ROUTE_JSON, batch_jobs_update, "Job_Update"},
+    {"DELETE", JOB, BATCH_ALL, 0, batch_jobs_delete, "Job_Delete"},
+    {"POST", JOB "/disable", BATCH_ALL, ROUTE_JSON, batch_jobs_disable, "Job_Disable"},
+    {"POST", JOB "/enable", BATCH_ALL, 0, batch_jobs_enable, "Job_Enable"},
+    {"POST", JOB "/terminate", BATCH_ALL, ROUTE_JSON_OPTIONAL, batch_jobs_terminate,
+     "Job_Terminate"},
+    {"GET", JOB "/taskcounts", BATCH_ALL, 0, batch_jobs_counts, "Job_GetTaskCounts"},
+    {"GET", JOB "/jobpreparationandreleasetaskstatus", BATCH_ALL, 0, batch_job_nodes_list,
+     "Job_ListPreparationAndReleaseTaskStatus"},
+    {"GET", POOL "/nodes", BATCH_ALL, 0, compute_nodes_list, "ComputeNode_List"},
+    {"GET", NODE, BATCH_ALL, 0, compute_nodes_get, "ComputeNode_Get"},
+    {"POST", NODE "/reboot", BATCH_ALL, ROUTE_JSON_OPTIONAL, compute_nodes_reboot,
+     "ComputeNode_Reboot"},
+    {"POST", NODE "/reimage", BATCH_ALL, ROUTE_JSON_OPTIONAL, compute_nodes_reimage,
+     "ComputeNode_Reimage"},
+    {"POST", NODE "/start", BATCH_SINCE(BATCH_20_0), 0, compute_nodes_start, "ComputeNode_Start"},
+    {"POST", NODE "/deallocate", BATCH_SINCE(BATCH_20_0), ROUTE_JSON_OPTIONAL,
+     compute_nodes_deallocate, "ComputeNode_Deallocate"},
+    {"POST", NODE "/disablescheduling", BATCH_ALL, ROUTE_JSON_OPTIONAL, compute_nodes_disable,
+     "ComputeNode_DisableScheduling"},
+    {"POST", NODE "/enablescheduling", BATCH_ALL, 0, compute_nodes_enable,
+     "ComputeNode_EnableScheduling"},
+    {"GET", NODE "/remoteloginsettings", BATCH_ALL, 0, compute_nodes_login,
+     "ComputeNode_GetRemoteLoginSettings"},
+    {"POST", NODE "/users", BATCH_ALL, ROUTE_JSON, compute_nodes_add_user, "ComputeNode_AddUser"},
+    {"PUT", NODE "/users/{user}", BATCH_ALL, ROUTE_JSON, compute_nodes_update_user,
+     "ComputeNode_UpdateUser"},
+    {"DELETE", NODE "/users/{user}", BATCH_ALL, 0, compute_nodes_delete_user,
+     "ComputeNode_DeleteUser"},
+    {"POST", NODE "/uploadbatchservicelogs", BATCH_SINCE(BATCH_6_1), ROUTE_JSON,
+     compute_nodes_upload_logs, "ComputeNode_UploadBatchServiceLogs"},
+    {"GET", NODE "/rdp", BATCH_UNTIL(BATCH_19_0), 0, compute_nodes_desktop,
+     "ComputeNode_GetRemoteDesktop"},
+    {"GET", NODE "/extensions", BATCH_SINCE(BATCH_14_0), 0, compute_nodes_extensions,
+     "ComputeNodeExtension_List"},
+    {"GET", NODE "/extensions/{extension}", BATCH_SINCE(BATCH_14_0), 0, compute_nodes_extension,
+     "ComputeNodeExtension_Get"},
+    {"GET", "/nodecounts", BATCH_SINCE(BATCH_6_1), 0, compute_nodes_count,
+     "Account_ListPoolNodeCounts"},
+    {"POST", "/pools", BATCH_ALL, ROUTE_JSON, pools_add, "Pool_Add"},
+    {"GET", "/pools", BATCH_ALL, 0, pools_list, "Pool_List"},
+    {"GET", POOL, BATCH_ALL, 0, pools_get, "Pool_Get"},
+    {"HEAD", POOL, BATCH_ALL, 0, pools_exists, "Pool_Exists"},
+    {"DELETE", POOL, BATCH_ALL, 0, pools_delete, "Pool_Delete"},
+    {"PATCH", POOL, BATCH_ALL, ROUTE_JSON, pools_patch, "Pool_Patch"},
+    {"POST", POOL "/updateproperties", BATCH_ALL, ROUTE_JSON, pools_update,
+     "Pool_UpdateProperties"},
+    {"POST", POOL "/resize", BATCH_ALL, ROUTE_JSON, pools_resize, "Pool_Resize"},
+    {"POST", POOL "/stopresize", BATCH_ALL, 0, pools_stop_resize, "Pool_StopResize"},
+    {"POST", POOL "/removenodes", BATCH_ALL, ROUTE_JSON, pools_remove_nodes, "Pool_RemoveNodes"},
+    {"POST", POOL "/upgradeos", BATCH_UNTIL(BATCH_7_0), ROUTE_JSON, pools_upgrade_os,
+     "Pool_UpgradeOS"},
+    {"POST", "/jobschedules", BATCH_ALL, ROUTE_JSON, schedules_add, "JobSchedule_Add"},
+    {"GET", "/jobschedules", BATCH_ALL, 0, schedules_list, "JobSchedule_List"},
+    {"HEAD", SCHEDULE, BATCH_ALL, 0, schedules_exists, "JobSchedule_Exists"},
+    {"GET", SCHEDULE, BATCH_ALL, 0, schedules_get, "JobSchedule_Get"},
+    {"PATCH", SCHEDULE, BATCH_ALL, ROUTE_JSON, schedules_patch, "JobSchedule_Patch"},
+    {"PUT", SCHEDULE, BATCH_ALL, ROUTE_JSON, schedules_update, "JobSchedule_Update"},
+    {"DELETE", SCHEDULE, BATCH_ALL, 0, schedules_delete, "JobSchedule_Delete"},
+    {"POST", SCHEDULE "/disable", BATCH_ALL, 0, schedules_disable, "JobSchedule_Disable"},
+    {"POST", SCHEDULE "/enable", BATCH_ALL, 0, schedules_enable, "JobSchedule_Enable"},
+    {"POST", SCHEDULE "/terminate", BATCH_ALL, 0, schedules_terminate, "JobSchedule_Terminate"},
+    {"GET", SCHEDULE "/jobs", BATCH_ALL, 0, schedules_list_jobs, "Job_ListFromJobSchedule"},
+    {"GET", "/lifetimejobstats", BATCH_UNTIL(BATCH_16_0), 0, statistics_of_jobs,
+     "Job_GetAllLifetimeStatistics"},
+    {"GET", "/lifetimepoolstats", BATCH_UNTIL(BATCH_16_0), 0, statistics_of_pools,
+     "Pool_GetAllLifetimeStatistics"},
+    {"GET", "/poolusagemetrics", BATCH_ALL, 0, usage_of_pools, "Pool_ListUsageMetrics"},
+    {"POST", JOB "/tasks", BATCH_ALL, ROUTE_JSON, batch_tasks_add, "Task_Add"},
+    {"POST", JOB "/addtaskcollection", BATCH_ALL, ROUTE_JSON, batch_tasks_add_collection,
+     "Task_AddCollection"},
+    {"GET", JOB "/tasks", BATCH_ALL, 0, batch_tasks_list, "Task_List"},
+    {"GET", TASK, BATCH_ALL, 0, batch_tasks_get, "Task_Get"},
+    {"PUT", TASK, BATCH_ALL, ROUTE_JSON, batch_tasks_update, "Task_Update"},
+    {"DELETE", TASK, BATCH_ALL, 0, batch_tasks_delete, "Task_Delete"},
+    {"POST", TASK "/terminate", BATCH_ALL, 0, batch_tasks_terminate, "Task_Terminate"},
+    {"POST", TASK "/reactivate", BATCH_ALL, 0, batch_tasks_reactivate, "Task_Reactivate"},
+    {"GET", TASK "/subtasksinfo", BATCH_ALL, 0, batch_tasks_list_subtasks, "Task_ListSubtasks"},
+    {"GET", TASK "/files", BATCH_ALL, 0, batch_files_list_task, "File_ListFromTask"},
+    {"GET", TASK "/files/{filePath*}", BATCH_ALL, 0, batch_files_get_task, "File_GetFromTask"},
+    {"HEAD", TASK "/files/{filePath*}", BATCH_ALL, 0, batch_files_get_task,
+     "File_GetPropertiesFromTask"},
+    {"DELETE", TASK "/files/{filePath*}", BATCH_ALL, 0, batch_files_delete_task,
+     "File_DeleteFromTask"},
+    {"GET", "/pools/{poolId}/nodes/{nodeId}/files", BATCH_ALL, 0, batch_files_list_node,
+     "File_ListFromComputeNode"},
+    {"GET", "/pools/{poolId}/nodes/{nodeId}/files/{filePath*}", BATCH_ALL, 0, batch_files_get_node,
+     "File_GetFromComputeNode"},
+    {"HEAD", "/pools/{poolId}/nodes/{nodeId}/files/{filePath*}", BATCH_ALL, 0, batch_files_get_node,
+     "File_GetPropertiesFromComputeNode"},
+    {"DELETE", "/pools/{poolId}/nodes/{nodeId}/files/{filePath*}", BATCH_ALL, 0,
+     batch_files_delete_node, "File_DeleteFromComputeNode"},
 };
-/* clang-format on */
 
 /* Where no host says that a request is for Azure Batch. */
 static const char *const paths[] = {"/pools",

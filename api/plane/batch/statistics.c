@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/plane/batch/statistics.h"
+#include "api/plane/batch/batch.h"
+#include "api/plane/batch/routes.h"
 
 #include <ctype.h>
 

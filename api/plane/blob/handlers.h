@@ -5,6 +5,7 @@
 #ifndef API_PLANE_BLOB_HANDLERS_H
 #define API_PLANE_BLOB_HANDLERS_H
 
+#include "api/plane/blob/routes.h"
 #include "api/plane/storage/conditions.h"
 #include "api/plane/storage/items.h"
 #include "storage/folders/upload.h"
@@ -137,17 +138,6 @@ int uncommitted_add(struct request *r, const char *from, const char *to, int max
 /* From base64 to that. AZSTORAGE_BLOCK_ID. */
 int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
 
-struct replied *azcontainer_create(struct request *r);
-struct replied *azcontainer_get(struct request *r);
-struct replied *azcontainer_delete(struct request *r);
-struct replied *azcontainer_set_metadata(struct request *r);
-struct replied *azcontainer_get_acl(struct request *r);
-struct replied *azcontainer_set_acl(struct request *r);
-struct replied *azcontainers_list(struct request *r);
-struct replied *azblobs_list(struct request *r);
-struct replied *azblob_put(struct request *r);
-struct replied *azblob_get(struct request *r);
-struct replied *azblob_head(struct request *r);
 /* Tags, as JSON text. */
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
@@ -162,25 +152,8 @@ int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
                struct err *e) MUST_CHECK;
 
-struct replied *azblob_set_tags(struct request *r);
-struct replied *azblob_get_tags(struct request *r);
-struct replied *azblob_set_tier(struct request *r);
 struct replied *azblob_copy(struct request *r);
-struct replied *azblob_copy_abort(struct request *r);
 /* Put Block From URL: the block is to be at `at`. */
 struct replied *azblock_copy(struct request *r, const struct file_place *at);
-struct replied *azblob_append(struct request *r);
-struct replied *azblob_lease(struct request *r);
-struct replied *azcontainer_lease(struct request *r);
-struct replied *azblob_delete(struct request *r);
-struct replied *azblob_set_metadata(struct request *r);
-struct replied *azblob_set_properties(struct request *r);
-struct replied *azblock_put(struct request *r);
-struct replied *azblocks_get(struct request *r);
-struct replied *azblocks_commit(struct request *r);
-struct replied *azaccount_get(struct request *r);
-struct replied *azblob_batch(struct request *r);
-struct replied *azblob_snapshot(struct request *r);
-struct replied *azblob_undelete(struct request *r);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef API_PLANE_FILE_HANDLERS_H
 #define API_PLANE_FILE_HANDLERS_H
 
+#include "api/plane/file/routes.h"
 #include "api/plane/storage/items.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/source.h"
@@ -135,41 +136,6 @@ int azfile_fault_of_new(const struct request *r, const struct err *why, enum fil
 /* ETag, Last-Modified and what is particular to files: attributes, times, ids. */
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i);
 
-struct replied *azshares_list(struct request *r);
-struct replied *azshare_set_properties(struct request *r);
-struct replied *azshare_set_metadata(struct request *r);
-struct replied *azshare_get_acl(struct request *r);
-struct replied *azshare_set_acl(struct request *r);
-struct replied *azshare_stats(struct request *r);
-struct replied *azshare_lease(struct request *r);
-struct replied *azshare_snapshot(struct request *r);
-struct replied *azshare_put_permission(struct request *r);
-struct replied *azshare_get_permission(struct request *r);
-struct replied *azdirectory_delete(struct request *r);
-struct replied *azdirectory_list(struct request *r);
-struct replied *azdirectory_set_metadata(struct request *r);
-struct replied *azdirectory_get_metadata(struct request *r);
-struct replied *azdirectory_set_properties(struct request *r);
-struct replied *azdirectory_rename(struct request *r);
-struct replied *azfile_delete(struct request *r);
-struct replied *azfile_set_metadata(struct request *r);
-struct replied *azfile_get_metadata(struct request *r);
-struct replied *azfile_set_properties(struct request *r);
-struct replied *azfile_lease(struct request *r);
-struct replied *azfile_rename(struct request *r);
 struct replied *azfile_copy(struct request *r);
-struct replied *azfile_copy_abort(struct request *r);
-struct replied *azfile_handles(struct request *r);
-struct replied *azfile_close_handles(struct request *r);
-struct replied *azranges_list(struct request *r);
-struct replied *azshare_create(struct request *r);
-struct replied *azshare_get(struct request *r);
-struct replied *azshare_delete(struct request *r);
-struct replied *azdirectory_create(struct request *r);
-struct replied *azdirectory_get(struct request *r);
-struct replied *azfile_create(struct request *r);
-struct replied *azfile_get(struct request *r);
-struct replied *azfile_head(struct request *r);
-struct replied *azrange_put(struct request *r);
 
 #endif

@@ -6,21 +6,8 @@
 #define API_PLANE_SECRET_SECRETS_H
 
 #include "api/arm/keyvault/keyvault.h"
+#include "api/plane/secret/routes.h"
 #include "model/resource.h"
-
-/* secrets.c, secret_changes.c, secret_lists.c, secret_backup.c */
-struct replied *secrets_set(struct request *r);
-struct replied *secrets_get(struct request *r);
-struct replied *secrets_update(struct request *r);
-struct replied *secrets_list(struct request *r);
-struct replied *secrets_versions(struct request *r);
-struct replied *secrets_delete(struct request *r);
-struct replied *secrets_backup(struct request *r);
-struct replied *secrets_restore(struct request *r);
-struct replied *deleted_secrets_list(struct request *r);
-struct replied *deleted_secrets_get(struct request *r);
-struct replied *deleted_secrets_recover(struct request *r);
-struct replied *deleted_secrets_purge(struct request *r);
 
 /* What a principal may do with secrets, as access policies name it. */
 enum secret_permission {

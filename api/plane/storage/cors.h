@@ -8,6 +8,7 @@
 #define API_PLANE_STORAGE_CORS_H
 
 #include "api/http/request.h"
+#include "api/plane/storage/routes.h"
 
 /* OPTIONS: asked by a browser before the request itself, without any authorization. */
 struct replied *plane_preflight(struct request *r);

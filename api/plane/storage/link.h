@@ -8,6 +8,7 @@
 #define API_PLANE_STORAGE_LINK_H
 
 #include "api/plane/storage/azstorage.h"
+#include "api/plane/storage/routes.h"
 #include "model/spec.h"
 
 struct file_facts;
@@ -33,9 +34,6 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
 int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
 
 /* GET and HEAD of such a link, with byte ranges. */
-struct replied *files_download(struct request *r);
-struct replied *blobs_download(struct request *r);
-struct replied *nodes_download(struct request *r);
 
 /* --- what the downloads share (download.c) --------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #define API_PLANE_STORAGE_SERVICE_LEVEL_H
 
 #include "api/plane/storage/data_plane.h"
+#include "api/plane/storage/routes.h"
 
 struct replied *plane_account(struct request *r);
 struct replied *plane_service(struct request *r);

@@ -164,6 +164,7 @@ def function(lines):
     ("api/graph/b.c", f"{SPDX}int f(void)\n{{\n    return schema_accept_as(0, 0, 0);\n}}\n",
      "api/graph/b.c:4: schema_accept_as() is called; request_accept() of api/http/accept.h accepts bodies"),
     ("api/graph/b.c", SPDX + 'const char *next = "nextLink";\n', "api/graph/b.c:2: a list with pages of its own"),
+    ("api/graph/b.h", SPDX + "struct replied *get(struct request *r);\n", "b.h:2: get() is declared by its row"),
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
     ("api/http/reply.c", SPDX + "int json_decref;\n", "in 0 places: let JSON_FREES of check_source.py say that"),
 ] + [
