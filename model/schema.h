@@ -139,21 +139,14 @@ enum schema_how {
 int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, const json_t *body,
                      json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
-/* Appends what `v` knows of a document, as JSON in the rows' order; nulls are left out. The
- * document is the text `stored` with the members of `over` on top of it, down into objects that
- * both have; either may be NULL. Never fails: what does not fit a row is left out, and a text that
- * is no JSON object counts as none. */
-void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
-                   const char *stored, const json_t *over);
-
-/* The same with `over` as a list. Making a tree for each of many rows would cost as much as all the
- * rest. */
+/* What is rendered: the text of a stored document with members on top of it, down into objects that
+ * both have. */
 enum over_kind {
     OVER_TEXT,
     OVER_INT,
     OVER_BOOL, /* number 0: false */
-    OVER_TREE,
     OVER_JSON, /* text: JSON of ours, which is shown as it is */
+    OVER_DOC,  /* text: JSON of a document, which is shown as the table says */
     OVER_OBJECT
 };
 struct over {
@@ -161,20 +154,39 @@ struct over {
     enum over_kind kind;
     const char *text; /* UTF-8; NULL: there is none */
     int64_t number;
-    const json_t *tree;        /* borrowed; NULL: there is none */
     const struct over *member; /* of the object */
     size_t n;
 };
-void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
-                        const char *stored, const struct over *over, size_t n);
+/* Members of a list. */
+#define SHOW_TEXT(key, value)  ((struct over){.name = (key), .kind = OVER_TEXT, .text = (value)})
+#define SHOW_JSON(key, value)  ((struct over){.name = (key), .kind = OVER_JSON, .text = (value)})
+#define SHOW_DOC(key, value)   ((struct over){.name = (key), .kind = OVER_DOC, .text = (value)})
+#define SHOW_INT(key, value)   ((struct over){.name = (key), .kind = OVER_INT, .number = (value)})
+#define SHOW_BOOL(key, value)  ((struct over){.name = (key), .kind = OVER_BOOL, .number = (value)})
+#define SHOW_OBJECT(key, list) SHOW_OBJECT_OF(key, list, sizeof(list) / sizeof *(list))
+#define SHOW_OBJECT_OF(key, list, count)                                                           \
+    ((struct over){.name = (key), .kind = OVER_OBJECT, .member = (list), .n = (count)})
 
-/* The same of the properties in a set alone, as $select says it. */
-typedef uint64_t schema_set;
-#define SCHEMA_WHOLE UINT64_MAX
-void schema_render_set(struct strbuf *out, const struct schema *s, enum api_version v,
-                       const char *stored, const struct over *over, size_t n, schema_set set);
+typedef uint64_t schema_set; /* properties of the top of a table */
+struct rendering {
+    const struct schema *schema;
+    unsigned version;        /* the bit of a version */
+    const char *stored;      /* NULL: nothing is stored */
+    const struct over *over; /* on top; a list instead of a tree: trees of many rows are costly */
+    size_t n;
+    schema_set set; /* these properties alone, as $select says it; 0: all */
+};
+#define SHOW_LIST(list) .over = (list), .n = sizeof(list) / sizeof *(list)
+
+/* Appends what the version knows of it, as JSON in the rows' order; nulls are left out. Never
+ * fails: what does not fit a row is left out, and a text that is no JSON object counts as none. */
+void schema_render(struct strbuf *out, const struct rendering *what);
+/* The same of a document in memory. */
+void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned version,
+                        const json_t *doc);
+
 /* Reads "id, state": names of properties of the top, separated by commas. NULL, or nothing in it:
- * all. ERR_INVALID_QUERY: the version shows no such property. */
+ * 0, which means all. ERR_INVALID_QUERY: the version shows no such property. */
 int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
                   struct err *e) MUST_CHECK;
 

@@ -15,8 +15,9 @@
 #include "model/schema_priv.h"
 #include "model/tokens.h"
 
-#define FIELDS_MAX 64 /* of one table */
-#define ENUM_SIZE  64 /* longer than any enum name; these names need no escapes */
+#define FIELDS_MAX   64 /* of one table */
+#define ENUM_SIZE    64 /* longer than any enum name; these names need no escapes */
+#define SCHEMA_WHOLE UINT64_MAX
 
 struct writer {
     struct strbuf *out;
@@ -24,18 +25,12 @@ struct writer {
     const struct tokens *in;
 };
 
-/* A value. It comes from the members on top (a tree or a list, not both) or from the stored text.
- * An object may come from both; then the members on top win. */
+/* A value. It comes from the members on top or from the stored text. An object may come from both;
+ * then the members on top win. */
 struct value {
-    const json_t *tree;
     const struct over *over;
     int tok; /* NO_TOKEN: not in the text */
 };
-
-static bool is_on_top(const struct value *v)
-{
-    return v->tree || v->over;
-}
 
 static bool is_shown(const struct writer *w, const struct field *f)
 {
@@ -78,9 +73,7 @@ static void add_token(const struct writer *w, int tok)
 
 static void add_value(const struct writer *w, const struct value *in)
 {
-    if (in->tree) {
-        jsontext_add(w->out, in->tree);
-    } else if (!in->over) {
+    if (!in->over) {
         add_token(w, in->tok);
     } else if (in->over->kind == OVER_INT) {
         strbuf_int(w->out, in->over->number);
@@ -97,8 +90,6 @@ static void add_value(const struct writer *w, const struct value *in)
 /* A string by itself; the caller frees it. */
 static char *string_of(const struct writer *w, const struct value *in)
 {
-    if (in->tree)
-        return xstrdup(json_string_value(in->tree));
     if (in->over)
         return xstrdup(in->over->text);
     size_t n;
@@ -107,31 +98,6 @@ static char *string_of(const struct writer *w, const struct value *in)
     char *copy = v ? xstrdup(json_string_value(v)) : NULL;
     json_decref(v);
     return copy;
-}
-
-static bool tree_fits(const struct field *f, const json_t *in)
-{
-    switch (f->kind) {
-    case FIELD_STRING:
-    case FIELD_ENUM:
-    case FIELD_DURATION:
-    case FIELD_TIME:
-        return json_is_string(in);
-    case FIELD_INT:
-        return json_is_integer(in);
-    case FIELD_REAL:
-        return json_is_number(in);
-    case FIELD_BOOL:
-        return json_is_boolean(in);
-    case FIELD_OBJECT:
-    case FIELD_MAP:
-    case FIELD_FREE:
-        return json_is_object(in);
-    case FIELD_ARRAY:
-    case FIELD_STRINGS:
-        return json_is_array(in);
-    }
-    return false;
 }
 
 static bool over_fits(const struct field *f, const struct over *in)
@@ -194,8 +160,8 @@ static int value_in_enum(const struct writer *w, const struct field *f, const st
 {
     char name[ENUM_SIZE];
     size_t n;
-    if (is_on_top(in))
-        return enum_from_name(f->values, in->tree ? json_string_value(in->tree) : in->over->text);
+    if (in->over)
+        return enum_from_name(f->values, in->over->text);
     const char *text = token_text(w->in, in->tok, &n);
     if (n >= sizeof name)
         return 0;
@@ -229,62 +195,63 @@ static void add_id(const struct writer *w, const struct value *in)
 static void add_object(const struct writer *w, const struct schema *s, struct value in,
                        schema_set set);
 
-static void add_array(const struct writer *w, const struct schema *s, const struct value *in)
+static void add_array(const struct writer *w, const struct schema *s, int list)
 {
-    assert(!in->over); /* no list is on top but in a tree */
     char before = '[';
-    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
-    int tok = in->tok + 1;
-    for (size_t i = 0; i < n; i++) {
-        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NULL, NO_TOKEN};
-        if (!in->tree) {
-            item.tok = tok;
-            tok = token_behind(w->in, tok);
+    for (int i = 0, tok = list + 1; i < w->in->tok[list].size; i++) {
+        if (token_is(w->in, tok, JSMN_OBJECT)) {
+            strbuf_putc(w->out, before);
+            add_object(w, s, (struct value){.tok = tok}, SCHEMA_WHOLE);
+            before = ',';
         }
-        if (!json_is_object(item.tree) && !token_is(w->in, item.tok, JSMN_OBJECT))
-            continue;
-        strbuf_putc(w->out, before);
-        add_object(w, s, item, SCHEMA_WHOLE);
-        before = ',';
+        tok = token_behind(w->in, tok);
     }
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
 /* Strings out of .values; one of another version is left out. */
-static void add_words(const struct writer *w, const struct field *f, const struct value *in)
+static void add_words(const struct writer *w, const struct field *f, int list)
 {
     char before = '[';
-    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
-    for (size_t i = 0; i < n; i++) {
-        /* tokens of strings have nothing inside */
-        const struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NULL,
-                                   in->tree ? NO_TOKEN : in->tok + 1 + (int)i};
+    for (int i = 0, tok = list + 1; i < w->in->tok[list].size; i++) {
+        const struct value item = {.tok = tok};
         size_t from = w->out->len;
-        bool text = item.tree ? json_is_string(item.tree) : token_is(w->in, item.tok, JSMN_STRING);
         strbuf_putc(w->out, before);
-        if (text && add_enum(w, f, &item))
+        if (token_is(w->in, tok, JSMN_STRING) && add_enum(w, f, &item))
             before = ',';
         else
             strbuf_cut(w->out, from);
+        tok = token_behind(w->in, tok);
     }
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
-static bool fits(const struct writer *w, const struct field *f, const struct value *in)
+static bool add_field(const struct writer *w, const struct field *f, const struct value *in);
+
+/* A value that is a document of its own, in an object around it: tokens are of objects. */
+static bool add_doc(const struct writer *w, const struct field *f, const char *text)
 {
-    if (in->tree)
-        return tree_fits(f, in->tree);
-    return in->over ? over_fits(f, in->over) : token_fits(w, f, in->tok);
+    struct strbuf around = STRBUF_INIT;
+    struct tokens in;
+    strbuf_concat(&around, "{\"\":", text, "}");
+    tokens_cut(&in, around.s);
+    const struct writer inner = {.out = w->out, .v = w->v, .in = &in};
+    bool shown = in.n > 2 && add_field(&inner, f, &(struct value){.tok = 2});
+    tokens_free(&in);
+    strbuf_free(&around);
+    return shown;
 }
 
 /* False: nothing of it is shown, and the caller takes back what was written. */
 static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (!is_on_top(in) && in->tok == NO_TOKEN) { /* the field is FIELD_ALWAYS */
+    if (in->over && in->over->kind == OVER_DOC)
+        return add_doc(w, f, in->over->text);
+    if (!in->over && in->tok == NO_TOKEN) { /* the field is FIELD_ALWAYS */
         strbuf_add(w->out, "\"\"", 2);
         return true;
     }
-    if (!fits(w, f, in))
+    if (!(in->over ? over_fits(f, in->over) : token_fits(w, f, in->tok)))
         return false;
     if (f->kind == FIELD_ENUM)
         return add_enum(w, f, in);
@@ -294,9 +261,9 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
     else if (f->kind == FIELD_OBJECT)
         add_object(w, f->sub, *in, SCHEMA_WHOLE);
     else if (f->kind == FIELD_ARRAY)
-        add_array(w, f->sub, in);
+        add_array(w, f->sub, in->tok);
     else if (f->kind == FIELD_STRINGS && f->values)
-        add_words(w, f, in);
+        add_words(w, f, in->tok);
     else if (f->flags & FIELD_ID)
         add_id(w, in);
     else
@@ -334,19 +301,15 @@ static void find_on_top(const struct writer *w, const struct schema *s, const st
 }
 
 /* The value of a member: on top, otherwise in the text; an object may have both. */
-static struct value member_of(const struct writer *w, const struct value *in, const struct field *f,
-                              const struct over *over, int tok)
+static struct value member_of(const struct writer *w, const struct over *over, int tok)
 {
     struct value member = {.tok = tok};
-    if (in->tree)
-        member.tree = json_object_get(in->tree, field_canon(f));
-    else if (over && over->kind == OVER_TREE)
-        member.tree = over->tree;
-    else if (over && ((over->kind != OVER_TEXT && over->kind != OVER_JSON) || over->text))
+    bool has_text =
+        over && over->kind != OVER_INT && over->kind != OVER_BOOL && over->kind != OVER_OBJECT;
+    if (over && (!has_text || over->text))
         member.over = over;
-    bool both = (json_is_object(member.tree) || (member.over && over->kind == OVER_OBJECT)) &&
-                token_is(w->in, tok, JSMN_OBJECT);
-    if (is_on_top(&member) && !both)
+    bool both = member.over && over->kind == OVER_OBJECT && token_is(w->in, tok, JSMN_OBJECT);
+    if (member.over && !both)
         member.tok = NO_TOKEN;
     return member;
 }
@@ -357,7 +320,6 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
     int at[FIELDS_MAX];
     const struct over *over[FIELDS_MAX] = {NULL};
     char before = '{';
-    assert(!in.tree || !in.over);
     find_members(w, s, in.tok, at);
     if (in.over)
         find_on_top(w, s, in.over, over);
@@ -365,8 +327,8 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
         const struct field *f = &s->fields[i];
         if (!(set >> i & 1) || !is_shown(w, f))
             continue;
-        struct value member = member_of(w, &in, f, in.over ? over[i] : NULL, at[i]);
-        if (!is_on_top(&member) && member.tok == NO_TOKEN && !(f->flags & FIELD_ALWAYS))
+        struct value member = member_of(w, in.over ? over[i] : NULL, at[i]);
+        if (!member.over && member.tok == NO_TOKEN && !(f->flags & FIELD_ALWAYS))
             continue;
         size_t from = w->out->len;
         add_name(w, before, f->name);
@@ -378,34 +340,23 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
     strbuf_add(w->out, before == '{' ? "{}" : "}", before == '{' ? 2 : 1);
 }
 
-static void render(struct strbuf *out, const struct schema *s, enum api_version v,
-                   const char *stored, struct value top, schema_set set)
+void schema_render(struct strbuf *out, const struct rendering *what)
 {
+    const struct over all = {.kind = OVER_OBJECT, .member = what->over, .n = what->n};
     struct tokens in;
-    tokens_cut(&in, stored);
-    const struct writer w = {.out = out, .v = v, .in = &in};
-    top.tok = in.n > 0 ? 0 : NO_TOKEN;
-    add_object(&w, s, top, set);
+    tokens_cut(&in, what->stored);
+    const struct writer w = {.out = out, .v = (enum api_version)what->version, .in = &in};
+    const struct value top = {.over = &all, .tok = in.n > 0 ? 0 : NO_TOKEN};
+    add_object(&w, what->schema, top, what->set ? what->set : SCHEMA_WHOLE);
     tokens_free(&in);
 }
 
-void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
-                   const char *stored, const json_t *over)
+void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned version,
+                        const json_t *doc)
 {
-    render(out, s, v, stored, (struct value){.tree = over}, SCHEMA_WHOLE);
-}
-
-void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
-                        const char *stored, const struct over *over, size_t n)
-{
-    schema_render_set(out, s, v, stored, over, n, SCHEMA_WHOLE);
-}
-
-void schema_render_set(struct strbuf *out, const struct schema *s, enum api_version v,
-                       const char *stored, const struct over *over, size_t n, schema_set set)
-{
-    const struct over all = {.kind = OVER_OBJECT, .member = over, .n = n};
-    render(out, s, v, stored, (struct value){.over = &all}, set);
+    char *text = jsontext(doc);
+    schema_render(out, &(struct rendering){.schema = s, .version = version, .stored = text});
+    free(text);
 }
 
 /* The places of the fields of this name that the version shows; usually one. */
@@ -436,7 +387,7 @@ int schema_select(const struct schema *s, enum api_version v, const char *text, 
         all |= found;
         at += n;
     }
-    *out = all ? all : SCHEMA_WHOLE;
+    *out = all;
     return 0;
 }
 

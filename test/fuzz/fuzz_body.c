@@ -54,8 +54,8 @@ static void render(const struct schema *s, enum api_version v, const json_t *doc
 {
     struct strbuf of_text = STRBUF_INIT, of_tree = STRBUF_INIT;
     char *stored = jsontext(doc);
-    schema_render(&of_text, s, v, stored, NULL);
-    schema_render(&of_tree, s, v, NULL, doc);
+    schema_render(&of_text, &(struct rendering){.schema = s, .version = v, .stored = stored});
+    schema_render_tree(&of_tree, s, v, doc);
     CLAIM(strcmp(of_text.s, of_tree.s) == 0);
     json_t *shown = json_loads(of_text.s, 0, NULL);
     CLAIM(shown);

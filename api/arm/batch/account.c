@@ -109,7 +109,7 @@ void batch_account_render(struct request *r, const struct batch_account *b, stru
         "properties", rendered_properties(r, b), "identity", "type", "None");
     json_t *tags = b->tags ? json_loads(b->tags, 0, NULL) : NULL;
     json_object_set_new(over, "tags", tags ? tags : json_object());
-    schema_render(out, &schema_batch_account, (enum api_version)r->version, NULL, over);
+    schema_render_tree(out, &schema_batch_account, r->version, over);
 }
 
 void batch_account_headers(struct request *r, const struct batch_account *b)

@@ -57,8 +57,8 @@ static int render(struct request *r, const struct application *x, struct strbuf 
         json_object_set_new(over, "properties", properties(&x->row));
         json_object_set_new(over, "tags", x->row.tags ? json_loads(x->row.tags, 0, NULL) : NULL);
     }
-    schema_render(out, is_flat(r) ? &schema_rm_application_flat : &schema_rm_application,
-                  (enum api_version)r->version, NULL, over);
+    schema_render_tree(out, is_flat(r) ? &schema_rm_application_flat : &schema_rm_application,
+                       r->version, over);
     return 0;
 }
 

@@ -73,10 +73,7 @@ const char *child_tags(struct request *r, const json_t *body)
     const json_t *tags = json_object_get(body, "tags");
     if (!json_is_object(tags))
         return NULL;
-    char *text = jsontext(tags);
-    const char *kept = arena_strdup(&r->arena, text); /* once a row of a list */
-    free(text);
-    return kept;
+    return request_json(r, tags);
 }
 
 void child_render(struct request *r, const struct child *c, json_t *properties, schema_set set,
@@ -84,30 +81,31 @@ void child_render(struct request *r, const struct child *c, json_t *properties, 
 {
     enum api_version v = (enum api_version)r->version;
     const char *account = batch_account_id(r, c->account), *collection = c->kind->collection;
-    char *all = jsontext(properties);
+    const char *all = request_json_new(r, properties);
     struct strbuf shown = STRBUF_INIT;
-    schema_render_set(&shown, c->kind->properties, v, all, NULL, 0, set);
+    schema_render(&shown,
+                  &(struct rendering){
+                      .schema = c->kind->properties, .version = v, .stored = all, .set = set});
     const char *id = arena_printf(&r->arena, "%s/%s/%s", account, collection, c->name);
     const char *type = arena_concat(&r->arena, "Microsoft.Batch/batchAccounts/", collection);
     const struct over over[] = {
-        {.name = "id", .kind = OVER_TEXT, .text = id},
-        {.name = "name", .kind = OVER_TEXT, .text = c->name},
-        {.name = "type", .kind = OVER_TEXT, .text = type},
-        {.name = "etag", .kind = OVER_TEXT, .text = weak_etag(r, c->updated_us)},
-        {.name = "properties", .kind = OVER_JSON, .text = shown.s},
-        {.name = "identity", .kind = OVER_JSON, .text = "{\"type\":\"None\"}"},
-        {.name = "tags", .kind = OVER_JSON, .text = c->tags},
+        SHOW_TEXT("id", id),
+        SHOW_TEXT("name", c->name),
+        SHOW_TEXT("type", type),
+        SHOW_TEXT("etag", weak_etag(r, c->updated_us)),
+        SHOW_JSON("properties", shown.s),
+        SHOW_JSON("identity", "{\"type\":\"None\"}"),
+        SHOW_JSON("tags", c->tags),
     };
-    schema_render_over(out, c->kind->whole, v, NULL, over, sizeof over / sizeof *over);
+    schema_render(out,
+                  &(struct rendering){.schema = c->kind->whole, .version = v, SHOW_LIST(over)});
     strbuf_free(&shown);
-    free(all);
-    json_decref(properties);
 }
 
 struct replied *child_show(struct request *r, const struct child *c, json_t *properties)
 {
     struct strbuf out = STRBUF_INIT;
-    child_render(r, c, properties, SCHEMA_WHOLE, &out);
+    child_render(r, c, properties, 0, &out);
     reply_header_text(r, "ETag", weak_etag(r, c->updated_us));
     return reply_json_text(r, 200, &out);
 }

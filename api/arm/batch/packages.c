@@ -168,8 +168,8 @@ static int render(struct request *r, const struct application *x, const struct b
         json_object_set(over, "properties", facts);
         json_object_set_new(over, "tags", p->tags ? json_loads(p->tags, 0, NULL) : NULL);
     }
-    schema_render(out, is_flat(r) ? &schema_rm_package_flat : &schema_rm_package,
-                  (enum api_version)r->version, NULL, over);
+    schema_render_tree(out, is_flat(r) ? &schema_rm_package_flat : &schema_rm_package, r->version,
+                       over);
     return 0;
 }
 

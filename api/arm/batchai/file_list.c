@@ -59,7 +59,7 @@ static void add(struct file_list *l, const struct file_entry *en, int64_t id)
     json_auto_t *o = canonical(l, en);
     struct strbuf *out = o ? page_row_of_id(l->page, id) : NULL;
     if (out)
-        schema_render(out, &schema_file, l->r->version, NULL, o);
+        schema_render_tree(out, &schema_file, l->r->version, o);
 }
 
 static bool is_sorted(const struct file_list *l)

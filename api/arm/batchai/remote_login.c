@@ -14,7 +14,7 @@ struct replied *reply_remote_login(struct request *r, const struct node *nodes, 
                                      login.address, "port", login.port);
         if (i > 0)
             strbuf_putc(&out, ',');
-        schema_render(&out, &schema_remote_login, r->version, NULL, row);
+        schema_render_tree(&out, &schema_remote_login, r->version, row);
     }
     strbuf_puts(&out, "]}");
     return reply_json_text(r, 200, &out);

@@ -49,22 +49,21 @@ void vault_render(struct request *r, const struct vault *v, struct strbuf *out)
     int64_t made_us = v->created_us;
     bool goes_on = creation_look(r, v->subscription, PACE_VAULT_CREATION, &made_us);
     const char *state = goes_on ? "RegisteringDns" : "Succeeded";
-    json_auto_t *tags = v->tags ? json_loads(v->tags, 0, NULL) : NULL;
-    const struct over made[] = {{.name = "createdBy", .kind = OVER_TEXT, .text = v->created_by},
-                                {.name = "createdAt", .kind = OVER_TEXT, .text = created},
-                                {.name = "lastModifiedAt", .kind = OVER_TEXT, .text = changed}};
-    const struct over properties[] = {
-        {.name = "vaultUri", .kind = OVER_TEXT, .text = vault_uri(r, v->name)},
-        {.name = "provisioningState", .kind = OVER_TEXT, .text = state}};
-    const struct over over[] = {
-        {.name = "id", .kind = OVER_TEXT, .text = vault_id(r, v)},
-        {.name = "name", .kind = OVER_TEXT, .text = v->name},
-        {.name = "type", .kind = OVER_TEXT, .text = "Microsoft.KeyVault/vaults"},
-        {.name = "location", .kind = OVER_TEXT, .text = v->location},
-        {.name = "tags", .kind = OVER_TREE, .tree = tags},
-        {.name = "systemData", .kind = OVER_OBJECT, .member = made, .n = 3},
-        {.name = "properties", .kind = OVER_OBJECT, .member = properties, .n = 2}};
-    schema_render_over(out, &schema_vault, V_ALL, v->doc, over, sizeof over / sizeof over[0]);
+    const struct over made[] = {SHOW_TEXT("createdBy", v->created_by),
+                                SHOW_TEXT("createdAt", created),
+                                SHOW_TEXT("lastModifiedAt", changed)};
+    const struct over properties[] = {SHOW_TEXT("vaultUri", vault_uri(r, v->name)),
+                                      SHOW_TEXT("provisioningState", state)};
+    const struct over over[] = {SHOW_TEXT("id", vault_id(r, v)),
+                                SHOW_TEXT("name", v->name),
+                                SHOW_TEXT("type", "Microsoft.KeyVault/vaults"),
+                                SHOW_TEXT("location", v->location),
+                                SHOW_DOC("tags", v->tags),
+                                SHOW_OBJECT("systemData", made),
+                                SHOW_OBJECT("properties", properties)};
+    schema_render(
+        out, &(struct rendering){
+                 .schema = &schema_vault, .version = V_ALL, .stored = v->doc, SHOW_LIST(over)});
 }
 
 struct replied *vault_show(struct request *r, const struct vault *v)

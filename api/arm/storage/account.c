@@ -137,7 +137,7 @@ void account_render(struct request *r, const struct storage_account *s, struct s
                                   s->scope.location, "properties", rendered_properties(r, s));
     json_t *tags = s->tags ? json_loads(s->tags, 0, NULL) : NULL;
     json_object_set_new(over, "tags", tags ? tags : json_object());
-    schema_render(out, &schema_storage_account, V_2018_05_01, NULL, over);
+    schema_render_tree(out, &schema_storage_account, V_2018_05_01, over);
 }
 
 struct replied *account_show(struct request *r, int status, const struct storage_account *s)

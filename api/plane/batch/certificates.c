@@ -40,22 +40,20 @@ static void render(struct request *r, const struct batch_certificate *c, schema_
     const char *state = enum_to_name(batch_certificate_state_names, (int)c->state);
     const char *was = c->was ? enum_to_name(batch_certificate_state_names, (int)c->was) : NULL;
     const struct over over[] = {
-        {.name = "thumbprint", .kind = OVER_TEXT, .text = c->thumbprint},
-        {.name = "thumbprintAlgorithm", .kind = OVER_TEXT, .text = c->algorithm},
-        {.name = "url",
-         .kind = OVER_TEXT,
-         .text = batch_url(r, path_of(r, c->algorithm, c->thumbprint))},
-        {.name = "state", .kind = OVER_TEXT, .text = state},
-        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = time_text(r, c->state_us)},
-        {.name = "previousState", .kind = OVER_TEXT, .text = was},
-        {.name = "previousStateTransitionTime",
-         .kind = OVER_TEXT,
-         .text = was ? time_text(r, c->was_us) : NULL},
-        {.name = "publicData", .kind = OVER_TEXT, .text = c->public},
-        {.name = "deleteCertificateError", .kind = OVER_JSON, .text = c->error},
+        SHOW_TEXT("thumbprint", c->thumbprint),
+        SHOW_TEXT("thumbprintAlgorithm", c->algorithm),
+        SHOW_TEXT("url", batch_url(r, path_of(r, c->algorithm, c->thumbprint))),
+        SHOW_TEXT("state", state),
+        SHOW_TEXT("stateTransitionTime", time_text(r, c->state_us)),
+        SHOW_TEXT("previousState", was),
+        SHOW_TEXT("previousStateTransitionTime", was ? time_text(r, c->was_us) : NULL),
+        SHOW_TEXT("publicData", c->public),
+        SHOW_JSON("deleteCertificateError", c->error),
     };
-    schema_render_set(out, &schema_batch_certificate, (enum api_version)r->version, NULL, over,
-                      sizeof over / sizeof over[0], set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_certificate,
+                                           .version = r->version,
+                                           SHOW_LIST(over),
+                                           .set = set});
 }
 
 /* "thumbprintAlgorithm=sha1,thumbprint=0a..)", in any order. */

@@ -11,15 +11,6 @@
 #include "scheduler/front/batch/tasks.h"
 #include "storage/batch_chores.h"
 
-#define TEXT(label, value)                                                                         \
-    {                                                                                              \
-        .name = (label), .kind = OVER_TEXT, .text = (value)                                        \
-    }
-#define OBJECT(label, members, count)                                                              \
-    {                                                                                              \
-        .name = (label), .kind = OVER_OBJECT, .member = (members), .n = (count)                    \
-    }
-
 /* One node; what did not run there is NULL. */
 struct done {
     const struct batch_chore *preparation, *release;
@@ -111,19 +102,18 @@ static size_t add_info(struct request *r, const struct batch_chore *c, const cha
     const char *dir = arena_concat(&r->arena, batch_job_dir(&r->arena, c->job_name, c->job_number),
                                    "/", id ? id : "");
     const struct over all[INFO] = {
-        TEXT("startTime", batch_time_text(r, c->start_us)),
-        TEXT("endTime", batch_time_text(r, c->end_us)),
-        TEXT("state", state_of(c)),
-        TEXT("taskRootDirectory", dir),
-        TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, node_url, "/files/", dir)),
-        {.name = "containerInfo",
-         .kind = OVER_JSON,
-         .text = batch_container_text(r, &c->container, c->state != BATCH_CHORE_RUNNING)},
-        {.name = "failureInfo", .kind = OVER_JSON, .text = c->failure},
-        {.name = "retryCount", .kind = OVER_INT, .number = c->retries},
-        TEXT("lastRetryTime", batch_time_text(r, c->retry_us)),
-        TEXT("result", result_of(c)),
-        {.name = "exitCode", .kind = OVER_INT, .number = c->exit_code},
+        SHOW_TEXT("startTime", batch_time_text(r, c->start_us)),
+        SHOW_TEXT("endTime", batch_time_text(r, c->end_us)),
+        SHOW_TEXT("state", state_of(c)),
+        SHOW_TEXT("taskRootDirectory", dir),
+        SHOW_TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, node_url, "/files/", dir)),
+        SHOW_JSON("containerInfo",
+                  batch_container_text(r, &c->container, c->state != BATCH_CHORE_RUNNING)),
+        SHOW_JSON("failureInfo", c->failure),
+        SHOW_INT("retryCount", c->retries),
+        SHOW_TEXT("lastRetryTime", batch_time_text(r, c->retry_us)),
+        SHOW_TEXT("result", result_of(c)),
+        SHOW_INT("exitCode", c->exit_code),
     };
     for (size_t i = 0; i < INFO; i++)
         out[i] = all[i];
@@ -154,19 +144,22 @@ static void show(struct showing *s, const struct done *d)
     const char *url =
         batch_url(r, arena_concat(&r->arena, "/pools/", batch_segment(r, any->pool_name), "/nodes/",
                                   batch_segment(r, any->node_name)));
-    add(over, &n, (struct over)TEXT("poolId", any->pool_name));
-    add(over, &n, (struct over)TEXT("nodeId", any->node_name));
-    add(over, &n, (struct over)TEXT("nodeUrl", url));
+    add(over, &n, SHOW_TEXT("poolId", any->pool_name));
+    add(over, &n, SHOW_TEXT("nodeId", any->node_name));
+    add(over, &n, SHOW_TEXT("nodeUrl", url));
     if (d->preparation && s->spec.preparation) {
         size_t k = add_info(r, d->preparation, s->spec.preparation->id, url, before);
-        add(over, &n, (struct over)OBJECT("jobPreparationTaskExecutionInfo", before, k));
+        add(over, &n, SHOW_OBJECT_OF("jobPreparationTaskExecutionInfo", before, k));
     }
     if (d->release && s->spec.release) {
         size_t k = add_info(r, d->release, s->spec.release->id, url, after);
-        add(over, &n, (struct over)OBJECT("jobReleaseTaskExecutionInfo", after, k));
+        add(over, &n, SHOW_OBJECT_OF("jobReleaseTaskExecutionInfo", after, k));
     }
-    schema_render_set(out, &schema_batch_chores, (enum api_version)r->version, NULL, over, n,
-                      s->l.set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_chores,
+                                           .version = r->version,
+                                           .over = over,
+                                           .n = n,
+                                           .set = s->l.set});
 }
 
 /* Rows of one node stand together. */

@@ -65,52 +65,35 @@ const char *batch_job_path(struct request *r, const char *name)
     return arena_concat(&r->arena, "/jobs/", batch_segment(r, name));
 }
 
-const char *batch_stored_text(struct request *r, const json_t *doc)
-{
-    if (!doc)
-        return NULL;
-    char *text = jsontext(doc);
-    const char *copy = arena_strdup(&r->arena, text);
-    free(text);
-    return copy;
-}
-
 /* --- showing ---------------------------------------------------------------------------------- */
 
 static void render(struct request *r, const struct batch_job *j, schema_set set, struct strbuf *out)
 {
     const struct over run[] = {
-        {.name = "startTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->start_us)},
-        {.name = "endTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->end_us)},
-        {.name = "poolId", .kind = OVER_TEXT, .text = *j->pool_name ? j->pool_name : NULL},
-        {.name = "schedulingError", .kind = OVER_JSON, .text = j->failure},
-        {.name = "terminateReason", .kind = OVER_TEXT, .text = j->reason},
+        SHOW_TEXT("startTime", batch_time_text(r, j->start_us)),
+        SHOW_TEXT("endTime", batch_time_text(r, j->end_us)),
+        SHOW_TEXT("poolId", *j->pool_name ? j->pool_name : NULL),
+        SHOW_JSON("schedulingError", j->failure),
+        SHOW_TEXT("terminateReason", j->reason),
     };
     const struct over over[] = {
-        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, batch_job_path(r, j->name))},
-        {.name = "eTag", .kind = OVER_TEXT, .text = batch_etag_text(r, j->updated_us)},
-        {.name = "lastModified", .kind = OVER_TEXT, .text = batch_time_text(r, j->updated_us)},
-        {.name = "creationTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->created_us)},
-        {.name = "state",
-         .kind = OVER_TEXT,
-         .text = enum_to_name(batch_job_state_names, (int)j->state)},
-        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = batch_time_text(r, j->state_us)},
-        {.name = "previousState",
-         .kind = OVER_TEXT,
-         .text = j->was ? enum_to_name(batch_job_state_names, (int)j->was) : NULL},
-        {.name = "previousStateTransitionTime",
-         .kind = OVER_TEXT,
-         .text = j->was ? batch_time_text(r, j->was_us) : NULL},
-        {.name = "executionInfo",
-         .kind = OVER_OBJECT,
-         .member = run,
-         .n = sizeof run / sizeof run[0]},
-        {.name = "stats",
-         .kind = OVER_JSON,
-         .text = batch_job_stats(r, j, batch_job_path(r, j->name))},
+        SHOW_TEXT("url", batch_url(r, batch_job_path(r, j->name))),
+        SHOW_TEXT("eTag", batch_etag_text(r, j->updated_us)),
+        SHOW_TEXT("lastModified", batch_time_text(r, j->updated_us)),
+        SHOW_TEXT("creationTime", batch_time_text(r, j->created_us)),
+        SHOW_TEXT("state", enum_to_name(batch_job_state_names, (int)j->state)),
+        SHOW_TEXT("stateTransitionTime", batch_time_text(r, j->state_us)),
+        SHOW_TEXT("previousState",
+                  j->was ? enum_to_name(batch_job_state_names, (int)j->was) : NULL),
+        SHOW_TEXT("previousStateTransitionTime", j->was ? batch_time_text(r, j->was_us) : NULL),
+        SHOW_OBJECT("executionInfo", run),
+        SHOW_JSON("stats", batch_job_stats(r, j, batch_job_path(r, j->name))),
     };
-    schema_render_set(out, &schema_batch_job, (enum api_version)r->version, j->doc, over,
-                      sizeof over / sizeof over[0], set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_job,
+                                           .version = r->version,
+                                           .stored = j->doc,
+                                           SHOW_LIST(over),
+                                           .set = set});
 }
 
 struct replied *batch_jobs_get(struct request *r)
@@ -289,7 +272,7 @@ struct replied *batch_jobs_add(struct request *r)
         return reply_err(r, &e);
     struct batch_job j = {.account_id = batch_account_of(r)->id,
                           .name = json_string_value(json_object_get(given.doc, "id")),
-                          .doc = batch_stored_text(r, given.doc),
+                          .doc = request_json(r, given.doc),
                           .created_by = r->who ? r->who->object_id : NULL,
                           .state = BATCH_JOB_ACTIVE,
                           .state_us = r->now_us,
@@ -371,7 +354,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
         json_object_del(given.doc, "poolInfo");
     json_object_update(stored, given.doc);
     now = j;
-    now.doc = batch_stored_text(r, stored);
+    now.doc = request_json(r, stored);
     now.updated_us = batch_modified(r, j.updated_us);
     struct change k = {&now, sealed};
     if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||

@@ -21,7 +21,5 @@ int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
 int batch_job_may_bring(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
 /* "/jobs/ID", encoded; arena. */
 const char *batch_job_path(struct request *r, const char *name);
-/* A document as it is stored; arena. NULL for NULL. */
-const char *batch_stored_text(struct request *r, const json_t *doc);
 
 #endif

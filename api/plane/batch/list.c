@@ -102,7 +102,7 @@ static int check_expand(struct request *r, struct err *e)
 int batch_select(struct request *r, const struct schema *schema, schema_set *set, struct err *e)
 {
     const char *text = request_query(r, "$select");
-    *set = SCHEMA_WHOLE;
+    *set = 0;
     if (check_expand(r, e) < 0)
         return -1;
     if (!schema)

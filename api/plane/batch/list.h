@@ -42,7 +42,7 @@ struct batch_list {
     const struct batch_list_kind *kind;
     struct page *page;
     const struct filter *filter; /* arena; NULL: all rows */
-    schema_set set;              /* $select, for schema_render_set() */
+    schema_set set;              /* $select */
     int64_t owner;               /* of its rows: the row of an account, a job, a task */
     const void *of;              /* the handler's own; or NULL */
 };

@@ -162,7 +162,7 @@ static int fill(struct request *r, const struct into *in, const struct accepted 
     out->t = (struct batch_task){
         .job_id = in->j.id,
         .name = arena_strdup(&r->arena, json_string_value(json_object_get(doc, "id"))),
-        .doc = batch_stored_text(r, doc),
+        .doc = request_json(r, doc),
         .state = BATCH_TASK_ACTIVE,
         .state_us = r->now_us,
         .created_us = r->now_us,

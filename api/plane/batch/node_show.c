@@ -72,7 +72,7 @@ static const char *shown(struct request *r, const struct batch_pool *p, const ch
     struct strbuf b = STRBUF_INIT;
     if (!text)
         return NULL;
-    schema_render(&b, s, (enum api_version)r->version, text, NULL);
+    schema_render(&b, &(struct rendering){.schema = s, .version = r->version, .stored = text});
     text = arena_strdup(&r->arena, b.s);
     strbuf_free(&b);
     return text;
@@ -191,11 +191,6 @@ static json_t *agent_of(struct request *r, const struct node *nd)
                      batch_time_text(r, nd->created_us));
 }
 
-/* What is made of trees is freed by the caller. */
-struct trees {
-    json_t *start_info, *errors, *endpoints, *agent, *none, *recent;
-};
-
 void node_render(struct request *r, const struct node_pool *p, const struct shown_node *n,
                  schema_set set, struct strbuf *out)
 {
@@ -203,50 +198,33 @@ void node_render(struct request *r, const struct node_pool *p, const struct show
     const struct node_rt *rt = node_rt_find(batch_of(r)->arm.fleet, nd->id);
     const char *address = node_rt_address(rt);
     bool booted = nd->incarnation != NULL;
-    struct trees t = {start_info(r, &n->setup), errors_of(r, nd), endpoints(p, address),
-                      agent_of(r, nd),          json_array(),     node_recent_tasks(r, n)};
-    const struct over machine[] = {{.name = "imageReference", .kind = OVER_JSON, .text = p->image}};
+    const struct over machine[] = {SHOW_JSON("imageReference", p->image)};
     const struct over over[] = {
-        {.name = "id", .kind = OVER_TEXT, .text = nd->name},
-        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p->row, nd, ""))},
-        {.name = "state",
-         .kind = OVER_TEXT,
-         .text = enum_to_name(batch_node_state_names, (int)n->state)},
-        {.name = "schedulingState",
-         .kind = OVER_TEXT,
-         .text = nd->off != 0 ? "disabled" : "enabled"},
-        {.name = "stateTransitionTime",
-         .kind = OVER_TEXT,
-         .text = batch_time_text(r, nd->state_us)},
-        {.name = "lastBootTime",
-         .kind = OVER_TEXT,
-         .text = booted ? batch_time_text(r, nd->booted_us) : NULL},
-        {.name = "allocationTime", .kind = OVER_TEXT, .text = batch_time_text(r, nd->created_us)},
-        {.name = "ipAddress", .kind = OVER_TEXT, .text = address},
-        {.name = "affinityId",
-         .kind = OVER_TEXT,
-         .text = arena_concat(&r->arena, BATCH_AFFINITY, nd->name)},
-        {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->row->vm_size)},
-        {.name = "totalTasksRun", .kind = OVER_INT, .number = n->total.ended},
-        {.name = "runningTasksCount", .kind = OVER_INT, .number = n->running},
-        {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = n->running_slots},
-        {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = n->total.succeeded},
-        {.name = "recentTasks", .kind = OVER_TREE, .tree = t.recent},
-        {.name = "startTask", .kind = OVER_JSON, .text = p->start_task},
-        {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
-        {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
-        {.name = "errors", .kind = OVER_TREE, .tree = t.errors},
-        {.name = "isDedicated", .kind = OVER_BOOL, .number = nd->vm_priority == VM_DEDICATED},
-        {.name = "endpointConfiguration", .kind = OVER_TREE, .tree = t.endpoints},
-        {.name = "nodeAgentInfo", .kind = OVER_TREE, .tree = booted ? t.agent : NULL},
-        {.name = "virtualMachineInfo", .kind = OVER_OBJECT, .member = machine, .n = 1},
+        SHOW_TEXT("id", nd->name),
+        SHOW_TEXT("url", batch_url(r, node_path_of(r, p->row, nd, ""))),
+        SHOW_TEXT("state", enum_to_name(batch_node_state_names, (int)n->state)),
+        SHOW_TEXT("schedulingState", nd->off != 0 ? "disabled" : "enabled"),
+        SHOW_TEXT("stateTransitionTime", batch_time_text(r, nd->state_us)),
+        SHOW_TEXT("lastBootTime", booted ? batch_time_text(r, nd->booted_us) : NULL),
+        SHOW_TEXT("allocationTime", batch_time_text(r, nd->created_us)),
+        SHOW_TEXT("ipAddress", address),
+        SHOW_TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, nd->name)),
+        SHOW_TEXT("vmSize", arena_lower(&r->arena, p->row->vm_size)),
+        SHOW_INT("totalTasksRun", n->total.ended),
+        SHOW_INT("runningTasksCount", n->running),
+        SHOW_INT("runningTaskSlotsCount", n->running_slots),
+        SHOW_INT("totalTasksSucceeded", n->total.succeeded),
+        SHOW_DOC("recentTasks", request_json_new(r, node_recent_tasks(r, n))),
+        SHOW_JSON("startTask", p->start_task),
+        SHOW_DOC("startTaskInfo", request_json_new(r, start_info(r, &n->setup))),
+        SHOW_DOC("certificateReferences", booted ? "[]" : NULL),
+        SHOW_DOC("errors", request_json_new(r, errors_of(r, nd))),
+        SHOW_BOOL("isDedicated", nd->vm_priority == VM_DEDICATED),
+        SHOW_DOC("endpointConfiguration", request_json_new(r, endpoints(p, address))),
+        SHOW_DOC("nodeAgentInfo", booted ? request_json_new(r, agent_of(r, nd)) : NULL),
+        SHOW_OBJECT("virtualMachineInfo", machine),
     };
-    schema_render_set(out, &schema_batch_node, (enum api_version)r->version, NULL, over,
-                      sizeof over / sizeof over[0], set);
-    json_decref(t.start_info);
-    json_decref(t.errors);
-    json_decref(t.endpoints);
-    json_decref(t.agent);
-    json_decref(t.none);
-    json_decref(t.recent);
+    schema_render(
+        out, &(struct rendering){
+                 .schema = &schema_batch_node, .version = r->version, SHOW_LIST(over), .set = set});
 }

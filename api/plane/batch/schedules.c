@@ -48,34 +48,31 @@ static void render(struct request *r, const struct batch_schedule *s, schema_set
 {
     const char *job = s->number ? arena_printf(&r->arena, "%s:job-%d", s->name, s->number) : NULL;
     const struct over recent[] = {
-        {.name = "id", .kind = OVER_TEXT, .text = job},
-        {.name = "url",
-         .kind = OVER_TEXT,
-         .text = job ? batch_url(r, batch_job_path(r, job)) : NULL},
+        SHOW_TEXT("id", job),
+        SHOW_TEXT("url", job ? batch_url(r, batch_job_path(r, job)) : NULL),
     };
     const struct over run[] = {
-        {.name = "nextRunTime", .kind = OVER_TEXT, .text = batch_time_text(r, s->next_us)},
-        {.name = "recentJob", .kind = OVER_OBJECT, .member = recent, .n = 2},
-        {.name = "endTime", .kind = OVER_TEXT, .text = batch_time_text(r, s->end_us)},
+        SHOW_TEXT("nextRunTime", batch_time_text(r, s->next_us)),
+        SHOW_OBJECT("recentJob", recent),
+        SHOW_TEXT("endTime", batch_time_text(r, s->end_us)),
     };
     const struct over over[] = {
-        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, path_of(r, s->name))},
-        {.name = "eTag", .kind = OVER_TEXT, .text = batch_etag_text(r, s->updated_us)},
-        {.name = "lastModified", .kind = OVER_TEXT, .text = batch_time_text(r, s->updated_us)},
-        {.name = "creationTime", .kind = OVER_TEXT, .text = batch_time_text(r, s->created_us)},
-        {.name = "state", .kind = OVER_TEXT, .text = state_text((int)s->state)},
-        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = batch_time_text(r, s->state_us)},
-        {.name = "previousState", .kind = OVER_TEXT, .text = state_text((int)s->was)},
-        {.name = "previousStateTransitionTime",
-         .kind = OVER_TEXT,
-         .text = batch_time_text(r, s->was_us)},
-        {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = 3},
-        {.name = "stats",
-         .kind = OVER_JSON,
-         .text = batch_schedule_stats(r, s, path_of(r, s->name))},
+        SHOW_TEXT("url", batch_url(r, path_of(r, s->name))),
+        SHOW_TEXT("eTag", batch_etag_text(r, s->updated_us)),
+        SHOW_TEXT("lastModified", batch_time_text(r, s->updated_us)),
+        SHOW_TEXT("creationTime", batch_time_text(r, s->created_us)),
+        SHOW_TEXT("state", state_text((int)s->state)),
+        SHOW_TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),
+        SHOW_TEXT("previousState", state_text((int)s->was)),
+        SHOW_TEXT("previousStateTransitionTime", batch_time_text(r, s->was_us)),
+        SHOW_OBJECT("executionInfo", run),
+        SHOW_JSON("stats", batch_schedule_stats(r, s, path_of(r, s->name))),
     };
-    schema_render_set(out, &schema_batch_schedule, (enum api_version)r->version, s->doc, over,
-                      sizeof over / sizeof over[0], set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_schedule,
+                                           .version = r->version,
+                                           .stored = s->doc,
+                                           SHOW_LIST(over),
+                                           .set = set});
 }
 
 struct replied *schedules_get(struct request *r)
@@ -233,7 +230,7 @@ struct replied *schedules_add(struct request *r)
         return reply_err(r, &e);
     w.secrets = given.secrets_text;
     s.name = json_string_value(json_object_get(given.doc, "id"));
-    s.doc = batch_stored_text(r, given.doc);
+    s.doc = request_json(r, given.doc);
     read_doc(r, &s);
     if (check_new(r, s.name, &e) < 0 || st_whole(storage_of(r), insert, &w, &e) < 0)
         return reply_err(r, &e);
@@ -274,7 +271,7 @@ static struct replied *change(struct request *r, const struct schema *schema, bo
         json_object_del(doc, "metadata");
     json_object_update(doc, given.doc);
     w.secrets = secrets_after(r, &given, &s, &rc, &e);
-    s.doc = batch_stored_text(r, doc);
+    s.doc = request_json(r, doc);
     s.updated_us = batch_modified(r, s.updated_us);
     read_doc(r, &s);
     if (rc < 0 || st_whole(storage_of(r), update, &w, &e) < 0)

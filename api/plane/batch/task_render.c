@@ -12,14 +12,6 @@
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/tasks.h"
 
-#define TEXT(label, value)                                                                         \
-    {                                                                                              \
-        .name = (label), .kind = OVER_TEXT, .text = (value)                                        \
-    }
-#define NUMBER(label, value)                                                                       \
-    {                                                                                              \
-        .name = (label), .kind = OVER_INT, .number = (value)                                       \
-    }
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 const char *batch_task_path(struct request *r, const char *job, const char *task)
@@ -58,12 +50,12 @@ static size_t add_node(struct request *r, const struct batch_task *t, const char
                                     batch_segment(r, node));
     const char *url = batch_url(r, path);
     const struct over all[6] = {
-        TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, node)),
-        TEXT("nodeUrl", url),
-        TEXT("poolId", t->pool_name),
-        TEXT("nodeId", node),
-        TEXT("taskRootDirectory", dir),
-        TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, url, "/files/", dir)),
+        SHOW_TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, node)),
+        SHOW_TEXT("nodeUrl", url),
+        SHOW_TEXT("poolId", t->pool_name),
+        SHOW_TEXT("nodeId", node),
+        SHOW_TEXT("taskRootDirectory", dir),
+        SHOW_TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, url, "/files/", dir)),
     };
     for (size_t i = 0; i < COUNT(all); i++)
         out[i] = all[i];
@@ -77,18 +69,17 @@ static size_t add_execution(struct request *r, const struct batch_task *t,
                             struct over out[EXECUTION])
 {
     const struct over all[EXECUTION] = {
-        TEXT("startTime", batch_time_text(r, t->start_us)),
-        TEXT("endTime", batch_time_text(r, t->end_us)),
-        {.name = "containerInfo",
-         .kind = OVER_JSON,
-         .text = batch_container_text(r, &t->container, t->state != BATCH_TASK_RUNNING)},
-        {.name = "failureInfo", .kind = OVER_JSON, .text = t->failure},
-        NUMBER("retryCount", t->retries),
-        TEXT("lastRetryTime", batch_time_text(r, t->retry_us)),
-        NUMBER("requeueCount", t->requeues),
-        TEXT("lastRequeueTime", batch_time_text(r, t->requeue_us)),
-        TEXT("result", t->result ? enum_to_name(batch_result_names, (int)t->result) : NULL),
-        NUMBER("exitCode", t->exit_code),
+        SHOW_TEXT("startTime", batch_time_text(r, t->start_us)),
+        SHOW_TEXT("endTime", batch_time_text(r, t->end_us)),
+        SHOW_JSON("containerInfo",
+                  batch_container_text(r, &t->container, t->state != BATCH_TASK_RUNNING)),
+        SHOW_JSON("failureInfo", t->failure),
+        SHOW_INT("retryCount", t->retries),
+        SHOW_TEXT("lastRetryTime", batch_time_text(r, t->retry_us)),
+        SHOW_INT("requeueCount", t->requeues),
+        SHOW_TEXT("lastRequeueTime", batch_time_text(r, t->requeue_us)),
+        SHOW_TEXT("result", t->result ? enum_to_name(batch_result_names, (int)t->result) : NULL),
+        SHOW_INT("exitCode", t->exit_code),
     };
     for (size_t i = 0; i < COUNT(all); i++)
         out[i] = all[i];
@@ -103,22 +94,25 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
            n_run = add_execution(r, t, run);
     bool ended_early = n_node == 0 && t->state == BATCH_TASK_COMPLETED;
     const struct over over[] = {
-        TEXT("url", batch_url(r, batch_task_path(r, t->job_name, t->name))),
-        TEXT("eTag", batch_etag_text(r, t->updated_us)),
-        TEXT("creationTime", batch_time_text(r, t->created_us)),
-        TEXT("lastModified", batch_time_text(r, t->updated_us)),
-        TEXT("state", enum_to_name(batch_task_state_names, (int)t->state)),
-        TEXT("stateTransitionTime", batch_time_text(r, t->state_us)),
-        TEXT("previousState", t->was ? enum_to_name(batch_task_state_names, (int)t->was) : NULL),
-        TEXT("previousStateTransitionTime", t->was ? batch_time_text(r, t->was_us) : NULL),
-        {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = n_run},
-        {.name = "stats",
-         .kind = OVER_JSON,
-         .text = batch_task_stats(r, t, batch_task_path(r, t->job_name, t->name))},
-        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
+        SHOW_TEXT("url", batch_url(r, batch_task_path(r, t->job_name, t->name))),
+        SHOW_TEXT("eTag", batch_etag_text(r, t->updated_us)),
+        SHOW_TEXT("creationTime", batch_time_text(r, t->created_us)),
+        SHOW_TEXT("lastModified", batch_time_text(r, t->updated_us)),
+        SHOW_TEXT("state", enum_to_name(batch_task_state_names, (int)t->state)),
+        SHOW_TEXT("stateTransitionTime", batch_time_text(r, t->state_us)),
+        SHOW_TEXT("previousState",
+                  t->was ? enum_to_name(batch_task_state_names, (int)t->was) : NULL),
+        SHOW_TEXT("previousStateTransitionTime", t->was ? batch_time_text(r, t->was_us) : NULL),
+        SHOW_OBJECT_OF("executionInfo", run, n_run),
+        SHOW_JSON("stats", batch_task_stats(r, t, batch_task_path(r, t->job_name, t->name))),
+        SHOW_OBJECT_OF("nodeInfo", node, n_node),
     };
-    schema_render_set(out, &schema_batch_task, (enum api_version)r->version, t->doc, over,
-                      COUNT(over) - (n_node == 0 && !ended_early), set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_task,
+                                           .version = r->version,
+                                           .stored = t->doc,
+                                           .over = over,
+                                           .n = COUNT(over) - (n_node == 0 && !ended_early),
+                                           .set = set});
 }
 
 /* The exit code stands last, as it may be missing. */
@@ -131,21 +125,24 @@ void batch_subtask_render(struct request *r, const struct batch_task *t,
     /* Its container stays until the task ends. */
     bool gone = s->state != BATCH_TASK_RUNNING && t->state != BATCH_TASK_RUNNING;
     const struct over over[] = {
-        NUMBER("id", s->number),
-        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
-        TEXT("startTime", batch_time_text(r, s->start_us)),
-        TEXT("endTime", batch_time_text(r, s->end_us)),
-        {.name = "containerInfo",
-         .kind = OVER_JSON,
-         .text = batch_container_text(r, &s->container, gone)},
-        {.name = "failureInfo", .kind = OVER_JSON, .text = s->failure},
-        TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
-        TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),
-        TEXT("previousState", s->was ? enum_to_name(batch_task_state_names, (int)s->was) : NULL),
-        TEXT("previousStateTransitionTime", s->was ? batch_time_text(r, s->was_us) : NULL),
-        TEXT("result", s->result ? enum_to_name(batch_result_names, (int)s->result) : NULL),
-        NUMBER("exitCode", s->exit_code),
+        SHOW_INT("id", s->number),
+        SHOW_OBJECT_OF("nodeInfo", node, n_node),
+        SHOW_TEXT("startTime", batch_time_text(r, s->start_us)),
+        SHOW_TEXT("endTime", batch_time_text(r, s->end_us)),
+        SHOW_JSON("containerInfo", batch_container_text(r, &s->container, gone)),
+        SHOW_JSON("failureInfo", s->failure),
+        SHOW_TEXT("state", enum_to_name(batch_task_state_names, (int)s->state)),
+        SHOW_TEXT("stateTransitionTime", batch_time_text(r, s->state_us)),
+        SHOW_TEXT("previousState",
+                  s->was ? enum_to_name(batch_task_state_names, (int)s->was) : NULL),
+        SHOW_TEXT("previousStateTransitionTime", s->was ? batch_time_text(r, s->was_us) : NULL),
+        SHOW_TEXT("result", s->result ? enum_to_name(batch_result_names, (int)s->result) : NULL),
+        SHOW_INT("exitCode", s->exit_code),
     };
-    schema_render_set(out, &schema_batch_subtask, (enum api_version)r->version, "{}", over,
-                      COUNT(over) - !s->has_exit_code, set);
+    schema_render(out, &(struct rendering){.schema = &schema_batch_subtask,
+                                           .version = r->version,
+                                           .stored = "{}",
+                                           .over = over,
+                                           .n = COUNT(over) - !s->has_exit_code,
+                                           .set = set});
 }

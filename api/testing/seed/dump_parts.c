@@ -35,7 +35,8 @@ json_t *dump_doc(struct dumping *d, const struct dumped_doc *what)
 static json_t *document(const struct dumped_doc *x)
 {
     struct strbuf b = STRBUF_INIT;
-    schema_render(&b, x->schema, (enum api_version)x->version, x->doc, NULL);
+    schema_render(
+        &b, &(struct rendering){.schema = x->schema, .version = x->version, .stored = x->doc});
     json_t *shown = dump_json(b.s), *secrets = x->secrets ? dump_json(x->secrets) : NULL;
     json_t *all = secrets ? schema_merge_secrets(shown, secrets) : json_incref(shown);
     strbuf_free(&b);

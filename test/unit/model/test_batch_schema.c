@@ -154,16 +154,18 @@ static const char STORED[] =
 static void expect_shown(unsigned v, const char *select, const char *wanted)
 {
     const struct over over[] = {
-        {.name = "on", .kind = OVER_BOOL, .number = 1},
-        {.name = "url", .kind = OVER_JSON, .text = "\"https://h/\""},
-        {.name = "colour", .kind = OVER_TEXT, .text = NULL},
-        {.name = "inner", .kind = OVER_JSON, .text = NULL},
+        SHOW_BOOL("on", 1),
+        SHOW_JSON("url", "\"https://h/\""),
+        SHOW_TEXT("colour", NULL),
+        SHOW_JSON("inner", NULL),
     };
     struct strbuf out = STRBUF_INIT;
     schema_set set;
     struct err e;
     assert_int_equal(schema_select(&schema, (enum api_version)v, select, &set, &e), 0);
-    schema_render_set(&out, &schema, (enum api_version)v, STORED, over, 4, set);
+    schema_render(
+        &out, &(struct rendering){
+                  .schema = &schema, .version = v, .stored = STORED, SHOW_LIST(over), .set = set});
     assert_string_equal(out.s, wanted);
     strbuf_free(&out);
 }
@@ -191,8 +193,10 @@ static void words_of_lists_are_shown_as_the_version_writes_them(void **state)
 {
     (void)state;
     struct strbuf out = STRBUF_INIT;
-    schema_render(&out, &schema, (enum api_version)BATCH_16_0,
-                  "{\"colours\":[\"RED\",\"blue\",\"green\",5]}", NULL);
+    schema_render(&out,
+                  &(struct rendering){.schema = &schema,
+                                      .version = BATCH_16_0,
+                                      .stored = "{\"colours\":[\"RED\",\"blue\",\"green\",5]}"});
     assert_string_equal(out.s, "{\"colours\":[\"red\",\"Green\"]}");
     strbuf_free(&out);
 }

@@ -432,9 +432,16 @@ static void assert_shown(const char *stored, const char *over, const char *expec
     static SCHEMA(s, rows, "test");
     struct strbuf out = STRBUF_INIT;
     json_t *tree = over ? doc_parse(over) : NULL;
-    schema_render(&out, &s, V_2018_05_01, stored, tree);
+    struct arena a;
+    struct over *list;
+    arena_init(&a);
+    size_t n = doc_over(&a, tree, &list);
+    schema_render(
+        &out, &(struct rendering){
+                  .schema = &s, .version = V_2018_05_01, .stored = stored, .over = list, .n = n});
     assert_string_equal(out.s, expected);
     json_decref(tree);
+    arena_free(&a);
     strbuf_free(&out);
 }
 

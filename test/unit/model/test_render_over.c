@@ -11,42 +11,43 @@ static void assert_over(enum api_version v, const char *stored, const struct ove
 {
     struct strbuf of_list = STRBUF_INIT, of_tree = STRBUF_INIT;
     json_t *over = doc_parse(tree);
-    schema_render_over(&of_list, &schema_job, v, stored, list, n);
-    schema_render(&of_tree, &schema_job, v, stored, over);
+    struct rendering what = {
+        .schema = &schema_job, .version = v, .stored = stored, .over = list, .n = n};
+    struct arena a;
+    struct over *same;
+    arena_init(&a);
+    schema_render(&of_list, &what);
+    what.n = doc_over(&a, over, &same);
+    what.over = same;
+    schema_render(&of_tree, &what);
     assert_string_equal(of_list.s, of_tree.s);
     assert_string_equal(of_list.s, expected);
     json_decref(over);
+    arena_free(&a);
     strbuf_free(&of_list);
     strbuf_free(&of_tree);
 }
-
-#define TEXT(key, value)                                                                           \
-    {                                                                                              \
-        .name = (key), .kind = OVER_TEXT, .text = (value)                                          \
-    }
 
 static void a_list_lies_on_top_as_a_tree_does(void **state)
 {
     (void)state;
     const char *stored = "{\"name\":\"stored\",\"properties\":{\"nodeCount\":2,\"cluster\":{"
                          "\"id\":\"c\"},\"executionState\":\"queued\"}}";
-    json_t *errors = doc_parse("[{'code': 'C', 'message': 'M\\t'}]");
-    const struct over info[] = {TEXT("startTime", NULL),
-                                {.name = "exitCode", .kind = OVER_INT, .number = -7},
-                                {.name = "errors", .kind = OVER_TREE, .tree = errors}};
+    const char *errors = "[{\"code\":\"C\",\"message\":\"M\\t\"}]";
+    const struct over info[] = {SHOW_TEXT("startTime", NULL), SHOW_INT("exitCode", -7),
+                                SHOW_DOC("errors", errors)};
     const struct over properties[] = {
-        TEXT("executionState", "running"),
-        TEXT("nodeCount", "of another kind"),
-        TEXT("provisioningState", "no such state"),
-        TEXT("nothing", "is called so"),
-        TEXT("creationTime", "a \"quoted\" \\ text of \x01\x1f\x7f and more \xc3\xa9"),
-        {.name = "executionInfo", .kind = OVER_OBJECT, .member = info, .n = 3}};
+        SHOW_TEXT("executionState", "running"),
+        SHOW_TEXT("nodeCount", "of another kind"),
+        SHOW_TEXT("provisioningState", "no such state"),
+        SHOW_TEXT("nothing", "is called so"),
+        SHOW_TEXT("creationTime", "a \"quoted\" \\ text of \x01\x1f\x7f and more \xc3\xa9"),
+        SHOW_OBJECT("executionInfo", info)};
     const struct over top[] = {
-        {.name = "properties", .kind = OVER_OBJECT, .member = properties, .n = 6},
-        TEXT("type", ""),
-        TEXT("id", "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/"
-                   "migrated/experiments/migrated/jobs/j"),
-        TEXT("name", NULL)};
+        SHOW_OBJECT("properties", properties), SHOW_TEXT("type", ""),
+        SHOW_TEXT("id", "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/"
+                        "migrated/experiments/migrated/jobs/j"),
+        SHOW_TEXT("name", NULL)};
     const char *tree =
         "{'id': '/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/migrated/"
         "experiments/migrated/jobs/j', 'type': '', 'properties': {'executionState': 'running', "
@@ -69,7 +70,6 @@ static void a_list_lies_on_top_as_a_tree_does(void **state)
              rest);
     assert_over(V_2018_05_01, stored, top, 4, tree, newest);
     assert_over(V_2017_09_01_PREVIEW, stored, top, 4, tree, flat);
-    json_decref(errors);
 }
 
 /* One name is shown by one row: the writer looks no further than the first. */
