@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line an event: `2026-11-20T13:00:00.123Z info job.started job=train node=tvm-1 ms=3`, or the
- * same as one JSON object. State changes are info, each exactly one line. Values are typed, so a
- * secret (which has no LF_ constructor) cannot be formatted.
+ * One line an event: `2026-11-20T13:00:00.123Z info run.started kind=job run=train node=tvm-1`, or
+ * the same as one JSON object. State changes are info, each exactly one line. Values are typed, so
+ * a secret (which has no LF_ constructor) cannot be formatted.
  *
- *     LOG_INFO(log, "job.started", LF_STR("job", job->name), LF_INT("ms", ms));
+ *     LOG_INFO(log, "run.started", LF_STR("run", run->name), LF_INT("nodes", n));
  */
 #ifndef LIB_LOG_H
 #define LIB_LOG_H
@@ -43,12 +43,13 @@ struct log_field {
         .key = (k), .kind = LOG_FIELD_INT, .num = (int64_t)(v)                                     \
     }
 
-/* Writes one line with one write(2). `event` is "noun.verb", a literal. Never fails visibly. */
+/* Writes one line with one write(2). Never fails visibly. */
 void log_write(const struct log *log, enum log_level level, const char *event,
                const struct log_field *fields, size_t n);
 
+/* An event is a literal, with a row in lib/log_events.txt: name, level, fields. */
 #define LOG_AT(log, level, event, ...)                                                             \
-    log_write((log), (level), (event), (const struct log_field[]){__VA_ARGS__},                    \
+    log_write((log), (level), "" event, (const struct log_field[]){__VA_ARGS__},                   \
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 #define LOG_DEBUG(log, event, ...) LOG_AT(log, LOG_LVL_DEBUG, event, __VA_ARGS__)
 #define LOG_INFO(log, event, ...)  LOG_AT(log, LOG_LVL_INFO, event, __VA_ARGS__)

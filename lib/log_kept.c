@@ -46,12 +46,11 @@ void log_kept_destroy(struct log_kept *k)
 void log_kept_add(struct log_kept *k, const struct log_kept_line *line)
 {
     size_t subject = strlen(line->subject) + 1, text = strlen(line->text) + 1;
-    size_t event = strlen(line->event) + 1, size = sizeof(struct item) + subject + text + event;
+    size_t size = sizeof(struct item) + subject + text;
     struct item *it = xrealloc(NULL, size);
     *it = (struct item){.line = *line, .size = size};
     it->line.subject = memcpy(it->bytes, line->subject, subject);
     it->line.text = memcpy(it->bytes + subject, line->text, text);
-    it->line.event = memcpy(it->bytes + subject + text, line->event, event);
     *k->end = it;
     k->end = &it->next;
     k->bytes += it->size;

@@ -14,14 +14,14 @@ struct log_kept;
 
 struct log_kept_line {
     int64_t at_us;
-    const char *event;
+    const char *event;   /* a literal */
     const char *subject; /* whom it is about */
     const char *text;    /* as it was logged, with its newline */
 };
 
 struct log_kept *log_kept_create(size_t most_bytes);
 void log_kept_destroy(struct log_kept *k); /* NULL is well */
-/* Copies it: the event's name may be made of the words of Batch AI or of Azure Batch, and go. */
+/* Copies its subject and text. */
 void log_kept_add(struct log_kept *k, const struct log_kept_line *line);
 /* Calls `each` for every line, the oldest first; `k` may be NULL. */
 void log_kept_read(const struct log_kept *k, void (*each)(void *ctx, const struct log_kept_line *l),

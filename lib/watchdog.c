@@ -144,7 +144,7 @@ static void report(const struct watchdog *w, char state)
     if (told)
         put_stack(&stack);
     LOG_ERROR(w->config.log, "loop.stuck", LF_INT("ticks", w->ticks),
-              LF_STR("in", told && *taken.doing ? taken.doing : NULL), LF_STR("state", kernel),
+              LF_STR("doing", told && *taken.doing ? taken.doing : NULL), LF_STR("state", kernel),
               LF_STR("stack", stack.len > 0 ? stack.s : NULL));
     strbuf_free(&stack);
 }
@@ -153,7 +153,7 @@ static void report(const struct watchdog *w, char state)
 static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
-        LOG_ERROR(w->config.log, "loop.in_kernel", LF_INT("ticks", w->ticks),
+        LOG_ERROR(w->config.log, "loop.blocked_in_kernel", LF_INT("ticks", w->ticks),
                   LF_STR("remedy", "a call of the kernel cannot be interrupted, so the daemon "
                                    "waits for it: look at its mounts and disks"));
         w->in_kernel = true;
@@ -161,14 +161,14 @@ static void end(struct watchdog *w, char state)
     if (w->able < w->config.end_ticks)
         return;
     w->ended = true;
-    LOG_ERROR(w->config.log, "loop.ended", LF_INT("ticks", w->ticks));
+    LOG_ERROR(w->config.log, "loop.aborted", LF_INT("ticks", w->ticks));
     w->config.end(w->config.ctx);
 }
 
 static void goes_on(struct watchdog *w)
 {
     if (w->ticks >= w->config.report_ticks)
-        LOG_WARN(w->config.log, "loop.goes_on", LF_INT("ticks", w->ticks));
+        LOG_WARN(w->config.log, "loop.resumed", LF_INT("ticks", w->ticks));
     w->seen = atomic_load(&w->turns);
     w->ticks = w->able = 0;
     w->ended = w->in_kernel = false;

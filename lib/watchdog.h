@@ -6,7 +6,8 @@
  *
  * After some ticks it logs what the thread is in (lib/work.h) and its stack (`loop.stuck`), after
  * more it has the process ended. For that, ticks in a call of the kernel that cannot be interrupted
- * do not count (`loop.in_kernel`); ticks in which a debugger has stopped the thread never do.
+ * do not count (`loop.blocked_in_kernel`); ticks in which a debugger has stopped the thread never
+ * do.
  */
 #ifndef LIB_WATCHDOG_H
 #define LIB_WATCHDOG_H

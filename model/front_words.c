@@ -95,17 +95,6 @@ const char *front_say(const struct front_words *w, struct arena *a, const char *
     return text;
 }
 
-struct front_event front_event(const struct front_words *w, const char *text)
-{
-    struct front_event ev;
-    struct strbuf said = STRBUF_INIT;
-    put_words(w, &said, text);
-    assert(said.len < sizeof ev.name);
-    snprintf(ev.name, sizeof ev.name, "%s", said.s ? said.s : "");
-    strbuf_free(&said);
-    return ev;
-}
-
 const char *front_var_next(const struct front_words *w, enum front_var var, size_t *i)
 {
     while (w->vars[*i].name) {

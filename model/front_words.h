@@ -52,10 +52,9 @@ struct front_var_name {
 
 struct front_words {
     const char *pool, *pools, *run, *runs;
-    const char *pool_id, *run_id; /* keys of fields in the log */
-    const char *log;              /* a run's log is LOG.log, or LOG-NODE.log */
-    const char *setup_task;       /* that a pool runs on each of its nodes */
-    const char *mounts_dir;       /* where a pool's volumes are mounted, below a node's root */
+    const char *log;        /* a run's log is LOG.log, or LOG-NODE.log */
+    const char *setup_task; /* that a pool runs on each of its nodes */
+    const char *mounts_dir; /* where a pool's volumes are mounted, below a node's root */
     /* Unpacked archives, below a node's root: where they lie, where tasks have links to them, and
      * where those are that its pool uses; NULL: the front has none. */
     const char *archives, *archive_links, *pool_archive_links;
@@ -78,12 +77,6 @@ struct front_words {
 const char *front_text(const struct front_words *w, struct arena *a, const char *text);
 const char *front_say(const struct front_words *w, struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* The name of an event in the log, from a text such as "{run}.failed": no format. */
-struct front_event {
-    char name[64];
-};
-struct front_event front_event(const struct front_words *w, const char *text);
 
 /* The next name that a variable has, *i from 0 on; NULL: no more. */
 const char *front_var_next(const struct front_words *w, enum front_var var, size_t *i);

@@ -48,7 +48,8 @@ static int restart(struct pass *p, const struct node *nd, struct err *e)
     if (st_node_move(p->s->st, &m, e) < 0)
         return -1;
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd->name),
-             LF_STR(p->front->words->pool, p->name), LF_STR("why", "as was asked for"));
+             LF_STR("kind", p->front->words->pool), LF_STR("pool", p->name),
+             LF_STR("why", "a request asks for it"));
     wake_durable(p->s->wakes, WAKE_NODE, nd->id);
     return 0;
 }

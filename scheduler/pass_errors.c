@@ -108,7 +108,7 @@ int pass_write_errors(struct pass *p, struct err *e)
     if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
         return 0;
     if (p->scale.missing > 0)
-        LOG_WARN(p->s->log, front_event(w, "{pool}.short_of_nodes").name, LF_STR(w->pool, p->name),
+        LOG_WARN(p->s->log, "pool.short_of_nodes", LF_STR("kind", w->pool), LF_STR("pool", p->name),
                  LF_INT("missing", p->scale.missing), LF_STR("why", lack));
     return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
 }

@@ -160,9 +160,21 @@ static int add_node(struct pass *p, struct pass_class *c, int ordinal, struct er
         return -1;
     machines_claimed(p->s->fleet, machine_id, id, p->pool.id);
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name),
-             LF_STR(p->front->words->pool, p->name), LF_STR("machine", machine));
+             LF_STR("kind", p->front->words->pool), LF_STR("pool", p->name),
+             LF_STR("machine", machine));
     wake_durable(p->s->wakes, WAKE_NODE, id);
     return 0;
+}
+
+static void log_move(const struct pass *p, const struct node *row, enum node_event ev)
+{
+    const char *kind = p->front->words->pool;
+    if (ev == NODE_EV_LEAVE)
+        LOG_INFO(p->s->log, "node.leaving", LF_STR("node", row->name), LF_STR("kind", kind),
+                 LF_STR("pool", p->name));
+    else
+        LOG_INFO(p->s->log, "node.preparing", LF_STR("node", row->name), LF_STR("kind", kind),
+                 LF_STR("pool", p->name));
 }
 
 static int move_node(struct pass *p, const struct plan_node *n, enum node_event ev, struct err *e)
@@ -172,8 +184,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
         .id = row->id, .from = row->state, .to = node_next(row->state, ev), .now_us = p->now_us};
     if (st_node_move(p->s->st, &m, e) != 0)
         return -1;
-    LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
-             LF_STR("node", row->name), LF_STR(p->front->words->pool, p->name));
+    log_move(p, row, ev);
     wake_durable(p->s->wakes, WAKE_NODE, row->id);
     return fleet_wake_runs(p->s->fleet, p->a, row->id, e);
 }
@@ -254,7 +265,7 @@ static void say_why(struct pass *p, const struct pass_class *c, size_t nodes, co
         return;
     p->why = arena_printf(p->a, "%s%s%zu %s: %s", p->why ? p->why : "", p->why ? "; " : "", nodes,
                           how, why_scaled(p, c));
-    LOG_INFO(p->s->log, front_event(w, "{pool}.scaled").name, LF_STR(w->pool, p->name),
+    LOG_INFO(p->s->log, "pool.scaled", LF_STR("kind", w->pool), LF_STR("pool", p->name),
              LF_STR("why", p->why));
 }
 
@@ -335,9 +346,12 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
         return -1;
     const struct front_words *w = p->front->words;
     p->pool.alloc_state = to;
-    LOG_INFO(
-        p->s->log, front_event(w, to == ALLOC_STEADY ? "{pool}.steady" : "{pool}.resizing").name,
-        LF_STR(w->pool, p->name), LF_INT("nodes", p->n_nodes), LF_INT("target", p->scale.target));
+    if (to == ALLOC_STEADY)
+        LOG_INFO(p->s->log, "pool.steady", LF_STR("kind", w->pool), LF_STR("pool", p->name),
+                 LF_INT("nodes", p->n_nodes), LF_INT("target", p->scale.target));
+    else
+        LOG_INFO(p->s->log, "pool.resizing", LF_STR("kind", w->pool), LF_STR("pool", p->name),
+                 LF_INT("nodes", p->n_nodes), LF_INT("target", p->scale.target));
     return 0;
 }
 
@@ -424,7 +438,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
         return;
     bool known = st_pool_kind(s->st, id, &kind, &e) == 1;
     const struct front_words *w = (known ? front_of(&s->fronts, kind) : s->fronts.all[0])->words;
-    LOG_WARN(s->log, front_event(w, "{pool}.rolled_back").name, LF_INT(w->pool_id, id),
+    LOG_WARN(s->log, "pool.rolled_back", LF_STR("kind", w->pool), LF_INT("pool_id", id),
              LF_STR("why", why->msg));
     oversized_forget(s, id); /* what the front was told is about rows that were rolled back */
     machines_reread(s->fleet);
@@ -480,7 +494,7 @@ void pool_reconcile(void *ctx, int64_t id)
     }
     if (rc < 0) {
         const struct front_words *w = p.front->words;
-        LOG_ERROR(s->log, front_event(w, "{pool}.reconcile_failed").name, LF_INT(w->pool_id, id),
+        LOG_ERROR(s->log, "pool.reconcile_failed", LF_STR("kind", w->pool), LF_INT("pool_id", id),
                   LF_STR("why", e.msg));
         machines_reread(s->fleet);
         wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);

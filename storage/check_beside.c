@@ -42,7 +42,7 @@ static void finish(struct st_beside *b)
     }
     LOG_INFO(st->log, "db.checked", LF_INT("ms", (loop_mono_us(b->loop) - b->began_us) / 1000));
     if (st_set_clean(st, CLOSE_NONE, &e) < 0) /* it will be checked once more */
-        LOG_WARN(st->log, "db.check_unmarked", LF_STR("why", e.msg));
+        LOG_WARN(st->log, "db.check_not_marked", LF_STR("why", e.msg));
 }
 
 static void done(void *ctx, enum loop_work_end how)

@@ -67,10 +67,10 @@ static void catch_up(struct storage *st)
 static void not_moved(struct storage *st, int rc)
 {
     if (st_sql_is_busy(rc))
-        LOG_DEBUG(st->log, "db.checkpoint_put_off", LF_INT("frames", st->wal_frames));
+        LOG_DEBUG(st->log, "db.checkpoint_postponed", LF_INT("frames", st->wal_frames));
     else
         LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
-                 LF_STR("error", st_sql_text(rc)));
+                 LF_STR("why", st_sql_text(rc)));
 }
 
 static void checkpoint_done(void *ctx, enum loop_work_end how)
@@ -83,7 +83,7 @@ static void checkpoint_done(void *ctx, enum loop_work_end how)
         st->checkpoint_frames = st->checkpoint_done;
         st->counters.checkpoints++;
         LOG_DEBUG(st->log, "db.checkpointed", LF_INT("frames", st->checkpoint_done),
-                  LF_INT("of", st->checkpoint_log));
+                  LF_INT("frames_total", st->checkpoint_log));
         if (st->checkpoint_log >= LONG_WAL_FRAMES)
             catch_up(st);
     } else {

@@ -87,7 +87,7 @@ static void read_end(struct storage *st)
         return;
     st->in_read = false;
     if (st_control(st, ST_COMMIT, "end of reading", NULL) < 0)
-        LOG_ERROR(st->log, "db.read_end_failed", LF_STR("error", st_sql_error(st)));
+        LOG_ERROR(st->log, "db.read_end_failed", LF_STR("why", st_sql_error(st)));
 }
 
 int st_turn_begin(struct storage *st, struct err *e)
@@ -116,7 +116,7 @@ static int turn_commit(struct storage *st, struct err *why)
         rc = -1;
     }
     if (st_sql_in_transaction(st) && st_control(st, ST_ROLLBACK, "rollback", NULL) < 0)
-        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("error", st_sql_error(st)));
+        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("why", st_sql_error(st)));
     st->in_turn = false;
     st->turn_doomed = false;
     st->dirty = st->dirty || rc == 0;
@@ -269,7 +269,7 @@ static void sync_done(void *ctx, enum loop_work_end how)
     if (st->sync_errno != 0) {
         /* The kernel may have dropped the pages and would report success next time. The state on
          * disk is whole, so the daemon must start again from there. */
-        LOG_ERROR(st->log, "db.sync_failed", LF_STR("error", strerror(st->sync_errno)));
+        LOG_ERROR(st->log, "db.sync_failed", LF_STR("why", strerror(st->sync_errno)));
         work_give_up();
     }
     st->syncing = false;

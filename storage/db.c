@@ -74,7 +74,7 @@ static int begin_file(struct storage *st, const struct st_peek *file, struct err
         return 0;
     int made = st_image_write(st->path, !st->without_sync, e);
     if (made > 0)
-        LOG_INFO(st->log, "db.made", LF_INT("version", st_schema_version()));
+        LOG_INFO(st->log, "db.created", LF_INT("version", st_schema_version()));
     return made != 0 ? made : make_file(st->path, e);
 }
 
@@ -275,7 +275,7 @@ static void close_work(void *ctx)
     int rc = st_sql_checkpoint(st->db, true, NULL, NULL);
     if (rc != 0) /* nothing is lost: the next open reads the WAL */
         LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
-                 LF_STR("error", st_sql_error(st)));
+                 LF_STR("why", st_sql_error(st)));
 }
 
 static void all_closed(void *ctx)
@@ -309,7 +309,7 @@ static void leave_mark(struct storage *st)
     if (st->beside) /* it stays unchecked */
         st_check_beside_stop(st);
     else if (st_set_clean(st, CLOSE_IN_ORDER, &e) < 0)
-        LOG_WARN(st->log, "db.close_unmarked", LF_STR("why", e.msg));
+        LOG_WARN(st->log, "db.close_not_marked", LF_STR("why", e.msg));
 }
 
 /* Callbacks may write more while the close is under way, so this repeats until none does. */

@@ -21,6 +21,6 @@ void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, str
     if (loop_work(lane, work, done, st))
         return;
     /* No thread can be started, so no write could be acknowledged any more. */
-    LOG_ERROR(st->log, "db.no_thread", LF_STR("error", strerror(errno)));
+    LOG_ERROR(st->log, "db.thread_not_started", LF_STR("why", strerror(errno)));
     work_give_up();
 }

@@ -63,9 +63,9 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
     struct err local;
     translate(ext, &local);
     name_full_disk(st, ext, &local);
-    enum log_level level = local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR;
-    LOG_AT(st->log, level, "db.failed", LF_STR("what", what), LF_INT("sqlite", ext),
-           LF_STR("error", sqlite3_errmsg(st->db)), LF_INT("errno", sqlite3_system_errno(st->db)));
+    LOG_AT(st->log, local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR, "db.failed",
+           LF_STR("what", what), LF_INT("sqlite", ext), LF_STR("why", sqlite3_errmsg(st->db)),
+           LF_INT("errno", sqlite3_system_errno(st->db)));
     /* A full disk or an I/O error may end the whole transaction. Then nothing of the turn is left,
      * and nothing more may be added to it. */
     if (st->in_turn && !st->turn_doomed && sqlite3_get_autocommit(st->db)) {

@@ -66,7 +66,7 @@ int access_assign(const struct access *x, struct request *r, const struct role_a
     if (st_role_assignment_insert(x->storage, &row, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "role.assigned", LF_STR("role", role_by_guid(row.role)->name),
-             LF_STR("scope", *row.scope ? row.scope : "/"), LF_STR("to", i.name),
+             LF_STR("scope", *row.scope ? row.scope : "/"), LF_STR("principal", i.name),
              LF_STR("by", r->who->name));
     return 0;
 }

@@ -21,7 +21,7 @@ static int add(struct request *r, const struct event *ev, json_t *list, struct e
     if (rc < 0)
         return -1;
     if (rc == 0) {
-        LOG_WARN(r->config->log, "event.left-out", LF_INT("sequence", ev->seq),
+        LOG_WARN(r->config->log, "event.skipped", LF_INT("sequence", ev->seq),
                  LF_STR("why", "resources of its kind have no events; the row was not written by "
                                "this daemon"));
         return 0;

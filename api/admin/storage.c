@@ -80,7 +80,7 @@ struct replied *deleted_shares_restore(struct request *r)
         w->id = 0; /* which no share has */
     if (shares_restore(admin_of(r)->shares, w->id, on_restored, w, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "share.restoring", LF_INT("number", w->id),
+    LOG_INFO(r->config->log, "share.restoring", LF_INT("share_id", w->id),
              LF_STR("by", r->who->name));
     return reply_later(r);
 }

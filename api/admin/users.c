@@ -302,7 +302,7 @@ static struct replied *reset(struct secret_work *w)
         return reply_err(w->r, &e);
     if (st_tx(admin_of(w->r)->storage, "user reset", reset_in_tx, w, &e) < 0)
         return reply_err(w->r, &e);
-    LOG_INFO(w->r->config->log, "user.reset", LF_STR("name", i.name),
+    LOG_INFO(w->r->config->log, "user.password_reset", LF_STR("name", i.name),
              LF_STR("by", w->r->who->name));
     return reply_user(w->r, 200, i.object_id, *g->made ? g->made : NULL);
 }

@@ -139,7 +139,8 @@ static struct replied *keep(struct secret_work *w)
     p->row.hash = w->hash;
     if (st_credential_insert(storage_of(r), &p->row, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "secret.added", LF_STR("to", i.name), LF_STR("by", r->who->name));
+    LOG_INFO(r->config->log, "identity.secret_added", LF_STR("name", i.name),
+             LF_STR("by", r->who->name));
     timefmt_wire(p->row.starts_us, from);
     timefmt_wire(p->row.ends_us, to);
     return reply_json(r, 200,

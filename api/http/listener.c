@@ -169,7 +169,7 @@ static void on_try_again(uv_timer_t *t)
 static void pause_accepting(struct doors *d, int why)
 {
     if (!d->starved)
-        LOG_WARN(d->config.log, "api.accepts-none", LF_STR("why", strerror(why)));
+        LOG_WARN(d->config.log, "api.accept_paused", LF_STR("why", strerror(why)));
     d->starved = true;
     watch(d, false);
     uv_timer_start(&d->timer, on_try_again, TRY_AGAIN_MS, 0);
@@ -178,7 +178,7 @@ static void pause_accepting(struct doors *d, int why)
 static void note_accepted(struct doors *d)
 {
     if (d->starved)
-        LOG_INFO(d->config.log, "api.accepts-again");
+        LOG_INFO(d->config.log, "api.accept_resumed");
     d->starved = false;
 }
 

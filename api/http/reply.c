@@ -214,7 +214,7 @@ struct replied *reply_err(struct request *r, const struct err *e)
     if (words.status >= 500 && words.status != 501 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->target), LF_STR("code", words.code),
-                  LF_STR("kind", err_code_name(e->code)), LF_STR("reason", e->msg),
+                  LF_STR("error", err_code_name(e->code)), LF_STR("why", e->msg),
                   LF_STR("req", r->correlation_id));
     r->gateway_error = words.adds & ADDS_GATEWAY_CAUSE;
     add_error_headers(r, words.adds);

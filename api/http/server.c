@@ -119,7 +119,7 @@ static void note_time(struct api *api, const struct route *route, uint64_t begun
     if (us < LOOP_SLOW_US)
         return;
     api->counters.slow++;
-    LOG_INFO(api->config.log, "loop.slow", LF_STR("operation", "request"),
+    LOG_INFO(api->config.log, "loop.slow", LF_STR("work", "request"),
              LF_STR("method", route->method), LF_STR("route", route->path),
              LF_INT("ms", (int64_t)(us / 1000)));
 }

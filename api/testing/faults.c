@@ -80,7 +80,7 @@ static const struct injected *inject(struct testing_faults *all, struct request 
             h->next->prev = &h->next;
         all->held = h;
     }
-    LOG_INFO(r->config->log, "testing.fault", LF_INT("fault", f->number),
+    LOG_INFO(r->config->log, "testing.fault_applied", LF_INT("fault", f->number),
              LF_STR("method", r->method), LF_STR("path", r->target));
     return &h->injected;
 }

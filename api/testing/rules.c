@@ -266,8 +266,8 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
     while (rule && !hits(rule, &w))
         rule = rule->next;
     if (rule) {
-        LOG_INFO(rules->log, "testing.rule", LF_INT("rule", rule->number), LF_STR("name", w.name),
-                 LF_STR("pool", w.place.pool));
+        LOG_INFO(rules->log, "testing.rule_applied", LF_INT("rule", rule->number),
+                 LF_STR("name", w.name), LF_STR("pool", w.place.pool));
         follow(rule, spec, out);
     }
     arena_free(&a);

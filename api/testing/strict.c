@@ -264,7 +264,7 @@ struct replied *strict_set(struct request *r)
         return reply_err(r, &e);
     }
     put(t->strict, p);
-    LOG_INFO(r->config->log, "testing.strict", LF_STR("subscription", p->subscription),
+    LOG_INFO(r->config->log, "testing.strict_changed", LF_STR("subscription", p->subscription),
              LF_INT("on", p->on));
     wakes_pace_changed(sched_wakes(t->arm.sched));
     return reply_json(r, 200, render(p));

@@ -178,12 +178,12 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                                         .started_us = started_us,
                                         .left_behind = left_behind};
         if (site->open_place)
-            LOG_INFO(&log, "nodes.open_place", LF_STR("place", site->open_place),
+            LOG_INFO(&log, "local_nodes.relocated", LF_STR("place", site->open_place),
                      LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
                                    "cannot get to the state directory, which is below a closed "
                                    "one"));
         if (site->site.first_alone && c->nodes > 0)
-            LOG_INFO(&log, "nodes.first_alone",
+            LOG_INFO(&log, "local_nodes.restricted",
                      LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "
                                    "serve its own principal alone: local.shared_user"));
         endpoint_withdraw(s); /* a file that a killed daemon left */

@@ -292,11 +292,11 @@ void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *fol
     if (!ephemeral && sync)
         return;
     files_without_sync(f);
-    LOG_INFO(log, "storage.without-sync",
+    LOG_INFO(log, "storage.sync_disabled",
              LF_STR("why", ephemeral ? "--ephemeral: for tests only"
                                      : "storage.sync is false: for tests only"));
     if (ephemeral && files_in_memory(f, folder))
-        LOG_DEBUG(log, "storage.in-memory", LF_STR("folder", folder));
+        LOG_DEBUG(log, "storage.kept_in_memory", LF_STR("folder", folder));
 }
 
 void ephemeral_end(struct ephemeral *p)

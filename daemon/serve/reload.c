@@ -18,7 +18,7 @@ static void tell_end(void *ctx)
     if (ends_us == 0 || ends_us > loop_wall_us(r->loop))
         return;
     timefmt_wire(ends_us, when);
-    LOG_WARN(r->log, "daemon.certificate-ended", LF_STR("ended", when),
+    LOG_WARN(r->log, "daemon.certificate_expired", LF_STR("ended", when),
              LF_STR("remedy", "renew the file that tls.certificate names, then send SIGHUP"));
 }
 
@@ -40,7 +40,7 @@ static void on_read(void *ctx, enum loop_work_end end)
         LOG_INFO(r->log, "daemon.reloaded");
         tell_end(r);
     } else {
-        LOG_WARN(r->log, "daemon.not-reloaded", LF_STR("why", r->err.msg),
+        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", r->err.msg),
                  LF_STR("remedy", "the old certificate is shown on; mend the file, then reload"));
     }
     certs_site_free(&r->site);
@@ -53,7 +53,7 @@ static void begin(struct reload *r)
     r->again = false;
     r->reading = loop_work(r->lane, read_files, on_read, r);
     if (!r->reading)
-        LOG_WARN(r->log, "daemon.not-reloaded", LF_STR("why", "too much else is under way"));
+        LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", "too much else is under way"));
 }
 
 static void on_signal(uv_signal_t *h, int signo)

@@ -16,7 +16,7 @@ static void on_exit(uv_process_t *process, int64_t status, int signal)
     uv_close((uv_handle_t *)process, NULL);
     bool left_out = status == EXIT_LEFT_OUT && signal == 0;
     if (left_out)
-        LOG_ERROR(s->log, "daemon.seed-left-out", LF_STR("seed", s->file),
+        LOG_ERROR(s->log, "daemon.seed_skipped", LF_STR("seed", s->file),
                   LF_STR("why", "the daemon has ended while it was applied"),
                   LF_STR("remedy", "`batchaid refused` shows and allows it"));
     s->done(s->ctx, left_out || (status == EXIT_DONE && signal == 0));

@@ -527,7 +527,7 @@ static void on_seeded(void *ctx, bool good)
         return;
     if (!good)
         err_set(&e, ERR_CONFIG, NULL, "the seed %s is not applied", d->c->seed_file);
-    LOG_ERROR(d->c->log, "daemon.not-seeded", LF_STR("why", e.msg));
+    LOG_ERROR(d->c->log, "daemon.not_seeded", LF_STR("why", e.msg));
     d->seed_failed = d->readiness.stopping = true;
     endpoint_withdraw(d->c->state);
     stop(d);
@@ -544,7 +544,7 @@ static int announce(struct daemon *d, struct err *e)
     if (endpoint_publish(c->state, &ep, e) < 0)
         return -1;
     if (c->testing_key)
-        LOG_WARN(c->log, "testing.on",
+        LOG_WARN(c->log, "testing.enabled",
                  LF_STR("why", "--testing: who has the key may make requests fail and remove "
                                "everything; for tests only"));
     if (!c->seed_file)

@@ -130,8 +130,8 @@ static void count(struct map *m, const struct last *one, const struct log *log)
     why_text(m, why);
     memcpy(r->why, why, sizeof why);
     memcpy(r->what, what, sizeof what);
-    LOG_ERROR(log, "work.ended_daemon", LF_STR("work", what), LF_INT("times", r->ends),
-              LF_STR("by", why),
+    LOG_ERROR(log, "work.crashed_daemon", LF_STR("work", what), LF_INT("times", r->ends),
+              LF_STR("cause", why),
               LF_STR("remedy", r->ends < UNDER_WAY_ENDS
                                    ? NULL
                                    : "it is refused from now on; `batchaid refused` shows and "
@@ -144,7 +144,7 @@ static void count_last(struct map *m, const struct log *log)
     if (m->signo == 0)
         return;
     why_text(m, why);
-    LOG_ERROR(log, "daemon.ended_badly", LF_STR("by", why), LF_INT("under_way", m->n_last));
+    LOG_ERROR(log, "daemon.crashed", LF_STR("cause", why), LF_INT("under_way", m->n_last));
     for (size_t i = 0; i < m->n_last; i++)
         if (m->last[i].key != 0)
             count(m, &m->last[i], log);
@@ -178,7 +178,7 @@ void under_way_open(const char *path, const struct log *log)
     again = false;
     map = map_file(path, true);
     if (!map) {
-        LOG_INFO(log, "under_way.none", LF_STR("path", path), LF_STR("error", strerror(errno)));
+        LOG_INFO(log, "work.not_recorded", LF_STR("path", path), LF_STR("why", strerror(errno)));
         return;
     }
     if (!is_sound(map)) {

@@ -53,7 +53,7 @@ void watching_begin(struct watching *w, struct loop *loop, const struct serve_co
         w->period_us = w->ping_us;
     w->dog = watchdog_create(&wc);
     if (!w->dog)
-        LOG_WARN(c->log, "watchdog.none", LF_STR("error", strerror(errno)));
+        LOG_WARN(c->log, "watchdog.not_started", LF_STR("why", strerror(errno)));
     w->timer = loop_timer_create(loop, on_timer, w);
     on_timer(w);
 }

@@ -93,7 +93,7 @@ static void note(const struct task *t, int64_t when_us, const char *text)
     timefmt_fixed(when_us, stamp);
     strbuf_printf(&b, "%s %s: %s\n", stamp, t->step, text);
     if (fake_disk_append(t->log_path, b.s, b.len, when_us, &e) < 0)
-        LOG_DEBUG(t->node->f->c.log, "fake.log_not_written", LF_STR("why", e.msg));
+        LOG_DEBUG(t->node->f->c.log, "fake_node.log_not_written", LF_STR("why", e.msg));
     strbuf_free(&b);
 }
 
@@ -150,7 +150,7 @@ static void write_outputs(struct task *t, int64_t now_us)
             return;
         char *at = fake_disk_place(t->node->name, o->path);
         if (fake_disk_append(at, o->text, o->n, loop_wall_us(t->node->f->c.loop), &e) < 0)
-            LOG_WARN(t->node->f->c.log, "fake.output_not_written", LF_STR("why", e.msg));
+            LOG_WARN(t->node->f->c.log, "fake_node.output_not_written", LF_STR("why", e.msg));
         free(at);
     }
 }

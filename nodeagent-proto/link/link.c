@@ -133,7 +133,8 @@ static void tell_down(struct node_link *link)
     bool first = link->state != LINK_DOWN;
     if (first) {
         link_go(link, LINK_DOWN);
-        LOG_DEBUG(link->log, "node.link-down", LF_STR("node", link->name), LF_STR("why", why.msg));
+        LOG_DEBUG(link->log, "node.link_closed", LF_STR("node", link->name),
+                  LF_STR("why", why.msg));
     }
     link_answer_all(link, &why);
     if (first && !link_is_closing(link) && link->user.down)

@@ -26,7 +26,7 @@ static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, st
     if (rc == 0)
         rc = message_epoch_read(json_object_get(msg, "epoch"), &newest, e);
     if (rc == 0 && newest.term > link->term)
-        LOG_WARN(link->log, "node.newer-daemon", LF_STR("node", link->name),
+        LOG_WARN(link->log, "node.newer_daemon_found", LF_STR("node", link->name),
                  LF_INT("its_term", newest.term), LF_INT("our_term", link->term));
     if (rc == 0) {
         link_go(link, LINK_READY);

@@ -157,7 +157,7 @@ static void on_kill_overdue(uv_timer_t *timer)
     struct local *l = timer->data;
     if (!link_is_closing(&l->link))
         return; /* fail() was called; node_close() follows */
-    LOG_WARN(l->link.log, "node.agent-left-behind", LF_STR("node", l->root),
+    LOG_WARN(l->link.log, "node.agent_abandoned", LF_STR("node", l->root),
              LF_INT("pid", uv_process_get_pid(&l->process)));
     close_process(l);
 }
@@ -211,7 +211,8 @@ static void end_line(struct local *l)
     if (l->line.len == 0)
         return;
     memcpy(l->last_line, l->line.s, l->line.len + 1);
-    LOG_WARN(l->link.log, "node.agent-said", LF_STR("node", l->root), LF_STR("line", l->last_line));
+    LOG_WARN(l->link.log, "node.agent_wrote", LF_STR("node", l->root),
+             LF_STR("line", l->last_line));
     strbuf_reset(&l->line);
 }
 

@@ -33,16 +33,22 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
 
 static void log_end(struct job_run *run)
 {
-    const struct front_words *w = words_of(run);
-    bool good = run->out.kind == OUT_SUCCEEDED;
-    LOG_INFO(run->runs->log, front_event(w, good ? "{run}.succeeded" : "{run}.failed").name,
-             LF_STR(w->run, run->name), LF_INT(w->run_id, run->row.owner_id),
-             LF_STR("node", run->slots[0].node_name),
-             LF_STR("machine", node_rt_machine(run->slots[0].tenant.node)),
-             LF_INT("ms", (wakes_mono(run->runs->wakes) - run->began_us) / 1000),
-             LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL),
-             LF_STR("command", run->out.why.command), LF_STR("stderr", run->out.why.stderr_tail),
-             LF_STR("remedy", run->out.why.remedy));
+    const struct log *log = run->runs->log;
+    const char *kind = words_of(run)->run, *node = run->slots[0].node_name;
+    const char *machine = node_rt_machine(run->slots[0].tenant.node);
+    const struct failure *why = &run->out.why;
+    int64_t ms = (wakes_mono(run->runs->wakes) - run->began_us) / 1000;
+    if (run->out.kind == OUT_SUCCEEDED)
+        LOG_INFO(log, "run.succeeded", LF_STR("kind", kind), LF_STR("run", run->name),
+                 LF_INT("owner_id", run->row.owner_id), LF_STR("node", node),
+                 LF_STR("machine", machine), LF_INT("ms", ms));
+    else
+        LOG_INFO(log, "run.failed", LF_STR("kind", kind), LF_STR("run", run->name),
+                 LF_INT("owner_id", run->row.owner_id), LF_STR("node", node),
+                 LF_STR("machine", machine), LF_INT("ms", ms),
+                 LF_STR("why", why->code ? failure_line(&run->a, why) : NULL),
+                 LF_STR("command", why->command), LF_STR("stderr", why->stderr_tail),
+                 LF_STR("remedy", why->remedy));
 }
 
 /* On disk: the nodes may forget. Rolled back: to be written again. */
@@ -67,8 +73,8 @@ void run_write_end(struct job_run *run)
     struct err e = {0};
     if (st_tx(run->runs->st, "end run", end_tx, run, &e) != 0) {
         const struct front_words *w = words_of(run);
-        LOG_ERROR(run->runs->log, front_event(w, "{run}.end_not_written").name,
-                  LF_STR(w->run, run->name), LF_STR("why", e.msg));
+        LOG_ERROR(run->runs->log, "run.end_not_written", LF_STR("kind", w->run),
+                  LF_STR("run", run->name), LF_STR("why", e.msg));
         wake_at(run->runs->wakes, WAKE_RUN, run->row.id,
                 wakes_mono(run->runs->wakes) + WRITE_AGAIN_US);
         return;
@@ -151,14 +157,14 @@ void run_release(struct job_run *run)
     const struct front_words *w = words_of(run);
     struct err e = {0};
     if (st_tx(rs->st, "release nodes", release_tx, run, &e) != 0) {
-        LOG_ERROR(rs->log, front_event(w, "{run}.release_failed").name, LF_STR(w->run, run->name),
-                  LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "run.release_not_written", LF_STR("kind", w->run),
+                  LF_STR("run", run->name), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
     if (run->out.kind == OUT_REQUEUE)
-        LOG_INFO(rs->log, front_event(w, "{run}.queued").name, LF_STR(w->run, run->name),
-                 LF_INT(w->run_id, run->row.owner_id), LF_STR("why", why_again(run)));
+        LOG_INFO(rs->log, "run.requeued", LF_STR("kind", w->run), LF_STR("run", run->name),
+                 LF_INT("owner_id", run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
     if (run->out.kind != OUT_REQUEUE) /* to be forgotten */
         wake_durable(rs->wakes, WAKE_RUN, run->row.id);

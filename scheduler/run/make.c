@@ -118,6 +118,21 @@ static int64_t began(struct job_run *run)
     return wakes_mono_of(run->runs->wakes, run->row.start_us, limit);
 }
 
+static void log_begin(const struct job_run *run, bool resumed)
+{
+    const struct log *log = run->runs->log;
+    const char *kind = run->front->words->run, *node = run->slots[0].node_name;
+    const char *machine = node_rt_machine(run->slots[0].tenant.node);
+    if (resumed)
+        LOG_INFO(log, "run.resumed", LF_STR("kind", kind), LF_STR("run", run->name),
+                 LF_INT("owner_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
+                 LF_STR("node", node), LF_STR("machine", machine), LF_INT("nodes", run->n_slots));
+    else
+        LOG_INFO(log, "run.started", LF_STR("kind", kind), LF_STR("run", run->name),
+                 LF_INT("owner_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
+                 LF_STR("node", node), LF_STR("machine", machine), LF_INT("nodes", run->n_slots));
+}
+
 struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h)
 {
     const struct front *f = front_of_run(rs, row);
@@ -139,11 +154,7 @@ struct job_run *run_make(struct runs *rs, const struct run *row, const struct ru
         resume_run(run);
     if (row->state != RUN_ALLOCATED)
         run_go(run, RUN_CLEANING);
-    LOG_INFO(rs->log, front_event(f->words, resumed ? "{run}.resumed" : "{run}.running").name,
-             LF_STR(f->words->run, run->name), LF_INT(f->words->run_id, row->owner_id),
-             LF_INT("attempt", row->attempt), LF_STR("node", run->slots[0].node_name),
-             LF_STR("machine", node_rt_machine(run->slots[0].tenant.node)),
-             LF_INT("nodes", run->n_slots));
+    log_begin(run, resumed);
     return run;
 }
 

@@ -24,8 +24,8 @@ static void on_failed_durable(void *ctx, const struct err *why)
     struct failed_note *n = ctx;
     const struct front_words *w = n->words;
     if (!why)
-        LOG_INFO(n->runs->log, front_event(w, "{run}.failed").name, LF_STR(w->run, n->name),
-                 LF_INT(w->run_id, n->owner_id), LF_STR("why", n->why));
+        LOG_INFO(n->runs->log, "run.failed", LF_STR("kind", w->run), LF_STR("run", n->name),
+                 LF_INT("owner_id", n->owner_id), LF_STR("why", n->why));
     wakes_unref(n->runs->wakes);
     free(n->name);
     free(n->why);
@@ -90,7 +90,8 @@ static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, s
                               .message = front_text(w, a, "The {run}'s nodes are gone"),
                               .exit_code = -1};
     struct ending k = {.runs = rs, .r = r, .why = &f};
-    LOG_ERROR(rs->log, front_event(w, "{run}.without_nodes").name, LF_INT(w->run_id, r->owner_id));
+    LOG_ERROR(rs->log, "run.without_nodes", LF_STR("kind", w->run),
+              LF_INT("owner_id", r->owner_id));
     return st_tx(rs->st, "end run", end_from_outside, &k, e);
 }
 
@@ -132,7 +133,8 @@ static void tell_prepared(struct job_run *run)
         if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
             return; /* it was told, or nobody knows any more */
     if (f->ops->prepared(f, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
-        LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name), LF_STR("why", e.msg));
+        LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
+                 LF_STR("why", e.msg));
 }
 
 /* Whether its front lets it begin. Its time counts from then on. */
@@ -144,7 +146,7 @@ static bool may_begin(struct job_run *run)
     if (!run->held)
         return true;
     if (f->ops->is_held(f, rs->st, &run->row, &run->held, &e) < 0) {
-        LOG_ERROR(rs->log, "run.not_known_if_held", LF_STR("run", run->name), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "run.hold_not_read", LF_STR("run", run->name), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return false;
     }
@@ -162,7 +164,7 @@ static void tell_parts(struct job_run *run)
         const struct run_prep *p = run->tasks[i].part;
         run->tasks[i].part = NULL;
         if (p && f->ops->part_prepared(f, run->runs->st, &run->row, p, &e) < 0)
-            LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name),
+            LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                      LF_STR("why", e.msg));
     }
 }
@@ -177,7 +179,7 @@ static void tell_containers(struct job_run *run)
         const struct run_container c = {slot->rank, container_id(&slot->a, slot->container_said)};
         slot->container_said = NULL;
         if (c.id && f->ops->contained && f->ops->contained(f, run->runs->st, &run->row, &c, &e) < 0)
-            LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name),
+            LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                      LF_STR("why", e.msg));
     }
 }
@@ -337,9 +339,7 @@ void run_reconcile(void *ctx, int64_t id)
     if (rc == 0 && run)
         rc = verdict_rows(run, &a, &e);
     if (rc < 0) {
-        const struct front *f = run ? run->front : rs->fronts->all[0];
-        LOG_ERROR(rs->log, front_event(f->words, "{run}.reconcile_failed").name,
-                  LF_INT("run_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "run.reconcile_failed", LF_INT("run_id", id), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {
         advance(run);

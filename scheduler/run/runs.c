@@ -212,8 +212,8 @@ static int terminate_running(struct runs *rs, struct arena *a, const struct run 
         return 0;
     if (st_tx(rs->st, "stop run", stop, &k, e) < 0)
         return -1;
-    LOG_INFO(rs->log, front_event(w, "{run}.terminating").name,
-             LF_STR(w->run, f->ops->run_name(f, rs->st, a, r)), LF_INT(w->run_id, r->owner_id));
+    LOG_INFO(rs->log, "run.stopping", LF_STR("kind", w->run),
+             LF_STR("run", f->ops->run_name(f, rs->st, a, r)), LF_INT("owner_id", r->owner_id));
     wake_durable(rs->wakes, WAKE_RUN, r->id);
     return 0;
 }

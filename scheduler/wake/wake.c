@@ -218,7 +218,7 @@ static void note_time(struct wakes *w, int kind, int64_t id, int64_t us)
     if (us < LOOP_SLOW_US)
         return;
     w->counts.slow++;
-    LOG_INFO(w->log, "loop.slow", LF_STR("operation", kind_names[kind]), LF_INT("id", id),
+    LOG_INFO(w->log, "loop.slow", LF_STR("work", kind_names[kind]), LF_INT("id", id),
              LF_INT("ms", us / 1000));
 }
 
@@ -229,7 +229,7 @@ static void refuse(struct wakes *w, int kind, int64_t id, const struct err *why)
     const struct work_item saying = {.kind = kind_names[kind], .verb = "refusal", .id = id};
     const struct handler *h = &w->handlers[kind];
     struct err e;
-    LOG_ERROR(w->log, "work.refused", LF_STR("operation", kind_names[kind]), LF_INT("id", id),
+    LOG_ERROR(w->log, "work.refused", LF_STR("work", kind_names[kind]), LF_INT("id", id),
               LF_STR("why", why->msg));
     const struct work_item *before = work_enter(&saying);
     if (h->refused && work_may_begin(&saying, &e) == 0)

@@ -233,7 +233,7 @@ static void worker_free(struct share *s, const struct job *job)
     if (!s->hung)
         return;
     s->hung = false;
-    LOG_INFO(s->files->log, "share.answers", LF_STR("folder", s->folder));
+    LOG_INFO(s->files->log, "share.recovered", LF_STR("folder", s->folder));
 }
 
 static void on_worker_back(void *ctx, enum loop_work_end how)
@@ -553,7 +553,8 @@ static void on_overdue_closed(void *ctx)
     int n = busy_workers(s);
     f->left_behind += (size_t)n;
     if (n > 0)
-        LOG_WARN(f->log, "share.left_behind", LF_STR("folder", s->folder), LF_INT("workers", n));
+        LOG_WARN(f->log, "share.workers_abandoned", LF_STR("folder", s->folder),
+                 LF_INT("workers", n));
     share_remove(s);
     f->closing--;
     files_stop_step(f);

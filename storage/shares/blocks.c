@@ -117,7 +117,7 @@ static void on_swept(void *ctx, const struct err *why)
     struct wakes *wakes = s->wakes;
     if (!why) {
         if (s->blobs > 0)
-            LOG_INFO(s->sh->c.log, "blocks.forgotten", LF_INT("blobs", s->blobs),
+            LOG_INFO(s->sh->c.log, "blocks.removed", LF_INT("blobs", s->blobs),
                      LF_STR("why", "they were not committed within a week"));
         sweep_free(s);
     }

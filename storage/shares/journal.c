@@ -98,7 +98,8 @@ static void is_over(struct journal *j, const struct journal_entry *entry, bool k
     j->puts--;
     j->bytes -= entry->n;
     if (!keep_row && st_kept_put_remove(j->c.storage, entry->id, &e) < 0)
-        LOG_ERROR(j->c.log, "journal.row_stays", LF_INT("put", entry->id), LF_STR("why", e.msg));
+        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("put", entry->id),
+                  LF_STR("why", e.msg));
 }
 
 void journal_drop(struct journal *j, const struct journal_entry *entry)

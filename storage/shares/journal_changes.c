@@ -40,7 +40,7 @@ static void forget_ended(struct journal *j)
     struct err e;
     for (size_t i = 0; i < j->n_ended; i++)
         if (forget(j, j->ended[i], &e) < 0) {
-            LOG_ERROR(j->c.log, "journal.row_stays", LF_INT("change", j->ended[i]),
+            LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("change", j->ended[i]),
                       LF_STR("why", e.msg));
             break; /* the next start looks at them, and finds that they are over */
         }
@@ -128,7 +128,7 @@ static bool is_as_before(const struct found *f)
 
 static void tell(struct journal *j, const struct found *f, const char *how)
 {
-    LOG_WARN(j->c.log, "journal.change-ended", LF_STR("share", f->share->name),
+    LOG_WARN(j->c.log, "journal.change_finished", LF_STR("share", f->share->name),
              LF_STR("path", f->c->was.path), LF_STR("how", how));
 }
 
@@ -230,8 +230,8 @@ static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err
     struct found f = {.c = &c, .share = &s};
     if (settle(j, a, &f, &why) == 0)
         return st_item_change_remove(j->c.storage, id, e);
-    LOG_ERROR(j->c.log, "journal.change-open", LF_STR("share", s.name), LF_STR("path", c.was.path),
-              LF_STR("why", why.msg));
+    LOG_ERROR(j->c.log, "journal.change_not_finished", LF_STR("share", s.name),
+              LF_STR("path", c.was.path), LF_STR("why", why.msg));
     return 0;
 }
 

@@ -200,7 +200,7 @@ static int make_account(struct naming *m, const char *principal, int64_t now_us,
     int rc = st_account_insert(st, &s, &keys, &m->acct.id, e);
     st_account_forget_keys(&keys);
     if (rc == 0)
-        LOG_INFO(m->sh->c.log, "account.named", LF_STR("account", m->account));
+        LOG_INFO(m->sh->c.log, "storage_account.auto_created", LF_STR("account", m->account));
     return rc;
 }
 

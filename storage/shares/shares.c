@@ -153,8 +153,8 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
     const struct st_share_move m = {s->id, s->state, to, s->account_id, deleted_us};
     if (st_share_move(sh->c.storage, &m, e) < 0)
         return -1;
-    LOG_INFO(sh->c.log, "share.state", LF_STR("account", s->account), LF_STR("share", s->name),
-             LF_STR("kind", enum_to_name(share_kind_names, (int)s->kind)),
+    LOG_INFO(sh->c.log, "share.state_changed", LF_STR("account", s->account),
+             LF_STR("share", s->name), LF_STR("kind", enum_to_name(share_kind_names, (int)s->kind)),
              LF_STR("state", enum_to_name(share_state_names, (int)to)));
     wake_durable(sh->c.wakes, WAKE_SHARE, s->id);
     return 0;
@@ -257,7 +257,7 @@ static void end_work(struct pending *p, const struct err *why)
         return;
     }
     if (finish(p, w, &e) < 0) {
-        LOG_ERROR(sh->c.log, "share.not_written", LF_INT("id", id), LF_STR("why", e.msg));
+        LOG_ERROR(sh->c.log, "share.not_written", LF_INT("share_id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else {
         if (w->failed) /* where the folder is, the log has said */
@@ -340,7 +340,7 @@ static void reconcile_share(void *ctx, int64_t id)
     arena_init(&a);
     int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
     if (rc < 0) {
-        LOG_ERROR(sh->c.log, "share.not_read", LF_INT("id", id), LF_STR("why", e.msg));
+        LOG_ERROR(sh->c.log, "share.not_read", LF_INT("share_id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc == 1 && s.state == SHARE_MAKING) {
         begin(sh, &s, FOLDER_MAKE);
@@ -432,7 +432,7 @@ static void reconcile_account(void *ctx, int64_t id)
     int rc = end_account(sh, &a, id, &e);
     arena_free(&a);
     if (rc < 0) {
-        LOG_ERROR(sh->c.log, "account.not_deleted", LF_INT("id", id), LF_STR("why", e.msg));
+        LOG_ERROR(sh->c.log, "storage_account.not_deleted", LF_INT("id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, WAKE_ACCOUNT, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc > 0) {
         not_written(&e);

@@ -70,7 +70,7 @@ def place_of(d):
 
 
 def said_once(d):
-    return [line for line in d.log() if " nodes.open_place " in line]
+    return [line for line in d.log() if " local_nodes.relocated " in line]
 
 
 @as_root

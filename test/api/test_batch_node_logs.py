@@ -65,7 +65,7 @@ def test_the_logs_of_one_node_are_there_with_the_answer(store, nodes):
         (other,) = set(nodes) - {node}
         assert f"node={node}" in blobs["daemon.log"] and other not in "".join(blobs.values())
         assert " to=idle\n" in blobs["events.log"]
-    assert "task.succeeded task=job" in store.blobs(upload(store, nodes[0], store.url())["virtualDirectoryName"])["daemon.log"]
+    assert "run.succeeded kind=task run=job" in store.blobs(upload(store, nodes[0], store.url())["virtualDirectoryName"])["daemon.log"]
 
 
 def test_each_upload_has_a_directory_of_its_own(store, nodes):

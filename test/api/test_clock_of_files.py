@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 @contextmanager
 def storage(*arguments):
     with StorageDaemon(arguments=["--testing", *arguments]) as d:
-        d.expect_log("testing.on")
+        d.expect_log("testing.enabled")
         yield d
 
 

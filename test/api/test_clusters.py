@@ -237,7 +237,7 @@ def test_a_setup_task_runs_on_each_node_before_any_job(own_place):
 
 def test_a_failing_setup_task_explains_itself(own_place):
     task = {"commandLine": "echo 'no such disk' >&2; exit 9", "stdOutErrPathPrefix": MOUNT}
-    own_place.daemon.expect_log(r"node\.|setup|cluster\.")
+    own_place.daemon.expect_log(r"node\.|setup|pool\.")
     cluster = own_place.cluster(nodes=1, nodeSetup={"setupTask": task}, steady=False)
     wait_for(lambda: cluster.counts()["unusableNodeCount"] == 1, what=lambda: json.dumps(cluster.properties))
     (error,) = cluster.properties["errors"][:1]

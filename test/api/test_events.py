@@ -81,7 +81,7 @@ def test_events_are_for_who_may_use_the_daemon(daemon):
 def test_an_event_of_a_kind_that_has_none_is_left_out(own_daemon):
     """Rows that somebody has edited by hand."""
     d = own_daemon()
-    d.expect_log("event.left-out")
+    d.expect_log("event.skipped")
     place = Place(d).make()
     place.cluster(1)
     told = all_of(d)
@@ -97,4 +97,4 @@ def test_an_event_of_a_kind_that_has_none_is_left_out(own_daemon):
     assert {e["kind"] for e in seen} == {"cluster", "node"}
     assert "unknown" in [e["to"] for e in seen]
     page(d, since=told[-1]["sequence"], max=2)  # of such events alone
-    assert sum("event.left-out" in line for line in d.log()) >= len(WITHOUT_HISTORY)
+    assert sum("event.skipped" in line for line in d.log()) >= len(WITHOUT_HISTORY)

@@ -381,7 +381,7 @@ def test_logs_of_a_node_are_uploaded(store, plane, pools):
     start = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     done = plane.call("POST", f"{the_node(plane, pool)}/uploadbatchservicelogs", {"containerUrl": store.url(), "startTime": start}, expect=200)
     blobs = store.blobs(done.json["virtualDirectoryName"])
-    assert " to=idle\n" in blobs["events.log"] and "task.succeeded" in blobs["daemon.log"]
+    assert " to=idle\n" in blobs["events.log"] and "run.succeeded" in blobs["daemon.log"]
 
 
 def test_a_node_is_removed(plane, pools):

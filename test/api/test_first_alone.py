@@ -48,7 +48,7 @@ class Of(Plane):
 
 
 def test_with_one_person_all_is_served_and_the_start_says_what_will_be(alone, place):
-    assert any(" nodes.first_alone " in line for line in alone.log())
+    assert any(" local_nodes.restricted " in line for line in alone.log())
     place.job(place.cluster(1), "true").succeed()
 
 
@@ -112,7 +112,7 @@ def others_are_served(d):
 def test_a_site_may_say_that_the_user_is_shared():
     with SomeonesDaemon({"local": {"shared_user": True}}, prefix=without_landlock()) as d:
         assert others_are_served(d) == (True, None)
-        assert not any("first_alone" in line for line in d.log())
+        assert not any("local_nodes.restricted" in line for line in d.log())
 
 
 def test_without_local_nodes_nothing_is_said():

@@ -80,7 +80,7 @@ def test_a_stream_goes_on(tested, t):
 
 def test_a_daemon_that_stops_ends_those_who_wait(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     t, replies = Testing(d), []
     thread = threading.Thread(target=lambda: replies.append(follow(t, timeoutSeconds=600)))
     thread.start()

@@ -395,7 +395,7 @@ def test_a_job_too_large_for_its_cluster_as_it_is_stands_aside_and_says_so(own_p
     wait_for(large.files, what="execution.log")
     log = wait_for(lambda: large.read("execution.log"), what="the line in execution.log")
     assert "needs 2 nodes" in log and "scaled to 1" in log, log
-    assert any("job.waits" in line and large.name in line for line in own_place.daemon.log())
+    assert any("job.waiting" in line and large.name in line for line in own_place.daemon.log())
     cluster.resize(2)
     large.succeed()
     cluster.resize(0)

@@ -444,7 +444,7 @@ def make_big(place, size=64 * MB):
 
 def test_a_node_that_cannot_be_reached_is_a_503_that_says_when_to_try_again(own_daemon):
     d = own_daemon()
-    d.expect_log("node.link_down|node.link-down|node.unusable|agent")
+    d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
     place = Place(d).make()
     fetch = fetcher(d)
     job = place.job(place.cluster(), "echo still here", stdOutErrPathPrefix=TEMP)
@@ -477,7 +477,7 @@ def rest_of(reply):
 
 def test_a_node_that_goes_during_a_download_ends_it_early(own_daemon):
     d = own_daemon()
-    d.expect_log("node.link_down|node.link-down|node.unusable|agent")
+    d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
     job = make_big(Place(d).make())
     url = job.link("big.bin", "OUT")
     with requests.get(url, stream=True, verify=d.ca, timeout=60) as reply:
@@ -526,7 +526,7 @@ def test_a_client_that_does_not_read_costs_little_memory_and_holds_up_nobody(own
 def test_the_daemon_stops_although_a_download_stalls_and_a_node_does_not_answer(own_daemon):
     d = own_daemon()
     d.expect_log("node.link")
-    d.expect_log("node.job_directory_not_removed")  # if the agent is stopped while it is asked to
+    d.expect_log("node.run_directory_not_removed")  # if the agent is stopped while it is asked to
     job = make_big(Place(d).make())
     client = open_raw(d, job.link("big.bin", "OUT"))
     (agent,) = agents_of(d)

@@ -227,13 +227,13 @@ def test_what_a_listing_leaves_out_is_counted_in_the_log(own_daemon):
     job.succeed()
     here = place.share() / job.properties["jobOutputDirectoryPathSegment"] / "outputs"
     job.files("OUT")
-    assert not [line for line in d.log() if "listing.incomplete" in line]
+    assert not [line for line in d.log() if "listing.truncated" in line]
     (here / os.fsdecode(b"caf\xe9.txt")).write_text("latin 1")
     os.symlink("/etc/passwd", here / "out")
     os.mkfifo(here / "pipe")
     names = [f["name"] for f in job.files("OUT")]
     assert names == ["deep", "empty.txt", "metrics.json", "ten.bin"]
-    (line,) = [line for line in d.log() if "listing.incomplete" in line]
+    (line,) = [line for line in d.log() if "listing.truncated" in line]
     assert " debug " in line and "left_out=3" in line and "listed=4" in line and job.name in line
     # The last page is known to be the last, although more lies in the directory.
     reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "maxresults": 4})

@@ -177,11 +177,11 @@ def test_descriptors_that_run_out_come_back(own_daemon):
     there = len(os.listdir(f"/proc/{pid}/fd"))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (there + 20, there + 20))
     idle = [socket.create_connection(("127.0.0.1", daemon.port)) for _ in range(60)]
-    wait_for(lambda: any("api.accepts-none" in line for line in daemon.log()))
+    wait_for(lambda: any("api.accept_paused" in line for line in daemon.log()))
     for sock in idle:
         sock.close()
     still_serves(daemon)
-    assert len([line for line in daemon.log() if "api.accepts-none" in line]) == 1
+    assert len([line for line in daemon.log() if "api.accept_paused" in line]) == 1
 
 
 def resident(daemon):

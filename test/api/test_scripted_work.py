@@ -188,7 +188,7 @@ def test_rules_of_a_file_and_a_daemon_of_fake_nodes_alone(own_daemon, tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(json.dumps({"rules": [{"match": {"name": "j*"}, "exitCode": 21}]}))
     d = own_daemon(arguments=["--testing", "--fake-nodes", "--rules", str(path)])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     place = Place(d, "g", "ws").make()
     cluster = place.cluster(2, vmSize="STANDARD_NC6")
     assert place.job(cluster, name="j1").fail()["executionInfo"]["exitCode"] == 21

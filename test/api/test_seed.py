@@ -163,7 +163,7 @@ def test_a_daemon_begins_with_a_file_and_tells_it_again(own_daemon, tmp_path):
     file = tmp_path / "seed.yaml"
     file.write_text(YAML)
     d = own_daemon(arguments=["--testing", "--seed", str(file)])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     assert d.get(f"/subscriptions/{d.subscription}/resourceGroups/lab")["tags"] == {"a": "1", "b": "2"}
     state = d.tool("dump", "lab").stdout
     Testing(d).reset()

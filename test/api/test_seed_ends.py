@@ -45,7 +45,7 @@ def test_the_same_names_may_be_seeded_while_the_old_ones_go(tested, t):
 
 def test_a_daemon_killed_while_it_seeds_has_nothing_of_it(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on|testing.seed_unfinished")
+    d.expect_log("testing.enabled|testing.seed_unfinished")
     t = Testing(d)
     at = f"/subscriptions/{d.subscription}"
     seed = stored(containers={"box": {"blobs": {f"d{i // 100}/f{i}": "x" * 100 for i in range(30000)}}})
@@ -106,7 +106,7 @@ def test_a_seed_that_fails_in_its_folders_leaves_no_subscription_that_it_made(te
 
 def test_a_job_of_a_seed_begins_once_its_files_are_there(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     t = Testing(d)
     files = {f"d{i // 100}/f{i}": "x" for i in range(5000)} | {"zz/last": "x"}
     seed = stored(shares={"out": {"files": files}})
@@ -140,7 +140,7 @@ def test_two_seeds_at_once_in_two_subscriptions(tested, t):
 
 def test_a_seed_while_the_clock_stands(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     clock = Clock(d)
     clock.change(rate=0)
     t = Testing(d)
@@ -155,7 +155,7 @@ def test_a_daemon_is_not_ready_before_its_seed_is_there(own_daemon, tmp_path):
     pipe = tmp_path / "seed.yaml"
     os.mkfifo(pipe)
     d = own_daemon(start=False, arguments=["--testing", "--seed", str(pipe)])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     d.port = free_port()
 
     def missing():
@@ -187,7 +187,7 @@ def test_machines_that_work_are_not_taken_unless_forced(own_daemon):
     with Sshd(d.dir / "machine") as machine:
         rule = {"match": "*/*", "type": "bind", "source": f"{d.state_dir}/storage/{{account}}/files/{{share}}"}
         d.config = {"inventory": [machine.group(vm_sizes=["STANDARD_NC6"])], "mounts": [rule], "local": {"nodes": 0}}
-        d.expect_log("testing.on|cluster.short_of_nodes")
+        d.expect_log("testing.enabled|pool.short_of_nodes")
         d.start()
         t, place = Testing(d), Place(d).make()
         place.share().chmod(0o777)

@@ -134,7 +134,7 @@ def test_a_group_that_goes_meanwhile_ends_it(tested, t, how):  # noqa: F811
 
 def test_a_daemon_killed_in_the_middle_has_nothing_of_it(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on|testing.seed_unfinished")
+    d.expect_log("testing.enabled|testing.seed_unfinished")
     guid = str(uuid.uuid4())
     seed = jobs(8000)
     seed["subscriptions"] = {guid: {"groups": {"other": {"location": "eastus"}}}}
@@ -149,7 +149,7 @@ def test_a_daemon_killed_in_the_middle_has_nothing_of_it(own_daemon):
 
 def test_a_daemon_that_is_stopped_in_the_middle_has_all_of_it_or_nothing(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on|testing.seed_unfinished")
+    d.expect_log("testing.enabled|testing.seed_unfinished")
     with being_seeded(d, jobs(8000)) as asked:
         d.restart()
         done = asked.exception() is None and asked.result().status == 200
@@ -159,13 +159,13 @@ def test_a_daemon_that_is_stopped_in_the_middle_has_all_of_it_or_nothing(own_dae
 
 def on_a_small_disk(own_daemon, small_disk):  # noqa: F811
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
-    d.expect_log(r"testing\.on|db\.|request\.failed|cluster\.rolled_back")
+    d.expect_log(r"testing\.enabled|db\.|request\.failed|pool\.rolled_back")
     return d
 
 
 def test_one_that_is_told_that_the_daemon_stops_leaves_no_complaint(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     seed = jobs()
     seed["groups"]["lab"]["storageAccounts"] = {f"stops{i}": account(shares={"out": {"files": {"f": "t"}}}) for i in range(10)}
     with being_seeded(d, seed) as asked:
@@ -255,7 +255,7 @@ def test_a_schedule_makes_no_job_before_it_is_due(tested, t):  # noqa: F811
 
 def test_two_at_once_and_a_clock_that_is_taken_forward(own_daemon):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     t, ids = Testing(d), [str(uuid.uuid4()) for _ in range(2)]  # noqa: F811
     seeds = [{"subscriptions": {i: jobs()}} for i in ids]
     seeds = [json.loads(json.dumps(s).replace("{subscription}", i)) for s, i in zip(seeds, ids)]

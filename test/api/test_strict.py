@@ -16,7 +16,7 @@ from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, instant
 
 ARGUMENTS = ("--ephemeral", "--fake-nodes")
-EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
 CLOCK = {"rate": 0}
 RATE = "x-ms-ratelimit-remaining-subscription-"
 HSTS = "Strict-Transport-Security"
@@ -86,7 +86,7 @@ def test_the_page_names_every_number(strict):
 
 def test_a_daemon_may_be_strict_from_the_start(own_daemon):
     d = own_daemon(arguments=["--ephemeral", "--testing", "--strict"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     assert Strict(d).all()[0]["strict"] is True
     reply = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200)
     assert left(reply, "reads") == 11999

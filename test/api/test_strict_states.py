@@ -14,7 +14,7 @@ from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
 ARGUMENTS = ("--ephemeral", "--fake-nodes")
-EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
 CLOCK = {"rate": 0}
 
 
@@ -297,7 +297,7 @@ def test_an_account_of_batch_goes_by_and_by(ground, strict, clock):
 
 def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
     d = own_daemon(arguments=["--ephemeral", "--testing", "--strict"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     clock, place = Clock(d), Place(d, "lab", "ws").make()
     clock.change(rate=0)
     cluster = place.cluster_at("c")
@@ -319,7 +319,7 @@ def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
 
 def test_a_restart_forgets_no_waiting_time(own_daemon):
     d = own_daemon(arguments=["--testing", "--strict", "--fake-nodes"])
-    for pattern in ("testing.on", "node.link", "node.lost", "node.unusable"):
+    for pattern in ("testing.enabled", "node.link", "node.lost", "node.unusable"):
         d.expect_log(pattern)
     clock, place = Clock(d), Place(d, "lab", "ws").make()
     clock.change(rate=0)

@@ -12,7 +12,7 @@ from support.waiting import wait_for
 from support.world import cluster_body, fresh
 
 ARGUMENTS = ("--ephemeral", "--fake-nodes")
-EXPECTS = ("short_of_nodes", "node.link", "job.failed", "stray_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
 CLOCK = {"rate": 0}
 
 
@@ -257,7 +257,7 @@ def test_a_reset_in_the_middle_leaves_nothing_that_waits(tested, strict, clock, 
 @pytest.mark.parametrize("how, arguments", [("is restarted", []), ("is killed", ["--strict"])], ids=["restarted", "killed, strict"])
 def test_all_ends_when_the_daemon_starts_again_in_the_middle(own_daemon, how, arguments):
     d = own_daemon(arguments=["--testing", "--fake-nodes"])
-    for pattern in ("testing.on", "node.lost", "node.unusable", *EXPECTS):
+    for pattern in ("testing.enabled", "node.lost", "node.unusable", *EXPECTS):
         d.expect_log(pattern)
     strict, clock = Strict(d), Clock(d)
     clock.change(rate=0)

@@ -39,7 +39,7 @@ def test_only_who_has_the_key_may(tested, t):
 
 def test_the_environment_can_give_the_key(own_daemon):
     d = own_daemon(arguments=["--testing"], environment={"BATCHAID_TESTING_KEY": "a key of mine"})
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     assert d.env["BATCHAID_TESTING_KEY"] == "a key of mine"
     assert Testing(d).reset() == 0
 
@@ -124,7 +124,7 @@ def test_what_fits_no_request_is_not_waited_for(t, name):
 
 def test_a_daemon_that_stops_waits_for_none(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     t, replies = Testing(d), []
     t.fault({"operation": "ResourceGroups_List"}, hold=True)
     asks = [
@@ -210,7 +210,7 @@ def test_the_connection_breaks_in_the_answer(place, t, when, done):
 
 def test_requests_for_data_are_in_the_subscription_of_their_account():
     d = StorageDaemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     d.start()
     t, other = Testing(d), d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     first = t.last()
@@ -226,7 +226,7 @@ def test_requests_for_data_are_in_the_subscription_of_their_account():
 
 def test_uploads_are_hit_too():
     d = StorageDaemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     d.start()
     t, upload = Testing(d), {"operation": "BlockBlob_Upload"}
     assert d.blob.call("PUT", "/box?restype=container").status == 201
@@ -305,7 +305,7 @@ def test_a_subscription_becomes_empty_and_others_do_not(tested, place, t):
 
 def test_all_becomes_empty(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on")
+    d.expect_log("testing.enabled")
     t = Testing(d)
     guid = d.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
     d.call("PUT", f"/subscriptions/{guid}/resourceGroups/g", {"location": "here"}, expect=201)
@@ -350,7 +350,7 @@ def test_a_group_of_many_vaults_leaves_none_of_their_names(tested, place, t):
 
 def test_on_a_full_disk_a_reset_says_so_and_leaves_all_as_it_was(small_disk, own_daemon):  # noqa: F811
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
-    d.expect_log(r"testing.on|db\.|storage|request")
+    d.expect_log(r"testing.enabled|db\.|storage|request")
     t = Testing(d)
     box = {"blobs": {"kept": "kept"}}
     account = {"location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "containers": {"box": box}}

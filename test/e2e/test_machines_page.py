@@ -92,5 +92,5 @@ def test_the_page_works(reader):
     assert re.search(rf"^{reader.rack[0].name}$", said, re.M), f"node exec hostname: {said}"
     # The job succeeded; its cluster gave the machines back when it was deleted.
     log = (reader.home / "serve.log").read_text()
-    assert "job.succeeded" in log, log
+    assert "run.succeeded" in log, log
     assert "me" not in reader.rack[0].accounts()

@@ -75,7 +75,7 @@ def test_a_session_outlives_a_cut_link(site):
     wait_for(lambda: lines() > 20, what="output")
     for machine in (first, second):
         machine.cut_link()
-        wait_for(lambda: site.daemon.log_tail().count("node.link_down"), 20, "the link to be lost")
+        wait_for(lambda: site.daemon.log_tail().count("node.link_lost"), 20, "the link to be lost")
         machine.restore_link()
         before = lines()
         wait_for(lambda: lines() > before + 20, 40, "more output")

@@ -25,7 +25,7 @@ def run(script):
 @pytest.fixture(scope="module")
 def variables():
     with Daemon(arguments=["--ephemeral", "--testing"]) as d:
-        d.expect_log("testing.on")
+        d.expect_log("testing.enabled")
         yield d.tool("env").stdout
 
 

@@ -92,7 +92,7 @@ def test_a_command_that_runs_keeps_what_it_made_of_its_files(job, others):
 
 def test_a_file_that_the_disk_has_no_room_for(small_disk, own_daemon, others):  # noqa: F811
     d = own_daemon(state_dir=small_disk)
-    d.expect_log(r"db\.|storage|request|job\.|node\.|task\.")
+    d.expect_log(r"db\.|storage|request|run\.|batch_|pool\.|node\.|task\.")
     plane = BatchGround(d).plane
     add_pool(plane, "pool", targetDedicatedNodes=1)
     job = Jobs(plane, "pool")()

@@ -64,7 +64,7 @@ def test_a_start_forgets_them(d):
     assert d.blob.call("PUT", "/box/mixed?comp=blocklist", listed.encode()).status == 201
     assert d.blob.call("GET", "/box/mixed").body == b"aaabbb"
     put(d, "old", b"ccc")
-    assert any("blocks.forgotten" in line and "blobs=1" in line for line in d.log())
+    assert any("blocks.removed" in line and "blobs=1" in line for line in d.log())
 
 
 def test_so_does_each_day(d, clock):  # noqa: F811

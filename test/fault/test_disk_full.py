@@ -53,7 +53,7 @@ LINES, LINES_PER_S = 40, 20
 
 def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):  # noqa: F811
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
-    d.expect_log(r"db\.|storage|request|job\.|node\.")
+    d.expect_log(r"db\.|storage|request|run\.|pool\.|node\.")
     place = Place(d).make()
     cluster = place.cluster(nodes=1)
     runs = place.share() / "runs"
@@ -72,7 +72,7 @@ def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon)
         return d.log()[before:]
 
     def ends():
-        return [line for line in d.log() if "job.failed" in line]
+        return [line for line in d.log() if "run.failed" in line]
 
     wait_for(lambda: sum("db.turn_lost" in line for line in since()) >= 3, 20, d.log_tail)
     allowed = LINES + LINES_PER_S * (time.monotonic() - began)

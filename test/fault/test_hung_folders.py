@@ -77,7 +77,7 @@ def test_host_keys_are_on_a_file_system_that_hangs(own_daemon, hanging, tmp_path
         goes_on(d, place)
         place.job(place.cluster(nodes=1), "echo beside").succeed(SOON * 2)
         stops(d)
-        assert [line for line in d.log() if "share.left_behind" in line and str(tmp_path / "home") in line]
+        assert [line for line in d.log() if "share.workers_abandoned" in line and str(tmp_path / "home") in line]
         folder.go_on()
         d.start()
         far.wait_steady(1, SOON * 3)
@@ -98,7 +98,7 @@ def test_nodes_are_on_a_file_system_that_hangs(own_daemon, hanging):
     cluster.call("DELETE", expect=202)
     goes_on(d, place)
     stops(d)
-    hung = [line for line in d.log() if "left_behind" in line or "left-behind" in line]
+    hung = [line for line in d.log() if "share.workers_abandoned" in line or "node.agent_abandoned" in line]
     assert hung and all(str(d.state_dir / "nodes") in line for line in hung), d.log_tail()
     folder.go_on()
     d.start()

@@ -118,8 +118,8 @@ def test_a_third_request_is_told_to_try_again_and_all_goes_on_later(site):
     assert [d.wait().text for d in held] == ["slow\n"] * WORKERS
     assert fetch(site.daemon, site.slow).text == "slow\n"
     assert [f["name"] for f in site.job.files("SLOW")] == ["text"]
-    seen = [line for line in site.daemon.log() if "share.hung" in line or "share.answers" in line]
-    assert "share.hung" in seen[0] and "share.answers" in seen[-1], seen
+    seen = [line for line in site.daemon.log() if "share.hung" in line or "share.recovered" in line]
+    assert "share.hung" in seen[0] and "share.recovered" in seen[-1], seen
 
 
 def test_nobody_else_waits_for_a_share_that_hangs(site):
@@ -170,7 +170,7 @@ def test_the_daemon_stops_while_a_share_hangs(site):
     begun = time.monotonic()
     assert site.daemon.stop() == 0
     assert time.monotonic() - begun < 15 * PATIENCE
-    assert [line for line in site.daemon.log() if "share.left_behind" in line and "workers=2" in line]
+    assert [line for line in site.daemon.log() if "share.workers_abandoned" in line and "workers=2" in line]
     site.share.go_on()
     site.daemon.start()
     assert fetch(site.daemon, site.job.link("text", "SLOW")).text == "slow\n"

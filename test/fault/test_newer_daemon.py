@@ -32,7 +32,7 @@ def test_each_start_is_newer_and_an_older_daemon_is_refused(own_daemon):
     d.stop()
     path.write_text(f"{second + (1 << 32)} somebody\n")
     d.start()
-    wait_for(lambda: any("node.newer-daemon" in line for line in d.log()), what="a word about it")
+    wait_for(lambda: any("node.newer_daemon_found" in line for line in d.log()), what="a word about it")
     error = json.dumps(place.job(cluster).fail()["executionInfo"]["errors"])
     assert "newer daemon" in error
     assert path.read_text().endswith("somebody\n")

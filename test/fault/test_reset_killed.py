@@ -62,7 +62,7 @@ def account_id(d, name):
 @pytest.fixture
 def d(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.on|testing.folder_not_renamed")
+    d.expect_log("testing.enabled|testing.folder_not_renamed")
     return d
 
 

@@ -51,14 +51,14 @@ class Scene:
 
 def test_it_ends_on_a_full_disk(small_disk, own_daemon):  # noqa: F811
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
-    d.expect_log(r"db\.|storage|request|task\.|node\.|batch")
+    d.expect_log(r"db\.|storage|request|run\.|pool\.|task\.|node\.|batch")
     scene, before = Scene(d), len(d.log())
     filler = d.state_dir / "filler"
     fill(filler)
     let_write(d, 0)
     scene.let_go()  # an empty file needs no room; from here on nobody asks the daemon for anything
     wait_for(lambda: sum("db.turn_lost" in line for line in d.log()[before:]) >= 3, 20, d.log_tail)
-    assert not any("task.failed" in line for line in d.log()), "told, but not yet on disk"
+    assert not any("run.failed" in line for line in d.log()), "told, but not yet on disk"
     filler.unlink()
     let_write(d, resource.RLIM_INFINITY)
     scene.ends_once()

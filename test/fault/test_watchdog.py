@@ -46,13 +46,13 @@ def put_and_lose(d):
 
 def test_a_handler_that_hangs_is_named_with_its_stack(own_daemon):
     d = faulty(own_daemon, "hang", config={"watchdog": {"report_s": 1, "end_s": 0}})
-    d.expect_log(r"testing\.on|loop\.stuck")
+    d.expect_log(r"testing\.enabled|loop\.stuck")
     assert d.subscription and d.token()
     lost = threading.Thread(target=put_and_lose, args=[d])
     lost.start()
     wait_for(lambda: "loop.stuck" in "\n".join(d.log()), 20, "the log to say so")
     (line,) = [one for one in d.log() if "loop.stuck" in one]
-    assert re.search(rf'in="request PUT by \S+ /subscriptions/\S+/resourcegroups/{GROUP}"', line), line
+    assert re.search(rf'doing="request PUT by \S+ /subscriptions/\S+/resourcegroups/{GROUP}"', line), line
     assert re.search("state=[SR] ", line) and line.count("batchaid+0x") > 3, line
     d.kill9()
     lost.join()
@@ -64,7 +64,7 @@ def test_a_stopped_daemon_counts_nothing(own_daemon):
     time.sleep(4)  # twice as long as it may stand still
     d.process.send_signal(signal.SIGCONT)
     assert put_group(d, "here").status == 201
-    assert not [line for line in d.log() if re.search(r" loop\.(stuck|ended|in_kernel)", line)]
+    assert not [line for line in d.log() if re.search(r" loop\.(stuck|aborted|blocked_in_kernel)", line)]
 
 
 def test_the_service_manager_is_told_that_the_loop_turns(own_daemon, tmp_path):
@@ -77,7 +77,7 @@ def test_the_service_manager_is_told_that_the_loop_turns(own_daemon, tmp_path):
         config={"watchdog": {"report_s": 1, "end_s": 0}},
         environment={"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"},
     )
-    d.expect_log(r"testing\.on|loop\.stuck")
+    d.expect_log(r"testing\.enabled|loop\.stuck")
     said = [told.recv(100)]
     while said.count(b"WATCHDOG=1") < 3:
         said.append(told.recv(100))
@@ -118,7 +118,7 @@ def test_what_ended_the_daemon_twice_is_refused_until_somebody_allows_it(own_dae
     if kind == "crash" and sanitized():
         pytest.skip("a sanitizer's own handler ends it")
     d = faulty(own_daemon, kind)
-    d.expect_log(r"testing\.on|loop\.(stuck|ended)|daemon\.ended_badly|work\.ended_daemon")
+    d.expect_log(r"testing\.enabled|loop\.(stuck|aborted)|daemon\.crashed|work\.crashed_daemon")
     pid, endpoint = d.process.pid, d.endpoint
     assert d.subscription
     for times in (1, 2):
@@ -126,7 +126,7 @@ def test_what_ended_the_daemon_twice_is_refused_until_somebody_allows_it(own_dae
         put_and_lose(d)
         wait_for(lambda: readies(d) == times + 1, 30, "it to be ready again")
         assert d.process.pid == pid and d.process.poll() is None and d.running
-        assert f"by={by!r}".replace("'", '"') in d.log_tail(100) or f"by={by}" in d.log_tail(100)
+        assert f"cause={by!r}".replace("'", '"') in d.log_tail(100) or f"cause={by}" in d.log_tail(100)
     reply = put_group(d)
     assert reply.status == 409 and reply.error["code"] == "DaemonEndedDuringRequest", reply
     assert by in reply.error["message"] and "batchaid refused allow" in reply.error["message"]
@@ -147,7 +147,7 @@ def test_what_ended_the_daemon_twice_is_refused_until_somebody_allows_it(own_dae
 
 def test_kill_9_counts_nothing_and_a_signal_of_others_ends_it(own_daemon):
     d = faulty(own_daemon, "hang")
-    d.expect_log(r"testing\.on|loop\.stuck")
+    d.expect_log(r"testing\.enabled|loop\.stuck")
     for signo in (signal.SIGKILL, signal.SIGKILL, signal.SIGABRT):
         assert d.subscription and d.token()
         lost = threading.Thread(target=put_and_lose, args=[d])
@@ -160,13 +160,13 @@ def test_kill_9_counts_nothing_and_a_signal_of_others_ends_it(own_daemon):
         d.process = None
         d.start()
         d.forget_token()
-    assert not [line for line in d.log() if "ended" in line]
+    assert not [line for line in d.log() if re.search(r" (loop\.aborted|daemon\.crashed|work\.crashed_daemon)", line)]
     assert d.tool("refused", "--json").stdout.strip() == "[]"
 
 
 def test_it_goes_again_three_times_in_ten_minutes(own_daemon):
     d = faulty(own_daemon, "abort", "request PUT by * /subscriptions/*/resourcegroups/*")
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.ended_daemon")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
     assert d.subscription
     for times in range(4):
         try:
@@ -185,7 +185,7 @@ def test_it_goes_again_three_times_in_ten_minutes(own_daemon):
 
 def test_an_agent_of_the_daemon_that_was_is_no_zombie(own_daemon):
     d = faulty(own_daemon, "abort", config={**QUICK, "local": {"nodes": 1}})
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.ended_daemon")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
     place = Place(d).make()
     place.cluster(nodes=1)
     before = children(d.process.pid)
@@ -203,7 +203,7 @@ def output(url):
 
 def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_start_serves(own_daemon):
     d = faulty(own_daemon, "abort", "step upload of out.txt *")
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.ended_daemon")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
     store = Store(d)
     try:
         add_pool(store.plane, "pool", targetDedicatedNodes=1)
@@ -230,13 +230,13 @@ def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_s
 
 def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes_on(own_daemon):
     d = faulty(own_daemon, "abort", "run 1", config={**QUICK, "local": {"nodes": 1}})
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.(ended_daemon|refused)")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)")
     place = Place(d).make()
     cluster = place.cluster(nodes=1)
     with contextlib.suppress(requests.RequestException):  # it may end before it answers
         place.job(cluster, "true", name="j")
     wait_for(lambda: any("work.refused" in line for line in d.log()), 60, "the third start to leave it out")
-    wait_for(lambda: "daemon.ready" in "\n".join(d.log()).rpartition("daemon.ended_badly")[2], 20, "it to serve")
+    wait_for(lambda: "daemon.ready" in "\n".join(d.log()).rpartition("daemon.crashed")[2], 20, "it to serve")
     d.forget_token()
     assert put_group(d, "another").status == 201
     (why,) = place.job_at("j").wait("failed")["executionInfo"]["errors"]
@@ -252,7 +252,7 @@ def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes
 
 def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon):
     d = own_daemon(config=QUICK, arguments=["--testing"])
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.(ended_daemon|refused)")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)")
     store = Store(d)
     try:
         add_pool(store.plane, "pool", targetDedicatedNodes=1)
@@ -285,7 +285,7 @@ def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon):
 @pytest.mark.parametrize("step", ["pool 1", "node 1"])
 def test_a_cluster_whose_step_ends_the_daemon_at_each_start_says_so(own_daemon, step):
     d = own_daemon(config={**QUICK, "local": {"nodes": 1}}, arguments=["--testing"])
-    d.expect_log(r"testing\.on|daemon\.ended_badly|work\.(ended_daemon|refused)|node\.unusable")
+    d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)|node\.unusable")
     place = Place(d).make()
     cluster = place.cluster(nodes=1)
     d.environment["BATCHAID_TESTING_FAULT"] = f"abort {step}"
@@ -318,9 +318,9 @@ def test_a_seed_that_ends_the_daemon_twice_is_left_out(own_daemon, tmp_path):
         config=QUICK, arguments=["--testing", "--seed", str(file)],
         environment={"BATCHAID_TESTING_FAULT": "abort request POST*/batchaid/testing/seed*"},
     )  # fmt: skip
-    d.expect_log(r"testing\.on|daemon\.(ended_badly|seed-left-out)|work\.ended_daemon")
+    d.expect_log(r"testing\.enabled|daemon\.(crashed|seed_skipped)|work\.crashed_daemon")
     assert put_group(d, "another").status == 201
-    assert any("daemon.seed-left-out" in line for line in d.log())
+    assert any("daemon.seed_skipped" in line for line in d.log())
     (refused,) = json.loads(d.tool("refused", "--json").stdout)
     assert "/batchaid/testing/seed" in refused["work"]
     d.environment.clear()

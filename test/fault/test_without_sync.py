@@ -16,7 +16,7 @@ def test_files_are_synced_unless_a_site_says_otherwise(library, tmp_path, sync):
     count = tmp_path / "count"
     count.touch()
     with StorageDaemon({"storage": {"sync": sync}}, environment=environment(library, "sync", 0, count)) as d:
-        assert any("storage.without-sync" in line for line in d.log()) == (not sync)
+        assert any("storage.sync_disabled" in line for line in d.log()) == (not sync)
         assert d.blob.call("PUT", "/box?restype=container").status == 201
         assert d.file.call("PUT", "/share?restype=share").status == 201
         before = count.stat().st_size

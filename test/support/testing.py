@@ -80,7 +80,7 @@ class Strict(Testing):
 def testing_daemon(*arguments, expects=()):
     """Emptied and stopped in the end; `expects`: what it may log besides."""
     d = Daemon(arguments=["--testing", *arguments])
-    for pattern in ("testing.on", *expects):
+    for pattern in ("testing.enabled", *expects):
         d.expect_log(pattern)
     d.start()
     yield d

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import log_events
 import rooms
 
 C_ROOMS = sorted({room.split("/")[0] for room in rooms.load()} | {"test"})
@@ -213,6 +214,9 @@ def main(root):
             long_functions += [f"{name}:{start}: {function}() has {length} lines"
                                for function, start, length in functions(lines)
                                if FUNCTION_LINES < length <= FUNCTION_LIMIT]
+    complaints += log_events.check(root, [(name, text) for file in sources(root, ".c", ".h")
+                                          if not (name := str(file.relative_to(root))).startswith("test/")
+                                          and "LOG_" in (text := file.read_text())])
     complaints += check_format(root)
     if long_functions:
         print(f"over {FUNCTION_LINES} lines:", *long_functions, sep="\n  ")

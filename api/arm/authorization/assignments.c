@@ -159,7 +159,7 @@ struct replied *role_assignments_delete(struct request *r)
     if (rc < 0 || st_role_assignment_remove(access_of(r)->storage, x.id, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "role.removed", LF_STR("role", x.role), LF_STR("scope", x.scope),
-             LF_STR("of", x.principal), LF_STR("by", r->who->name));
+             LF_STR("principal", x.principal), LF_STR("by", r->who->name));
     return show(r, 200, &x);
 }
 

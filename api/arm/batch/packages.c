@@ -351,7 +351,7 @@ static void on_blob_removed(void *ctx, const struct err *why, const struct file_
     if (!why && find_package(r, &x, &p, &e) == 0 && package_place(r, &x, p.name, &at, &e) == 0 &&
         package_container(r, &at, &s, &e) > 0 &&
         st_item_remove(arm_of(r)->storage, s.id, at.blob, &e) < 0)
-        LOG_WARN(r->config->log, "batch_package.blob_row_left", LF_STR("why", e.msg));
+        LOG_WARN(r->config->log, "batch_package.blob_not_removed", LF_STR("why", e.msg));
     request_finish(r, deleted(r));
 }
 

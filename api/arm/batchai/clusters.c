@@ -48,8 +48,8 @@ static int tell_size(struct request *r, const struct cluster *c, const struct ev
     told.reason =
         arena_concat(&r->arena, "cluster ", c->name,
                      " is served by local nodes: no size is known by the name ", c->vm_size);
-    LOG_INFO(r->config->log, "size.not_known", LF_STR("cluster", c->name),
-             LF_STR("vmSize", c->vm_size));
+    LOG_INFO(r->config->log, "cluster.size_unknown", LF_STR("cluster", c->name),
+             LF_STR("vm_size", c->vm_size));
     return st_event_add(arm_of(r)->storage, &told, e);
 }
 
@@ -136,7 +136,7 @@ static struct replied *made(struct rm *m)
     const struct cluster *c = m->row;
     struct request *r = m->r;
     LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", c->name),
-             LF_STR("workspace", w->name), LF_STR("vmSize", c->vm_size),
+             LF_STR("workspace", w->name), LF_STR("vm_size", c->vm_size),
              LF_INT("target", c->scale.target), LF_STR("by", r->who->name));
     new_clusters_add(batchai_of(r)->new_clusters, m->id);
     sched_wake_pool(arm_of(r)->sched, m->id);

@@ -62,7 +62,7 @@ static struct replied *made(struct rm *m)
     const struct workspace *w = m->parent;
     if (!m->done)
         fleet_wake_file_server(arm_of(m->r)->fleet, m->id);
-    LOG_INFO(m->r->config->log, "fileserver.created", LF_STR("fileServer", m->name),
+    LOG_INFO(m->r->config->log, "file_server.created", LF_STR("file_server", m->name),
              LF_STR("workspace", w->name), LF_STR("by", m->r->who->name));
     return reply_accepted(m->r, m->scope, m->guid);
 }

@@ -36,7 +36,7 @@ static void take_entries(struct file_list *list, struct file_entries *found)
     list->entry = found->entry;
     list->n = found->n;
     if (found->left_out > 0)
-        LOG_DEBUG(list->r->config->log, "listing.incomplete", LF_STR("share", list->dir.scope[1]),
+        LOG_DEBUG(list->r->config->log, "listing.truncated", LF_STR("share", list->dir.scope[1]),
                   LF_STR("directory", list->dir.path), LF_INT("listed", list->n),
                   LF_INT("left_out", found->left_out));
     *found = (struct file_entries){0};

@@ -274,7 +274,7 @@ static struct replied *made(struct rm *m)
 {
     const struct new_job *n = m->parent;
     const struct job *j = m->row;
-    LOG_INFO(m->r->config->log, "job.queued", LF_STR("job", j->name), LF_STR("cluster", n->c.name),
+    LOG_INFO(m->r->config->log, "job.created", LF_STR("job", j->name), LF_STR("cluster", n->c.name),
              LF_INT("nodes", j->node_count), LF_INT("priority", j->priority),
              LF_STR("by", m->r->who->name));
     batchai_job_queued(arm_of(m->r)->front, &n->c, j);

@@ -80,7 +80,7 @@ struct replied *accounts_regenerate_key(struct request *r)
     st_account_forget_keys(&fresh);
     if (rc < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "account.key_regenerated", LF_STR("account", s.name),
+    LOG_INFO(r->config->log, "storage_account.key_regenerated", LF_STR("account", s.name),
              LF_STR("key", key_names[which]), LF_STR("by", r->who->name));
     *(which ? &s.key2_us : &s.key1_us) = r->now_us;
     return reply_keys(r, &s);

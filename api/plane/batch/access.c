@@ -28,7 +28,7 @@
 
 static int refused(struct request *r, const char *detail, struct err *e)
 {
-    LOG_INFO(r->config->log, "batch.not_authenticated",
+    LOG_INFO(r->config->log, "request.not_authenticated", LF_STR("service", "batch"),
              LF_STR("account", batch_account_of(r)->name), LF_STR("from", request_peer(r)),
              LF_STR("why", detail), LF_STR("req", r->correlation_id));
     batch_value(r, "AuthenticationErrorDetail", detail);

@@ -68,7 +68,7 @@ static bool is_between(const struct uploading *u, int64_t at_us)
 static void take_line(void *ctx, const struct log_kept_line *l)
 {
     struct uploading *u = ctx;
-    bool said = strcmp(l->event, "node.agent-said") == 0;
+    bool said = strcmp(l->event, "node.agent_wrote") == 0;
     if (is_between(u, l->at_us) && is_about(u, l->subject))
         strbuf_puts(&u->logs[said ? AGENT_LOG : DAEMON_LOG], l->text);
 }

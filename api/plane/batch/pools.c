@@ -204,7 +204,7 @@ struct replied *pools_add(struct request *r)
     if (rc == 0)
         LOG_INFO(r->config->log, "pool.created", LF_STR("pool", p.name),
                  LF_STR("account", batch_account_of(r)->name),
-                 LF_INT("dedicated", p.size.dedicated), LF_INT("low", p.size.low));
+                 LF_INT("dedicated", p.size.dedicated), LF_INT("low_priority", p.size.low));
     return rc < 0 ? reply_err(r, &e) : batch_reply_written(r, 201, path, p.updated_us);
 }
 

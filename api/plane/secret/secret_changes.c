@@ -89,13 +89,6 @@ struct replied *secrets_set(struct request *r)
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, t.value));
 }
 
-static void log_change(struct request *r, const char *what, const struct open_vault *v,
-                       const struct secret_version *x)
-{
-    LOG_INFO(r->config->log, what, LF_STR("vault", v->row.name), LF_STR("secret", x->name),
-             LF_STR("by", r->who->name));
-}
-
 struct replied *secrets_delete(struct request *r)
 {
     struct err e;
@@ -108,7 +101,8 @@ struct replied *secrets_delete(struct request *r)
     x.purge_us = r->now_us + v.row.retention_us;
     if (st_secret_delete(arm_of(r)->storage, x.secret_id, x.deleted_us, x.purge_us, &e) < 0)
         return reply_err(r, &e);
-    log_change(r, "secret.deleted", &v, &x);
+    LOG_INFO(r->config->log, "secret.deleted", LF_STR("vault", v.row.name),
+             LF_STR("secret", x.name), LF_STR("by", r->who->name));
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_DELETED, NULL));
 }
 
@@ -142,7 +136,8 @@ struct replied *deleted_secrets_recover(struct request *r)
     if (find_deleted(r, MAY_RECOVER, &v, &x, &e) < 0 ||
         st_secret_recover(arm_of(r)->storage, x.secret_id, &e) < 0)
         return reply_err(r, &e);
-    log_change(r, "secret.recovered", &v, &x);
+    LOG_INFO(r->config->log, "secret.recovered", LF_STR("vault", v.row.name),
+             LF_STR("secret", x.name), LF_STR("by", r->who->name));
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, NULL));
 }
 
@@ -161,6 +156,7 @@ struct replied *deleted_secrets_purge(struct request *r)
     }
     if (st_secret_purge(arm_of(r)->storage, x.secret_id, &e) < 0)
         return reply_err(r, &e);
-    log_change(r, "secret.purged", &v, &x);
+    LOG_INFO(r->config->log, "secret.purged", LF_STR("vault", v.row.name), LF_STR("secret", x.name),
+             LF_STR("by", r->who->name));
     return reply_empty(r, 204);
 }

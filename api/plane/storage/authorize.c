@@ -34,8 +34,8 @@
 static int refused(struct request *r, const char *detail, struct err *e)
 {
     grant_of(r)->detail = detail;
-    LOG_INFO(r->config->log, "storage.not_authenticated", LF_STR("account", r->label),
-             LF_STR("from", request_peer(r)), LF_STR("why", detail),
+    LOG_INFO(r->config->log, "request.not_authenticated", LF_STR("service", "storage"),
+             LF_STR("account", r->label), LF_STR("from", request_peer(r)), LF_STR("why", detail),
              LF_STR("req", r->correlation_id));
     return err_set(e, AZSTORAGE_AUTHENTICATION, NULL, REFUSED);
 }

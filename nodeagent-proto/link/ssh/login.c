@@ -136,7 +136,7 @@ static enum ssh_step judge(struct ssh *l, const struct known_hosts *k)
 {
     l->link.new_host = k->verdict == KNOWN_NEW;
     if (k->recorded)
-        LOG_INFO(l->link.log, "node.host-key-recorded", LF_STR("node", l->name),
+        LOG_INFO(l->link.log, "node.host_key_recorded", LF_STR("node", l->name),
                  LF_STR("fingerprint", k->shown));
     switch (k->verdict) {
     case KNOWN_MATCH:

@@ -155,7 +155,7 @@ void ssh_session_free(struct ssh *l)
 {
     /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
     if (l->session && l->lib.libssh2_session_free(l->session) < 0)
-        LOG_ERROR(l->link.log, "node.ssh-session-kept", LF_STR("node", l->name));
+        LOG_ERROR(l->link.log, "node.ssh_session_not_freed", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {
         l->blocks = b->next;
         wipe(b);

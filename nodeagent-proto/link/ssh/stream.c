@@ -68,7 +68,8 @@ static void end_line(struct ssh *l)
     if (l->line.len == 0)
         return;
     memcpy(l->last_line, l->line.s, l->line.len + 1);
-    LOG_WARN(l->link.log, "node.agent-said", LF_STR("node", l->name), LF_STR("line", l->last_line));
+    LOG_WARN(l->link.log, "node.agent_wrote", LF_STR("node", l->name),
+             LF_STR("line", l->last_line));
     strbuf_reset(&l->line);
 }
 

@@ -169,7 +169,7 @@ enum ssh_step ssh_step_upload(struct ssh *l)
     if (l->cmd.exit_code != 0)
         return ssh_fail(l, ERR_NODE, NULL, "%s: %s (exit code %d)", l->agent_dir,
                         ssh_command_said(&l->cmd), l->cmd.exit_code);
-    LOG_INFO(l->link.log, "node.agent-uploaded", LF_STR("node", l->name),
+    LOG_INFO(l->link.log, "node.agent_uploaded", LF_STR("node", l->name),
              LF_STR("path", l->agent_path), LF_INT("bytes", l->image->n));
     ssh_command_free(&l->cmd);
     return SSH_NEXT;

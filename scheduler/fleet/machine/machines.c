@@ -333,7 +333,7 @@ void machines_reread(struct fleet *fl)
         note_claims(fl, uses, n_uses);
         fleet_capacity_freed(fl, true);
     } else if (fl->n_machines > 0) {
-        LOG_ERROR(fl->log, "machine.not_reread", LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "machines.not_read", LF_STR("why", e.msg));
     }
     arena_free(&a);
 }

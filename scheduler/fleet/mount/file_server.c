@@ -38,7 +38,7 @@ static void work_done(struct server_work *w)
 {
     w->done = true;
     if (w->why.code && w->tries == 0)
-        LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
+        LOG_WARN(w->fleet->log, "file_server.failed", LF_STR("file_server", w->name),
                  LF_STR("why", w->why.message));
     if (wakes_stopping(w->fleet->wakes))
         return;
@@ -148,13 +148,13 @@ static void finish(struct fleet *fl, const struct file_server *f, const struct f
     struct finish t = {fl, f->id, why};
     struct err e = {0};
     if (st_tx(fl->st, "file server set up", finish_tx, &t, &e) != 0) {
-        LOG_ERROR(fl->log, "fileserver.not_written", LF_STR("fileServer", f->name),
+        LOG_ERROR(fl->log, "file_server.not_written", LF_STR("file_server", f->name),
                   LF_STR("why", e.msg));
         wake_at(fl->wakes, WAKE_FILE_SERVER, f->id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
     }
     if (!why->code)
-        LOG_INFO(fl->log, "fileserver.served", LF_STR("fileServer", f->name));
+        LOG_INFO(fl->log, "file_server.served", LF_STR("file_server", f->name));
     wake_when_durable(fl->wakes, effect_finished, fl, f->id);
 }
 
@@ -203,7 +203,7 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
         w->begun = true;
         export_begin(w);
     } else if (w->done && !w->why.code) {
-        LOG_INFO(fl->log, "fileserver.served_again", LF_STR("fileServer", f->name));
+        LOG_INFO(fl->log, "file_server.served_again", LF_STR("file_server", f->name));
         work_free(w);
     } else if (w->done && w->next_us != 0 && now >= w->next_us) {
         work_free(w);
@@ -229,7 +229,7 @@ void file_server_reconcile(void *ctx, int64_t id)
     arena_init(&a);
     int rc = st_file_server_by_id(fl->st, &a, id, &f, &e);
     if (rc < 0) {
-        LOG_ERROR(fl->log, "fileserver.reconcile_failed", LF_INT("id", id), LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "file_server.reconcile_failed", LF_INT("id", id), LF_STR("why", e.msg));
         wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     } else if (rc > 0 && f.prov_state == PROV_CREATING) {
         set_up(fl, &a, &f);

@@ -166,7 +166,7 @@ static void log_loss(const struct node_rt *rt, const char *why)
 {
     bool known = rt->machine && rt->contact.failures > 1 && rt->contact.why_down &&
                  !strcmp(rt->contact.why_down, why);
-    LOG_AT(rt->fleet->log, known ? LOG_LVL_DEBUG : LOG_LVL_WARN, "node.link_down",
+    LOG_AT(rt->fleet->log, known ? LOG_LVL_DEBUG : LOG_LVL_WARN, "node.link_lost",
            LF_STR("node", rt->name), LF_STR("machine", rt->machine ? rt->machine->name : NULL),
            LF_INT("losses", rt->contact.failures), LF_STR("why", why));
 }

@@ -41,10 +41,15 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
                                    .failure = f->code};
     if (st_node_move(fl->st, &m, e) != 0)
         return -1;
-    LOG_WARN(fl->log, to == NODE_UNUSABLE ? "node.unusable" : "node.failed",
-             LF_STR("node", row->name), LF_STR("machine", machine),
-             LF_STR("why", failure_line(a, f)), LF_STR("command", f->command),
-             LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
+    const char *why = failure_line(a, f);
+    if (to == NODE_UNUSABLE)
+        LOG_WARN(fl->log, "node.unusable", LF_STR("node", row->name), LF_STR("machine", machine),
+                 LF_STR("why", why), LF_STR("command", f->command),
+                 LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
+    else
+        LOG_WARN(fl->log, "node.failed", LF_STR("node", row->name), LF_STR("machine", machine),
+                 LF_STR("why", why), LF_STR("command", f->command),
+                 LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
     wake_durable(fl->wakes, WAKE_NODE, row->id);
     fleet_pool_changed(fl, row->cluster_id);
     return fleet_wake_runs(fl, a, row->id, e);

@@ -393,9 +393,10 @@ static void remove_row(struct node_rt *rt)
         wake_by(fl->wakes, WAKE_NODE, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
         return;
     }
-    LOG_INFO(fl->log, rt->id > 0 ? "node.removed" : "node.orphan_removed",
-             LF_STR("node", rt->name));
-    if (rt->id > 0) {
+    if (rt->id <= 0) {
+        LOG_INFO(fl->log, "node.orphan_removed", LF_STR("node", rt->name));
+    } else {
+        LOG_INFO(fl->log, "node.removed", LF_STR("node", rt->name));
         wake_durable(fl->wakes, WAKE_NODE, rt->id);
         machine_release(fl, rt->id);
         fleet_row_gone(fl);
@@ -469,7 +470,7 @@ static void on_scanned(void *ctx, const struct err *why, struct file_entries *fo
     struct fleet *fl = ctx;
     (void)no_base;
     if (why && !wakes_stopping(fl->wakes))
-        LOG_WARN(fl->log, "node.orphans_not_looked_for", LF_STR("why", why->msg));
+        LOG_WARN(fl->log, "node.orphans_not_listed", LF_STR("why", why->msg));
     for (size_t i = 0; !wakes_stopping(fl->wakes) && found && i < found->n; i++) {
         const char *name = found->entry[i].name;
         if (strncmp(name, "tvm-", 4) == 0)

@@ -54,21 +54,19 @@ static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
 static void on_removed(void *ctx, const struct err *why)
 {
     const struct node_rt *rt = ctx;
-    const struct front_words *w = words_of_node(rt);
     if (why)
-        LOG_WARN(rt->fleet->log, front_event(w, "node.{run}_directory_not_removed").name,
-                 LF_STR("node", rt->name), LF_STR("why", why->msg));
+        LOG_WARN(rt->fleet->log, "node.run_directory_not_removed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
 }
 
 static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *k,
                         const struct node_dir_entry *list, size_t n)
 {
-    const struct front_words *w = words_of_node(rt);
     for (size_t i = 0; i < n; i++) {
         if (!list[i].is_dir || is_kept(k, list[i].name))
             continue;
-        LOG_DEBUG(rt->fleet->log, front_event(w, "node.{run}_directory_removed").name,
-                  LF_STR("node", rt->name), LF_STR("directory", list[i].name));
+        LOG_DEBUG(rt->fleet->log, "node.run_directory_removed", LF_STR("node", rt->name),
+                  LF_STR("directory", list[i].name));
         node_ask(rt->contact.link,
                  REQUEST(remove_tree,
                          .path = arena_printf(a, "%s/" JOBS_DIR "/%s", rt->root, list[i].name)),

@@ -93,9 +93,12 @@ static void tell(struct node_rt *rt, const char *trouble)
     if (strcmp(w->trouble ? w->trouble : "", trouble ? trouble : "") == 0)
         return;
     node_set_text(&w->trouble, trouble);
-    LOG_AT(rt->fleet->log, trouble ? LOG_LVL_WARN : LOG_LVL_INFO, "node.health",
-           LF_STR("node", rt->name), LF_STR("machine", rt->machine->name),
-           LF_STR("trouble", trouble ? trouble : "none any more"));
+    if (trouble)
+        LOG_WARN(rt->fleet->log, "node.unhealthy", LF_STR("node", rt->name),
+                 LF_STR("machine", rt->machine->name), LF_STR("why", trouble));
+    else
+        LOG_INFO(rt->fleet->log, "node.healthy", LF_STR("node", rt->name),
+                 LF_STR("machine", rt->machine->name));
 }
 
 static void on_health(void *ctx, const struct err *why, const struct node_health *h)

@@ -277,7 +277,7 @@ static void kill_one(struct step *st, const struct task_status *t)
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
     /* This is usual at the end of a job. */
-    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.stray_killed",
+    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.unknown_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
     node_ask(sc->link, REQUEST(signal, .task = t->id, .signal = SIGKILL), step_done, st);

@@ -86,7 +86,7 @@ static void on_removed(void *ctx, const struct err *why)
     struct batch_front *f = k->f;
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
-        LOG_WARN(f->log, "batch_litter.not_noted", LF_STR("why", e.msg));
+        LOG_WARN(f->log, "batch_cleanup.not_written", LF_STR("why", e.msg));
     if (!why)
         tell_node(f, k->node_id);
     wake_if_lost(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
@@ -148,7 +148,7 @@ static void litter_reconcile(void *ctx, int64_t id)
     if (rc == 0 && next > 0)
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + next - now);
     if (rc < 0) {
-        LOG_ERROR(f->log, "batch_litter.not_read", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "batch_cleanup.not_read", LF_STR("why", e.msg));
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     }
     arena_free(&a);
@@ -194,7 +194,7 @@ static void files_reconcile(void *ctx, int64_t id)
     wake_if_lost(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
     if (st_tx(f->st, "clean files", clean_due, f, &e) == 0)
         return;
-    LOG_ERROR(f->log, "batch_files.not_cleaned", LF_STR("why", e.msg));
+    LOG_ERROR(f->log, "batch_files.not_removed", LF_STR("why", e.msg));
     wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
 }
 

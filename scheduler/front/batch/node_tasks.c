@@ -256,6 +256,6 @@ void chores_begin(struct batch_front *f)
         for (size_t i = 0; i < n; i++)
             wake(f->wakes, WAKE_RUN, ids[i]);
     else
-        LOG_ERROR(f->log, "batch_chore.not_listed", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "batch_node_task.not_listed", LF_STR("why", e.msg));
     arena_free(&a);
 }

@@ -25,9 +25,9 @@ static void expire(void *ctx, int64_t id)
     if (st_vault_expire(f->st, now_us, PURGE_PER_PASS, &purged, &e) != 0)
         LOG_ERROR(f->log, "vaults.not_purged", LF_STR("why", e.msg));
     if (st_changes_sweep(f->st, SWEEP_PER_PASS, &swept, &e) != 0)
-        LOG_ERROR(f->log, "changes.not_swept", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "changes.not_removed", LF_STR("why", e.msg));
     if (purged > 0)
-        LOG_INFO(f->log, "vaults.purged", LF_INT("n", purged));
+        LOG_INFO(f->log, "vaults.purged", LF_INT("count", purged));
     if (gone == EXPIRE_PER_PASS || purged >= PURGE_PER_PASS || swept == SWEEP_PER_PASS)
         wake_at(f->wakes, WAKE_OPERATIONS, id, wakes_mono(f->wakes)); /* next turn */
     else

@@ -46,8 +46,8 @@ static void on_durable(void *ctx, const struct err *why)
 {
     struct note *n = ctx;
     if (!why)
-        LOG_INFO(n->front->log, "job.waits", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
-                 LF_STR("why", n->why));
+        LOG_INFO(n->front->log, "job.waiting", LF_STR("job", n->name),
+                 LF_INT("job_id", n->owner_id), LF_STR("why", n->why));
     if (why || !n->path || wakes_stopping(n->front->wakes)) {
         note_free(n);
         return;

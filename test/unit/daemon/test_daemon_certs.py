@@ -270,7 +270,7 @@ def test_a_certificate_of_no_use_leaves_the_old_one(serve, site):
     good = (site.folder / "site.key").read_text()
     (site.folder / "site.key").write_text(openssl("genrsa", "2048").stdout)
     d.process.send_signal(signal.SIGHUP)
-    wait_for(lambda: "daemon.not-reloaded" in d.log and "is not the key of" in d.log)
+    wait_for(lambda: "daemon.not_reloaded" in d.log and "is not the key of" in d.log)
     assert handshake(d.port, "gpu-head.lab", site.authority) == before
     (site.folder / "site.key").write_text(good)
     d.process.send_signal(signal.SIGHUP)
@@ -316,4 +316,4 @@ def test_a_certificate_that_has_ended_is_said_and_shown(serve, run, tmp_path):
     done = run("check-config", site.folder / "c.yaml", "--state-dir", "s")
     assert done.returncode == 1 and "site.pem: the certificate ended at 20" in done.stderr, done.stderr
     d = serve("--config", site.folder / "c.yaml")
-    assert "warn daemon.certificate-ended ended=20" in d.log
+    assert "warn daemon.certificate_expired ended=20" in d.log

@@ -79,7 +79,7 @@ def test_switches_for_tests_are_variables_too(tmp_path):
     rules.write_text('{"rules": [{"exitCode": 3}]}')
     variables = {"EPHEMERAL": "true", "FAKE_NODES": "true", "STRICT": "true", "SEED": str(seed), "RULES": str(rules)}
     with Daemon(environment={f"BATCHAID_{n}": v for n, v in variables.items()}, arguments=["--testing"]) as d:
-        d.expect_log("testing.on")
+        d.expect_log("testing.enabled")
         t = Testing(d)
         assert t.get("/rules")["value"][0]["exitCode"] == 3 and t.get("/strict")["value"][0]["allocation"] == "PT1M30S"
         assert [g["name"] for g in d.get(f"/subscriptions/{d.subscription}/resourcegroups")["value"]] == ["lab"]

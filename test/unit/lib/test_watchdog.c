@@ -113,9 +113,9 @@ static void a_thread_that_stands_still_is_named_and_ended_once(void **state)
     work_leave(before);
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 1);
-    assert_non_null(strstr(said, "error loop.stuck ticks=5 in=\"request PUT by alice /a/b\""));
+    assert_non_null(strstr(said, "error loop.stuck ticks=5 doing=\"request PUT by alice /a/b\""));
     assert_non_null(strstr(said, "test_watchdog+0x"));
-    assert_non_null(strstr(said, "error loop.ended ticks=15"));
+    assert_non_null(strstr(said, "error loop.aborted ticks=15"));
 }
 
 static void a_thread_that_goes_on_is_left_alone(void **state)
@@ -139,9 +139,9 @@ static void what_was_noticed_and_goes_on_is_said_and_counts_anew(void **state)
     for (int i = 1; i <= 2; i++) {
         wait_for(&f, "loop.stuck", i);
         watchdog_turn(f.dog);
-        wait_for(&f, "loop.goes_on", i);
+        wait_for(&f, "loop.resumed", i);
     }
-    const char *said = finish(&f), *first = strstr(said, "loop.goes_on");
+    const char *said = finish(&f), *first = strstr(said, "loop.resumed");
     assert_non_null(first);
     assert_non_null(strstr(first, "loop.stuck"));
     assert_int_equal(atomic_load(&f.ended), 0);
@@ -175,7 +175,7 @@ static void wait_in_kernel(struct fixture *f)
 {
     pid_t child = (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
-        wait_for(f, "loop.in_kernel", 1);
+        wait_for(f, "loop.blocked_in_kernel", 1);
         syscall(SYS_exit_group, 0);
     }
     assert_true(child > 0);
@@ -194,7 +194,7 @@ static void a_call_that_cannot_be_interrupted_is_waited_for(void **state)
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 0);
     assert_non_null(strstr(said, "state=D"));
-    assert_non_null(strstr(said, "error loop.in_kernel"));
+    assert_non_null(strstr(said, "error loop.blocked_in_kernel"));
 }
 
 /* It may have much to do before it has its next turn. */

@@ -121,14 +121,14 @@ static void test_an_end_that_cannot_be_written_is_told_once_it_is(void **state)
     listen_to_log(w, &l);
     set_disk_full(w, true);
     WAIT(w, said(&l, "db.turn_lost") >= 2);
-    assert_int_equal(said(&l, "job.succeeded"), 0);
+    assert_int_equal(said(&l, "run.succeeded"), 0);
     set_disk_full(w, false);
-    WAIT(w, said(&l, "job.succeeded") > 0 && counts(w, c).idle == 1);
+    WAIT(w, said(&l, "run.succeeded") > 0 && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_int_equal(virtual_of(w)->started, 1);
     world_free(w);
-    assert_int_equal(said(&l, "job.succeeded"), 1);
+    assert_int_equal(said(&l, "run.succeeded"), 1);
     stop_listening(&l);
 }
 
