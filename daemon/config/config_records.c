@@ -32,36 +32,38 @@ static const struct setting group_rows[] = {
         "The account to log in as. Empty: the name of the account that the daemon runs as."),
     ROW(SETTING_STR, "", "identity", AT(identity), "", config_check_path,
         "/etc/batchaid/id_ed25519",
-        "The private key to log in with, as `batchaid keygen` makes it. Empty, without "
+        "The private key for the login, as `batchaid keygen` makes it. Empty, without "
         "password_file and agent_socket: id_ed25519 in the state directory."),
     ROW(SETTING_STR, "", "password_file", AT(password_file), "", config_check_path,
         "/etc/batchaid/rack1.password",
-        "A file with the password to log in with, closed to others (mode 0600)."),
+        "A file with the password for the login, closed to others (mode 0600)."),
     ROW(SETTING_STR, "", "agent_socket", AT(agent_socket), "", config_check_path,
-        "/run/batchaid/ssh-agent", "The socket of an ssh-agent that has the key to log in with."),
+        "/run/batchaid/ssh-agent", "The socket of an ssh-agent that has the key for the login."),
     ROW(SETTING_STR, "", "become", AT(become), "none", config_check_one_line, "sudo",
-        "How root is reached on the machine, for mounts, accounts and setup tasks. sudo means "
-        "`sudo -n`; other commands are put before what is to run as root; none: not at all."),
+        "The command that gives root on the machine, for mounts, accounts and setup tasks. sudo "
+        "means `sudo -n`; another command is put before the command to run as root; none: no "
+        "root."),
     ROW(SETTING_STR, "", "node_root", AT(node_root), "/mnt/batch/tasks/shared/LS_root",
         config_check_needed_path, "/mnt/batch/tasks/shared/LS_root",
-        "The directory on the machine below which mounts and jobs live."),
+        "The directory on the machine below which mounts and jobs are."),
     ROW(SETTING_STR, "", "job_user", AT(job_user), "", config_check_account, "jobs",
-        "The account that jobs run as, where root is reached. Empty: one of its own for each job."),
+        "The account that jobs run as, where the agent is root. Empty: each job has its own "
+        "account."),
     ROW(SETTING_LIST, "", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, "[STANDARD_NC6]",
         "The VM sizes that these machines serve; an empty list allows any."),
     CHOICE(SETTING_STR, "", "priority", AT(priority), "dedicated", priorities,
-           "Which clusters these machines are for."),
+           "The clusters that these machines serve."),
     INT("", "slots", AT(slots), "0", 0, 100000,
-        "How many slots each of these machines has: jobs that take a part of it take at least one, "
-        "so no more jobs share it. 0: as many as it has cores."),
+        "The number of slots of each machine. A job of a part of a node takes at least one slot, "
+        "so this is the most jobs on a machine. 0: as many as it has cores."),
     INT("", "fake_gpus", AT(fake_gpus), "0", 0, 1024,
-        "For tests: how many GPUs a machine that shows none pretends to have."),
+        "For tests: the number of fake GPUs of a machine without GPUs."),
     ROW(SETTING_STR, "", "health_command", AT(health_command), "", config_check_one_line,
         "/usr/local/sbin/node-health",
-        "A command that the shell of the machine runs now and then, as root where it is reached. "
+        "A command that the shell of the machine runs regularly, as root where the agent is root. "
         "If it fails, the machine is drained. Empty: none."),
     INT("", "health_interval_s", AT(health_interval_s), "300", 1, 86400,
-        "How often health_command runs, in seconds."),
+        "The number of seconds between two runs of health_command."),
 };
 #undef AT
 
@@ -98,25 +100,25 @@ static const char *const mount_types[] = {"local", "bind",      "nfs",     "cifs
 #define AT(field) offsetof(struct config_mount, field)
 static const struct setting mount_rows[] = {
     ROW(SETTING_STR, "", "match", AT(match), "*/*", config_check_match, "mystorage/data-*",
-        "Which account and share or container this is for: two patterns with * and ?, separated "
+        "The account and the share or container of this rule: two patterns with * and ?, separated "
         "by a slash."),
     CHOICE(SETTING_STR, "", "kind", AT(kind), "any", kinds,
-           "Whether this is for file shares, for blob containers, or for both."),
+           "Whether the rule is for file shares, for blob containers, or for both."),
     CHOICE(SETTING_STR, "", "type", AT(type), NULL, mount_types,
-           "How it is mounted. local: a link to a folder of the machine; bind, nfs, cifs: by "
-           "mount; sshfs, blobfuse2: by that program; command: by a command of yours."),
+           "The way of the mount. local: a link to a folder of the machine; bind, nfs, cifs: by "
+           "mount; sshfs, blobfuse2: by that program; command: by your command."),
     ROW(SETTING_STR, "", "source", AT(source), "", config_check_mount_text,
         "nas1:/export/{account}/{share}",
-        "What is mounted. local, bind: a folder of the machine; nfs: HOST:/path; cifs: "
-        "//HOST/SHARE; sshfs: [USER@]HOST:[PATH]; blobfuse2: the endpoint. cifs and blobfuse2 may "
-        "do without: then it is the volume of Azure, or of where its azureFileUrl leads."),
+        "The source of the mount. local, bind: a folder of the machine; nfs: HOST:/path; cifs: "
+        "//HOST/SHARE; sshfs: [USER@]HOST:[PATH]; blobfuse2: the endpoint. cifs and blobfuse2 need "
+        "none: then it is the volume of Azure, or of the host in its azureFileUrl."),
     ROW(SETTING_STR, "", "options", AT(options), "", config_check_mount_text, "vers=4.2,noatime",
         "Options of the mount, as after -o."),
     ROW(SETTING_STR, "", "command", AT(command), "", config_check_mount_text,
         "mount.mine --key-file {key} {account} {share} {target}",
-        "With type: command, what the shell runs to mount it at {target}."),
+        "With type: command, the shell command that mounts it at {target}."),
     ROW(SETTING_STR, "", "unmount", AT(unmount), "", config_check_mount_text,
-        "umount.mine {target}", "What the shell runs to unmount it. Empty: umount."),
+        "umount.mine {target}", "The shell command that unmounts it. Empty: umount."),
 };
 #undef AT
 
@@ -204,13 +206,13 @@ const struct record_kind config_mount_kind =
 #define AT(field) offsetof(struct config_file_server, field)
 static const struct setting file_server_rows[] = {
     ROW(SETTING_STR, "", "name", AT(name), "*", config_check_not_empty, "nfs-*",
-        "Which file servers this is for: a pattern with * and ?."),
+        "The file servers of this rule: a pattern with * and ?."),
     ROW(SETTING_STR, "", "nfs", AT(nfs), "", config_check_export, "nas1:/export/{workspace}/{name}",
-        "An NFS export that there is: HOST:/path."),
+        "An existing NFS export: HOST:/path."),
     ROW(SETTING_STR, "", "machine", AT(machine), "", NULL, "gpu01.rack1",
-        "A machine of the inventory that is to export directory by NFS."),
+        "A machine of the inventory that exports directory by NFS."),
     ROW(SETTING_STR, "", "directory", AT(directory), "", config_check_server_path, "/srv/{name}",
-        "The directory there; made if missing."),
+        "The directory on that machine; it is made if missing."),
     ROW(SETTING_STR, "", "options", AT(options), "", config_check_one_line, "vers=4.2",
         "Options of the mount, as after -o."),
 };
