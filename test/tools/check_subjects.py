@@ -17,8 +17,8 @@ from pathlib import Path
 BASE = "b3e92a052f03"
 BASE_SUBJECT = "house: part the tree into eleven folders, one way for each thing"
 LIMIT = 72
-# Rooms that are not folders: the whole tree, and what stands at its top.
-WORDS = {"build", "house", "readme", "release"}
+# Words besides the folders: the whole tree, files at its top, and concerns of all rooms.
+WORDS = {"build", "check", "house", "log", "readme", "release", "tests"}
 SUBJECT = re.compile(r"([^\s:][^:]*): ([a-z][\w'-]*) (\S.*)")
 
 
