@@ -33,22 +33,21 @@ static const struct command commands[] = {
      .run = cmd_serve,
      .help = "run the daemon in the foreground",
      .details =
-         "Prints `ready https://ADDR:PORT` on standard output once requests are served, logs to\n"
-         "standard error, stops cleanly on SIGTERM and SIGINT; a second signal ends it at once.\n"
-         "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
-         "With --ephemeral, for tests: a state directory of its own that is gone when the daemon\n"
-         "has ended, with all that ran on local nodes, also if the daemon was killed. Nothing is\n"
-         "synced to the disk. With --state-dir DIR it is DIR: not there yet, or empty.\n"
-         "With --testing, tests may make requests fail, look at what was asked, and make "
-         "everything\n"
-         "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY. Clusters\n"
-         "and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes that run no\n"
-         "processes: rules (--rules FILE, or by request) say what jobs do there. With --strict\n"
-         "things take the time that they took in the service, and are throttled as there.\n"
-         "Variables may say the same, but for --testing: BATCHAID_EPHEMERAL=true,\n"
-         "BATCHAID_FAKE_NODES=true, BATCHAID_STRICT=true, BATCHAID_RULES=FILE, "
-         "BATCHAID_SEED=FILE.\n"
-         "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
+         "Prints `ready https://ADDR:PORT` on standard output when it serves requests, and\n"
+         "logs to standard error. SIGTERM and SIGINT stop it cleanly; a second signal stops it\n"
+         "at once. Without --config and --listen it serves on both loopback addresses, port\n"
+         "7443. With --ephemeral, for tests: the state directory is new, or DIR of\n"
+         "--state-dir, which must be empty or must not exist. It is removed with the daemon\n"
+         "and all processes of local nodes, also if the daemon was killed. Nothing is synced\n"
+         "to the disk. With --testing, tests may inject faults, read the requests and reset\n"
+         "everything, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY.\n"
+         "Clusters and pools whose vmSize begins with FAKE (with --fake-nodes all) have nodes\n"
+         "that run no processes: rules (--rules FILE, or by request) decide what jobs do\n"
+         "there. With --strict steps take the time of the service, and requests are throttled\n"
+         "as there. Variables for these switches, except --testing: BATCHAID_EPHEMERAL=true,\n"
+         "BATCHAID_FAKE_NODES=true, BATCHAID_STRICT=true, BATCHAID_RULES=FILE,\n"
+         "BATCHAID_SEED=FILE. Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong\n"
+         "configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
      .options = OPT_STATE_DIR | OPT_REMOTE,
@@ -56,12 +55,12 @@ static const struct command commands[] = {
      .run = cmd_env,
      .help = "print the environment for clients of a running daemon",
      .details =
-         "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"
-         "With --endpoint or --user: lines for a shell of another machine, which fetch the\n"
-         "authority's certificate, check its fingerprint and make az ready. Without --user they\n"
-         "have the secret of the daemon's own principal.\n"
-         "With the name of a Batch account: also AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT and,\n"
-         "without --user, its key, AZURE_BATCH_ACCESS_KEY.\n"},
+         "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\" With\n"
+         "--endpoint or --user: lines for a shell of another machine. They fetch the\n"
+         "authority's certificate, check its fingerprint and set up az. Without --user they\n"
+         "contain the secret of the daemon's own principal. With the name of a Batch account:\n"
+         "also AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT and, without --user, its key,\n"
+         "AZURE_BATCH_ACCESS_KEY.\n"},
     {.name = "hosts",
      .arguments = "[ADDRESS [NAME]]",
      .options = OPT_STATE_DIR,
@@ -69,24 +68,25 @@ static const struct command commands[] = {
      .run = cmd_hosts,
      .help = "print lines for a hosts file: names of storage accounts, vaults and Batch accounts",
      .details =
-         "For clients that find no names below localhost, or below the NAME of the daemon's\n"
-         "machine, which is one of `tls.names`: batchaid hosts 10.0.0.5 gpu-head.lab\n"
-         "Run it again when there is a new account or vault.\n"},
+         "For clients that cannot resolve names below localhost, or below the NAME of the\n"
+         "daemon's machine, which is one of `tls.names`: batchaid hosts 10.0.0.5 gpu-head.lab\n"
+         "Run it again for each new account or vault.\n"},
     {.name = "az-login",
      .arguments = "",
      .options = OPT_STATE_DIR,
      .run = cmd_az_login,
-     .help = "make az ready to talk to a running daemon",
-     .details = "Registers the cloud with az and logs in, in a configuration directory of its own\n"
-                "in the state directory, never in the one of the user. Safe to run again.\n"},
+     .help = "log az in to a running daemon",
+     .details = "Registers the cloud with az and logs in, in a configuration directory below the\n"
+                "state directory, never in the user's own. It may be run again.\n"},
     {.name = "az",
      .arguments = "ARGS...",
      .options = OPT_STATE_DIR,
      .max_args = ANY_NUMBER,
      .run = cmd_az,
      .help = "run az against a running daemon",
-     .details = "Runs `az ARGS...` in the environment that `batchaid env` prints, after `batchaid\n"
-                "az-login` if need be. Options before the first argument of az are batchaid's.\n"},
+     .details = "Runs `az ARGS...` in the environment that `batchaid env` prints, and first runs\n"
+                "`batchaid az-login` if necessary. Options before the first argument of az are\n"
+                "batchaid's.\n"},
     {.name = "share-path",
      .arguments = "ACCOUNT SHARE",
      .options = OPT_STATE_DIR | OPT_CONTAINER,
@@ -95,8 +95,7 @@ static const struct command commands[] = {
      .run = cmd_share_path,
      .help = "print (and make) the folder behind an Azure file share or container",
      .details =
-         "What is put into the folder is what jobs see that mount the share. Case does not count\n"
-         "in names.\n"},
+         "Jobs that mount the share see the files of the folder. Names are not case-sensitive.\n"},
     {.name = "storage",
      .arguments = "deleted|restore [NUMBER...]",
      .options = OPT_STATE_DIR | OPT_JSON,
@@ -105,15 +104,15 @@ static const struct command commands[] = {
      .run = cmd_storage,
      .help = "list and restore deleted shares and containers",
      .details =
-         "deleted  The shares and containers that were deleted and are kept still, by number.\n"
-         "restore  Puts them back with all that was in them, into the storage account that has\n"
-         "         their account's name now. Refused if there is one of that name again.\n"},
+         "deleted  Lists deleted shares and containers that can be restored, by number.\n"
+         "restore  Restores them with their content, into the present storage account of the\n"
+         "         old account's name. Refused if the name exists again.\n"},
     {.name = "keygen",
      .arguments = "[FILE]",
      .options = OPT_STATE_DIR | OPT_COMMENT,
      .max_args = 1,
      .run = cmd_keygen,
-     .help = "make a key to log in on the machines of the inventory",
+     .help = "make a key for logins to the machines of the inventory",
      .details =
          "Writes an ed25519 key into FILE (default: id_ed25519 in the state directory) and its\n"
          "public half into FILE.pub. Prints the public half on standard output, and on standard\n"
@@ -125,67 +124,65 @@ static const struct command commands[] = {
      .max_args = 1,
      .run = cmd_check_config,
      .help = "check a configuration file and list its machines",
-     .details =
-         "Prints `FILE: ok` and the machines of the inventory, or what is wrong with the file.\n"
-         "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
+     .details = "Prints `FILE: ok` and the machines of the inventory, or the errors of the file.\n"
+                "Files of keys and passwords that it names must exist. Exit code 0 or 1.\n"},
     {.name = "nodes",
-     .arguments = "[check|drain|undrain|reboot] [HOST...]",
+     .arguments = "[list|check|drain|undrain|reboot|clean] [HOST...]",
      .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN,
      .max_args = ANY_NUMBER,
      .run = cmd_nodes,
      .help = "list, check, drain, undrain, reboot and clean the machines that jobs run on",
      .details =
-         "[list]   What the running daemon knows of each machine, local nodes included: state,\n"
-         "         cluster, job, what it has, last contact, and why it cannot be used.\n"
-         "check    Goes to each machine of the inventory and says what works there: name, port,\n"
-         "         host key, login, become, shell, agent, disk, clock, GPUs, containers, MPI; and\n"
-         "         how to mend what does not. Needs no daemon and leaves a running one alone.\n"
-         "         Without --config it reads the file that the running daemon has read.\n"
-         "drain    What runs there goes on, nothing new starts. The list shows the --reason.\n"
-         "undrain  The machine is used again; one that was unusable is tried again.\n"
+         "[list]   The machines and local nodes of the running daemon: state, cluster, job,\n"
+         "         hardware, last contact, and why a machine cannot be used.\n"
+         "check    Tries each machine of the inventory and shows which steps work: name, port,\n"
+         "         host key, login, become, shell, agent, disk, clock, GPUs, containers, MPI;\n"
+         "         and how to repair the rest. Needs no daemon and does not disturb one.\n"
+         "         Without --config it reads the running daemon's file.\n"
+         "drain    Running jobs continue, no job starts there. The list shows the --reason.\n"
+         "undrain  Ends the drain; tries an unusable machine again.\n"
          "reboot   Restarts the machine; refused while a job runs there.\n"
-         "clean    Lists what a daemon that is gone left in the node root there, and takes it "
-         "away:\n"
-         "         tasks, accounts, mounts, directories, the root itself. Needs --config, and no\n"
-         "         daemon that runs with the same --state-dir. With --dry-run it only lists.\n\n"
-         "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
-         "all\n"
-         "went well and, of a check, all machines can be used; else 1.\n"},
+         "clean    Lists and removes the leftovers of a lost daemon in the node root there:\n"
+         "         tasks, accounts, mounts, directories, the root itself. Needs --config, and\n"
+         "         no running daemon with the same --state-dir. With --dry-run it only lists.\n\n"
+         "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if\n"
+         "all steps succeeded and, for check, all machines can be used; otherwise 1.\n"},
     {.name = "queue",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE,
      .run = cmd_queue,
-     .help = "what runs and what waits in each cluster, and for what",
+     .help = "show each cluster's running and waiting jobs",
      .details =
-         "First what runs in a cluster, its nodes and when its time limit is over; then what\n"
-         "waits, in turn: what it waits for and, where time limits tell, when it starts.\n"},
+         "Running jobs come first, with their nodes and the end of their time limit. Waiting\n"
+         "jobs follow in order, with the reason and, if time limits determine it, the expected\n"
+         "start.\n"},
     {.name = "jobs",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS,
      .run = cmd_jobs,
      .help = "list the jobs of all groups, the newest first",
-     .details = "Without a filter and --json: the newest hundred.\n"},
+     .details = "Without filters and --json: the newest hundred.\n"},
     {.name = "explain",
      .arguments = "JOB",
      .options = OPT_STATE_DIR | OPT_JSON,
      .min_args = 1,
      .max_args = 1,
      .run = cmd_explain,
-     .help = "tell what became of a job or task, in lines with times",
+     .help = "show the history of a job or task, in lines with times",
      .details =
-         "When it was queued, what it waited for, where it was allocated, how it ended; and what\n"
-         "it waits for now. JOB is its name, or GROUP/WORKSPACE/EXPERIMENT/JOB where several\n"
-         "have it; the first of these may be left out. A task of Azure Batch is JOB/TASK, or\n"
-         "GROUP/ACCOUNT/JOB/TASK where several have these names.\n"},
+         "When it was queued, why it waited, its nodes, its end; and why it waits now. JOB is\n"
+         "its name, or GROUP/WORKSPACE/EXPERIMENT/JOB if several jobs have the name; leading\n"
+         "parts may be left out. A task of Azure Batch is JOB/TASK, or GROUP/ACCOUNT/JOB/TASK\n"
+         "if these names are not unique.\n"},
     {.name = "refused",
      .arguments = "[list|allow] [NUMBER...|all]",
      .options = OPT_STATE_DIR | OPT_JSON,
      .max_args = ANY_NUMBER,
      .run = cmd_refused,
-     .help = "what the daemon has ended with twice and does not begin again",
-     .details = "[list]            Requests and steps of work, with their numbers.\n"
-                "allow NUMBER|all  They may begin again, a request at once, a step within a "
-                "minute.\n                  No daemon need run.\n"},
+     .help = "list work that ended the daemon twice, or allow it again",
+     .details = "[list]            Lists requests and steps with their numbers.\n"
+                "allow NUMBER|all  Allows them again: a request at once, a step within a minute.\n"
+                "                  Works without a daemon.\n"},
     {.name = "user",
      .arguments = "[list|add|remove|reset] [NAME]",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,
@@ -193,47 +190,48 @@ static const struct command commands[] = {
      .run = cmd_user,
      .help = "list, add and remove the people who may log in",
      .details =
-         "[list]       Who may log in, with roles; the daemon's own principal first.\n"
-         "add NAME     Adds a user with a role, and prints the password, which is not shown "
-         "again.\n"
-         "remove NAME  Removes a user with its roles; its logins end at once. What it made stays.\n"
-         "reset NAME   Gives a user a new password and prints it.\n\n"
-         "NAME is user@domain; without a domain the user is in the domain batchaid.\n"},
+         "[list]       Lists the principals with their roles, the daemon's own principal\n"
+         "             first.\n"
+         "add NAME     Adds a user with a role, and prints the password once.\n"
+         "remove NAME  Removes a user with its roles; its logins end at once. Its resources\n"
+         "             stay.\n"
+         "reset NAME   Gives a user a new password and prints it once.\n\n"
+         "NAME is user@domain; the default domain is batchaid.\n"},
     {.name = "subscription",
      .arguments = "[list|add|delete] [NAME]",
      .options = OPT_STATE_DIR | OPT_JSON,
      .max_args = ANY_NUMBER,
      .run = cmd_subscription,
-     .help = "list, add and delete subscriptions besides the configuration's",
-     .details = "[list]               Those that were added, the oldest first.\n"
-                "add [NAME]           Adds one, and prints its id.\n"
-                "delete SUBSCRIPTION  Deletes one; refused while it has resource groups.\n"},
+     .help = "list, add and delete subscriptions beyond the configured one",
+     .details =
+         "[list]               Lists the added subscriptions, the oldest first.\n"
+         "add [NAME]           Adds a subscription, and prints its id.\n"
+         "delete SUBSCRIPTION  Deletes a subscription; refused while it has resource groups.\n"},
     {.name = "wait",
      .arguments = "",
      .options = OPT_STATE_DIR | OPT_TIMEOUT,
      .run = cmd_wait,
      .help = "wait until a daemon is ready",
      .details =
-         "Until a daemon serves the state directory, and serves requests to the end. On a "
-         "terminal\n"
-         "it shows what it waits for. Exit codes: 0 ready, 1 not ready in time, and it says what\n"
-         "was missing; 2 wrong command line.\n"},
+         "Waits until a daemon serves the state directory and is ready. On a terminal it shows\n"
+         "what is missing. Exit codes: 0 ready, 1 not ready in time, with what was missing; 2\n"
+         "wrong command line.\n"},
     {.name = "seed",
      .arguments = "FILE",
      .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,
      .min_args = 1,
      .max_args = 1,
      .run = cmd_seed,
-     .help = "fill a daemon for tests with what a file says",
-     .details = "FILE is YAML or JSON, or - for standard input; testing.md of the docs says what "
-                "is in it. All\n"
-                "of it is made, or nothing, and what is wrong is said with line and column.\n"},
+     .help = "read a state from a file into a daemon for tests",
+     .details =
+         "FILE is YAML or JSON, or - for standard input; testing.md of the docs describes its\n"
+         "form. The command creates everything or nothing; errors have line and column.\n"},
     {.name = "dump",
      .arguments = "[RESOURCE-GROUP]",
      .options = OPT_STATE_DIR | OPT_SUBSCRIPTION,
      .max_args = 1,
      .run = cmd_dump,
-     .help = "print what a daemon for tests has, as `seed` takes it",
+     .help = "print the state of a daemon for tests, in the form of `seed`",
      .details = "With its secrets. Without a group or --subscription: all subscriptions.\n"},
     {.name = "backup",
      .arguments = "FILE",
@@ -243,22 +241,21 @@ static const struct command commands[] = {
      .run = cmd_backup,
      .help = "copy the database into a file, beside a running daemon or without one",
      .details =
-         "FILE must not be there; it can be read by its owner only. The secrets in it are sealed\n"
-         "with secret.key of the state directory, which is not in it: keep a copy of that once,\n"
-         "in another place.\n"},
+         "FILE must not exist; only its owner can read it. The secrets in it are sealed with\n"
+         "secret.key of the state directory, which is not in it: keep a copy of this key in\n"
+         "another place.\n"},
     {.name = "restore",
      .arguments = "FILE",
      .options = OPT_STATE_DIR,
      .min_args = 1,
      .max_args = 1,
      .run = cmd_restore,
-     .help = "put a copy of the database back, while no daemon runs",
+     .help = "restore a copy of the database, while no daemon runs",
      .details =
-         "The database that is there is kept, as batchaid.db.before. A FILE that is damaged, "
-         "newer\n"
-         "than this program or sealed with another key than secret.key is refused, and nothing is\n"
-         "changed. What runs on nodes and is in no row of the copy is ended when the daemon meets\n"
-         "it; what the copy says is running and is not, is lost as the cluster's rule says.\n"},
+         "Keeps the old database as batchaid.db.before. Refuses a FILE that is damaged, newer\n"
+         "than this program or sealed with another key than secret.key, and changes nothing\n"
+         "then. The daemon ends work on nodes that no row of the copy has; work that the copy\n"
+         "calls running but that does not run is lost or requeued by the cluster's rule.\n"},
     {.name = "version",
      .arguments = "",
      .run = cmd_version,
@@ -289,39 +286,39 @@ static const struct cli_option {
     {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
      "read this configuration file (default: none; `nodes check`: the daemon's)"},
     {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
-     "keep everything there (default: see `batchaid help config`)"},
+     "the state directory (default: see `batchaid help config`)"},
     {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,
-     "serve there; may be repeated; port 0 picks a free one"},
+     "serve at this address; may be repeated; port 0 picks a free port"},
     {"log-format", "FORMAT", OPT_LOG, AT(log_format), config_check_log_format, NULL,
      "text or json"},
     {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
      "debug, info, warn or error"},
     {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
-     "keep nothing: the state goes with the daemon"},
+     "keep nothing: the state is removed with the daemon"},
     {"testing", "", OPT_TESTING, AT(testing), NULL, NULL,
-     "take requests of tests: faults, a log, reset (testing.md of the docs)"},
+     "serve requests of tests: faults, a log, reset (testing.md of the docs)"},
     {"fake-nodes", "", OPT_EPHEMERAL, AT(fake_nodes), NULL, NULL,
      "with --testing: no local node runs processes, whatever its vmSize"},
     {"strict", "", OPT_EPHEMERAL, AT(strict), NULL, NULL,
-     "with --testing: be as slow and as strict as the service (testing.md of the docs)"},
+     "with --testing: the times and limits of the service (testing.md of the docs)"},
     {"rules", "FILE", OPT_EPHEMERAL, AT(rules), NULL, NULL,
-     "with --testing: what the jobs of fake nodes do"},
+     "with --testing: rules for the jobs of fake nodes"},
     {"seed", "FILE", OPT_EPHEMERAL, AT(seed), NULL, NULL,
-     "with --testing: begin with what this file says (testing.md of the docs)"},
+     "with --testing: begin with the state in this file (testing.md of the docs)"},
     {"subscription", "ID", OPT_SUBSCRIPTION, AT(subscription), NULL, NULL,
-     "which one; without it seed fills the configuration's, dump shows all"},
+     "the subscription (default: seed: the configured one; dump: all)"},
     {"timeout", "SECONDS", OPT_TIMEOUT, AT(timeout), wait_check_timeout, NULL,
-     "how long to wait at most (default: 60; 0: look once)"},
+     "the most seconds to wait (default: 60; 0: check once)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
-    {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
-    {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},
+    {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, remove nothing"},
+    {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "the reason of the drain"},
     {"role", "ROLE", OPT_ROLE, AT(role), NULL, NULL,
      "the user's role, or none (default: Batch AI Job Submitter)"},
     {"scope", "SCOPE", OPT_ROLE, AT(scope), NULL, NULL,
-     "where: a resource group or a path (default: the whole subscription)"},
+     "the scope: a resource group or a path (default: the whole subscription)"},
     {"endpoint", "URL", OPT_REMOTE, AT(endpoint), remote_check_endpoint, NULL,
-     "how that machine reaches the daemon: https://gpu-head.lab:7443"},
-    {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "who logs in there"},
+     "the daemon's address for that machine: https://gpu-head.lab:7443"},
+    {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "the user on that machine"},
     {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
      "only jobs of clusters with this name"},
     {"user", "NAME", OPT_QUEUE | OPT_JOBS, AT(user), NULL, NULL,
@@ -333,7 +330,7 @@ static const struct cli_option {
     {"since", "TIME", OPT_JOBS, AT(since), NULL, NULL,
      "only jobs made since then: 2h (ago; s, m, h, d, w), or 2026-11-23T09:00:00Z"},
     {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
-     "what the key is called (default: batchaid@HOSTNAME)"},
+     "the name of the key (default: batchaid@HOSTNAME)"},
     {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,
      "SHARE is the name of a blob container"},
 };
