@@ -83,7 +83,7 @@ $(HAVE): test/tools/have.sh
 	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(LOADED_PKGS) && touch $@
 
 $(BUILD)/obj/scheduler/fleet/transfer/curl_functions.o: CFLAGS += $(call soname_flag,CURL_SONAME,libcurl)
-$(BUILD)/obj/nodeagent-proto/link/ssh/functions.o: CFLAGS += $(call soname_flag,SSH2_SONAME,libssh2)
+$(BUILD)/obj/nodeagent-proto/link/ssh/settings.o: CFLAGS += $(call soname_flag,SSH2_SONAME,libssh2)
 
 # Statements: of storage/sql/*.sql are made prototypes, functions and texts. A file that would be as before stays as
 # it is, so what includes it is not built anew.

@@ -34,11 +34,11 @@ const char *ssh_command_said(struct ssh_command *c)
 {
     char *s = c->errors.s, *end;
     if (!s)
-        return "it said nothing";
+        return "it printed no error";
     while (c->errors.len > 0 && strchr("\r\n ", s[c->errors.len - 1]))
         s[--c->errors.len] = '\0';
     end = strrchr(s, '\n');
-    return *s ? (end ? end + 1 : s) : "it said nothing";
+    return *s ? (end ? end + 1 : s) : "it printed no error";
 }
 
 /* 0: everything available was read; -1: failed. */

@@ -67,6 +67,4 @@ struct ssh2_functions {
     SSH2_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-int ssh2_functions_load(struct ssh2_functions *f, struct err *e) MUST_CHECK;
-
 #endif

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The known_hosts file is read and judged by libssh2, in a session of its own that never connects,
+ * and a new key is appended under a lock of the file, because other daemons and ssh may use the
+ * same file. Runs on a worker, whose `struct known_hosts` it fills in; it owns nothing else.
+ */
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 
 #include <assert.h>
@@ -47,7 +52,7 @@ static void known_fingerprint(char out[FINGERPRINT_LEN], const struct libssh2_kn
     unsigned char *key = xcalloc(1, cap + 1);
     if (cap == 0 || sodium_base642bin(key, cap, host->key, cap, "\r\n", &n, NULL,
                                       sodium_base64_VARIANT_ORIGINAL) < 0)
-        snprintf(out, FINGERPRINT_LEN, "one that cannot be read");
+        snprintf(out, FINGERPRINT_LEN, "an unreadable key");
     else
         fingerprint(out, key, n);
     free(key);

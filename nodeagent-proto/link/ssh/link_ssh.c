@@ -4,7 +4,6 @@
  */
 #include <assert.h>
 #include <netdb.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,70 +27,28 @@ struct ssh_lookup {
 enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
 
 static const struct phase {
-    const char *doing;
-    const char *remedy;
     enum patience patience;
     enum node_step told;
     enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop end this phase */
 } phases[] = {
-    [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS,
-                     NODE_STEP_NAME, NULL},
-    [SSH_CONNECT] = {"connecting", "check that sshd runs there, on this port, behind no firewall",
-                     CONNECT_MS, NODE_STEP_CONNECT, NULL},
-    [SSH_HANDSHAKE] = {"SSH handshake",
-                       "check that an SSH server listens on this port, and its log", LOGIN_MS,
-                       NODE_STEP_HANDSHAKE, ssh_step_handshake},
-    [SSH_HOST_KEY] = {"checking the host key", "check the known_hosts file", LOGIN_MS,
-                      NODE_STEP_HOST_KEY, ssh_step_host_key},
-    [SSH_LOGIN] = {"logging in", "check user, key and authorized_keys", LOGIN_MS, NODE_STEP_LOGIN,
-                   ssh_step_login},
-    [SSH_PROBE] = {"asking what machine it is", "check that the user's login shell works",
-                   COMMAND_MS, NODE_STEP_MACHINE, ssh_step_probe},
-    [SSH_UPLOAD] = {"uploading the agent",
-                    "check free space and rights of the agent directory, and the network",
-                    COMMAND_MS, NODE_STEP_UPLOAD, ssh_step_upload},
-    [SSH_START] = {"starting the agent", "run its command by hand on the machine", COMMAND_MS,
-                   NODE_STEP_START, ssh_step_start},
-    [SSH_RUNNING] = {"talking to the agent", "check the machine and the network", COMMAND_MS,
-                     NODE_STEP_AGENT, ssh_step_running},
-    [SSH_ENDING] = {"ending", "", COMMAND_MS, NODE_STEP_AGENT, ssh_step_ending},
+    [SSH_RESOLVE] = {CONNECT_MS, NODE_STEP_NAME, NULL},
+    [SSH_CONNECT] = {CONNECT_MS, NODE_STEP_CONNECT, NULL},
+    [SSH_HANDSHAKE] = {LOGIN_MS, NODE_STEP_HANDSHAKE, ssh_step_handshake},
+    [SSH_HOST_KEY] = {LOGIN_MS, NODE_STEP_HOST_KEY, ssh_step_host_key},
+    [SSH_LOGIN] = {LOGIN_MS, NODE_STEP_LOGIN, ssh_step_login},
+    [SSH_PROBE] = {COMMAND_MS, NODE_STEP_MACHINE, ssh_step_probe},
+    [SSH_UPLOAD] = {COMMAND_MS, NODE_STEP_UPLOAD, ssh_step_upload},
+    [SSH_START] = {COMMAND_MS, NODE_STEP_START, ssh_step_start},
+    [SSH_RUNNING] = {COMMAND_MS, NODE_STEP_AGENT, ssh_step_running},
+    [SSH_ENDING] = {COMMAND_MS, NODE_STEP_AGENT, ssh_step_ending},
 };
 static_assert(sizeof phases / sizeof phases[0] == SSH_OVER, "a row for each phase but the last");
 
 static void over(struct ssh *l);
+static void drive(struct ssh *l);
 static void connect_next(struct ssh *l);
 
 /* ---- failing ---- */
-
-enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
-{
-    const struct phase *p = &phases[l->phase];
-    char cause[768];
-    struct err why;
-    va_list ap;
-    if (l->phase == SSH_OVER)
-        return SSH_FAILED;
-    va_start(ap, fmt);
-    vsnprintf(cause, sizeof cause, fmt, ap);
-    va_end(ap);
-    err_set(&why, code, NULL, "%s: %s: %s; %s", l->name, p->doing, cause,
-            remedy ? remedy : p->remedy);
-    link_fail(&l->link, &why);
-    return SSH_FAILED;
-}
-
-const char *ssh_lib_error(struct ssh *l)
-{
-    char *text = NULL;
-    l->lib.libssh2_session_last_error(l->session, &text, NULL, 0);
-    return text && *text ? text : "no reason given";
-}
-
-enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what)
-{
-    return ssh_fail(l, ERR_NODE_LOST, NULL, "%s: %s (libssh2 error %d)", what, ssh_lib_error(l),
-                    rc);
-}
 
 static void fail_now(struct ssh *l, const char *what)
 {
@@ -166,7 +123,7 @@ static void on_deadline(uv_timer_t *timer)
     if (l->agent_ended && l->phase == SSH_RUNNING)
         (void)ssh_agent_ended(l);
     else if (l->asking)
-        (void)ssh_fail(l, ERR_NODE_LOST, "see why the file system that it is on hangs",
+        (void)ssh_fail(l, ERR_NODE_LOST, "find out why its file system hangs",
                        "%s has not answered in %g s", l->asking_path, seconds);
     else
         (void)ssh_fail(l, ERR_NODE_LOST, NULL, "no answer in %g s", seconds);
@@ -176,13 +133,6 @@ static void on_deadline(uv_timer_t *timer)
 static int patience_ms(const struct ssh *l, enum patience p)
 {
     return p == CONNECT_MS ? l->connect_ms : p == LOGIN_MS ? l->login_ms : l->command_ms;
-}
-
-void ssh_progress(struct ssh *l)
-{
-    uint64_t ms = (uint64_t)patience_ms(l, phases[l->phase].patience);
-    /* on_deadline() reads the length from the repeat value; the timer never repeats. */
-    uv_timer_start(&l->deadline, on_deadline, ms, ms);
 }
 
 static void arm_keepalive(struct ssh *l);
@@ -198,13 +148,14 @@ static void on_keepalive(uv_timer_t *timer)
     l->silent_ms += uv_timer_get_repeat(timer);
     if (l->silent_ms > (uint64_t)l->dead_ms) {
         char what[64];
-        snprintf(what, sizeof what, "nothing was heard for %g s", (double)l->silent_ms / 1000);
+        snprintf(what, sizeof what, "the machine has sent nothing for %g s",
+                 (double)l->silent_ms / 1000);
         fail_now(l, what);
         return;
     }
     arm_keepalive(l);
     l->lib.libssh2_keepalive_send(l->session, &next);
-    ssh_drive(l);
+    drive(l);
 }
 
 /* All idle links send keepalives at the same instants, so that thousands of them wake the loop once
@@ -225,7 +176,9 @@ static void enter(struct ssh *l, enum ssh_phase phase)
     assert(phase <= SSH_RUNNING && (phase == SSH_RESOLVE || phase == l->phase + 1));
     l->phase = phase;
     l->link.step = phases[phase].told;
-    ssh_progress(l);
+    /* ssh_progress() and on_deadline() read the limit from the repeat value. */
+    uint64_t ms = (uint64_t)patience_ms(l, phases[phase].patience);
+    uv_timer_start(&l->deadline, on_deadline, ms, ms);
     if (phase != SSH_RUNNING)
         return;
     l->lib.libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
@@ -246,12 +199,7 @@ static void on_sent(uv_write_t *req, int status)
     free(s->bytes);
     free(s);
     if (status == 0 && l->phase != SSH_OVER) /* a broken socket ends in on_read() too */
-        ssh_drive(l);
-}
-
-size_t ssh_unsent(const struct ssh *l)
-{
-    return l->out.len + (l->tcp ? uv_stream_get_write_queue_size((uv_stream_t *)l->tcp) : 0);
+        drive(l);
 }
 
 static void flush(struct ssh *l)
@@ -292,7 +240,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     if (n > 0 && l->phase != SSH_OVER) {
         l->silent_ms = 0;
         strbuf_add(&l->in, buf->base, (size_t)n);
-        ssh_drive(l);
+        drive(l);
     }
     free(buf->base);
     if (n >= 0 || l->phase == SSH_OVER)
@@ -305,38 +253,12 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     fail_now(l, n == UV_EOF ? "the machine closed the connection" : uv_strerror((int)n));
 }
 
-/* ---- taking steps ---- */
+/* ---- work of steps on other threads: meanwhile nothing is read ---- */
 
-void ssh_drive(struct ssh *l)
-{
-    enum ssh_step s;
-    enum ssh_phase before;
-    if (l->driving || l->work_busy || l->asking)
-        return;
-    l->driving = true;
-    do {
-        before = l->phase;
-        assert(before < SSH_OVER && phases[before].step);
-        s = phases[before].step(l);
-        if (s == SSH_NEXT && l->phase == before) {
-            if (before == SSH_ENDING)
-                l->phase = SSH_OVER;
-            else
-                enter(l, before + 1);
-        }
-    } while (s != SSH_FAILED && l->phase != before && l->phase != SSH_OVER);
-    l->driving = false;
-    if (s != SSH_FAILED)
-        flush(l);
-    if (s == SSH_FAILED || l->phase == SSH_OVER)
-        over(l);
-}
-
-/* Goes on after work on another thread, during which nothing was read. */
 static void go_on(struct ssh *l)
 {
     (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
-    ssh_drive(l);
+    drive(l);
 }
 
 static void on_worked(uv_work_t *work, int status)
@@ -351,23 +273,14 @@ static void on_worked(uv_work_t *work, int status)
     let_go(l);
 }
 
-void ssh_work(struct ssh *l, uv_work_cb work)
+static void begin_work(struct ssh *l)
 {
     assert(!l->work_busy && l->tcp);
     l->work.data = l;
     l->work_busy = true;
     l->open_handles++;
     (void)uv_read_stop((uv_stream_t *)l->tcp);
-    (void)uv_queue_work(l->loop, &l->work, work, on_worked); /* fails only without a callback */
-}
-
-/* ---- files ---- */
-
-static void file_free(struct ssh_file *f)
-{
-    f->kind->free(f);
-    free(f->path);
-    free(f);
+    (void)uv_queue_work(l->loop, &l->work, l->job, on_worked); /* fails only without a callback */
 }
 
 static void file_work(void *ctx)
@@ -391,27 +304,54 @@ static void on_file(void *ctx, const struct err *why)
 
 static void file_destroy(void *ctx)
 {
-    file_free(ctx);
+    ssh_file_free(ctx);
 }
 
-enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f)
+/* The work owns the file until on_file(). */
+static void begin_file(struct ssh *l)
 {
     static const struct files_task task = {file_work, on_file, file_destroy};
+    struct ssh_file *f = l->wanted;
     char *folder = fs_folder(f->path);
     assert(!l->asking && !l->file && l->tcp);
+    l->wanted = NULL;
     f->l = l;
     l->asking_path = f->path;
     (void)uv_read_stop((uv_stream_t *)l->tcp);
     l->asking = files_run(l->files, folder, &task, f);
     free(folder);
-    return SSH_WAIT;
 }
 
-void ssh_file_drop(struct ssh *l)
+/* ---- taking steps ---- */
+
+/* Takes all steps that are possible now, then sends their output. */
+static void drive(struct ssh *l)
 {
-    if (l->file)
-        file_free(l->file);
-    l->file = NULL;
+    enum ssh_step s;
+    enum ssh_phase before;
+    if (l->driving || l->work_busy || l->asking)
+        return;
+    l->driving = true;
+    do {
+        before = l->phase;
+        assert(before < SSH_OVER && phases[before].step);
+        s = phases[before].step(l);
+        if (s == SSH_NEXT && l->phase == before) {
+            if (before == SSH_ENDING)
+                l->phase = SSH_OVER;
+            else
+                enter(l, before + 1);
+        }
+    } while (s != SSH_FAILED && l->phase != before && l->phase != SSH_OVER);
+    l->driving = false;
+    if (s == SSH_WORK)
+        begin_work(l);
+    else if (s == SSH_FILE)
+        begin_file(l);
+    if (s != SSH_FAILED)
+        flush(l);
+    if (s == SSH_FAILED || l->phase == SSH_OVER)
+        over(l);
 }
 
 /* ---- connecting ---- */
@@ -501,7 +441,7 @@ static void transport_write(struct node_link *link, const char *bytes, size_t n)
     struct ssh *l = (struct ssh *)(void *)link;
     ssh_write(l, bytes, n);
     if (l->phase == SSH_RUNNING)
-        ssh_drive(l);
+        drive(l);
 }
 
 static void transport_close(struct node_link *link)
@@ -514,13 +454,14 @@ static void transport_close(struct node_link *link)
     uv_timer_stop(&l->keepalive);
     l->phase = SSH_ENDING;
     uv_timer_start(&l->deadline, on_deadline, END_WAIT_MS, END_WAIT_MS);
-    ssh_drive(l);
+    drive(l);
 }
 
 static void transport_free(struct node_link *link)
 {
     struct ssh *l = (struct ssh *)(void *)link;
-    assert(l->phase == SSH_OVER && !l->work_busy && !l->asking && !l->lookup && !l->tcp);
+    assert(l->phase == SSH_OVER && !l->work_busy && !l->asking && !l->wanted && !l->lookup &&
+           !l->tcp);
     ssh_login_free(l);
     ssh_file_drop(l);
     ssh_session_free(l);
@@ -544,7 +485,7 @@ static size_t transport_waiting(const struct node_link *link)
 static const struct link_transport ssh_transport = {transport_write, transport_close,
                                                     transport_free, transport_waiting};
 
-void ssh_begin(struct ssh *l, const struct node_ssh_config *c)
+static void begin(struct ssh *l, const struct node_ssh_config *c)
 {
     uv_timer_init(l->loop, &l->deadline);
     uv_timer_init(l->loop, &l->keepalive);
@@ -557,4 +498,14 @@ void ssh_begin(struct ssh *l, const struct node_ssh_config *c)
                                               .name = l->name,
                                               .epoch = &c->epoch});
     resolve(l);
+}
+
+int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struct err *e)
+{
+    struct ssh *l = ssh_create(c, e);
+    if (!l)
+        return -1;
+    begin(l, c);
+    *out = &l->link;
+    return 0;
 }

@@ -67,7 +67,8 @@ static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int typ
                                 .n_key = n,
                                 .type = type,
                                 .record = !l->strict && !l->look};
-    return ssh_file_begin(l, &f->base);
+    l->wanted = &f->base;
+    return SSH_FILE;
 }
 
 /* ---- handshake ---- */
@@ -101,7 +102,7 @@ enum ssh_step ssh_step_handshake(struct ssh *l)
     if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE)
         return ssh_fail(l, ERR_NODE,
                         "the server must have an ed25519 or ECDSA host key and current algorithms",
-                        "no agreement on algorithms: %s", ssh_lib_error(l));
+                        "client and server have no algorithm in common: %s", ssh_lib_error(l));
     return rc < 0 ? ssh_fail_lib(l, rc, "failed") : SSH_NEXT;
 }
 
@@ -122,10 +123,11 @@ static enum ssh_step refuse_new(struct ssh *l, const struct known_hosts *k)
 static enum ssh_step refuse_changed(struct ssh *l, const struct known_hosts *k)
 {
     struct strbuf remedy = STRBUF_INIT;
-    strbuf_printf(&remedy,
-                  "somebody may be in between; if the machine was made anew, remove its line "
-                  "from %s: ssh-keygen -R '%s' -f %s",
-                  l->known_hosts, k->name, l->known_hosts);
+    strbuf_printf(
+        &remedy,
+        "the connection may be intercepted; if the machine was reinstalled, remove its line "
+        "from %s: ssh-keygen -R '%s' -f %s",
+        l->known_hosts, k->name, l->known_hosts);
     (void)ssh_fail(l, ERR_NODE, remedy.s, "it has changed: %s was recorded, the host shows %s",
                    k->old, k->shown);
     strbuf_free(&remedy);
@@ -203,7 +205,8 @@ static enum ssh_step ask_key(struct ssh *l)
     struct key_file *f = xcalloc(1, sizeof *f);
     f->base.kind = &key_kind;
     f->base.path = xstrdup(l->identity);
-    return ssh_file_begin(l, &f->base);
+    l->wanted = &f->base;
+    return SSH_FILE;
 }
 
 /* ---- login: these run on the pool ---- */
@@ -358,8 +361,8 @@ enum ssh_step ssh_step_login(struct ssh *l)
         return refused(l);
     if (methods[l->method].attempt == try_identity && !l->file)
         return ask_key(l);
-    ssh_work(l, work_login);
-    return SSH_WAIT;
+    l->job = work_login;
+    return SSH_WORK;
 }
 
 void ssh_login_free(struct ssh *l)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The SSH transport, in parts: settings.c, link_ssh.c (phases, deadlines, the socket, the end),
- * login.c (handshake, host key, authentication), command.c (one command on an exec channel),
- * upload.c (what the machine is, putting the agent there, starting it), stream.c
- * (frames), session.c (what libssh2 is given), known_hosts.c (the file).
+ * The SSH transport, in parts: link_ssh.c (phases, deadlines, the socket, the end) calls the steps:
+ * login.c (handshake, host key, authentication), upload.c (what the machine is, putting the agent
+ * there, starting it), stream.c (frames). These stand on command.c (one command on an exec
+ * channel), step.c (errors, the time limit), session.c (what libssh2 is given), known_hosts.c (the
+ * file) and settings.c, and call nothing of link_ssh.c: a step asks for work on another thread with
+ * what it returns.
  *
  *   RESOLVE > CONNECT > HANDSHAKE > HOST_KEY > LOGIN > PROBE > UPLOAD > START > RUNNING
  *   any of them --a step failed, deadline, connection lost--> OVER (and `down` is told)
@@ -11,10 +13,10 @@
  *   any other --node_close()--> OVER
  *
  * Each phase but the first two is one step function over libssh2 in non-blocking mode: it goes as
- * far as it can and says NEXT, WAIT (for the network or room) or FAILED. libssh2 never sees the
- * socket: its send and receive are buffers of ours. So a send is never partial; libssh2 does not
- * allow reading between the parts of one. After ssh_drive(), everything received was consumed,
- * unless the step waits for room to send.
+ * far as it can and says NEXT, WAIT (for the network or room), WORK or FILE (for another thread) or
+ * FAILED. libssh2 never sees the socket: its send and receive are buffers of ours. So a send is
+ * never partial; libssh2 does not allow reading between the parts of one. After drive() everything
+ * received was consumed, unless the step waits for room to send.
  *
  * Logging in runs on the thread pool (bcrypt of a passphrase takes its time, an ssh-agent blocks).
  * While it does (`work_busy`) the loop touches neither session nor buffers. Files of this machine
@@ -49,7 +51,9 @@ enum ssh_phase {
     SSH_OVER
 };
 
-enum ssh_step { SSH_NEXT, SSH_WAIT, SSH_FAILED };
+/* WORK: `job` is to run on the thread pool; FILE: the work of `wanted` on a worker. Then the step
+ * is taken again. */
+enum ssh_step { SSH_NEXT, SSH_WAIT, SSH_WORK, SSH_FILE, SSH_FAILED };
 
 enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CMD_FREE };
 
@@ -116,11 +120,13 @@ struct ssh {
     size_t in_at;
     struct strbuf out; /* for the socket */
 
+    struct ssh_file *wanted;   /* a step's, from its return to the beginning of the work */
     struct files_work *asking; /* the file work under way; NULL: none */
     const char *asking_path;   /* its path, which belongs to the work */
     struct ssh_file *file;     /* the last work, until ssh_file_drop(); owned */
 
     uv_work_t work;
+    uv_work_cb job;
     bool work_busy, work_done;
     int work_rc;
     char *methods; /* the methods that the host accepts, comma-separated */
@@ -141,7 +147,7 @@ struct ssh {
     bool agent_ended;
 };
 
-/* ---- link_ssh.c ---- */
+/* ---- step.c ---- */
 
 /* Fails the link with "NAME: DOING: cause; remedy". NULL: the remedy of the phase. Returns
  * SSH_FAILED. */
@@ -151,23 +157,13 @@ enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, co
 enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what);
 /* libssh2's text for its last error. Borrowed. */
 const char *ssh_lib_error(struct ssh *l);
-/* Takes all steps that are possible now, then sends their output. */
-void ssh_drive(struct ssh *l);
 /* Bytes that the socket has not taken yet. */
 size_t ssh_unsent(const struct ssh *l);
 /* The phase has made progress: its time limit begins anew. */
 void ssh_progress(struct ssh *l);
-/* The session's work on the pool: `work` runs there, then the phase's step here again. */
-void ssh_work(struct ssh *l, uv_work_cb work);
-
-/* Takes over `f` (on the heap) and starts its work. Afterwards the phase's step runs here again and
- * finds it in l->file. Returns SSH_WAIT. */
-enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f);
+void ssh_file_free(struct ssh_file *f);
 /* Frees l->file. */
 void ssh_file_drop(struct ssh *l);
-
-/* Starts the link, whose settings are filled in. */
-void ssh_begin(struct ssh *l, const struct node_ssh_config *c);
 
 /* ---- session.c ---- */
 
@@ -176,6 +172,8 @@ void ssh_session_free(struct ssh *l);
 
 /* ---- settings.c ---- */
 
+/* A link that has not begun. NULL: refused, or libssh2 is missing. */
+struct ssh *ssh_create(const struct node_ssh_config *c, struct err *e);
 void ssh_settings_free(struct ssh *l);
 
 /* ---- steps ---- */

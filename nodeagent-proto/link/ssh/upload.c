@@ -85,9 +85,10 @@ static enum ssh_step no_such_agent(struct ssh *l, const char *arch)
     struct strbuf have = STRBUF_INIT;
     for (size_t i = 0; i < l->agents->n; i++)
         strbuf_printf(&have, "%s%s", i ? ", " : "", l->agents->images[i].arch);
-    enum ssh_step s = ssh_fail(l, ERR_NODE, "configure the path of a batchai-node built for it",
-                               "there is no agent for its architecture, %s; there is one for %s",
-                               arch, have.len ? have.s : "none");
+    enum ssh_step s =
+        ssh_fail(l, ERR_NODE, "configure the path of a batchai-node built for it",
+                 "no agent is configured for its architecture, %s; agents are configured for %s",
+                 arch, have.len ? have.s : "none");
     strbuf_free(&have);
     return s;
 }
@@ -224,7 +225,7 @@ static enum ssh_step not_started(struct ssh *l)
 {
     if (l->become)
         return ssh_fail(l, ERR_NODE,
-                        "let this account use it there without a question (sudo: NOPASSWD: ALL)",
+                        "let this account use it there without a password (sudo: NOPASSWD: ALL)",
                         "'%s' did not run it: %s", l->become, ssh_command_said(&l->cmd));
     return ssh_fail(l, ERR_NODE, NULL, "the login shell did not run it: %s",
                     ssh_command_said(&l->cmd));

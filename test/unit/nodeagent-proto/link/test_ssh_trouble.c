@@ -115,7 +115,7 @@ static void test_host_key_changed(void **state)
     assert_int_equal(before.st_mode & 0777, 0600);
     new_host_key(s);
     ssh_must_fail(s, "checking the host key: it has changed: SHA256:|was recorded|shows SHA256:|"
-                     "somebody may be in between|known_hosts: ssh-keygen -R '[127.0.0.1]:");
+                     "the connection may be intercepted|known_hosts: ssh-keygen -R '[127.0.0.1]:");
     const char *first = strstr(s->f.why.msg, "SHA256:"), *second = strstr(first + 1, "SHA256:");
     assert_non_null(second);
     assert_int_not_equal(strncmp(first, second, 50), 0);
@@ -200,7 +200,8 @@ static void test_known_hosts_that_hangs(void **state)
     s->config.known_hosts = path;
     s->config.login_ms = 300;
     for (int i = 0; i < 4; i++) /* more than there are workers; each close is waited for */
-        ssh_must_fail(s, "hangs/known_hosts has not answered in 0.3 s; see why the file system");
+        ssh_must_fail(s,
+                      "hangs/known_hosts has not answered in 0.3 s; find out why its file system");
     s->config.known_hosts = good;
     s->config.login_ms = 0;
     ssh_ready(s);
@@ -380,10 +381,11 @@ static void test_no_agent_for_the_machine(void **state)
 {
     struct ssh_fixture *s = begin(state);
     struct strbuf words = STRBUF_INIT;
-    strbuf_printf(&words,
-                  "there is no agent for its architecture, %s; there is one for s390x|"
-                  "configure the path",
-                  machine());
+    strbuf_printf(
+        &words,
+        "no agent is configured for its architecture, %s; agents are configured for s390x|"
+        "configure the path",
+        machine());
     load_agent(s, "s390x", s->f.agent);
     ssh_must_fail(s, words.s);
     strbuf_free(&words);
@@ -429,7 +431,7 @@ static void test_become(void **state)
     close_link(&s->f);
     s->config.become = "sh -c 'echo a password is required >&2; exit 1'";
     ssh_must_fail(s,
-                  "starting the agent: |did not run it: a password is required|without a question");
+                  "starting the agent: |did not run it: a password is required|without a password");
 }
 
 /* Of a sudo that speaks Latin-1, say: what is shown of it is text. */
