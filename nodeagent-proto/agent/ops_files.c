@@ -433,7 +433,7 @@ static enum outcome read_file(struct agent *a, struct asked *q, struct err *e)
 {
     const struct request_read_file *r = &q->r.read_file;
     struct look look = {.base = r->base, .path = r->path};
-    struct file_part part;
+    struct disk_part part;
     if (begin_look(a, r->as, &look, e) < 0)
         return SERVE_FAILED;
     if (disk_read_file(look.base, look.path, r->offset, (size_t)r->max, &part, e) < 0) {

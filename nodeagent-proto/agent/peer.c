@@ -49,8 +49,8 @@ int peer_hear(struct agent *a, json_t *reply, struct err *e)
     while (*at && (*at)->id != id)
         at = &(*at)->next;
     if (!(r = *at))
-        return err_set(e, ERR_PROTOCOL, NULL, "the daemon answered request %lld, which nobody made",
-                       (long long)id);
+        return err_set(e, ERR_PROTOCOL, NULL,
+                       "the daemon answered request %lld, which was not sent", (long long)id);
     *at = r->next;
     if (json_is_true(json_object_get(reply, "ok"))) {
         r->cb(a, r->ctx, reply, NULL);

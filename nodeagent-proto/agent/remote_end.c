@@ -46,7 +46,7 @@ void remote_end_free(struct remote_end *r)
     r->fd = -1;
     frame_decoder_free(&r->in);
     strbuf_free(&r->out);
-    stream_free(&r->stream);
+    remote_stream_free(&r->stream);
 }
 
 /* --- out ------------------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ static void say(void *ctx, const struct remote_msg *given)
 
 void remote_end_put(struct remote_end *r, const struct remote_msg *m)
 {
-    stream_put(&r->stream, m, say, r);
+    remote_stream_put(&r->stream, m, say, r);
 }
 
 void remote_end_ack(struct remote_end *r)
@@ -125,7 +125,7 @@ static void hear_next(struct remote_end *r, const struct remote_msg *m)
         return;
     enum remote_taken taken = r->hear(r->ctx, m);
     if (taken != REMOTE_NO_ROOM)
-        (void)stream_take(&r->stream, m);
+        (void)remote_stream_take(&r->stream, m);
     if (taken == REMOTE_DONE)
         remote_end_ack(r);
 }
@@ -140,13 +140,13 @@ static void hear(struct remote_end *r, const struct remote_msg *m)
     }
     switch (m->kind) {
     case REMOTE_RESUME:
-        stream_acked(&r->stream, m->n);
+        remote_stream_acked(&r->stream, m->n);
         if (!m->answer)
             resume(r, true);
-        stream_repeat(&r->stream, say, r);
+        remote_stream_repeat(&r->stream, say, r);
         break;
     case REMOTE_ACK:
-        stream_acked(&r->stream, m->n);
+        remote_stream_acked(&r->stream, m->n);
         break;
     case REMOTE_DATA:
     case REMOTE_EXIT:

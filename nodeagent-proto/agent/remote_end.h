@@ -33,7 +33,7 @@ struct remote_end {
     enum remote_taken (*hear)(void *ctx, const struct remote_msg *m);
     void *ctx;
     /* Kept by remote_end.c. */
-    struct stream stream;
+    struct remote_stream stream;
     bool met;                   /* the other end was heard */
     int64_t gone_ms;            /* since when the other end is not there; 0: it is */
     int fd;                     /* -1: not connected */
@@ -49,7 +49,7 @@ struct remote_end {
 void remote_end_begin(struct remote_end *r);
 void remote_end_free(struct remote_end *r);
 
-/* Sends `m`, a DATA or EXIT, as the next message. Only while stream_has_room(). */
+/* Sends `m`, a DATA or EXIT, as the next message. Only while remote_stream_has_room(). */
 void remote_end_put(struct remote_end *r, const struct remote_msg *m);
 /* Tells that what was heard is done with. */
 void remote_end_ack(struct remote_end *r);

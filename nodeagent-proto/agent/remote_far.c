@@ -217,7 +217,7 @@ static void read_out(struct far_end *f, int i)
 static void send_exit(struct far_end *f)
 {
     if (!f->over || f->exit_sent || f->out[0] >= 0 || f->out[1] >= 0 ||
-        !stream_has_room(&f->end.stream))
+        !remote_stream_has_room(&f->end.stream))
         return;
     f->exit_sent = true;
     int signo = WIFSIGNALED(f->status) ? WTERMSIG(f->status) : 0;
@@ -230,7 +230,7 @@ enum { SLOT_END, SLOT_SIGNAL, SLOT_IN, SLOT_OUT, SLOT_ERR, SLOTS };
 
 static void turn(struct far_end *f)
 {
-    bool room = stream_has_room(&f->end.stream), input = f->in_at < f->pending.len;
+    bool room = remote_stream_has_room(&f->end.stream), input = f->in_at < f->pending.len;
     struct pollfd p[SLOTS] = {
         [SLOT_SIGNAL] = {.fd = f->signal_fd, .events = POLLIN},
         [SLOT_IN] = {.fd = input ? f->in : -1, .events = POLLOUT},
@@ -246,7 +246,7 @@ static void turn(struct far_end *f)
     if (f->in >= 0)
         write_in(f);
     for (int i = 0; i < 2; i++)
-        if (p[SLOT_OUT + i].revents && f->out[i] >= 0 && stream_has_room(&f->end.stream))
+        if (p[SLOT_OUT + i].revents && f->out[i] >= 0 && remote_stream_has_room(&f->end.stream))
             read_out(f, i);
     send_exit(f);
 }
@@ -314,7 +314,7 @@ int remote_far_main(void)
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     remote_end_begin(&f.end);
-    while (!f.alone && !(f.exit_sent && stream_is_clear(&f.end.stream)))
+    while (!f.alone && !(f.exit_sent && remote_stream_is_clear(&f.end.stream)))
         turn(&f);
     close_in(&f);
     close_both(f.out);

@@ -90,7 +90,7 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
 
 static void send_command(struct near_end *s)
 {
-    while (!s->command_sent && stream_has_room(&s->end.stream)) {
+    while (!s->command_sent && remote_stream_has_room(&s->end.stream)) {
         size_t left = s->command.len - s->command_at;
         struct remote_msg m = {.kind = REMOTE_DATA,
                                .channel = REMOTE_COMMAND,
@@ -104,7 +104,7 @@ static void send_command(struct near_end *s)
 
 static bool wants_input(const struct near_end *s)
 {
-    return s->command_sent && !s->input_ended && stream_has_room(&s->end.stream);
+    return s->command_sent && !s->input_ended && remote_stream_has_room(&s->end.stream);
 }
 
 /* Programs that use ssh as their way (sshfs) hold one socket as its input and output. When they

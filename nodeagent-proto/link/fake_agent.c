@@ -17,17 +17,17 @@
 /* --- requests
  * --------------------------------------------------------------------------------------- */
 
-struct asked {
+struct fake_request {
     json_t *msg;
     struct node_request r;
 };
 
-static json_t *yes(struct asked *q)
+static json_t *yes(struct fake_request *q)
 {
     return json_pack("{s:O, s:b}", "id", json_object_get(q->msg, "id"), "ok", 1);
 }
 
-static json_t *no(struct asked *q, enum err_code code, const char *why)
+static json_t *no(struct fake_request *q, enum err_code code, const char *why)
 {
     struct err e;
     err_set(&e, code, NULL, "%s", why);
@@ -51,7 +51,7 @@ static char *gpus_text(const struct fake_node *n)
     return text;
 }
 
-static void do_hello(struct conn *c, struct asked *q)
+static void do_hello(struct conn *c, struct fake_request *q)
 {
     struct fake_node *n = c->node;
     char *gpus = gpus_text(n);
@@ -81,15 +81,15 @@ static void do_hello(struct conn *c, struct asked *q)
     }
     epoch = (struct node_epoch){n->term, n->epoch_id};
     fake_reply(c, plus(plus(yes(q), "node", says), "epoch", message_epoch(&epoch)), 0, true);
-    for (struct task *t = n->tasks; t; t = t->next)
+    for (struct fake_node_task *t = n->tasks; t; t = t->next)
         if (t->status.state != TASK_RUNNING)
             fake_task_tell(t);
 }
 
 /* Other answers may overtake this one, but the task's end must not come before it. */
-static void do_run(struct conn *c, struct asked *q)
+static void do_run(struct conn *c, struct fake_request *q)
 {
-    struct task *t = fake_task_find(c->node, q->r.run.task->id);
+    struct fake_node_task *t = fake_task_find(c->node, q->r.run.task->id);
     bool is_new = t == NULL;
     if (is_new)
         t = fake_task_start(c->node, q->r.run.task);
@@ -98,25 +98,25 @@ static void do_run(struct conn *c, struct asked *q)
         fake_task_tell(t);
 }
 
-static void do_signal(struct conn *c, struct asked *q)
+static void do_signal(struct conn *c, struct fake_request *q)
 {
-    struct task *t = fake_task_find(c->node, q->r.signal.task);
+    struct fake_node_task *t = fake_task_find(c->node, q->r.signal.task);
     if (t)
         fake_task_kill(t, q->r.signal.signal);
     fake_reply(c, yes(q), 0, true);
 }
 
-static void do_tasks(struct conn *c, struct asked *q)
+static void do_tasks(struct conn *c, struct fake_request *q)
 {
     json_t *list = json_array();
-    for (const struct task *t = c->node->tasks; t; t = t->next)
+    for (const struct fake_node_task *t = c->node->tasks; t; t = t->next)
         json_array_append_new(list, message_task_status(&t->status));
     fake_reply(c, plus(yes(q), "tasks", list), 0, true);
 }
 
-static void do_forget(struct conn *c, struct asked *q)
+static void do_forget(struct conn *c, struct fake_request *q)
 {
-    struct task *t = fake_task_find(c->node, q->r.forget.task);
+    struct fake_node_task *t = fake_task_find(c->node, q->r.forget.task);
     if (t && t->status.state == TASK_RUNNING) {
         fake_reply(c, no(q, ERR_CONFLICT, "the task is running"), 0, true);
         return;
@@ -126,7 +126,7 @@ static void do_forget(struct conn *c, struct asked *q)
     fake_reply(c, yes(q), 0, true);
 }
 
-static void do_health(struct conn *c, struct asked *q)
+static void do_health(struct conn *c, struct fake_request *q)
 {
     const char *error = c->node->full ? FAKE_FULL : "";
     const struct node_health h = {.disk_free_bytes = c->node->full ? 0 : DISK_BYTES,
@@ -139,7 +139,7 @@ static void do_health(struct conn *c, struct asked *q)
 }
 
 /* A machine with one processor that is busy half of the time, and reads and sends as it does. */
-static void do_usage(struct conn *c, struct asked *q)
+static void do_usage(struct conn *c, struct fake_request *q)
 {
     enum { TICK_US = 10000, BYTES = 1000 };
     int64_t ticks = loop_mono_us(c->node->f->c.loop) / TICK_US;
@@ -154,12 +154,12 @@ static void do_usage(struct conn *c, struct asked *q)
     fake_reply(c, plus(yes(q), "usage", message_usage(&u)), 0, true);
 }
 
-static void do_list(struct conn *c, struct asked *q)
+static void do_list(struct conn *c, struct fake_request *q)
 {
     fake_reply(c, no(q, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
 }
 
-static void do_reboot(struct conn *c, struct asked *q)
+static void do_reboot(struct conn *c, struct fake_request *q)
 {
     struct fake_node *n = c->node;
     fake_reply(c, yes(q), 0, true);
@@ -168,14 +168,14 @@ static void do_reboot(struct conn *c, struct asked *q)
     fake_restart(n);
 }
 
-static void do_nothing(struct conn *c, struct asked *q)
+static void do_nothing(struct conn *c, struct fake_request *q)
 {
     fake_reply(c, yes(q), 0, true);
 }
 
 /* A request that stands here not at all is one that fake nodes do not know. */
 static const struct op {
-    void (*run)(struct conn *c, struct asked *q);
+    void (*run)(struct conn *c, struct fake_request *q);
     bool on_disk;
     bool clears; /* takes away what was there */
 } ops[N_REQUESTS] = {
@@ -209,7 +209,7 @@ static const struct op {
 };
 
 /* On a node that keeps files. False: the request is not about files. */
-static bool serve_files(struct conn *c, struct asked *q)
+static bool serve_files(struct conn *c, struct fake_request *q)
 {
     struct fake_answer more;
     struct err e;
@@ -241,7 +241,7 @@ static const char *refusal(struct fake_node *n, enum request_op which)
     return NULL;
 }
 
-static void serve(struct conn *c, struct asked *q)
+static void serve(struct conn *c, struct fake_request *q)
 {
     const struct op *op = &ops[q->r.op];
     const char *why = refusal(c->node, q->r.op);
@@ -255,7 +255,7 @@ static void serve(struct conn *c, struct asked *q)
 
 static void request(struct conn *c, json_t *msg)
 {
-    struct asked q = {.msg = msg};
+    struct fake_request q = {.msg = msg};
     struct arena a;
     struct err e;
     const char *name = json_string_value(json_object_get(msg, "op"));
@@ -316,7 +316,7 @@ static void forget_all(struct fake_node *n)
 static void restart(struct fake_node *n)
 {
     new_id(n, n->boot_id);
-    for (struct task *t = n->tasks; t; t = t->next)
+    for (struct fake_node_task *t = n->tasks; t; t = t->next)
         if (t->status.state == TASK_RUNNING) {
             t->status.exit_code = -1;
             t->status.why = "the node was restarted";
@@ -328,7 +328,7 @@ static void wipe(struct fake_node *n)
 {
     new_id(n, n->incarnation);
     n->term = 0;
-    for (struct task *t = n->tasks; t; t = t->next)
+    for (struct fake_node_task *t = n->tasks; t; t = t->next)
         if (t->status.state == TASK_RUNNING)
             fake_task_end(t, TASK_LOST);
     forget_all(n);
@@ -343,7 +343,7 @@ struct fake_nodes *fake_nodes_create(const struct fake_config *c)
 
 bool fake_runs(const struct fake_node *n, const char *task_id)
 {
-    const struct task *t = fake_task_find(n, task_id);
+    const struct fake_node_task *t = fake_task_find(n, task_id);
     return t && t->status.state == TASK_RUNNING;
 }
 
@@ -353,7 +353,7 @@ void fake_each_running(const struct fake_nodes *f,
                        void *ctx)
 {
     for (size_t i = 0; i < f->n; i++)
-        for (const struct task *t = f->nodes[i]->tasks; t; t = t->next)
+        for (const struct fake_node_task *t = f->nodes[i]->tasks; t; t = t->next)
             if (t->status.state == TASK_RUNNING)
                 each(ctx, f->nodes[i], t->id, t->command);
 }

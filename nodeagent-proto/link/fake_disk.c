@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests about files of a fake node, done in its root at once: a table has the function of each
+ * request that it knows. Runs on the loop, where it blocks as long as the disk does; fake nodes are
+ * for tests. A file that write_bytes makes has the name FILE.part until its last piece has come.
+ */
 #include "nodeagent-proto/link/fake_disk.h"
 
 #include <errno.h>
@@ -83,7 +88,7 @@ int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_u
  */
 
 /* One request: the node's root, what was asked and when, and what it is answered with. */
-struct work {
+struct disk_work {
     const char *root;
     const struct node_request *r;
     int64_t now_us;
@@ -96,14 +101,14 @@ static bool is_below(const char *root, const char *path)
     return strncmp(path, root, n) == 0 && path[n] == '/' && path[n + 1] && !strstr(path, "/../");
 }
 
-static int check_below(const struct work *w, const char *path, struct err *e)
+static int check_below(const struct disk_work *w, const char *path, struct err *e)
 {
     return is_below(w->root, path)
                ? 0
                : err_set(e, ERR_INVALID_PATH, "path", "%.300s is not below %s", path, w->root);
 }
 
-static int make_dirs(struct work *w, struct err *e)
+static int make_dirs(struct disk_work *w, struct err *e)
 {
     const struct request_make_dirs *r = &w->r->make_dirs;
     int rc = 0;
@@ -115,7 +120,7 @@ static int make_dirs(struct work *w, struct err *e)
     return rc;
 }
 
-static int clear_target(const struct work *w, const char *target, struct err *e)
+static int clear_target(const struct disk_work *w, const char *target, struct err *e)
 {
     if (check_below(w, target, e) < 0)
         return -1;
@@ -124,12 +129,12 @@ static int clear_target(const struct work *w, const char *target, struct err *e)
     return 0;
 }
 
-static int unmount(struct work *w, struct err *e)
+static int unmount(struct disk_work *w, struct err *e)
 {
     return clear_target(w, w->r->unmount.target, e);
 }
 
-static int mount_folder(struct work *w, struct err *e)
+static int mount_folder(struct disk_work *w, struct err *e)
 {
     const char *source = w->r->mount_folder.source, *target = w->r->mount_folder.target;
     if (clear_target(w, target, e) < 0 || fs_mkdirs(source, DIR_MODE, e) < 0 ||
@@ -140,14 +145,14 @@ static int mount_folder(struct work *w, struct err *e)
                : err_errno(e, ERR_IO, "cannot link %s to %s", target, source);
 }
 
-static int nothing(struct work *w, struct err *e)
+static int nothing(struct disk_work *w, struct err *e)
 {
     (void)w;
     (void)e;
     return 0;
 }
 
-static int append(struct work *w, struct err *e)
+static int append(struct disk_work *w, struct err *e)
 {
     const struct request_append *r = &w->r->append;
     char *at = fake_disk_place(w->root, r->path);
@@ -157,7 +162,7 @@ static int append(struct work *w, struct err *e)
 }
 
 /* Writes a piece of a file beside its path, which takes its place with the last one. */
-static int put_piece(const struct work *w, const struct request_write_bytes *p, struct err *e)
+static int put_piece(const struct disk_work *w, const struct request_write_bytes *p, struct err *e)
 {
     char *path = fake_disk_place(w->root, p->path);
     struct strbuf beside = STRBUF_INIT;
@@ -176,7 +181,7 @@ static int put_piece(const struct work *w, const struct request_write_bytes *p, 
     return rc;
 }
 
-static int write_file(struct work *w, struct err *e)
+static int write_file(struct disk_work *w, struct err *e)
 {
     const struct request_write_file *r = &w->r->write_file;
     const struct request_write_bytes whole = {
@@ -184,19 +189,19 @@ static int write_file(struct work *w, struct err *e)
     return put_piece(w, &whole, e);
 }
 
-static int write_bytes(struct work *w, struct err *e)
+static int write_bytes(struct disk_work *w, struct err *e)
 {
     return put_piece(w, &w->r->write_bytes, e);
 }
 
-static int remove_tree(struct work *w, struct err *e)
+static int remove_tree(struct disk_work *w, struct err *e)
 {
     const char *path = w->r->remove_tree.path;
     return check_below(w, path, e) < 0 ? -1 : fs_remove_tree(path, e);
 }
 
 /* An archive is not opened: its directory is there, and empty. */
-static int unpack(struct work *w, struct err *e)
+static int unpack(struct disk_work *w, struct err *e)
 {
     const char *archive = w->r->unpack.path, *target = w->r->unpack.target;
     struct stat st;
@@ -210,7 +215,7 @@ static int unpack(struct work *w, struct err *e)
     return fs_mkdirs(target, DIR_MODE, e);
 }
 
-static int list_dir(struct work *w, struct err *e)
+static int list_dir(struct disk_work *w, struct err *e)
 {
     struct disk_listing l;
     char *base = fake_disk_place(w->root, w->r->list_dir.base);
@@ -226,9 +231,9 @@ static int list_dir(struct work *w, struct err *e)
     return 0;
 }
 
-static int read_file(struct work *w, struct err *e)
+static int read_file(struct disk_work *w, struct err *e)
 {
-    struct file_part part;
+    struct disk_part part;
     const struct request_read_file *r = &w->r->read_file;
     char *base = fake_disk_place(w->root, r->base);
     int rc = disk_read_file(base, r->path, r->offset, (size_t)r->max, &part, e);
@@ -244,7 +249,7 @@ static int read_file(struct work *w, struct err *e)
     return 0;
 }
 
-static int (*const serve[N_REQUESTS])(struct work *w, struct err *e) = {
+static int (*const serve[N_REQUESTS])(struct disk_work *w, struct err *e) = {
     [REQUEST_make_dirs] = make_dirs,     [REQUEST_mount_folder] = mount_folder,
     [REQUEST_open_folder] = nothing,     [REQUEST_unmount] = unmount,
     [REQUEST_append] = append,           [REQUEST_write_file] = write_file,
@@ -256,7 +261,7 @@ static int (*const serve[N_REQUESTS])(struct work *w, struct err *e) = {
 int fake_disk_serve(const char *root, const struct node_request *r, int64_t now_us,
                     struct fake_answer *out, struct err *e)
 {
-    struct work w = {root, r, now_us, out};
+    struct disk_work w = {root, r, now_us, out};
     *out = (struct fake_answer){0};
     if (!serve[r->op])
         return 0;

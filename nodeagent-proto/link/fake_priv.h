@@ -14,8 +14,8 @@
 #define FAKE_FULL      "No space left on device"
 
 /* A task on a node, until it is forgotten. */
-struct task {
-    struct task *next;
+struct fake_node_task {
+    struct fake_node_task *next;
     struct fake_node *node;
     char *id, *command;
     struct fake_task plan;
@@ -75,7 +75,7 @@ struct fake_node {
     char *name;
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
-    struct task *tasks;
+    struct fake_node_task *tasks;
     int64_t term; /* of the newest daemon that said hello, and its id */
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, full, removed, is_root;
@@ -111,14 +111,14 @@ void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);
 
 /* --- fake_task.c --- */
 
-struct task *fake_task_find(const struct fake_node *n, const char *id);
-struct task *fake_task_start(struct fake_node *n, const struct task_spec *spec);
+struct fake_node_task *fake_task_find(const struct fake_node *n, const char *id);
+struct fake_node_task *fake_task_start(struct fake_node *n, const struct task_spec *spec);
 /* Reports its end on every link that has not heard of it. */
-void fake_task_tell(struct task *t);
+void fake_task_tell(struct fake_node_task *t);
 /* It is over, and has not been told. */
-void fake_task_end(struct task *t, enum task_state state);
-void fake_task_kill(struct task *t, int signo);
-void fake_task_forget(struct task *t);
+void fake_task_end(struct fake_node_task *t, enum task_state state);
+void fake_task_kill(struct fake_node_task *t, int signo);
+void fake_task_forget(struct fake_node_task *t);
 
 /* The part of fake_nodes_create() below the agents. */
 struct fake_nodes *fake_nodes_new(const struct fake_config *c, const struct fake_agent *agent);

@@ -31,15 +31,15 @@ void fake_read_command(const char *command, struct fake_task *out)
     out->ignores_term = strstr(command, " stubborn") != NULL;
 }
 
-struct task *fake_task_find(const struct fake_node *n, const char *id)
+struct fake_node_task *fake_task_find(const struct fake_node *n, const char *id)
 {
-    struct task *t = n->tasks;
+    struct fake_node_task *t = n->tasks;
     while (t && strcmp(t->id, id) != 0)
         t = t->next;
     return t;
 }
 
-static void forget_outputs(struct task *t)
+static void forget_outputs(struct fake_node_task *t)
 {
     for (size_t i = 0; i < t->plan.n_outputs; i++) {
         free(t->plan.outputs[i].path);
@@ -50,9 +50,9 @@ static void forget_outputs(struct task *t)
     t->plan.n_outputs = 0;
 }
 
-void fake_task_forget(struct task *t)
+void fake_task_forget(struct fake_node_task *t)
 {
-    struct task **at = &t->node->tasks;
+    struct fake_node_task **at = &t->node->tasks;
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
@@ -66,7 +66,7 @@ void fake_task_forget(struct task *t)
     free(t);
 }
 
-void fake_task_tell(struct task *t)
+void fake_task_tell(struct fake_node_task *t)
 {
     for (struct conn *c = t->node->conns; c; c = c->next) {
         if (!c->greeted || c->is_dead || !c->link || t->told == c->serial)
@@ -83,7 +83,7 @@ void fake_task_tell(struct task *t)
 
 /* As the agent's own lines in the log of a run (agent/tasklog.h). What cannot be written is left
  * out: no task fails by its log. */
-static void note(const struct task *t, int64_t when_us, const char *text)
+static void note(const struct fake_node_task *t, int64_t when_us, const char *text)
 {
     struct err e;
     char stamp[TIMEFMT_SIZE];
@@ -97,7 +97,7 @@ static void note(const struct task *t, int64_t when_us, const char *text)
     strbuf_free(&b);
 }
 
-static void note_start(const struct task *t)
+static void note_start(const struct fake_node_task *t)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "started on %s, scripted: %s", t->node->name, t->command);
@@ -105,7 +105,7 @@ static void note_start(const struct task *t)
     strbuf_free(&b);
 }
 
-static void note_end(const struct task *t)
+static void note_end(const struct fake_node_task *t)
 {
     struct strbuf b = STRBUF_INIT;
     if (t->status.state == TASK_FAILED_TO_START)
@@ -119,7 +119,7 @@ static void note_end(const struct task *t)
     strbuf_free(&b);
 }
 
-static int open_output(const struct task *t, const char *path, struct err *e)
+static int open_output(const struct fake_node_task *t, const char *path, struct err *e)
 {
     char *at = path ? fake_disk_place(t->node->name, path) : NULL;
     int rc = at ? fake_disk_append(at, "", 0, loop_wall_us(t->node->f->c.loop), e) : 0;
@@ -127,7 +127,7 @@ static int open_output(const struct task *t, const char *path, struct err *e)
     return rc;
 }
 
-static int make_files(struct task *t, const struct task_spec *spec, struct err *e)
+static int make_files(struct fake_node_task *t, const struct task_spec *spec, struct err *e)
 {
     t->log_path = spec->log_path ? fake_disk_place(t->node->name, spec->log_path) : NULL;
     t->step = xstrdup(spec->step ? spec->step : "task");
@@ -141,7 +141,7 @@ static int make_files(struct task *t, const struct task_spec *spec, struct err *
 
 /* Those that are due. One that cannot be written is said in the log, as nothing fails by a full
  * disk alone. */
-static void write_outputs(struct task *t, int64_t now_us)
+static void write_outputs(struct fake_node_task *t, int64_t now_us)
 {
     struct err e;
     for (; t->written < t->plan.n_outputs; t->written++) {
@@ -158,7 +158,7 @@ static void write_outputs(struct task *t, int64_t now_us)
 /* --- its life ----------------------------------------------------------------------------------
  */
 
-void fake_task_end(struct task *t, enum task_state state)
+void fake_task_end(struct fake_node_task *t, enum task_state state)
 {
     struct fake_nodes *f = t->node->f;
     t->status.state = state;
@@ -173,7 +173,7 @@ void fake_task_end(struct task *t, enum task_state state)
 }
 
 /* Its end, or an output before that. */
-static void set_timer(struct task *t)
+static void set_timer(struct fake_node_task *t)
 {
     int64_t at = t->end_us;
     if (t->written < t->plan.n_outputs && t->began_us + t->plan.outputs[t->written].at_us < at)
@@ -183,7 +183,7 @@ static void set_timer(struct task *t)
 
 static void on_timer(void *ctx)
 {
-    struct task *t = ctx;
+    struct fake_node_task *t = ctx;
     int64_t now_us = loop_mono_us(t->node->f->c.loop);
     write_outputs(t, now_us);
     if (now_us < t->end_us) {
@@ -194,7 +194,7 @@ static void on_timer(void *ctx)
     fake_task_tell(t);
 }
 
-static void begin(struct task *t)
+static void begin(struct fake_node_task *t)
 {
     t->plan.hold = 0;
     t->began_us = loop_mono_us(t->node->f->c.loop);
@@ -208,7 +208,7 @@ static const char *shown(const struct task_spec *spec)
     return spec->title ? spec->title : spec->command_line;
 }
 
-static void plan(struct task *t, const struct task_spec *spec)
+static void plan(struct fake_node_task *t, const struct task_spec *spec)
 {
     struct fake_nodes *f = t->node->f;
     struct err e;
@@ -222,10 +222,10 @@ static void plan(struct task *t, const struct task_spec *spec)
         t->why = xstrdup(e.msg);
 }
 
-struct task *fake_task_start(struct fake_node *n, const struct task_spec *spec)
+struct fake_node_task *fake_task_start(struct fake_node *n, const struct task_spec *spec)
 {
     struct fake_nodes *f = n->f;
-    struct task *t = xcalloc(1, sizeof *t);
+    struct fake_node_task *t = xcalloc(1, sizeof *t);
     t->node = n;
     t->id = xstrdup(spec->id);
     t->command = xstrdup(shown(spec));
@@ -253,7 +253,7 @@ struct task *fake_task_start(struct fake_node *n, const struct task_spec *spec)
     return t;
 }
 
-void fake_task_kill(struct task *t, int signo)
+void fake_task_kill(struct fake_node_task *t, int signo)
 {
     struct fake_nodes *f = t->node->f;
     if (t->status.state != TASK_RUNNING || (signo != SIGKILL && t->plan.ignores_term))
@@ -276,11 +276,11 @@ void fake_task_kill(struct task *t, int signo)
 /* --- tasks that wait ---------------------------------------------------------------------------
  */
 
-static int each_held(struct fake_nodes *f, int64_t hold, void (*each)(struct task *t))
+static int each_held(struct fake_nodes *f, int64_t hold, void (*each)(struct fake_node_task *t))
 {
     int n = 0;
     for (size_t i = 0; i < f->n; i++)
-        for (struct task *t = f->nodes[i]->tasks; t; t = t->next)
+        for (struct fake_node_task *t = f->nodes[i]->tasks; t; t = t->next)
             if (t->plan.hold == hold && t->status.state == TASK_RUNNING) {
                 n++;
                 if (each)

@@ -53,7 +53,7 @@ bool node_link_is_new_host(const struct node_link *link)
 /* ---- answering ---- */
 
 /* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */
-static void tell(const struct pending *p, const struct err *why, const void *what, size_t n)
+static void tell(const struct link_pending *p, const struct err *why, const void *what, size_t n)
 {
     if (!p->cb.done)
         return; /* nobody waits for it */
@@ -89,10 +89,10 @@ static void tell(const struct pending *p, const struct err *why, const void *wha
 }
 
 /* Takes `p` out of the list, so that whatever the callback does it is answered once. */
-void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
-                 size_t n)
+void link_answer(struct node_link *link, struct link_pending *p, const struct err *why,
+                 const void *what, size_t n)
 {
-    struct pending **at = &link->head;
+    struct link_pending **at = &link->head;
     while (*at && *at != p)
         at = &(*at)->next;
     assert(*at); /* otherwise it was answered before */
@@ -109,9 +109,9 @@ void link_answer_all(struct node_link *link, const struct err *why)
         link_answer(link, link->head, why, NULL, 0);
 }
 
-static struct pending *find_refused(const struct node_link *link, int64_t last)
+static struct link_pending *find_refused(const struct node_link *link, int64_t last)
 {
-    for (struct pending *p = link->head; p && p->id <= last; p = p->next)
+    for (struct link_pending *p = link->head; p && p->id <= last; p = p->next)
         if (p->refused.code != ERR_NONE)
             return p;
     return NULL;
@@ -120,7 +120,7 @@ static struct pending *find_refused(const struct node_link *link, int64_t last)
 static void answer_refused(struct node_link *link)
 {
     int64_t last = link->last_id;
-    for (struct pending *p; (p = find_refused(link, last));) {
+    for (struct link_pending *p; (p = find_refused(link, last));) {
         struct err why = p->refused;
         link_answer(link, p, &why, NULL, 0);
     }
@@ -189,9 +189,9 @@ int link_send(struct node_link *link, json_t *msg, struct err *e)
     return rc;
 }
 
-void link_ask(struct node_link *link, const struct node_request *r, struct pending p)
+void link_ask(struct node_link *link, const struct node_request *r, struct link_pending p)
 {
-    struct pending *q = xcalloc(1, sizeof *q), **end = &link->head;
+    struct link_pending *q = xcalloc(1, sizeof *q), **end = &link->head;
     json_t *msg = request_pack(r);
     *q = p;
     q->form = request_form(r->op);

@@ -15,7 +15,7 @@
 
 /* ---- hearing ---- */
 
-static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
+static int hear_hello(struct node_link *link, struct link_pending *p, json_t *msg, struct err *e)
 {
     struct node_facts facts;
     struct node_epoch newest;
@@ -43,11 +43,11 @@ static int hear_reply(struct node_link *link, json_t *msg, struct err *e)
 {
     struct err why;
     int64_t id = json_integer_value(json_object_get(msg, "id"));
-    struct pending *p = link->head;
+    struct link_pending *p = link->head;
     while (p && p->id != id)
         p = p->next;
     if (!p)
-        return err_set(e, ERR_PROTOCOL, NULL, "the agent answered request %lld, which nobody made",
+        return err_set(e, ERR_PROTOCOL, NULL, "the agent answered request %lld, which was not sent",
                        (long long)id);
     bool is_hello = p->form->answer == ANSWER_FACTS;
     if (json_is_true(json_object_get(msg, "ok")))
@@ -130,7 +130,7 @@ void link_start(struct node_link *link, const struct link_start *how)
     frame_decoder_init(&link->in);
     link_ask(link,
              REQUEST(hello, .version = PROTOCOL_VERSION, .ping_s = PING_S, .epoch = *how->epoch),
-             (struct pending){0}); /* nobody outside waits for its answer */
+             (struct link_pending){0}); /* nobody outside waits for its answer */
 }
 
 void link_released(struct node_link *link)

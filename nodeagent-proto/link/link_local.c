@@ -39,7 +39,7 @@ struct local {
     int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
                    */
     struct files_work *looking;
-    struct look *look; /* while looking */
+    struct program_look *look; /* while looking */
     int look_ticks, turn_ticks;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
@@ -50,7 +50,7 @@ struct local {
 };
 
 /* Input and result of a worker that looks at the agent's program. */
-struct look {
+struct program_look {
     struct local *l; /* the loop's */
     char *path;
     atomic_bool begun;
@@ -346,21 +346,21 @@ static int start_process(struct local *l, struct err *e)
 
 static void look_work(void *ctx)
 {
-    struct look *k = ctx;
+    struct program_look *k = ctx;
     atomic_store(&k->begun, true);
     k->error = access(k->path, X_OK) == 0 ? 0 : errno;
 }
 
 static void look_destroy(void *ctx)
 {
-    struct look *k = ctx;
+    struct program_look *k = ctx;
     free(k->path);
     free(k);
 }
 
 static void on_looked(void *ctx, const struct err *why)
 {
-    const struct look *k = ctx;
+    const struct program_look *k = ctx;
     struct local *l = k->l;
     int error = why ? 0 : k->error;
     struct err e;
@@ -394,7 +394,7 @@ static void on_look_tick(uv_timer_t *timer)
 static void begin_look(struct local *l, struct files *files)
 {
     static const struct files_task task = {look_work, on_looked, look_destroy};
-    struct look *k = xcalloc(1, sizeof *k);
+    struct program_look *k = xcalloc(1, sizeof *k);
     char *folder = fs_folder(l->agent_path);
     k->l = l;
     k->path = xstrdup(l->agent_path);

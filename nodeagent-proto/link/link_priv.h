@@ -20,11 +20,11 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/request.h"
 
-struct pending;
+struct link_pending;
 
 /* A request on its way. Owned by the link until it is answered. */
-struct pending {
-    struct pending *next;
+struct link_pending {
+    struct link_pending *next;
     int64_t id;
     const struct request_form *form;
     union {
@@ -74,7 +74,7 @@ struct node_link {
     int64_t term;             /* of our own epoch */
     char *epoch_id;
     struct frame_decoder in;
-    struct pending *head; /* requests without an answer, oldest first */
+    struct link_pending *head; /* requests without an answer, oldest first */
     int64_t last_id;
     int64_t asked_since_us; /* when counting of the agent's questions began: see link_serve.c */
     int n_asked, n_remote;  /* requests, and messages of remote commands, since then */
@@ -89,10 +89,10 @@ void link_begin(struct node_link *link, struct loop *loop);
 /* The only writer of its state. */
 void link_go(struct node_link *link, enum link_state to);
 /* Sends a request; `p` says who is called back. */
-void link_ask(struct node_link *link, const struct node_request *r, struct pending p);
+void link_ask(struct node_link *link, const struct node_request *r, struct link_pending p);
 /* Calls back and forgets the request, so that whatever the callback does it is answered once. */
-void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
-                 size_t n);
+void link_answer(struct node_link *link, struct link_pending *p, const struct err *why,
+                 const void *what, size_t n);
 /* Answers the requests made until now. Requests that a callback makes are answered in another turn.
  */
 void link_answer_all(struct node_link *link, const struct err *why);
@@ -107,7 +107,7 @@ bool link_is_closing(const struct node_link *link);
 
 /* Reads a reply that is ok, and calls link_answer() or waits for more parts. -1: the reply is
  * malformed, and the link goes down. */
-int link_hear_answer(struct node_link *link, struct pending *p, json_t *msg,
+int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg,
                      struct err *e) MUST_CHECK;
 
 /* ---- link_serve.c ---- */

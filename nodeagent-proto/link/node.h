@@ -161,9 +161,10 @@ bool node_ask_is_beside(const struct node_request *r);
  * directories only. ERR_FILE_NOT_FOUND. */
 void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
                    node_dir_cb cb, void *ctx);
-/* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end. */
-void node_read_file(struct node_link *, const char *as, const char *base, const char *path,
-                    int64_t offset, size_t max, node_bytes_cb cb, void *ctx);
+/* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end.
+ * `raw` is set here. */
+void node_read_file(struct node_link *, const struct request_read_file *r, node_bytes_cb cb,
+                    void *ctx);
 
 /* Starts a task under a supervisor of its own, or answers with the status of the one that has this
  * id. The reply comes when the command's process exists, or could not be made: then it is a status

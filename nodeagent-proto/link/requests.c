@@ -53,7 +53,7 @@ static const struct {
 };
 
 /* Reads the items, those of `parts` if the answer is a list, and answers with them. */
-static int hear_items(struct node_link *link, struct pending *p, json_t *parts, struct err *e)
+static int hear_items(struct node_link *link, struct link_pending *p, json_t *parts, struct err *e)
 {
     enum answer_kind kind = p->form->answer;
     size_t n = answers[kind].list ? json_array_size(parts) : 1, size = answers[kind].size;
@@ -69,7 +69,7 @@ static int hear_items(struct node_link *link, struct pending *p, json_t *parts, 
 }
 
 /* Keeps the array of this part. True once the last part is there. */
-static bool collect(struct pending *p, json_t *part, json_t *msg)
+static bool collect(struct link_pending *p, json_t *part, json_t *msg)
 {
     if (!p->parts)
         p->parts = json_array();
@@ -86,7 +86,7 @@ static int hear_base64(json_t *text, char **owned, struct node_bytes *got, struc
     return 0;
 }
 
-static int hear_bytes(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
+static int hear_bytes(struct node_link *link, struct link_pending *p, json_t *msg, struct err *e)
 {
     json_error_t je;
     struct node_bytes got;
@@ -107,7 +107,7 @@ static int hear_bytes(struct node_link *link, struct pending *p, json_t *msg, st
     return 0;
 }
 
-int link_hear_answer(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
+int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg, struct err *e)
 {
     enum answer_kind kind = p->form->answer;
     if (kind == ANSWER_BYTES)
@@ -127,7 +127,7 @@ int link_hear_answer(struct node_link *link, struct pending *p, json_t *msg, str
 void node_ask(struct node_link *link, const struct node_request *r, node_done_cb cb, void *ctx)
 {
     assert(request_form(r->op)->answer == ANSWER_NOTHING);
-    link_ask(link, r, (struct pending){.cb.done = cb, .ctx = ctx});
+    link_ask(link, r, (struct link_pending){.cb.done = cb, .ctx = ctx});
 }
 
 bool node_ask_is_beside(const struct node_request *r)
@@ -139,39 +139,38 @@ void node_list_dir(struct node_link *link, const char *as, const char *base, con
                    node_dir_cb cb, void *ctx)
 {
     link_ask(link, REQUEST(list_dir, .base = base, .path = path, .as = as),
-             (struct pending){.cb.dir = cb, .ctx = ctx});
+             (struct link_pending){.cb.dir = cb, .ctx = ctx});
 }
 
-void node_read_file(struct node_link *link, const char *as, const char *base, const char *path,
-                    int64_t offset, size_t max, node_bytes_cb cb, void *ctx)
+void node_read_file(struct node_link *link, const struct request_read_file *r, node_bytes_cb cb,
+                    void *ctx)
 {
-    link_ask(link,
-             REQUEST(read_file, .base = base, .path = path, .offset = offset, .max = (int64_t)max,
-                     .raw = true, .as = as),
-             (struct pending){.cb.bytes = cb, .ctx = ctx});
+    struct request_read_file raw = *r;
+    raw.raw = true;
+    link_ask(link, REQUEST_OF(read_file, raw), (struct link_pending){.cb.bytes = cb, .ctx = ctx});
 }
 
 void node_run(struct node_link *link, const struct task_spec *spec, node_task_cb cb, void *ctx)
 {
-    link_ask(link, REQUEST(run, .task = spec), (struct pending){.cb.task = cb, .ctx = ctx});
+    link_ask(link, REQUEST(run, .task = spec), (struct link_pending){.cb.task = cb, .ctx = ctx});
 }
 
 void node_tasks(struct node_link *link, node_tasks_cb cb, void *ctx)
 {
-    link_ask(link, BARE_REQUEST(tasks), (struct pending){.cb.tasks = cb, .ctx = ctx});
+    link_ask(link, BARE_REQUEST(tasks), (struct link_pending){.cb.tasks = cb, .ctx = ctx});
 }
 
 void node_health(struct node_link *link, node_health_cb cb, void *ctx)
 {
-    link_ask(link, BARE_REQUEST(health), (struct pending){.cb.health = cb, .ctx = ctx});
+    link_ask(link, BARE_REQUEST(health), (struct link_pending){.cb.health = cb, .ctx = ctx});
 }
 
 void node_usage(struct node_link *link, node_usage_cb cb, void *ctx)
 {
-    link_ask(link, BARE_REQUEST(usage), (struct pending){.cb.usage = cb, .ctx = ctx});
+    link_ask(link, BARE_REQUEST(usage), (struct link_pending){.cb.usage = cb, .ctx = ctx});
 }
 
 void node_clean(struct node_link *link, bool take, node_texts_cb cb, void *ctx)
 {
-    link_ask(link, REQUEST(clean, .take = take), (struct pending){.cb.texts = cb, .ctx = ctx});
+    link_ask(link, REQUEST(clean, .take = take), (struct link_pending){.cb.texts = cb, .ctx = ctx});
 }

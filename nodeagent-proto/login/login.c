@@ -30,14 +30,14 @@
 
 struct session {
     struct session *next;
-    struct login *login;
+    struct login_server *login;
     uv_tcp_t socket;
     uv_process_t sshd;
     bool is_running; /* sshd was started, or could not be */
     int handles;     /* open ones; the last one to close frees the session */
 };
 
-struct login {
+struct login_server {
     uv_loop_t *loop;
     const struct log *log;
     char *node;
@@ -60,7 +60,7 @@ bool login_available(void)
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-static void login_unref(struct login *l)
+static void login_unref(struct login_server *l)
 {
     assert(l->refs > 0);
     if (--l->refs > 0)
@@ -84,7 +84,7 @@ static void login_unref(struct login *l)
 static void on_handle_closed(uv_handle_t *h)
 {
     struct session *s = h->data;
-    struct login *l = s->login;
+    struct login_server *l = s->login;
     assert(s->handles > 0);
     if (--s->handles > 0)
         return;
@@ -117,7 +117,7 @@ static char *setting(const char *name, const char *dir, const char *file)
 
 static int spawn(struct session *s, int fd)
 {
-    struct login *l = s->login;
+    struct login_server *l = s->login;
     char *config = fs_join(l->files.dir, "sshd_config");
     char *passwd = setting("NSS_WRAPPER_PASSWD", l->files.dir, "passwd");
     char *group = setting("NSS_WRAPPER_GROUP", l->files.dir, "group");
@@ -160,14 +160,14 @@ static void hand_over(struct session *s)
     }
     if (rc != 0 || copy < 0) {
         LOG_WARN(s->login->log, "login.not_served", LF_STR("node", s->login->node),
-                 LF_STR("why", rc ? uv_strerror(rc) : "no descriptor is free"));
+                 LF_STR("why", rc ? uv_strerror(rc) : "no file descriptor is free"));
         if (s->is_running)
             uv_close((uv_handle_t *)&s->sshd, on_handle_closed);
     }
     uv_close((uv_handle_t *)&s->socket, on_handle_closed);
 }
 
-static void serve_waiting(struct login *l)
+static void serve_waiting(struct login_server *l)
 {
     for (struct session *s = l->sessions; s; s = s->next) {
         if (s->is_running || uv_is_closing((uv_handle_t *)&s->socket))
@@ -181,7 +181,7 @@ static void serve_waiting(struct login *l)
 
 static void write_files(void *ctx)
 {
-    struct login *l = ctx;
+    struct login_server *l = ctx;
     err_clear(&l->why);
     /* NOLINTNEXTLINE(bugprone-unused-return-value): `why` tells */
     (void)!login_files_write(&l->files, &l->why);
@@ -189,7 +189,7 @@ static void write_files(void *ctx)
 
 static void on_written(void *ctx, enum loop_work_end how)
 {
-    struct login *l = ctx;
+    struct login_server *l = ctx;
     assert(l->writing);
     if (how == LOOP_WORK_DROPPED)
         err_set(&l->why, ERR_UNAVAILABLE, NULL, "the daemon is stopping");
@@ -202,7 +202,7 @@ static void on_written(void *ctx, enum loop_work_end how)
     login_unref(l);
 }
 
-static void need_files(struct login *l)
+static void need_files(struct login_server *l)
 {
     if (l->written) {
         serve_waiting(l);
@@ -214,13 +214,13 @@ static void need_files(struct login *l)
     l->refs++;
     if (loop_work(l->lane, write_files, on_written, l))
         return;
-    err_set(&l->why, ERR_UNAVAILABLE, NULL, "too many logins begin at once");
+    err_set(&l->why, ERR_UNAVAILABLE, NULL, "too many logins are starting at once");
     on_written(l, LOOP_WORK_DONE);
 }
 
 static void on_connection(uv_stream_t *server, int status)
 {
-    struct login *l = server->data;
+    struct login_server *l = server->data;
     if (status < 0)
         return;
     struct session *s = xcalloc(1, sizeof *s);
@@ -258,14 +258,14 @@ static void on_listener_closed(uv_handle_t *h)
     login_unref(h->data);
 }
 
-int login_open(const struct login_config *c, struct login **out, struct err *e)
+int login_open(const struct login_config *c, struct login_server **out, struct err *e)
 {
     if (!c->user.name || !name_is_plain(c->user.name))
         return err_set(e, ERR_NOT_SUPPORTED, "adminUserName",
                        "adminUserName '%.64s' cannot log in on a local node; use up to %d letters, "
                        "digits, '.', '_' and '-'",
                        c->user.name ? c->user.name : "", NAME_MAX_LEN);
-    struct login *l = xcalloc(1, sizeof *l);
+    struct login_server *l = xcalloc(1, sizeof *l);
     l->loop = c->loop;
     l->log = c->log;
     l->node = xstrdup(c->node);
@@ -292,7 +292,7 @@ int login_open(const struct login_config *c, struct login **out, struct err *e)
     return 0;
 }
 
-int login_port(const struct login *l)
+int login_port(const struct login_server *l)
 {
     struct sockaddr_in address;
     int n = sizeof address;
@@ -301,7 +301,7 @@ int login_port(const struct login *l)
     return ntohs(address.sin_port);
 }
 
-void login_close(struct login *l, void (*closed)(void *ctx), void *ctx)
+void login_close(struct login_server *l, void (*closed)(void *ctx), void *ctx)
 {
     assert(!l->closing);
     l->closing = true;

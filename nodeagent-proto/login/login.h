@@ -18,7 +18,7 @@
 #include "lib/loop.h"
 #include "nodeagent-proto/wire/requests.h"
 
-struct login;
+struct login_server;
 
 struct login_config {       /* all texts are copied */
     uv_loop_t *loop;        /* borrowed */
@@ -32,9 +32,9 @@ struct login_config {       /* all texts are copied */
 /* Whether sshd is installed here. */
 bool login_available(void);
 /* Listens on a free port of 127.0.0.1. */
-int login_open(const struct login_config *c, struct login **out, struct err *e) MUST_CHECK;
-int login_port(const struct login *l);
+int login_open(const struct login_config *c, struct login_server **out, struct err *e) MUST_CHECK;
+int login_port(const struct login_server *l);
 /* Stops listening and ends the sessions; `closed` runs once everything is released. */
-void login_close(struct login *l, void (*closed)(void *ctx), void *ctx);
+void login_close(struct login_server *l, void (*closed)(void *ctx), void *ctx);
 
 #endif

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The decoder keeps what has come in one buffer: bytes before `pos` are taken and wiped, `spent`
+ * bytes from there on belong to the message returned last and are wiped at the next call. Once
+ * `broken` is set it stays. One owner, one thread; memory is the decoder's until
+ * frame_decoder_free().
+ */
 #include "nodeagent-proto/wire/codec.h"
 
 #include <assert.h>
@@ -98,8 +104,7 @@ static int parse_body(struct frame_decoder *d, const char *body, uint32_t n, boo
     uint32_t json = n >= FRAME_HEADER ? get_u32(body) : UINT32_MAX;
     if (json > n - FRAME_HEADER || n < FRAME_HEADER)
         return err_set(&d->broken, ERR_PROTOCOL, NULL,
-                       "a frame of %u bytes claims %u bytes of JSON before what goes with it", n,
-                       json);
+                       "a frame of %u bytes claims %u bytes of JSON, more than it has", n, json);
     d->bytes_at = (size_t)(body - d->buf.s) + FRAME_HEADER + json;
     d->n_bytes = n - FRAME_HEADER - json;
     assert(d->bytes_at + d->n_bytes == d->pos + d->spent);
@@ -118,7 +123,7 @@ static int next(struct frame_decoder *d, json_t **msg)
     uint32_t length = get_u32(p), n = length & ~WITH_BYTES;
     if (n == 0 || n > FRAME_MAX)
         return err_set(&d->broken, ERR_PROTOCOL, NULL,
-                       "a frame claims %u bytes; 1 to %u are possible: the peer does not speak "
+                       "a frame claims %u bytes; 1 to %u are allowed: the peer does not speak "
                        "this protocol",
                        length, FRAME_MAX);
     if (have - FRAME_HEADER < n)

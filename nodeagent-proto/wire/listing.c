@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Every path is opened beneath its base by the kernel (fs_open_beneath()), so neither `..` nor a
+ * symbolic link leads out, also if somebody changes the tree meanwhile. Blocks: for a worker. What
+ * it returns belongs to the caller.
+ */
 #include "nodeagent-proto/wire/listing.h"
 
 #include <dirent.h>
@@ -108,7 +113,7 @@ void disk_list_free(struct disk_listing *l)
     free(l->entries);
 }
 
-static int read_part(int fd, int64_t offset, size_t max, struct file_part *out)
+static int read_part(int fd, int64_t offset, size_t max, struct disk_part *out)
 {
     ssize_t n = 1;
     while (out->n < max && n != 0) {
@@ -122,7 +127,7 @@ static int read_part(int fd, int64_t offset, size_t max, struct file_part *out)
 }
 
 int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                   struct file_part *out, struct err *e)
+                   struct disk_part *out, struct err *e)
 {
     struct stat st;
     memset(out, 0, sizeof *out);

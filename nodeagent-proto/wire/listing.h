@@ -23,7 +23,7 @@ int disk_list(const char *base, const char *path, struct disk_listing *out,
               struct err *e) MUST_CHECK;
 void disk_list_free(struct disk_listing *l);
 
-struct file_part {
+struct disk_part {
     char *bytes; /* n bytes, from the offset on */
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
@@ -31,6 +31,6 @@ struct file_part {
 
 /* Up to `max` bytes of a regular file. The caller frees out->bytes. */
 int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                   struct file_part *out, struct err *e) MUST_CHECK;
+                   struct disk_part *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks, their status, errors and epochs as JSON and back, and the envelope of replies. What an
+ * agent needs to act safely (ids, absolute paths, limits) is checked here, while the task is read.
+ * Pure: no state, any thread; texts that are read belong to the JSON.
+ */
 #include "nodeagent-proto/wire/message.h"
 
 #include <assert.h>
@@ -166,7 +171,7 @@ static int read_argv(json_t *list, struct arena *a, struct task_spec *out, struc
             return err_set(e, ERR_PROTOCOL, "argv", "argv[%zu] is not a string", i);
     }
     if (i == 0)
-        return err_set(e, ERR_PROTOCOL, "argv", "argv is not a list with a program in it");
+        return err_set(e, ERR_PROTOCOL, "argv", "argv is not a list that begins with a program");
     out->argv = argv;
     out->n_argv = i;
     return 0;
@@ -304,8 +309,7 @@ int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
             out->state = (enum task_state)i;
             return 0;
         }
-    return err_set(e, ERR_PROTOCOL, "state", "task %s is said to be '%s', which is no known state",
-                   out->id, state);
+    return err_set(e, ERR_PROTOCOL, "state", "task %s has the unknown state '%s'", out->id, state);
 }
 
 json_t *message_err(const struct err *e)

@@ -117,7 +117,7 @@ int node_facts_parse(struct arena *a, const char *text, struct node_facts *out, 
     memset(out, 0, sizeof *out);
     json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &je);
     if (!j)
-        return unreadable(e, "what is known of the node", &je);
+        return unreadable(e, "the recorded facts of the node", &je);
     int rc = message_facts_read(j, a, out, e);
     for (size_t i = 0; rc == 0 && i < COUNT(fact_texts); i++)
         TEXT(out) = arena_strdup(a, TEXT(out));
@@ -207,7 +207,7 @@ int message_usage_read(json_t *j, struct node_usage *out, struct err *e)
         const json_t *member = json_object_get(j, usage_members[i].name);
         int64_t n = json_integer_value(member);
         if (!json_is_integer(member) || n < 0)
-            return err_set(e, ERR_NODE, NULL, "the usage of a node has no good %s",
+            return err_set(e, ERR_NODE, NULL, "the usage of a node has no valid %s",
                            usage_members[i].name);
         memcpy((char *)out + usage_members[i].at, &n, sizeof n);
     }

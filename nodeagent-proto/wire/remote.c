@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A row for each kind of message says which members it has; both ends pack and read by the rows. A
+ * message with a member out of its range is refused as a whole. Pure: any thread; texts and bytes
+ * that are read belong to the caller's JSON and buffer.
+ */
 #include "nodeagent-proto/wire/remote.h"
 
 #include <assert.h>
@@ -110,7 +115,8 @@ int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg 
     out->to_near = json_is_true(json_object_get(j, "to_near"));
     out->answer = json_is_true(json_object_get(j, "answer"));
     if (find_kind(json_string_value(json_object_get(j, "kind")), &out->kind) < 0)
-        return err_set(e, ERR_PROTOCOL, "kind", "a message of a remote command has no known kind");
+        return err_set(e, ERR_PROTOCOL, "kind",
+                       "a message of a remote command has an unknown kind");
     const struct shape *s = &shapes[out->kind];
     bool good = out->session && remote_session_valid(out->session) &&
                 (!out->job || task_id_valid(out->job)) &&

@@ -7,40 +7,41 @@
 
 #include "lib/arena.h"
 
-static struct stream_kept *kept_at(struct stream *s, int64_t n)
+static struct remote_kept *kept_at(struct remote_stream *s, int64_t n)
 {
     assert(n >= s->acked && n < s->acked + STREAM_WINDOW);
     return &s->kept[n % STREAM_WINDOW];
 }
 
-static void drop(struct stream_kept *k)
+static void drop(struct remote_kept *k)
 {
     if (k->owned)
         explicit_bzero(k->owned, k->msg.n_bytes);
     free(k->owned);
-    *k = (struct stream_kept){.owned = NULL};
+    *k = (struct remote_kept){.owned = NULL};
 }
 
-void stream_free(struct stream *s)
+void remote_stream_free(struct remote_stream *s)
 {
     for (size_t i = 0; i < STREAM_WINDOW; i++)
         drop(&s->kept[i]);
 }
 
-bool stream_has_room(const struct stream *s)
+bool remote_stream_has_room(const struct remote_stream *s)
 {
     return s->next - s->acked < STREAM_WINDOW;
 }
 
-bool stream_is_clear(const struct stream *s)
+bool remote_stream_is_clear(const struct remote_stream *s)
 {
     return s->next == s->acked;
 }
 
-void stream_put(struct stream *s, const struct remote_msg *m, stream_send send, void *ctx)
+void remote_stream_put(struct remote_stream *s, const struct remote_msg *m, remote_stream_send send,
+                       void *ctx)
 {
-    assert(stream_has_room(s));
-    struct stream_kept *k = kept_at(s, s->next);
+    assert(remote_stream_has_room(s));
+    struct remote_kept *k = kept_at(s, s->next);
     k->msg = *m;
     k->msg.n = s->next++;
     if (m->n_bytes > 0) {
@@ -51,7 +52,7 @@ void stream_put(struct stream *s, const struct remote_msg *m, stream_send send, 
     send(ctx, &k->msg);
 }
 
-void stream_acked(struct stream *s, int64_t n)
+void remote_stream_acked(struct remote_stream *s, int64_t n)
 {
     if (n > s->next)
         return;
@@ -61,13 +62,13 @@ void stream_acked(struct stream *s, int64_t n)
     }
 }
 
-void stream_repeat(const struct stream *s, stream_send send, void *ctx)
+void remote_stream_repeat(const struct remote_stream *s, remote_stream_send send, void *ctx)
 {
     for (int64_t n = s->acked; n < s->next; n++)
         send(ctx, &s->kept[n % STREAM_WINDOW].msg);
 }
 
-bool stream_take(struct stream *s, const struct remote_msg *m)
+bool remote_stream_take(struct remote_stream *s, const struct remote_msg *m)
 {
     if (m->n != s->expected)
         return false;

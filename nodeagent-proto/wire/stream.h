@@ -15,8 +15,8 @@
 
 #define STREAM_WINDOW 8
 
-struct stream {
-    struct stream_kept {
+struct remote_stream {
+    struct remote_kept {
         struct remote_msg msg; /* its bytes are `owned` */
         char *owned;
     } kept[STREAM_WINDOW]; /* message n is in n % STREAM_WINDOW, from `acked` up to `next` */
@@ -24,20 +24,21 @@ struct stream {
     int64_t expected;      /* incoming: the number that comes next */
 };
 
-typedef void (*stream_send)(void *ctx, const struct remote_msg *m);
+typedef void (*remote_stream_send)(void *ctx, const struct remote_msg *m);
 
-void stream_free(struct stream *s);
+void remote_stream_free(struct remote_stream *s);
 
-bool stream_has_room(const struct stream *s);
+bool remote_stream_has_room(const struct remote_stream *s);
 /* Nothing waits for an answer. */
-bool stream_is_clear(const struct stream *s);
+bool remote_stream_is_clear(const struct remote_stream *s);
 /* Numbers the message, keeps a copy, and sends it. Only if there is room. */
-void stream_put(struct stream *s, const struct remote_msg *m, stream_send send, void *ctx);
+void remote_stream_put(struct remote_stream *s, const struct remote_msg *m, remote_stream_send send,
+                       void *ctx);
 /* The other end expects `n` next. A number that cannot be is ignored. */
-void stream_acked(struct stream *s, int64_t n);
+void remote_stream_acked(struct remote_stream *s, int64_t n);
 /* Sends again what the other end does not have. */
-void stream_repeat(const struct stream *s, stream_send send, void *ctx);
+void remote_stream_repeat(const struct remote_stream *s, remote_stream_send send, void *ctx);
 /* Whether the message, a DATA or EXIT, is the one that comes next, and is taken now. */
-bool stream_take(struct stream *s, const struct remote_msg *m);
+bool remote_stream_take(struct remote_stream *s, const struct remote_msg *m);
 
 #endif

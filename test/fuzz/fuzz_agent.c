@@ -434,10 +434,10 @@ void disk_list_free(struct disk_listing *l)
 }
 
 int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
-                   struct file_part *out, struct err *e)
+                   struct disk_part *out, struct err *e)
 {
     CLAIM(path && offset >= 0 && max <= 1024 * 1024);
-    *out = (struct file_part){.size = offset + 3, .n = max < 3 ? max : 3};
+    *out = (struct disk_part){.size = offset + 3, .n = max < 3 ? max : 3};
     if (act_at(base, e) < 0)
         return -1;
     out->bytes = xcalloc(3, 1);

@@ -238,7 +238,9 @@ static void ask_everything(struct daemon_end *d)
     node_tasks(l, on_tasks, next(d));
     node_health(l, on_health, next(d));
     node_list_dir(l, NULL, "/n", "", on_dir, next(d));
-    node_read_file(l, "+j", "/n", "a", 0, 100, on_bytes, next(d));
+    node_read_file(l,
+                   &(struct request_read_file){.base = "/n", .path = "a", .max = 100, .as = "+j"},
+                   on_bytes, next(d));
     node_clean(l, false, on_texts, next(d));
     node_ask(l, REQUEST(make_dirs, .paths = paths, .n_paths = 2, .as = "u"), on_done, next(d));
     node_ask(l, REQUEST(open_folder, .path = "/n/s"), on_done, next(d));

@@ -329,7 +329,13 @@ static void read_on(struct uploading *j)
 {
     const struct upload *u = &j->order->what;
     j->asks = true;
-    node_read_file(j->link, u->as, u->base, j->path, (int64_t)j->sent, PIECE, on_read, j);
+    node_read_file(j->link,
+                   &(struct request_read_file){.base = u->base,
+                                               .path = j->path,
+                                               .offset = (int64_t)j->sent,
+                                               .max = PIECE,
+                                               .as = u->as},
+                   on_read, j);
 }
 
 static void put_part(struct uploading *j)

@@ -173,8 +173,13 @@ int fleet_read_file(struct fleet *fl, const struct output_dir *at, const char *p
     struct arena a;
     arena_init(&a);
     k->on_bytes = cb;
-    node_read_file(rt->contact.link, account_of(rt, &a, at), at->base, path, offset, max, on_bytes,
-                   k);
+    node_read_file(rt->contact.link,
+                   &(struct request_read_file){.base = at->base,
+                                               .path = path,
+                                               .offset = offset,
+                                               .max = max,
+                                               .as = account_of(rt, &a, at)},
+                   on_bytes, k);
     arena_free(&a);
     return 0;
 }

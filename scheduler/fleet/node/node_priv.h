@@ -124,7 +124,7 @@ struct node_rt {
     struct node_release *release; /* the same, of a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct node_answers *answers; /* NULL before anybody wanted to know what its machine does */
-    struct login *login;          /* a local node's, once somebody asked for it */
+    struct login_server *login;   /* a local node's, once somebody asked for it */
     struct node_loss *loss; /* it was given up, and the write of that is not known to be on disk */
 };
 

@@ -503,9 +503,15 @@ static void test_an_account_reaches_no_more_than_it_may(void **state)
     assert_int_equal(stat("/etc/batchaid-test-zq", &st), -1);
     ASK(f, node_list_dir(f->link, foreign, f->root, "secret", on_dir, f));
     assert_int_equal(f->why.code, ERR_IO);
-    ASK(f, node_read_file(f->link, foreign, f->root, "secret/file", 0, 9, on_bytes, f));
+    ASK(f, node_read_file(f->link,
+                          &(struct request_read_file){
+                              .base = f->root, .path = "secret/file", .max = 9, .as = foreign},
+                          on_bytes, f));
     assert_int_equal(f->why.code, ERR_IO);
-    ASK(f, node_read_file(f->link, NULL, f->root, "secret/file", 0, 9, on_bytes, f));
+    ASK(f,
+        node_read_file(
+            f->link, &(struct request_read_file){.base = f->root, .path = "secret/file", .max = 9},
+            on_bytes, f));
     assert_string_equal(f->why.msg, "");
     ASK(f, node_ask(f->link,
                     REQUEST(make_dirs, .paths = closed, .n_paths = 1, .as = "batchaid-nobody-zq"),

@@ -122,7 +122,10 @@ static void test_what_is_missing_or_outside_is_refused_with_its_name(void **stat
         ASK(f, node_list_dir(f->link, NULL, cases[i].base, cases[i].path, on_dir, f));
         assert_int_equal(f->why.code, cases[i].code);
         assert_int_equal(got.n, 0);
-        ASK(f, node_read_file(f->link, NULL, cases[i].base, cases[i].path, 0, 10, on_bytes, f));
+        ASK(f, node_read_file(f->link,
+                              &(struct request_read_file){
+                                  .base = cases[i].base, .path = cases[i].path, .max = 10},
+                              on_bytes, f));
         assert_true(f->why.code == (int)cases[i].code || f->why.code == ERR_INVALID_PATH);
         assert_null(got.bytes);
     }
@@ -143,22 +146,40 @@ static void test_reading_goes_by_parts_and_ends_with_no_bytes(void **state)
         all[i] = (unsigned char)(i * 31 + i / 256);
     put(f, "job/out/big", all, n);
     for (size_t at = 0; at < n; at += got.n_bytes) {
-        ASK(f, node_read_file(f->link, NULL, base, "big", (int64_t)at, 1 << 20, on_bytes, f));
+        ASK(f,
+            node_read_file(f->link,
+                           &(struct request_read_file){
+                               .base = base, .path = "big", .offset = (int64_t)at, .max = 1 << 20},
+                           on_bytes, f));
         assert_string_equal(f->why.msg, "");
         assert_true(got.n_bytes > 0 && got.size == (int64_t)n && got.mtime_us > 0);
         assert_memory_equal(got.bytes, all + at, got.n_bytes);
     }
-    ASK(f, node_read_file(f->link, NULL, base, "big", (int64_t)n, 10, on_bytes, f));
+    ASK(f, node_read_file(f->link,
+                          &(struct request_read_file){
+                              .base = base, .path = "big", .offset = (int64_t)n, .max = 10},
+                          on_bytes, f));
     assert_int_equal(got.n_bytes, 0);
     assert_int_equal(got.size, n);
-    ASK(f, node_read_file(f->link, NULL, base, "big", 1LL << 60, 10, on_bytes, f));
+    ASK(f, node_read_file(f->link,
+                          &(struct request_read_file){
+                              .base = base, .path = "big", .offset = 1LL << 60, .max = 10},
+                          on_bytes, f));
     assert_int_equal(got.n_bytes, 0);
-    ASK(f, node_read_file(f->link, NULL, base, "big", 0, (1 << 20) + 1, on_bytes, f));
+    ASK(f,
+        node_read_file(
+            f->link, &(struct request_read_file){.base = base, .path = "big", .max = (1 << 20) + 1},
+            on_bytes, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
-    ASK(f, node_read_file(f->link, NULL, base, "big", -1, 1, on_bytes, f));
+    ASK(f, node_read_file(
+               f->link,
+               &(struct request_read_file){.base = base, .path = "big", .offset = -1, .max = 1},
+               on_bytes, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    ASK(f, node_read_file(f->link, NULL, base, "pipe", 0, 10, on_bytes, f));
+    ASK(f, node_read_file(f->link,
+                          &(struct request_read_file){.base = base, .path = "pipe", .max = 10},
+                          on_bytes, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH); /* and nobody waits for its other end */
     free(all);
     free(fifo);
@@ -193,7 +214,9 @@ static void test_many_at_once_are_all_answered(void **state)
     char *base = base_of(f);
     int before = f->answers;
     for (int i = 0; i < ASKED; i++)
-        node_read_file(f->link, NULL, base, "b.txt", 0, 100, on_bytes, f);
+        node_read_file(f->link,
+                       &(struct request_read_file){.base = base, .path = "b.txt", .max = 100},
+                       on_bytes, f);
     WAIT(f, f->answers == before + ASKED);
     assert_string_equal(got.bytes, "hello");
     free(base);

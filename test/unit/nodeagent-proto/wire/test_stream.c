@@ -47,22 +47,23 @@ static void send_over(void *ctx, const struct remote_msg *m)
 }
 
 /* Lets all that is under way arrive. */
-static void arrive(struct way *w, struct stream *to, struct strbuf *got)
+static void arrive(struct way *w, struct remote_stream *to, struct strbuf *got)
 {
     for (size_t i = 0; i < w->n_sent; i++) {
         const struct remote_msg m = {.kind = REMOTE_DATA, .n = w->sent[i].n};
-        if (stream_take(to, &m))
+        if (remote_stream_take(to, &m))
             strbuf_printf(got, "%s ", w->sent[i].text);
     }
     w->n_sent = 0;
 }
 
-static void put(struct stream *s, int64_t n, struct way *w)
+static void put(struct remote_stream *s, int64_t n, struct way *w)
 {
     char text[16];
     int len = snprintf(text, sizeof text, "%lld", (long long)n);
-    stream_put(s, &(struct remote_msg){.kind = REMOTE_DATA, .bytes = text, .n_bytes = (size_t)len},
-               send_over, w);
+    remote_stream_put(
+        s, &(struct remote_msg){.kind = REMOTE_DATA, .bytes = text, .n_bytes = (size_t)len},
+        send_over, w);
 }
 
 static void test_everything_arrives_once_and_in_order(void **state)
@@ -70,60 +71,60 @@ static void test_everything_arrives_once_and_in_order(void **state)
     (void)state;
     for (int lost = 0; lost < 16; lost += 3) {
         struct way w = {.lost_in_16 = lost, .random = (uint64_t)lost};
-        struct stream from = {.acked = 0}, to = {.acked = 0};
+        struct remote_stream from = {.acked = 0}, to = {.acked = 0};
         struct strbuf got = STRBUF_INIT, want = STRBUF_INIT;
         while (from.acked < MESSAGES) {
-            while (from.next < MESSAGES && stream_has_room(&from)) {
+            while (from.next < MESSAGES && remote_stream_has_room(&from)) {
                 strbuf_printf(&want, "%lld ", (long long)from.next);
                 put(&from, from.next, &w);
             }
             arrive(&w, &to, &got);
             if (chance(&w) < 8) /* the answer arrived */
-                stream_acked(&from, to.expected);
+                remote_stream_acked(&from, to.expected);
             if (chance(&w) < 4)
-                stream_repeat(&from, send_over, &w);
+                remote_stream_repeat(&from, send_over, &w);
         }
         assert_string_equal(got.s, want.s);
-        assert_true(stream_is_clear(&from));
+        assert_true(remote_stream_is_clear(&from));
         strbuf_free(&got);
         strbuf_free(&want);
-        stream_free(&from);
-        stream_free(&to);
+        remote_stream_free(&from);
+        remote_stream_free(&to);
     }
 }
 
 static void test_a_window_of_messages_is_kept_and_no_more(void **state)
 {
     struct way w = {.lost_in_16 = 16};
-    struct stream s = {.acked = 0};
+    struct remote_stream s = {.acked = 0};
     (void)state;
-    assert_true(stream_is_clear(&s));
+    assert_true(remote_stream_is_clear(&s));
     for (int i = 0; i < STREAM_WINDOW; i++) {
-        assert_true(stream_has_room(&s));
+        assert_true(remote_stream_has_room(&s));
         put(&s, i, &w);
     }
-    assert_false(stream_has_room(&s));
+    assert_false(remote_stream_has_room(&s));
     w.lost_in_16 = 0;
-    stream_repeat(&s, send_over, &w);
+    remote_stream_repeat(&s, send_over, &w);
     assert_int_equal(w.n_sent, STREAM_WINDOW);
-    stream_acked(&s, STREAM_WINDOW + 1); /* it was never sent */
-    assert_false(stream_has_room(&s));
-    stream_acked(&s, 3);
-    stream_acked(&s, 1); /* late */
+    remote_stream_acked(&s, STREAM_WINDOW + 1); /* it was never sent */
+    assert_false(remote_stream_has_room(&s));
+    remote_stream_acked(&s, 3);
+    remote_stream_acked(&s, 1); /* late */
     w.n_sent = 0;
-    stream_repeat(&s, send_over, &w);
+    remote_stream_repeat(&s, send_over, &w);
     assert_int_equal(w.n_sent, STREAM_WINDOW - 3);
     assert_string_equal(w.sent[0].text, "3");
-    stream_free(&s);
+    remote_stream_free(&s);
 }
 
 static void test_what_came_and_what_is_ahead_is_not_taken(void **state)
 {
-    struct stream s = {.expected = 5};
+    struct remote_stream s = {.expected = 5};
     (void)state;
-    assert_false(stream_take(&s, &(struct remote_msg){.n = 4}));
-    assert_false(stream_take(&s, &(struct remote_msg){.n = 6}));
-    assert_true(stream_take(&s, &(struct remote_msg){.n = 5}));
+    assert_false(remote_stream_take(&s, &(struct remote_msg){.n = 4}));
+    assert_false(remote_stream_take(&s, &(struct remote_msg){.n = 6}));
+    assert_true(remote_stream_take(&s, &(struct remote_msg){.n = 5}));
     assert_int_equal(s.expected, 6);
 }
 
