@@ -87,9 +87,9 @@ int access_refuse_local(struct request *r, struct err *e)
              LF_STR("action", "run on local nodes"), LF_STR("req", r->correlation_id));
     return err_set(e, ERR_FORBIDDEN, NULL,
                    "Jobs on local nodes reach the daemon's own files here (it is not root, and the "
-                   "kernel has no Landlock; or jobs.uids is 0), so these nodes serve its own "
-                   "principal alone, and keys that nobody else may list. That ends with "
-                   "local.shared_user: true in batchaid's configuration.");
+                   "kernel has no Landlock; or jobs.uids is 0), so these nodes serve only its own "
+                   "service principal, and only storage keys that no other user may list. To "
+                   "change that, set local.shared_user: true in batchaid's configuration.");
 }
 
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e)

@@ -34,8 +34,8 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
     size_t n = strlen(scope), prefix = strlen(SUBSCRIPTIONS);
     if (!is_path(scope))
         return err_set(e, ERR_INVALID_PROPERTY, "scope",
-                       "The scope '%.200s' is no path such as /subscriptions/{id}/resourceGroups/"
-                       "{name}.",
+                       "The scope '%.200s' is not a valid path; write it as in "
+                       "/subscriptions/{id}/resourceGroups/{name}.",
                        scope);
     char *path = arena_strndup(a, scope, scope[n - 1] == '/' ? n - 1 : n);
     *out = path;

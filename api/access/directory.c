@@ -99,8 +99,8 @@ int access_check_user_name(const char *name, struct err *e)
         isalnum((unsigned char)*name) && strlen(name) < PRINCIPAL_NAME_SIZE)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "userPrincipalName",
-                   "'%.200s' is no user's name: it must be like ada@lab, of at most %d letters, "
-                   "digits, dots, dashes and underscores.",
+                   "'%.200s' is not a valid user name: write it as in ada@lab, with at most %d "
+                   "letters, digits, dots, dashes and underscores.",
                    name, PRINCIPAL_NAME_SIZE - 1);
 }
 

@@ -48,10 +48,11 @@ static int check_filters(struct request *r, int64_t *since_us, struct err *e)
     const char *state = request_query(r, "state"), *since = request_query(r, "since");
     *since_us = 0;
     if (state && enum_from_name(exec_state_names, state) <= 0)
-        return err_set(e, ERR_INVALID_QUERY, "state",
-                       "'%.100s' is no state; use one of queued, running, terminating, succeeded, "
-                       "failed",
-                       state);
+        return err_set(
+            e, ERR_INVALID_QUERY, "state",
+            "'%.100s' is not a valid state; use queued, running, terminating, succeeded or "
+            "failed",
+            state);
     if (since && timefmt_parse(since, since_us) < 0)
         return err_set(e, ERR_INVALID_QUERY, "since",
                        "'%.100s' is not a valid time; use one like 2026-11-23T09:00:00Z", since);

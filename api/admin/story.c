@@ -86,7 +86,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     if (rc < 0)
         return -1;
     tell(t, last.released_us,
-         arena_printf(a, "%s on %s had ended, for which it waited",
+         arena_printf(a, "%s, for which it waited, had ended on %s",
                       rc == 1 ? arena_printf(a, "job %s", other.name) : "another job",
                       seen_node(t->r, last.node_id, last.node_name)));
     return 0;

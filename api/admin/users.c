@@ -56,8 +56,8 @@ static const char *note_on_nodes(const struct request *r)
     if (site->first_alone)
         return "Local nodes serve the daemon's own principal alone, as jobs there reach the "
                "daemon's files: people.md, local.shared_user.";
-    return site->hidden ? "From now on jobs on local nodes are kept from the daemon's files; sudo "
-                          "and mounts work in them no more: people.md."
+    return site->hidden ? "From now on jobs on local nodes cannot reach the daemon's files, and "
+                          "sudo and mounts do not work in them: people.md."
                         : NULL;
 }
 
@@ -159,8 +159,8 @@ static int check_role(struct request *r, struct given *g, struct err *e)
     g->as = role_by_guid(role) ? role_by_guid(role) : role_by_name(role);
     if (!g->as && strcmp(role, NO_ROLE) != 0)
         return err_set(e, ERR_INVALID_PROPERTY, "role",
-                       "There is no role '%.100s'; usual ones are Owner, Contributor, Reader and "
-                       "Batch AI Job Submitter.",
+                       "There is no role '%.100s'; the usual roles are Owner, Contributor, Reader "
+                       "and Batch AI Job Submitter.",
                        role);
     const char *subscription = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
     if (g->scope && *g->scope && *g->scope != '/') /* a group's name */

@@ -27,7 +27,7 @@ static const char *uncertain(struct arena *a, const struct queue_view *v,
     if (got->coming > 0)
         text = arena_printf(a, "%s; %s being prepared", text, nodes(a, got->coming));
     if (got->lacking > 0)
-        text = arena_printf(a, "%s; %s cannot be had now%s%s", text, nodes(a, got->lacking),
+        text = arena_printf(a, "%s; %s not available now%s%s", text, nodes(a, got->lacking),
                             v->no_use ? ": " : "", v->no_use ? v->no_use : "");
     return text;
 }
@@ -67,17 +67,17 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
     case PLAN_WAITS:
         return waits(r, v, w, e);
     case PLAN_TOO_MANY:
-        return arena_printf(a, "%s, and %s %s is scaled to %d: others go ahead of it",
+        return arena_printf(a, "%s, but %s %s is scaled to %d: others start before it",
                             nodes(a, w->run.nodes), kind_of(v), v->name,
                             plan_largest(&v->pool.scale));
     case PLAN_TOO_MUCH:
-        return arena_printf(a, "%s with %s, and %s %s has none such: others go ahead of it",
+        return arena_printf(a, "%s with %s, but no node of %s %s has that: others start before it",
                             nodes(a, w->run.nodes), capacity_text(a, &w->run.need), kind_of(v),
                             v->name);
     case PLAN_BARRED:
-        return "one of the nodes that can be prepared for its job: others go ahead of it";
+        return "a node that can be prepared for its job: others start before it";
     case PLAN_NOT_SEEN:
-        return arena_printf(a, "its turn: %zu are ahead of it", i);
+        return arena_printf(a, "its turn: %zu others are before it", i);
     }
     return "";
 }

@@ -114,7 +114,7 @@ static int read_time(const json_t *o, const char *name, int64_t fallback, int64_
     *out = fallback;
     if (!text || timefmt_parse(text, out) == 0)
         return 0;
-    return err_set(e, GRAPH_BAD_REQUEST, NULL, "%s '%.60s' is no time.", name, text);
+    return err_set(e, GRAPH_BAD_REQUEST, NULL, "%s '%.60s' is not a valid time.", name, text);
 }
 
 /* An application, or a service principal, that may have secrets. */

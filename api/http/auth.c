@@ -105,7 +105,9 @@ static int check_owner(struct request *r, const char *object_id, struct principa
 {
     const struct directory *d = r->config->directory;
     int rc = object_id ? d->find(d->ctx, object_id, who, e) : 0;
-    return rc == 0 ? bad_token(e, "whom it was issued to is not known here (any more)") : rc;
+    return rc == 0
+               ? bad_token(e, "the user or service principal that it was issued to does not exist")
+               : rc;
 }
 
 /* Signature, issuer, times and owner of one token. */

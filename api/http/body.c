@@ -54,7 +54,7 @@ static void refuse(struct request *r)
 static void too_large(struct request *r)
 {
     err_set(&r->early, ERR_BODY_TOO_LARGE, NULL,
-            "The request body is larger than %zu bytes, which is what is taken here.", longest(r));
+            "The request body is larger than %zu bytes, which is the limit.", longest(r));
     refuse(r);
 }
 

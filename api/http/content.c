@@ -18,10 +18,9 @@ int content_check_type(const struct request *r, struct err *e)
     const char *type = request_header(r, "Content-Type");
     const char *coding = request_header(r, "Content-Encoding");
     if ((r->route->flags & ROUTE_DECODED) && coding && strcasecmp(coding, "identity") != 0)
-        return err_set(e, ERR_UNSUPPORTED_MEDIA, "Content-Encoding",
-                       "The Content-Encoding is '%.100s'; the body must be sent as it is, without "
-                       "one.",
-                       coding);
+        return err_set(
+            e, ERR_UNSUPPORTED_MEDIA, "Content-Encoding",
+            "The Content-Encoding is '%.100s'; the body must be sent without an encoding.", coding);
     if (!(r->route->flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)) || !type ||
         strncasecmp(type, "application/json", 16) == 0 || strncasecmp(type, "text/json", 9) == 0)
         return 0;

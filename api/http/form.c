@@ -29,8 +29,7 @@ static int add(struct form *f, const struct form_field *field, struct err *e)
 {
     if (f->n == FORM_FIELDS_MAX)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
-                       "The form has more than %d fields, which is what is taken here.",
-                       FORM_FIELDS_MAX);
+                       "The form has more than %d fields, which is the limit.", FORM_FIELDS_MAX);
     for (size_t i = 0; i < f->n; i++)
         if (strcmp(f->field[i].name, field->name) == 0)
             return err_set(e, ERR_INVALID_CONTENT, NULL,

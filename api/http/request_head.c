@@ -112,10 +112,9 @@ static int check_door(struct request *r, struct err *e)
 static int check_lengths(const struct found *f, struct err *e)
 {
     if (f->codings > 0 && f->lengths > 0)
-        return err_set(
-            e, ERR_BAD_REQUEST, NULL,
-            "The request has both a Content-Length and a Transfer-Encoding; it must have "
-            "one of them.");
+        return err_set(e, ERR_BAD_REQUEST, NULL,
+                       "The request has both a Content-Length and a Transfer-Encoding; it must "
+                       "have only one.");
     if (f->lengths > 1)
         return err_set(e, ERR_BAD_REQUEST, NULL,
                        "The request has %d Content-Length headers; it must have one.", f->lengths);

@@ -95,7 +95,7 @@ static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system_i
                        const XML_Char *public_id, int has_internal)
 {
     (void)name, (void)system_id, (void)public_id, (void)has_internal;
-    stop(ctx, "it has a document type, which is not taken here");
+    stop(ctx, "it has a document type, which is not supported");
 }
 
 /* expat 2.9 has names of their own for positions of 64 bits, and calls those before deprecated. */

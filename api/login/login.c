@@ -32,7 +32,7 @@ struct replied *login_busy(struct request *r)
 {
     struct err e;
     err_set(&e, AAD_TOO_MANY_LOGINS, NULL,
-            "Too many logins wait for somebody to confirm them. Try again in a while.");
+            "Too many logins wait to be confirmed. Try again later.");
     return reply_err(r, &e);
 }
 

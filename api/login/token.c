@@ -70,7 +70,9 @@ static struct replied *find_and_grant(struct request *r, const struct login *log
     struct err e;
     int rc = d->find(d->ctx, object_id, &who, &e);
     if (rc == 0)
-        return oauth_error(r, 400, "invalid_grant", "Whom this was for is not known any more.");
+        return oauth_error(
+            r, 400, "invalid_grant",
+            "The user or service principal that this was issued to does not exist any more.");
     return rc < 0 ? reply_err(r, &e) : login_grant(r, login, &who);
 }
 

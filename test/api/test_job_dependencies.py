@@ -72,7 +72,7 @@ def test_a_job_that_is_deleted_and_made_again_is_another(own_place):
     ("nobody", "names nobody, but there is no such job"),
     ("nowhere/first", "names nowhere/first, but there is no such job"),
     ("exp/me", "names exp/me, which is the job itself"),
-    ("{first},exp/{first}:end", "which it names before"),
+    ("{first},exp/{first}:end", "which it names twice"),
     ("{first}:sometimes", "which :success, :failure or :end may follow"),
 ])
 def test_what_cannot_be_waited_for_is_refused(place, shared_cluster, text, says):

@@ -527,7 +527,7 @@ def test_the_command_line_adds_lists_resets_and_removes(daemon):
         (["list", "a"], 2, "it takes no name"),
         (["list", "--role", "Reader"], 2, "it does not take --role"),
         (["remove", "a", "--json"], 2, "it does not take --json"),
-        (["add", "a b"], 1, "is no user's name"),
+        (["add", "a b"], 1, "is not a valid user name"),
         (["add", "a", "--role", "King"], 1, "There is no role 'King'"),
         (["add", "a", "--scope", "/x"], 1, "is in no subscription here"),
         (["add", b"\xff"], 1, "not UTF-8"),

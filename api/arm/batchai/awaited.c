@@ -91,16 +91,17 @@ static int find_one(struct finding *f, const struct wish_dependency *d, struct e
     if (rc == 0 && strcasecmp(job, f->own_name) == 0 && x.id == f->x->id)
         return refuse(f, name, "which is the job itself", e);
     if (rc == 0)
-        return refuse(f, name,
-                      "but there is no such job; those that a job waits for must be there before "
-                      "it, as JOB in its experiment or EXPERIMENT/JOB in its workspace",
-                      e);
+        return refuse(
+            f, name,
+            "but there is no such job; a job can only wait for jobs that were created before it: "
+            "write JOB for a job of its experiment or EXPERIMENT/JOB for a job of its workspace",
+            e);
     if (may_read(f, &x, j.name, e) < 0)
         return -1;
     if (j.prov_state == PROV_DELETING)
         return refuse(f, name, "which is being deleted", e);
     if (is_there_already(f, j.id))
-        return refuse(f, name, "which it names before", e);
+        return refuse(f, name, "which it names twice", e);
     add(f, name, d, &j);
     return 0;
 }

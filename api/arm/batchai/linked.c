@@ -37,7 +37,7 @@ static int check_as_admin(struct request *r, const struct mount_volume *m, const
     const char *what = as_admin(&r->arena, m);
     if (!what || arm_check_linked(r, ACTION_RUN_AS_ADMIN, cluster_id, e) == 0)
         return 0;
-    return err_prefix(e, "It takes an administrator of the nodes: %s", what);
+    return err_prefix(e, "Only an administrator of the nodes may use this: %s", what);
 }
 
 int check_linked_mounts(struct request *r, const struct mount_list *mounts, const char *cluster_id,
@@ -60,8 +60,9 @@ int check_linked_container(struct request *r, const char *cluster_id, struct err
     const struct site *site = fleet_site(sched_fleet(arm_of(r)->sched));
     if (!site || !site->image_users || arm_check_linked(r, ACTION_RUN_AS_ADMIN, cluster_id, e) == 0)
         return 0;
-    return err_prefix(e, "It takes an administrator of the nodes: containerSettings, as the users "
-                         "of images are the nodes' own here (containers.user: image)");
+    return err_prefix(e,
+                      "Only an administrator of the nodes may use this: containerSettings, because "
+                      "containers run as the users of their images (containers.user: image)");
 }
 
 int check_linked_subnet(struct request *r, const json_t *doc, struct err *e)

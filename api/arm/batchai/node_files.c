@@ -92,8 +92,7 @@ static int look(struct node_list *nl, const struct job *j, struct replied **out)
                                 arena_printf(a, "%d", at ? at->rank : 0), l->id},
                                path};
     if (!at)
-        err_set(&e, ERR_FILE_NOT_FOUND, NULL,
-                "the node that had it is not in its cluster any more");
+        err_set(&e, ERR_FILE_NOT_FOUND, NULL, "its node has left the cluster");
     else if (fleet_list_dir(arm_of(l->r)->fleet, at, path, on_listed, nl, &e) == 0)
         return 0;
     *out = refuse(nl, &e);

@@ -51,11 +51,11 @@ static int check_share_called(const struct share_words *w, const char *name, str
 {
     if (is_name(name) || (w->special && is_special(name)))
         return 0;
-    return err_set(e, ERR_INVALID_NAME, NULL,
-                   "'%.100s' is no name for a %s: it must have 3 to 63 lower-case letters, digits "
-                   "and hyphens, begin and end with a letter or digit, and not have two hyphens "
-                   "together.",
-                   name, w->noun);
+    return err_set(
+        e, ERR_INVALID_NAME, NULL,
+        "'%.100s' is not a valid name for a %s: it must have 3 to 63 lower-case letters, digits "
+        "and hyphens, begin and end with a letter or digit, and not have two hyphens together.",
+        name, w->noun);
 }
 
 int find_share(struct request *r, const struct share_words *w, struct storage_account *acct,
