@@ -73,7 +73,7 @@ static int expect_ours(const char *path, struct err *e)
     if (st_peek(path, &p, e) < 0)
         return -1;
     if (!p.exists)
-        return err_set(e, ERR_STORAGE, NULL, "there is no database at %s", path);
+        return err_set(e, ERR_STORAGE, NULL, "the database %s does not exist", path);
     return st_refuse_foreign(path, &p, e);
 }
 
@@ -82,7 +82,7 @@ int st_backup(const char *path, const char *to, struct err *e)
     if (expect_ours(path, e) < 0)
         return -1;
     if (access(to, F_OK) == 0)
-        return err_set(e, ERR_CONFIG, NULL, "%s is there already; name another file", to);
+        return err_set(e, ERR_CONFIG, NULL, "%s exists already; name another file", to);
     return copy_to(path, to, e);
 }
 

@@ -64,7 +64,7 @@ static int key_prove(struct storage *st, const void *check, size_t len, struct e
     if (ok)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
-                   "the key file %s does not belong to %s: it does not open what is sealed there; "
+                   "the key file %s does not belong to %s: it cannot open the sealed values in it; "
                    "restore the right key from a backup",
                    st->key_path, st->path);
 }

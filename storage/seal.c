@@ -62,5 +62,6 @@ int st_unwrap(const struct storage *st, struct arena *a, const char *wrapped, co
     if (sodium_base642bin(blob, n + 1, wrapped, n, "=", &used, NULL, WRAPPING) == 0 &&
         st_unseal(st, a, blob, used, plain, &why) == 0)
         return 0;
-    return err_set(e, ERR_INVALID_CONTENT, NULL, "It was not made here, or is damaged.");
+    return err_set(e, ERR_INVALID_CONTENT, NULL,
+                   "It was not created by this service, or is damaged.");
 }

@@ -20,10 +20,10 @@ static const struct {
     enum err_code code;
     const char *msg;
 } sql_errors[] = {
-    {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "There already is one of this name."},
-    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "There already is one of this name."},
+    {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "This name exists already."},
+    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "This name exists already."},
     {SQLITE_CONSTRAINT_FOREIGNKEY, ERR_CONFLICT,
-     "It still holds something, or what it belongs to is gone."},
+     "It is still used, or it refers to a row that is gone."},
     {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "It still holds something."},
     {SQLITE_FULL, ERR_STORAGE,
      "The disk that holds the database is full; free some space and try again."},

@@ -70,7 +70,7 @@ static int decide(struct storage *st, struct arena *a, enum resource_kind owner,
         return tell(st, owner, owner_id, now_us, waits_for(a, rows, n), e);
     if (move_runs(st, owner, owner_id, HOLD_WAITS, HOLD_EV_MET, e) < 0)
         return -1;
-    return tell(st, owner, owner_id, now_us, why ? why : "waits for nothing any more", e);
+    return tell(st, owner, owner_id, now_us, why ? why : "does not wait any more", e);
 }
 
 struct adding {
@@ -113,7 +113,7 @@ static int settle_all(struct storage *st, void *ctx, struct err *e)
     struct settling *k = ctx;
     struct dependency *rows;
     size_t n;
-    if (st_dependency_remove(st, k->kind, k->id, e) < 0) /* it waits for nothing any more */
+    if (st_dependency_remove(st, k->kind, k->id, e) < 0) /* it does not wait any more */
         return -1;
     if (st_dependency_awaiting(st, &k->a, k->kind, k->id, &rows, &n, e) < 0)
         return -1;

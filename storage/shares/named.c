@@ -116,8 +116,8 @@ static int check_name(const struct naming *m, struct err *e)
     if (m->has_share || m->n->kind != SHARE_BLOBS || container_name_valid(name))
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "containerName",
-                   "There is no container '%s' in the storage account %s, and there can be none: "
-                   "the name of a container must have %s.",
+                   "There is no container '%s' in the storage account %s, and it cannot be "
+                   "created: the name of a container must have %s.",
                    name, m->account, container_name_rule);
 }
 
@@ -145,8 +145,8 @@ static int check_key(const struct naming *m, struct err *e)
     if (right)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "credentials.accountKey",
-                   "The given accountKey is no key of the storage account %s; they are listed by: "
-                   "az storage account keys list -n %s",
+                   "The given accountKey is not a key of the storage account %s; list its keys "
+                   "with: az storage account keys list -n %s",
                    m->account, m->account);
 }
 

@@ -461,7 +461,7 @@ static int refuse_taken(struct shares *sh, const struct share *s, struct err *e)
     if (rc == 1 && there.state == SHARE_DELETING)
         err_set(e, ERR_BEING_DELETED, NULL, "%s is being deleted.", s->name);
     else if (rc == 1)
-        err_set(e, ERR_CONFLICT, NULL, "There already is one called %s.", s->name);
+        err_set(e, ERR_CONFLICT, NULL, "%s exists already.", s->name);
     arena_free(&a);
     return rc == 0 ? 0 : -1;
 }
@@ -524,7 +524,7 @@ static int find_home(struct shares *sh, struct arena *a, int64_t id, struct shar
         return -1;
     if (rc == 0 || acct.prov_state == PROV_DELETING)
         return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
-                       "There is no storage account %s any more; create it, then try again.",
+                       "The storage account %s does not exist any more; create it, then try again.",
                        s->account);
     s->account_id = acct.id;
     return 0;

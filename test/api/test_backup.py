@@ -38,7 +38,7 @@ def test_a_copy_is_whole_private_and_sealed(kept):
             assert set(db.execute(f"SELECT created_by FROM {made}")) == {(d.env["AZURE_CLIENT_ID"],)}, made
     assert b"pw-never-shown" not in copy.read_bytes()
     again = d.tool("backup", str(copy), check=False)
-    assert again.returncode == 1 and "is there already" in again.stderr
+    assert again.returncode == 1 and "exists already" in again.stderr
 
 
 def test_it_is_not_put_back_beside_a_daemon(kept):
@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_refused(kept, tmp_path):
     torn.write_bytes(copy.read_bytes()[:20000])
     text = tmp_path / "text.db"
     text.write_text("no database")
-    for bad, says in ((torn, "malformed"), (text, "not a database"), (tmp_path / "none.db", "no database at")):
+    for bad, says in ((torn, "malformed"), (text, "not a database"), (tmp_path / "none.db", "does not exist")):
         refused = restore(d, bad, check=False)
         assert refused.returncode == 1 and says in refused.stderr, refused.stderr
     key = d.state_dir / "secret.key"

@@ -47,7 +47,7 @@ def put_cluster(place, body_mounts, expect):
 def test_a_container_that_can_have_no_such_name_is_not_made_under_another(place, name):
     account = account_name()
     reply, _ = put_cluster(place, mounts(blobs=[box_of(account, name)]), 400)
-    assert "there can be none" in reply.json["error"]["message"] and name in reply.json["error"]["message"]
+    assert "cannot be created" in reply.json["error"]["message"] and name in reply.json["error"]["message"]
     place.daemon.call("GET", Accounts(place.daemon, IMPLICIT).path + f"/{account}", expect=404)
 
 

@@ -138,7 +138,7 @@ def test_what_turns_out_to_fit_no_node_waits_says_why_and_lets_others_go_ahead()
         cluster.resize(1)
         small.succeed()
         assert large.state == "queued"
-        line = f"it needs 9 GPUs of each node, and no node of cluster {cluster.name} has as much"
+        line = f"it needs 9 GPUs of each node, but no node of cluster {cluster.name} has that much"
         wait_for(lambda: any(large.name in text and line in text for text in d.log()), 30, "the reason")
         place.job(cluster, environmentVariables=wishes(GPUS=1)).succeed()
         large.terminate()

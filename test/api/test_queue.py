@@ -54,7 +54,7 @@ def test_who_runs_and_who_waits_for_what(own_place, flag):
     assert [got[j.name]["place"] for j in (big, long, huge)] == [1, 2, 3]
     assert got[big.name]["waitsFor"] == "1 of 2 nodes free"
     assert got[long.name]["waitsFor"] == f"1 of 1 node free, behind {big.name}"
-    assert got[huge.name]["waitsFor"].startswith(f"3 nodes, and cluster {cluster.name} is scaled to 2")
+    assert got[huge.name]["waitsFor"].startswith(f"3 nodes, but cluster {cluster.name} is scaled to 2")
     ends = instant(got[runs.name]["limitTime"])
     assert ends < instant(got[big.name]["expectedStartTime"]) < instant(got[long.name]["expectedStartTime"])
     assert "expectedStartTime" not in got[huge.name]

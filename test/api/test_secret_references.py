@@ -118,12 +118,12 @@ def test_what_is_missing_is_named(own_place, safe, vaults, daemon):
     refused(job(none, "a"), f"no vault '{none}'", "secrets: T", f"az keyvault create -n {none}")
     refused(job(gone, "a"), f"'{gone}' is soft-deleted", f"az keyvault recover -n {gone}")
     refused(job(closed, "a"), closed, f"az keyvault set-policy -n {closed}", BATCH_AI)
-    refused(job(safe.name, "a"), safe.name, "no such secret", "az keyvault secret set", "--name a")
+    refused(job(safe.name, "a"), safe.name, "does not have this secret", "az keyvault secret set", "--name a")
     refused(job(safe.name, "there/" + "0" * 32), safe.name, "or version")
     refused(job(safe.name, "disabled"), "is disabled", "--enabled true")
     refused(job(safe.name, "deleted"), "soft-deleted", "az keyvault secret recover")
     odd = {**reference("v", "a"), "secretUrl": "https://v.vault.azure.net/keys/a"}
-    refused(own_place.job(cluster, secrets=secrets(T=odd)), "no URL of a secret")
+    refused(own_place.job(cluster, secrets=secrets(T=odd)), "not the URL of a secret")
     job(safe.name, "there").succeed()
 
 
@@ -150,7 +150,7 @@ def test_who_may_read(own_place, vaults, daemon):
         if works:
             job.succeed()
         else:
-            refused(job, "neither Azure Batch AI nor who made this", name)
+            refused(job, "neither Azure Batch AI nor the user who created this", name)
     by_role = vaults.vault(enableRbacAuthorization=True)
     Safe(daemon, by_role).set("a", "x")
     own_place.job(cluster, secrets=secrets(T=reference(by_role, "a"))).succeed()
@@ -173,7 +173,7 @@ def test_a_queued_job_of_somebody_who_has_left_gets_no_secret(own_place, vaults,
         jobs.append(job)
     ada.remove()
     cluster.resize(1)
-    refused(jobs[0], "who made this job is not here any more")
+    refused(jobs[0], "the user who created this job does not exist any more")
     jobs[1].succeed()
     bob.remove()
 

@@ -106,7 +106,7 @@ def test_deleted_vaults_and_older_versions_of_secrets(tested, t):
         (lambda g: g["past"].update(workspaces={"ws": {"location": "eastus"}}), "and nothing else"),
         (lambda g: g["lab"]["vaults"]["seeddead"].update(deleted=3), "true, or an instant"),
         (lambda g: g["lab"]["vaults"]["seedlive"]["secrets"]["pw"].update(version="x"), "32 hexadecimal digits"),
-        (lambda g: g["lab"]["vaults"]["seedlive"]["secrets"]["pw"].update(version=V1), "already is one"),
+        (lambda g: g["lab"]["vaults"]["seedlive"]["secrets"]["pw"].update(version=V1), "exists already"),
         (lambda g: g["lab"]["vaults"]["seedlive"]["secrets"]["pw"].update(versions=[1]), "versions"),
     ],
 )

@@ -411,7 +411,7 @@ def test_what_was_deleted_is_restored(accounts, daemon):
     other = next(str(r["number"]) for r in rows if r["name"] == "box")
     accounts.share(name, "box", kind="blobs")
     done = daemon.tool("storage", "restore", other, check=False)
-    assert done.returncode == 1 and "There already is one called box" in done.stderr
+    assert done.returncode == 1 and "box exists already" in done.stderr
 
 
 @pytest.mark.parametrize("number", ["4711", "0", "-1", "x", "1x", "99999999999999999999", "..%2F1"])

@@ -247,18 +247,17 @@ static int with_task_token(struct request *r, const char *header, struct err *e)
         return 0;
     int rc = batch_task_of_token(st, &r->arena, header + 7, &t, e);
     if (rc == 0)
-        return refused(r, "The token is of no task that runs.", e);
+        return refused(r, "The token's task is not running.", e);
     if (rc == 1)
         rc = st_batch_account_by_id(st, &r->arena, t.account_id, &g->account, e);
     if (rc < 0)
         return -1;
     if (rc == 0 ||
         (r->label && (strcasecmp(r->label, g->account.name) != 0 || !is_in_region(r, &g->account))))
-        return refused(r, "The token is of a task in another account.", e);
+        return refused(r, "The token belongs to a task of another account.", e);
     if (!is_about(r, t.job_name))
         return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
-                       "The token of a task is good for the operations of its job, %s, alone.",
-                       t.job_name);
+                       "The token of a task allows only operations of its job, %s.", t.job_name);
     g->task = memcpy(arena_alloc(&r->arena, sizeof t), &t, sizeof t);
     return check_mode(r, "TaskAuthenticationToken", e) < 0 ? -1 : 1;
 }
@@ -269,11 +268,11 @@ static int no_account(struct request *r, const char *name, struct err *e)
 {
     const char *region = region_of(r);
     if (name)
-        return err_set(e, BATCH_ACCOUNT_NOT_FOUND, NULL,
-                       "There is no Batch account '%.60s'%s%.60s here; 'az batch account create' "
-                       "makes one, and 'az batch account show' says where one is "
-                       "(accountEndpoint).",
-                       name, region ? " in the region " : "", region ? region : "");
+        return err_set(
+            e, BATCH_ACCOUNT_NOT_FOUND, NULL,
+            "There is no Batch account '%.60s'%s%.60s; 'az batch account create' creates it, and "
+            "'az batch account show' shows where an account is (accountEndpoint).",
+            name, region ? " in the region " : "", region ? region : "");
     return err_set(e, ERR_INVALID_PATH, NULL,
                    "The host '%.100s' names no Batch account: it must be like "
                    "ACCOUNT.REGION.batch.localhost.",

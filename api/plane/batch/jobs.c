@@ -257,8 +257,8 @@ static int check_life(struct request *r, const char *doc, struct err *e)
     if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "poolLifetimeOption",
-                   "A pool with the lifetime of a job schedule can be made only for the jobs of "
-                   "one.");
+                   "A pool with the lifetime of a job schedule can be created only for jobs of a "
+                   "job schedule.");
 }
 
 struct replied *batch_jobs_add(struct request *r)

@@ -32,8 +32,7 @@ static int find_task(struct request *r, const struct batch_subtask *part, struct
 {
     int rc = st_batch_task_by_id(batch_of(r)->arm.storage, &r->arena, part->task_id, &out->t, e);
     out->part = *part;
-    return rc == 0 ? err_set(e, ERR_STORAGE, NULL, "a part of a task is there without the task")
-                   : rc;
+    return rc == 0 ? err_set(e, ERR_STORAGE, NULL, "a subtask has no task") : rc;
 }
 
 /* By the ids of their tasks, which are in the order in which they were made. */

@@ -25,7 +25,7 @@ static int read_pfx(const gnutls_datum_t *file, const char *password, gnutls_x50
     if (rc == 0)
         rc = gnutls_pkcs12_import(pfx, file, GNUTLS_X509_FMT_DER, 0);
     if (rc < 0)
-        refuse(e, "data", "data is no PFX file", rc);
+        refuse(e, "data", "data is not a PFX file", rc);
     else if ((rc = gnutls_pkcs12_simple_parse(pfx, password ? password : "", &key, &chain, &n, NULL,
                                               NULL, NULL, 0)) < 0)
         refuse(e, "password", "the PFX file cannot be opened with this password", rc);
@@ -44,14 +44,14 @@ static int read_cer(const gnutls_datum_t *file, gnutls_x509_crt_t *out, struct e
 {
     int rc = gnutls_x509_crt_init(out);
     if (rc < 0)
-        return refuse(e, "data", "data is no certificate", rc);
+        return refuse(e, "data", "data is not a certificate", rc);
     rc = gnutls_x509_crt_import(*out, file, GNUTLS_X509_FMT_DER);
     if (rc < 0)
         rc = gnutls_x509_crt_import(*out, file, GNUTLS_X509_FMT_PEM);
     if (rc == 0)
         return 0;
     gnutls_x509_crt_deinit(*out);
-    return refuse(e, "data", "data is no certificate", rc);
+    return refuse(e, "data", "data is not a certificate", rc);
 }
 
 static int describe(struct arena *a, gnutls_x509_crt_t crt, struct pfx *out, struct err *e)
@@ -63,7 +63,7 @@ static int describe(struct arena *a, gnutls_x509_crt_t crt, struct pfx *out, str
     if (rc == 0)
         rc = gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_DER, &der);
     if (rc < 0)
-        return refuse(e, "data", "data is no certificate", rc);
+        return refuse(e, "data", "data is not a certificate", rc);
     size_t size = sodium_base64_ENCODED_LEN(der.size, sodium_base64_VARIANT_ORIGINAL);
     char *text = arena_alloc(a, size);
     sodium_bin2base64(text, size, der.data, der.size, sodium_base64_VARIANT_ORIGINAL);

@@ -128,7 +128,7 @@ static int task_may(struct request *r, const struct batch_task *t, struct err *e
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
-                   "The token of a task that is no administrator's does not allow "
+                   "The token of a task that does not run as administrator does not allow "
                    "'" ACTION_RUN_AS_ADMIN "'.");
 }
 
@@ -195,8 +195,8 @@ int batch_check_run_as(struct request *r, const json_t *doc, const char *pool, s
     int rc = asks_in(r, doc, pool, e);
     if (rc <= 0 || may(r, e) == 0)
         return rc < 0 ? -1 : 0;
-    return err_prefix(e, "Something here runs as the nodes' administrator, who is root "
-                         "(userIdentity, or containerSettings where containers.user is image)");
+    return err_prefix(e, "Only an administrator of the nodes may run this as root (userIdentity, "
+                         "or containerSettings where containers.user is image)");
 }
 
 int batch_check_run_in(struct request *r, const char *pool, struct err *e)
@@ -213,7 +213,7 @@ int batch_check_run_in(struct request *r, const char *pool, struct err *e)
     if (!account_is_admin(accounts, NULL) || may(r, e) == 0)
         return 0;
     return err_prefix(e,
-                      "The pool %.64s has user accounts that are the nodes' administrator, who "
-                      "is root",
+                      "Only an administrator of the nodes may use the pool %.64s: it has user "
+                      "accounts that are root",
                       pool);
 }

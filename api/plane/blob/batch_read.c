@@ -78,7 +78,7 @@ static int next_line(struct reading *in, struct err *e)
         good = (unsigned char)in->line[i] >= ' ' || in->line[i] == '\t';
     if (!good)
         return err_set(e, AZSTORAGE_INPUT, NULL,
-                       "A line of the batch has more than %d bytes, or bytes that are no text.",
+                       "A line of the batch has more than %d bytes, or bytes that are not text.",
                        BATCH_LINE_MAX);
     classify(in);
     return 0;
@@ -121,7 +121,7 @@ static int read_own(struct reading *in, size_t number, struct batch_part *out, s
         if (in->n == 0)
             return 0;
         if (!split(in, &one))
-            return bad_part(number, "a line before its request that is no header", e);
+            return bad_part(number, "a line before its request that is not a header", e);
         if (strcasecmp(one.name, "Content-ID") != 0)
             continue;
         if (strlen(one.value) > ID_MAX)
@@ -175,7 +175,7 @@ static int read_part(struct reading *in, size_t number, struct batch_part *out, 
         if (out->n_headers == BATCH_HEADERS_MAX)
             return bad_part(number, "too many headers", e);
         if (!split(in, &header[out->n_headers++]))
-            return bad_part(number, "a line that is no header", e);
+            return bad_part(number, "a line that is not a header", e);
     }
     struct named_value *kept =
         arena_alloc(in->arena, (out->n_headers + 1) * sizeof(struct named_value));

@@ -295,7 +295,7 @@ static bool look_in_turn(struct copy *c, const struct file_facts *f)
         return false;
     if (c->tries++ == TRIES) {
         err_set(&e, AZSTORAGE_SOURCE_CONDITION, NULL,
-                "The source was written over each of the %d times that it was copied.", TRIES);
+                "The source was overwritten during each of %d attempts to copy it.", TRIES);
         fail(c, &e);
         return true;
     }

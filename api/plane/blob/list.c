@@ -424,7 +424,8 @@ static int split_marker(struct blob_list *l, struct err *e)
     size_t n = (size_t)(name++ - q->marker);
     const char *when = strstr(name, BETWEEN);
     if (!when)
-        return err_set(e, ERR_INVALID_QUERY, "marker", "The marker is none that a list has given.");
+        return err_set(e, ERR_INVALID_QUERY, "marker",
+                       "The marker does not come from a list of blobs.");
     l->resume = arena_strndup(&l->r->arena, name, (size_t)(when - name));
     l->resume_us = strtoll(when + 1, NULL, 10);
     q->marker = n > 0 ? arena_strndup(&l->r->arena, q->marker, n) : NULL;

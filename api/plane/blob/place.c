@@ -213,10 +213,9 @@ static const struct {
     [FILE_BAD_NAME] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
     [FILE_IS_FILE] = {AZSTORAGE_BLOB_EXISTS, "The specified blob already exists."},
     [FILE_IS_DIRECTORY] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
-    [FILE_SPECIAL] = {AZSTORAGE_BLOB_NOT_FOUND, "There is something of that name in the "
-                                                "container's folder that is no file."},
-    [FILE_LEADS_OUT] = {AZSTORAGE_BLOB_NOT_FOUND, "There is a link that leads out of the "
-                                                  "container's folder."},
+    [FILE_SPECIAL] = {AZSTORAGE_BLOB_NOT_FOUND,
+                      "The container's folder has an entry of this name that is not a file."},
+    [FILE_LEADS_OUT] = {AZSTORAGE_BLOB_NOT_FOUND, "A link leads out of the container's folder."},
     [FILE_BEYOND_END] = {AZSTORAGE_RANGE, "The range specified is invalid for the current size of "
                                           "the resource."},
     [FILE_MD5_WRONG] = {AZSTORAGE_MD5_MISMATCH, "The MD5 value specified in the request did not "
@@ -226,7 +225,7 @@ static const struct {
                                                     "not match with the CRC64 value calculated by "
                                                     "the server."},
     [FILE_TOO_LARGE] = {ERR_BODY_TOO_LARGE, "The file system cannot hold a file that large."},
-    [FILE_FULL] = {AZSTORAGE_FULL, "There is no room left on the disk that holds the container."},
+    [FILE_FULL] = {AZSTORAGE_FULL, "The disk that holds the container is full."},
     [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the container's "
                                                   "folder."},
 };

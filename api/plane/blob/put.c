@@ -74,7 +74,7 @@ static int check_length(struct request *r, enum blob_type type, struct err *e)
     if (type == BLOB_APPEND && request_has_body(r))
         return err_set(e, AZSTORAGE_HEADER, "Content-Length",
                        "The value for one of the HTTP headers is not in the correct format: an "
-                       "append blob is made empty, so Content-Length must be 0.");
+                       "append blob is created empty, so Content-Length must be 0.");
     return 0;
 }
 

@@ -31,7 +31,7 @@ static int add_tag(json_t *tags, const char *key, const char *value, struct err 
                        key ? key : "", TAG_KEY_MAX, TAG_VALUE_MAX);
     if (json_object_get(tags, key))
         return err_set(e, AZSTORAGE_TAGS, NULL,
-                       "The tags specified are invalid: '%.60s' is there twice.", key);
+                       "The tags specified are invalid: '%.60s' is given twice.", key);
     json_object_set_new(tags, key, json_string(value ? value : ""));
     if (json_object_size(tags) <= TAGS_MAX)
         return 0;
@@ -170,10 +170,10 @@ int tier_read(struct request *r, const char **out, struct err *e)
             *out = names[i];
     if (!given || *out)
         return 0;
-    return err_set(e, AZSTORAGE_HEADER, TIER,
-                   "x-ms-access-tier is '%.40s'; it must be Hot, Cool or Cold: there is no archive "
-                   "here.",
-                   given);
+    return err_set(
+        e, AZSTORAGE_HEADER, TIER,
+        "x-ms-access-tier is '%.40s'; it must be Hot, Cool or Cold: Archive is not supported.",
+        given);
 }
 
 static void set_tier(struct blob_work *w, const struct file_facts *f)

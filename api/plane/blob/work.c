@@ -62,9 +62,9 @@ int blob_crc64(struct request *r, uint64_t *out, struct err *e)
     if (!text)
         return 0;
     if (request_header(r, "Content-MD5"))
-        return err_set(e, AZSTORAGE_HEADER, name,
-                       "The request has both Content-MD5 and x-ms-content-crc64; it must have one "
-                       "of them.");
+        return err_set(
+            e, AZSTORAGE_HEADER, name,
+            "The request has both Content-MD5 and x-ms-content-crc64; it must have only one.");
     if (sodium_base642bin(bytes, sizeof bytes, text, strlen(text), NULL, &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) < 0 ||
         n != sizeof bytes)

@@ -34,9 +34,9 @@ static int check_no_body(struct request *r, struct err *e)
 {
     if (!request_has_body(r))
         return 0;
-    return err_set(e, AZSTORAGE_HEADER_UNSUPPORTED, "Content-Length",
-                   "A file is made without bytes, which are put with comp=range: Content-Length "
-                   "must be 0.");
+    return err_set(
+        e, AZSTORAGE_HEADER_UNSUPPORTED, "Content-Length",
+        "A file is created empty, and bytes are put with comp=range: Content-Length must be 0.");
 }
 
 static void created(struct azplacing *p, const struct file_facts *f)

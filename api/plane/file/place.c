@@ -108,7 +108,7 @@ static const struct {
                                                 "match with the MD5 value calculated by the "
                                                 "server."},
     [FILE_TOO_LARGE] = {AZSTORAGE_INPUT_RANGE, "The file system cannot hold a file that large."},
-    [FILE_FULL] = {AZSTORAGE_FULL, "There is no room left on the disk that holds the share."},
+    [FILE_FULL] = {AZSTORAGE_FULL, "The disk that holds the share is full."},
     [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the share's "
                                                   "folder."},
 };
@@ -127,7 +127,7 @@ int azfile_fault_of_new(const struct request *r, const struct err *why, enum fil
     if (fault != FILE_IS_FILE || grant_has(grant_of(r), 'w'))
         return azfile_fault(why, fault, e);
     return err_set(e, AZSTORAGE_PERMISSION, NULL,
-                   "The signature permits to create files, not to write over one that is there.");
+                   "The signature permits to create files, not to overwrite existing files.");
 }
 
 #define ATTRIBUTES_SINCE 20190202

@@ -158,8 +158,8 @@ struct replied *azshare_snapshot(struct request *r)
 {
     struct err e;
     err_set(&e, AZSTORAGE_SNAPSHOTS, NULL,
-            "Share snapshots are not supported: the share is a folder that jobs write to. Copy "
-            "what is to be kept.");
+            "Share snapshots are not supported: the share is a folder that jobs write to. Copy the "
+            "files that you want to keep.");
     return reply_err(r, &e);
 }
 

@@ -87,8 +87,8 @@ int open_vault(struct request *r, enum secret_permission what, struct open_vault
     if (rc < 0)
         return -1;
     if (rc == 0 || out->row.group_id == 0)
-        return err_set(e, SECRET_NO_VAULT, NULL, "There is no vault '%.60s' here%s.", r->label,
-                       rc ? " (any more): it is soft-deleted" : "");
+        return err_set(e, SECRET_NO_VAULT, NULL, "There is no vault '%.60s'%s.", r->label,
+                       rc ? ": it is soft-deleted" : "");
     int64_t made_us = out->row.created_us;
     if (creation_look(r, out->row.subscription, PACE_VAULT_CREATION, &made_us))
         return err_set(e, SECRET_NO_VAULT, NULL,

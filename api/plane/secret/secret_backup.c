@@ -134,14 +134,14 @@ static int restore(struct request *r, const struct open_vault *v, const json_t *
 static json_t *open_backup(struct request *r, struct err *e)
 {
     const char *wrapped = text_of(r->body, "value"), *plain;
-    struct err why = {.msg = "the property 'value' is no text."};
+    struct err why = {.msg = "the property 'value' is not a text."};
     bool opened = wrapped && st_unwrap(arm_of(r)->storage, &r->arena, wrapped, &plain, &why) == 0;
     json_t *backup = opened ? request_own(r, json_loads(plain, 0, NULL)) : NULL;
     const char *kind = text_of(backup, "kind");
     if (kind && strcmp(kind, KIND) == 0)
         return backup;
     err_set(e, SECRET_BAD_PARAMETER, NULL, "The backup of a secret is invalid: %s",
-            opened ? "it is one of something else." : why.msg);
+            opened ? "it is not the backup of a secret." : why.msg);
     return NULL;
 }
 

@@ -26,11 +26,11 @@ struct asked {
 #define NO_NFS     "shares are not served by NFS"
 #define NO_PAGES   "page blobs are not served"
 #define NO_HASH    "bytes that are copied are not compared with a hash"
-#define NO_FRAMES  "bodies are taken and sent as they are, not in frames"
+#define NO_FRAMES  "bodies are received and sent as they are, not as structured messages"
 #define NO_LIMITS  "shares have no limits of throughput that could be set"
-#define NO_SHARES  "there are no snapshots of shares"
+#define NO_SHARES  "shares have no snapshots"
 #define THE_SCOPE  "$account-encryption-key"
-#define NO_TIMES   "there is no time of a change of tier"
+#define NO_TIMES   "times of changes of the tier are not kept"
 #define NO_TAG_IFS "tags have no conditions but x-ms-if-tags"
 
 /* In the order of their names, without "x-ms-". */
@@ -54,7 +54,7 @@ static const struct asked headers[] = {
     {"file-mode-copy-mode", NULL, NO_NFS, NULL, 0},
     {"file-owner-copy-mode", NULL, NO_NFS, NULL, 0},
     {"file-permission-format", "sddl", "permissions are shown as SDDL alone", NULL, 0},
-    {"file-property-semantics", "New", "properties are set as those of a new file", NULL, 0},
+    {"file-property-semantics", "New", "properties are set as for a new file", NULL, 0},
     {"file-target-file", NULL, NO_NFS, NULL, 0},
     {"group", NULL, NO_NFS, NULL, 0},
     {"if-sequence-number-eq", NULL, NO_PAGES, NULL, 0},

@@ -272,8 +272,8 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
         return -1;
     if (header && has_sas)
         return err_set(e, AZSTORAGE_AUTHENTICATION_INFO, NULL,
-                       "The request has both an Authorization header and a signature in its "
-                       "query; it must have one of them.");
+                       "The request has both an Authorization header and a signature in its query; "
+                       "it must have only one.");
     if (has_sas)
         return with_sas(r, keys, e);
     if (!header)
@@ -311,10 +311,9 @@ static int find_account(struct request *r, struct grant *g, struct err *e)
     const char *name = account_of(r, &g->secondary);
     int rc = st_account_by_name(st, &r->arena, name, &g->account, e);
     if (rc == 0)
-        return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
-                       "There is no storage account '%.60s' here; 'az storage account create' "
-                       "makes one.",
-                       name);
+        return err_set(
+            e, AZSTORAGE_NO_ACCOUNT, NULL,
+            "There is no storage account '%.60s'; 'az storage account create' creates it.", name);
     if (rc > 0 && is_being_created(r, &g->account))
         return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
                        "The storage account '%.60s' is still being created (strict mode).", name);

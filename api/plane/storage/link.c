@@ -88,7 +88,7 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e)
         !equals(request_query(r, "sp"), g.sp) || strlen(given) != strlen(sig) ||
         sodium_memcmp(given, sig, strlen(sig)) != 0)
         return err_set(e, AZSTORAGE_LINK_EXPIRED, NULL,
-                       "The link's signature does not match what it points at.");
+                       "The link's signature does not match its target.");
     if (expires_us <= r->now_us)
         return err_set(e, AZSTORAGE_LINK_EXPIRED, NULL,
                        "The link expired at %s. List the job's files again for fresh links.", g.se);

@@ -34,7 +34,7 @@ static int read_marker(struct request *r, struct storage_list *l, struct err *e)
         return 0;
     }
     return err_set(e, ERR_INVALID_QUERY, "marker",
-                   "The marker '%.80s' is none that a list here has given.", l->sent);
+                   "The marker '%.80s' does not come from a list of this service.", l->sent);
 }
 
 bool listing_includes(struct request *r, const char *word)

@@ -117,7 +117,7 @@ static int find_place(struct request *r, const struct file_ref *f, struct output
             return 0;
         }
     return err_set(e, ERR_FILE_NOT_FOUND, NULL,
-                   "The file cannot be read: the node that has it is not in its cluster any more.");
+                   "The file cannot be read: its node has left the cluster.");
 }
 
 struct replied *nodes_download(struct request *r)

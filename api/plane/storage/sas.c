@@ -195,7 +195,7 @@ static int find_fields(const struct named_value *query, size_t n, struct sas *ou
                 continue;
             if (out->field[f])
                 return err_set(e, AZSTORAGE_AUTHENTICATION, names[f],
-                               "The signature's parameter %s is there twice.", names[f]);
+                               "The signature's parameter %s is given twice.", names[f]);
             out->field[f] = query[i].value;
         }
     return 0;
@@ -224,8 +224,9 @@ int sas_read(const struct named_value *query, size_t n, struct sas *out, struct 
     else if (out->field[SAS_KEY_OBJECT])
         out->kind = SAS_DELEGATED;
     else if (!out->field[SAS_RESOURCE_KIND])
-        return refuse(e, AZSTORAGE_AUTHENTICATION, "sr",
-                      "The signature lacks sr, or ss and srt: what it is for.");
+        return refuse(
+            e, AZSTORAGE_AUTHENTICATION, "sr",
+            "The signature lacks sr, or ss and srt, which say for which resources it is.");
     return 1;
 }
 

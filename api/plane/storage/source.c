@@ -223,7 +223,7 @@ static int find_item(struct request *r, const struct storage_url *u, struct sour
     if (rc == 0)
         rc = st_snapshot_get(st, &r->arena, from->share.id, from->path, taken_us, &s, e);
     else
-        return is_not_there(e, "its URL has a snapshot that is no time");
+        return is_not_there(e, "its URL has a snapshot that is not a valid time");
     if (rc == 0)
         return is_not_there(e, "the blob has no such snapshot");
     *out = s.item;
@@ -241,7 +241,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
         return -1;
     int rc = st_account_by_name(st, &r->arena, u.account, &account, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : is_not_there(e, "there is no such account here");
+        return rc < 0 ? -1 : is_not_there(e, "the account does not exist");
     assert(u.path);
     const char *name = u.path + 1, *slash = strchr(name, '/');
     const char *share = slash ? arena_strndup(&r->arena, name, (size_t)(slash - name)) : name;

@@ -156,7 +156,7 @@ static int check_delegated(const struct azstorage *z, struct arena *a, const str
         return is_forbidden(e, why);
     rc = rc < 0 ? -1 : roles_read(z->access, a, &who, x->account, x->u->kind, x->share->name, e);
     if (rc == 0)
-        return err_set(e, ERR_FORBIDDEN, NULL, "%s, who signed its URL, has no role to read it",
+        return err_set(e, ERR_FORBIDDEN, NULL, "%s signed its URL but has no role to read it",
                        who.name);
     return rc < 0 ? -1 : 0;
 }
@@ -226,7 +226,7 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct s
     return 1;
 }
 
-/* 0: there is no such account here. */
+/* 0: the account does not exist. */
 static int find_share(const struct azstorage *z, struct arena *a, const char *account_name,
                       enum share_kind kind, const char *name, struct storage_account *account,
                       struct share *share, struct err *e)
@@ -251,8 +251,8 @@ static int check_owner(const struct storage_account *account, struct err *e)
         return 0;
     return err_set(e, ERR_FORBIDDEN, NULL,
                    "the auto-storage account %s permits no use of its keys "
-                   "(allowSharedKeyAccess), and there are no managed identities here that could "
-                   "have a role for it; give the URL a signature that was delegated by a login",
+                   "(allowSharedKeyAccess), and managed identities are not supported; give the URL "
+                   "a user delegation signature",
                    account->name);
 }
 

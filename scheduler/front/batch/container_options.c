@@ -217,11 +217,12 @@ static bool take(struct reading *r, const char *word, const struct option *o, co
     if (whose == EVERYBODY && o->fits && !o->fits(value))
         whose = ADMINS;
     if (whose == NEVER)
-        return refuse(r, word, "which is nobody's: the container is the task's, and goes with it");
+        return refuse(r, word,
+                      "which is never allowed: the container belongs to the task and ends with it");
     if (whose == ADMINS && !r->any)
         return refuse(r, word,
-                      "which this site does not take: it leads out of the container "
-                      "(batch.admin_is_root, and a task with elevationLevel admin)");
+                      "which leads out of the container, so it is refused (it needs "
+                      "batch.admin_is_root and a task with elevationLevel admin)");
     if (whose == OURS)
         return true;
     note(r->out, o, value);
@@ -276,8 +277,8 @@ void batch_container_options(struct arena *a, const char *text, bool any, struct
             continue;
         if (!any)
             refuse(&r, word,
-                   "which is no option of docker create, so it is taken of administrators alone "
-                   "(batch.admin_is_root, and a task with elevationLevel admin)");
+                   "which is not an option of docker create, so it is refused (it needs "
+                   "batch.admin_is_root and a task with elevationLevel admin)");
         else
             r.kept[r.n_kept++] = word;
     }

@@ -123,7 +123,7 @@ static int lose(struct storage *st, struct arena *a, const struct batch_chore *c
                 struct err *e)
 {
     const struct failure why = {.code = FAIL_NODE_LOST,
-                                .message = "The node was lost before the task had ended there",
+                                .message = "The node was lost before the task had ended",
                                 .node = c->node_name,
                                 .exit_code = -1};
     const struct st_batch_chore_end end = {.id = c->id,

@@ -149,7 +149,7 @@ static bool wants_release(const struct chores *k, const struct batch_chore *prep
 static int give_up(struct chores *k, const struct batch_chore *c, struct err *e)
 {
     const struct failure why = {.code = FAIL_NODE_LOST,
-                                .message = "The node was lost before the task had ended there",
+                                .message = "The node was lost before the task had ended",
                                 .node = c->node_name,
                                 .exit_code = -1};
     const struct st_batch_chore_end end = {.id = c->id,

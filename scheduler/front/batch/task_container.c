@@ -113,7 +113,7 @@ void batch_container_narrow(struct arena *a, const struct batch_container *asked
             add_bind(out, path, asked->binds[i].read_only);
         else
             refuse(a, place, FAIL_FAILED_STARTING_CONTAINER,
-                   "containerSettings.containerHostBatchBindMounts names JobPrep, and there is no "
-                   "job preparation task");
+                   "containerSettings.containerHostBatchBindMounts names JobPrep, but the job has "
+                   "no job preparation task");
     }
 }

@@ -29,7 +29,7 @@ static void refuse(struct arena *a, struct batch_inputs *in, enum failure_code c
     if (in->refused)
         return;
     in->refused = code;
-    in->why_refused = arena_concat(a, "The ", what, " cannot be had: ", why);
+    in->why_refused = arena_concat(a, "The ", what, " is not available: ", why);
 }
 
 static enum failure_code code_of(const struct err *e)
@@ -49,7 +49,8 @@ static int may_leave(const struct batch_front *f, int rc, struct err *e)
     if (rc != 0 || !site || site->foreign_urls)
         return rc;
     return err_set(e, ERR_FORBIDDEN, NULL,
-                   "its host is none of this site's, which reaches no others (batch.foreign_urls)");
+                   "its host is not part of this service, and other hosts are not allowed "
+                   "(batch.foreign_urls)");
 }
 
 /* The blobs of a container that are aside. */
@@ -168,7 +169,7 @@ static int find_auto(const struct batch_front *f, struct arena *a, int64_t accou
     rc = f->blobs.container(f->blobs.ctx, a, store, r->auto_container, &c, e);
     return rc != 0 ? take_container(f, a, &c, rc, out, e)
                    : err_set(e, ERR_FILE_NOT_FOUND, NULL,
-                             "there is no auto-storage account %s any more", store);
+                             "the auto-storage account %s does not exist any more", store);
 }
 
 /* --- files --------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ static int find_by_identity(const struct batch_front *f, struct arena *a, int64_
     out->own = true;
     rc = f->blobs.writable(f->blobs.ctx, a, store, container, wakes_wall(f->wakes), &out->url, e);
     if (rc == 0)
-        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "there is no account %s", store);
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "the account %s does not exist", store);
     return rc < 0 ? -1 : 0;
 }
 
@@ -295,7 +296,7 @@ static int add_package(const struct batch_front *f, struct arena *a, const struc
     if (rc < 0)
         return -1;
     if (rc == 0 && whom != BATCH_PACKAGES_ON_POOL)
-        refuse(a, in, FAIL_PACKAGE, what, "there is no such active package");
+        refuse(a, in, FAIL_PACKAGE, what, "the package does not exist or is not active");
     if (rc == 0)
         return 0;
     const char *directory = whom == BATCH_PACKAGES_OF_TASK ? batch_package_directory(a, &use)

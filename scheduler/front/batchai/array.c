@@ -38,11 +38,10 @@ static int move(struct storage *st, const struct job *j, enum job_event ev, stru
     m->to = job_next(j->exec_state, ev);
     if (m->to != 0)
         return st_job_move(st, m, e);
-    return err_set(
-        e, ERR_STORAGE, NULL,
-        "The database is damaged: the state of job %s (%s) does not go with those of its "
-        "runs; restore it from a backup.",
-        j->name, enum_to_name(exec_state_names, (int)j->exec_state));
+    return err_set(e, ERR_STORAGE, NULL,
+                   "The database is damaged: the state of job %s (%s) contradicts the states of "
+                   "its runs; restore it from a backup.",
+                   j->name, enum_to_name(exec_state_names, (int)j->exec_state));
 }
 
 int array_started(struct storage *st, const struct run *r, int64_t now_us, struct err *e)

@@ -265,8 +265,7 @@ int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
     arena_init(&a);
     int rc = st_run_ids_of(f->st, &a, RES_JOB, job_id, &ids, &n, e);
     if (rc == 0 && n == 0)
-        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run of the job %lld",
-                     (long long)job_id);
+        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "the job %lld has no run", (long long)job_id);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = runs_terminate(sched_runs(f->sched), ids[i], e);
         under_way = under_way || rc > 0;

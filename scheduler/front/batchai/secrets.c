@@ -70,7 +70,7 @@ static int read_from(const struct reading *r, const struct vault *v, struct err 
         return -1;
     if (rc == 0)
         return refuse(r,
-                      arena_printf(r->a, "the vault '%s' has no such secret%s", v->name,
+                      arena_printf(r->a, "the vault '%s' does not have this secret%s", v->name,
                                    u->version ? " or version" : ""),
                       arena_printf(r->a, "az keyvault secret set --vault-name %s --name %s",
                                    v->name, u->name));
@@ -98,14 +98,14 @@ static int read_as(const struct reading *r, const struct secret_wish *w, const s
         return -1;
     /* A cluster is there for others too, and goes on as Azure Batch AI may. */
     if (maker.is_gone && w->run)
-        return refuse(r, "who made this job is not here any more",
-                      "let somebody who is make it again");
+        return refuse(r, "the user who created this job does not exist any more",
+                      "create the job again as an existing user");
     bool maker_may = maker.id && !maker.is_gone && may_read(r, v, maker.id);
     if (!maker_may && !may_read(r, v, BATCHAI_PRINCIPAL))
         return refuse(r,
                       arena_printf(r->a,
-                                   "neither Azure Batch AI nor who made this may read secrets of "
-                                   "the vault '%s'",
+                                   "neither Azure Batch AI nor the user who created this may read "
+                                   "secrets of the vault '%s'",
                                    v->name),
                       arena_printf(r->a,
                                    "az keyvault set-policy -n %s --object-id " BATCHAI_PRINCIPAL
@@ -121,13 +121,13 @@ int secret_read(const struct front *front, struct storage *st, struct arena *a,
     struct vault v;
     *out = (struct secret_answer){0};
     if (!secret_url_parse(a, w->url, &r.url))
-        return refuse(&r, "this is no URL of a secret",
+        return refuse(&r, "this is not the URL of a secret",
                       "write it as https://VAULT.vault.azure.net/secrets/NAME");
     int rc = st_vault_get(st, a, r.url.vault, &v, e);
     if (rc < 0)
         return -1;
     if (rc == 0)
-        return refuse(&r, arena_printf(a, "there is no vault '%s' here", r.url.vault),
+        return refuse(&r, arena_printf(a, "there is no vault '%s'", r.url.vault),
                       arena_printf(a, "az keyvault create -n %s", r.url.vault));
     if (v.group_id == 0)
         return refuse(&r, arena_printf(a, "the vault '%s' is soft-deleted", v.name),

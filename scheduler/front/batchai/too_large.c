@@ -100,7 +100,7 @@ void too_large(const struct front *f, struct storage *st, const struct pool *p, 
     arena_init(&a);
     tell(f, st, r,
          arena_printf(&a,
-                      "it needs %d nodes, and cluster %s is scaled to %d; other jobs go ahead of "
+                      "it needs %d nodes, but cluster %s is scaled to %d; other jobs start before "
                       "it until the cluster is resized",
                       r->nodes, f->ops->pool_name(f, st, &a, p->id, false),
                       plan_largest(&p->scale)));
@@ -114,8 +114,8 @@ void fits_no_node(const struct front *f, struct storage *st, const struct pool *
     arena_init(&a);
     tell(f, st, r,
          arena_printf(&a,
-                      "it needs %s of each node, and no node of cluster %s has as much; other jobs "
-                      "go ahead of it until one has",
+                      "it needs %s of each node, but no node of cluster %s has that much; other "
+                      "jobs start before it until a node has",
                       capacity_text(&a, &r->need), f->ops->pool_name(f, st, &a, p->id, false)));
     arena_free(&a);
 }
@@ -128,10 +128,10 @@ void blocks(const struct front *f, struct storage *st, const struct pool *p, con
     const char *no_use =
         have->no_use == 0 ? "" : arena_printf(&a, ", %d cannot be used", have->no_use);
     const char *missing =
-        have->missing == 0 ? "" : arena_printf(&a, ", %d cannot be had", have->missing);
+        have->missing == 0 ? "" : arena_printf(&a, ", %d not available", have->missing);
     tell(f, st, r,
          arena_printf(&a,
-                      "it needs %d nodes, and cluster %s has %d for jobs now%s%s; its errors say "
+                      "it needs %d nodes, but cluster %s has %d for jobs now%s%s; its errors say "
                       "why, and the jobs behind this one wait too",
                       r->nodes, f->ops->pool_name(f, st, &a, p->id, false), have->usable, no_use,
                       missing));

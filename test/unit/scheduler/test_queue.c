@@ -120,7 +120,7 @@ static void told_line(struct world *w, int64_t job, const char *line, int times)
 
 static void told(struct world *w, int64_t job, int times)
 {
-    told_line(w, job, "waits: it needs 2 nodes, and cluster c is scaled to 1", times);
+    told_line(w, job, "waits: it needs 2 nodes, but cluster c is scaled to 1", times);
 }
 
 /* Once for each size of the cluster, however often the cluster is looked at. */
@@ -172,7 +172,7 @@ static struct world *world_with_a_share(int local_nodes)
 }
 
 #define NOT_TO_BE_HAD                                                                              \
-    "waits: it needs 2 nodes, and cluster c has 1 for jobs now, 1 cannot be had; its errors say "  \
+    "waits: it needs 2 nodes, but cluster c has 1 for jobs now, 1 not available; its errors say "  \
     "why, and the jobs behind this one wait too"
 
 /* It fits the cluster's size, but not what there is: all behind it wait, and it says so. */
