@@ -127,8 +127,9 @@ int selector_finds_pool(struct request *r, const struct selector *s, struct err 
     }
     int rc = found ? 0
                    : err_set(e, ERR_RESOURCE_NOT_FOUND, "match.pool",
-                             "No pool or cluster fits match.pool '%.100s'; there %s%s.", s->pool,
-                             there.len > 0 ? "are: " : "is none", there.len > 0 ? there.s : "");
+                             "No pool or cluster fits match.pool '%.100s'; %s%s.", s->pool,
+                             there.len > 0 ? "there are: " : "there are none yet",
+                             there.len > 0 ? there.s : "");
     strbuf_free(&there);
     return rc;
 }

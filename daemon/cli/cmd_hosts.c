@@ -72,12 +72,14 @@ static int check_usage(const struct options *o, struct err *e)
     const char *name = o->n_args > 1 ? o->args[1] : NAME;
     if (inet_pton(AF_INET, address, bytes) != 1 && inet_pton(AF_INET6, address, bytes) != 1)
         return err_set(e, ERR_CONFIG, NULL,
-                       "hosts: '%.60s' is no address; it must be one of the daemon's machine, such "
+                       "hosts: '%.60s' is not a valid address; it must be an address of the "
+                       "daemon's machine, such "
                        "as 10.0.0.5",
                        address);
     if (!is_dns_name(name))
         return err_set(e, ERR_CONFIG, NULL,
-                       "hosts: '%.60s' is no host name; it must be the one that clients know the "
+                       "hosts: '%.60s' is not a valid host name; it must be the name by which "
+                       "clients know the "
                        "daemon by, such as gpu-head.lab",
                        name);
     return 0;

@@ -79,8 +79,9 @@ static int allow(const struct state *s, const char *which, struct err *e)
     bool all = strcmp(which, "all") == 0;
     uint64_t key = all ? 0 : strtoull(which, &end, 16);
     if (!all && (*end || key == 0))
-        return err_set(e, ERR_CONFIG, NULL,
-                       "'%s' is no number that `batchaid refused` shows; use one, or all", which);
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "'%s' is not a number that `batchaid refused` shows; use such a number, or all", which);
     if (under_way_allow(s->under_way, key, &n, e) < 0)
         return -1;
     if (n == 0 && !all)

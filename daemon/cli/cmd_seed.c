@@ -37,7 +37,7 @@ static int read_file(const char *name, struct strbuf *out, struct err *e)
     if (f != stdin)
         fclose(f);
     if (rc == 0 && out->s && memchr(out->s, '\0', out->len))
-        rc = err_set(e, ERR_CONFIG, NULL, "%s: it is no text", name);
+        rc = err_set(e, ERR_CONFIG, NULL, "%s: it is not a text file", name);
     strbuf_puts(out, ""); /* an empty file is a text too */
     return rc;
 }

@@ -79,10 +79,11 @@ int remote_check_endpoint(const char *url, struct err *e)
     }
     free(text);
     return is ? 0
-              : err_set(e, ERR_CONFIG, NULL,
-                        "'%.100s' is no endpoint; write how clients reach the daemon, as in "
-                        "https://gpu-head.lab:7443",
-                        url);
+              : err_set(
+                    e, ERR_CONFIG, NULL,
+                    "'%.100s' is not a valid endpoint; write how clients reach the daemon, as in "
+                    "https://gpu-head.lab:7443",
+                    url);
 }
 
 /* In small letters and without the slash. Caller frees. */

@@ -74,9 +74,10 @@ static int parse_int(const char *text, const struct setting *s, int64_t *out, st
     const char *digits = text + (*text == '-');
     size_t n = strspn(digits, "0123456789");
     if (n == 0 || digits[n] || (n > 1 && *digits == '0'))
-        return err_set(e, ERR_CONFIG, NULL,
-                       "'%s' is no whole number; use one from %lld to %lld in decimal digits", text,
-                       (long long)s->min, (long long)s->max);
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "'%s' is not a whole number; use a number from %lld to %lld in decimal digits", text,
+            (long long)s->min, (long long)s->max);
     errno = 0;
     long long v = strtoll(text, NULL, 10);
     if (errno || v < s->min || v > s->max)
@@ -302,7 +303,7 @@ int config_parse_truth(const char *text, bool *out, struct err *e)
     *out = strcmp(text, "true") == 0;
     return *out || strcmp(text, "false") == 0
                ? 0
-               : err_set(e, ERR_CONFIG, NULL, "'%s' is no truth value; use true or false", text);
+               : err_set(e, ERR_CONFIG, NULL, "'%s' is not a truth value; use true or false", text);
 }
 
 /* Takes the place of the value that is there. */

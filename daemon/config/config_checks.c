@@ -35,15 +35,15 @@ int config_check_log_level(const char *value, struct err *e)
 {
     if (index_of(log_levels, value) >= 0)
         return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no log level; use debug, info, warn or error",
-                   value);
+    return err_set(e, ERR_CONFIG, NULL,
+                   "'%s' is not a valid log level; use debug, info, warn or error", value);
 }
 
 int config_check_log_format(const char *value, struct err *e)
 {
     if (index_of(log_formats, value) >= 0)
         return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no log format; use text or json", value);
+    return err_set(e, ERR_CONFIG, NULL, "'%s' is not a valid log format; use text or json", value);
 }
 
 enum log_level config_log_level(const char *name)
@@ -119,7 +119,8 @@ int config_check_guid(const char *value, struct err *e)
     if (guid_valid(value))
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
-                   "'%s' is no GUID; write one as in ba7c4a1d-0000-4000-8000-000000000000", value);
+                   "'%s' is not a valid GUID; write it as in ba7c4a1d-0000-4000-8000-000000000000",
+                   value);
 }
 
 int config_check_host_name(const char *value, struct err *e)
@@ -127,7 +128,8 @@ int config_check_host_name(const char *value, struct err *e)
     if (is_dns_name(value) && strlen(value) <= HOST_NAME_BYTES)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
-                   "'%.80s' is no host name; write it as in gpu-head.lab, without a port", value);
+                   "'%.80s' is not a valid host name; write it as in gpu-head.lab, without a port",
+                   value);
 }
 
 int config_check_not_empty(const char *value, struct err *e)
@@ -140,15 +142,15 @@ int config_check_vm_size(const char *value, struct err *e)
     if (*value && !value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                        "0123456789_-")])
         return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no VM size; write a name as in STANDARD_NC6",
-                   value);
+    return err_set(e, ERR_CONFIG, NULL,
+                   "'%s' is not a valid VM size; write a name as in STANDARD_NC6", value);
 }
 
 int config_check_path(const char *value, struct err *e)
 {
     if (!*value || *value == '/')
         return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no absolute path; begin it with /", value);
+    return err_set(e, ERR_CONFIG, NULL, "'%s' is not an absolute path; begin it with /", value);
 }
 
 int config_check_needed_path(const char *value, struct err *e)
@@ -166,7 +168,7 @@ int config_check_account(const char *value, struct err *e)
         return 0;
     return err_set(
         e, ERR_CONFIG, NULL,
-        "'%s' is no account name; use at most 64 letters, digits, '.', '_', '@' and '-', "
+        "'%s' is not a valid account name; use at most 64 letters, digits, '.', '_', '@' and '-', "
         "and no '-' first",
         value);
 }
@@ -195,7 +197,7 @@ static int check_placeholders(const char *value, const char *const *known, struc
         struct strbuf b = STRBUF_INIT;
         for (size_t i = 0; known[i]; i++)
             strbuf_printf(&b, "%s{%s}", i == 0 ? "" : known[i + 1] ? ", " : " or ", known[i]);
-        err_set(e, ERR_CONFIG, NULL, "{%s} is no placeholder here; use %s", name, b.s);
+        err_set(e, ERR_CONFIG, NULL, "{%s} is not a placeholder here; use %s", name, b.s);
         strbuf_free(&b);
         return -1;
     }
@@ -226,10 +228,11 @@ int config_check_match(const char *value, struct err *e)
     const char *slash = strchr(value, '/');
     if (slash && slash > value && slash[1] && !strchr(slash + 1, '/'))
         return 0;
-    return err_set(e, ERR_CONFIG, NULL,
-                   "'%s' is no ACCOUNT/SHARE; write two patterns with one slash, as in */* or "
-                   "mystorage/data-*",
-                   value);
+    return err_set(
+        e, ERR_CONFIG, NULL,
+        "'%s' is not a valid ACCOUNT/SHARE; write two patterns with one slash, as in */* or "
+        "mystorage/data-*",
+        value);
 }
 
 bool config_is_export(const char *value)
@@ -242,5 +245,5 @@ int config_check_export(const char *value, struct err *e)
 {
     if (!*value || config_is_export(value))
         return check_server_text(value, e);
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no NFS export; write HOST:/path", value);
+    return err_set(e, ERR_CONFIG, NULL, "'%s' is not a valid NFS export; write HOST:/path", value);
 }

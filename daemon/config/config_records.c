@@ -75,7 +75,8 @@ static int check_group(const void *record, const char **key, struct err *e)
     for (size_t i = 0; i < sizeof no_commands / sizeof no_commands[0]; i++)
         if (strcasecmp(g->become, no_commands[i]) == 0)
             return err_set(e, ERR_CONFIG, NULL,
-                           "'%s' is no command; use sudo, another command or none", g->become);
+                           "'%s' is not a valid command; use sudo, another command or none",
+                           g->become);
     return 0;
 }
 
@@ -181,8 +182,9 @@ static int check_mount(const void *record, const char **key, struct err *e)
     for (size_t i = 0; i < sizeof source_rules / sizeof source_rules[0]; i++)
         if (strcmp(source_rules[i].type, m->type) == 0 &&
             !source_rules[i].source_is_right(m->source))
-            return err_set(e, ERR_CONFIG, NULL, "'%s' is no source for type %s; it needs %s",
-                           m->source, m->type, source_rules[i].needed);
+            return err_set(e, ERR_CONFIG, NULL,
+                           "'%s' is not a valid source for type %s; it needs %s", m->source,
+                           m->type, source_rules[i].needed);
     return 0;
 }
 

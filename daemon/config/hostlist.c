@@ -30,16 +30,16 @@ static int check_name(const char *text, const char *host, struct err *e)
     if (n == 0)
         return bad_host(text, "names no machine; write HOST, HOST:PORT, IPv6 or [IPv6]:PORT", e);
     if (host[strspn(host, allowed)])
-        return bad_host(text, "is no host name; use letters, digits, '.', '_' and '-'", e);
+        return bad_host(text, "is not a valid host name; use letters, digits, '.', '_' and '-'", e);
     if (*host == '-' || *host == '.')
-        return bad_host(text, "is no host name; begin it with a letter or digit", e);
+        return bad_host(text, "is not a valid host name; begin it with a letter or digit", e);
     if (n > MAX_NAME)
         return err_set(e, ERR_CONFIG, NULL,
                        "'%.40s...' is longer than the %d characters of a host "
                        "name",
                        text, MAX_NAME);
     if (!host[strspn(host, "0123456789.")] && inet_pton(AF_INET, host, v4) != 1)
-        return bad_host(text, "is no IPv4 address; write four numbers from 0 to 255", e);
+        return bad_host(text, "is not a valid IPv4 address; write four numbers from 0 to 255", e);
     return 0;
 }
 
@@ -60,7 +60,8 @@ static int take_v6(const char *text, const char *host, char **out, struct err *e
     unsigned char v6[sizeof(struct in6_addr)];
     char shortest[INET6_ADDRSTRLEN];
     if (inet_pton(AF_INET6, host, v6) != 1)
-        return bad_host(text, "is no IPv6 address; write one as in fd00::1 or [fd00::1]:2222", e);
+        return bad_host(text,
+                        "is not a valid IPv6 address; write it as in fd00::1 or [fd00::1]:2222", e);
     *out = xstrdup(inet_ntop(AF_INET6, v6, shortest, sizeof shortest));
     return 0;
 }
@@ -142,7 +143,8 @@ static int parse_range(const char *text, const char *s, size_t n, struct range *
     const char *upper = pair ? s + low + 1 : s;
     size_t high = strspn(upper, digits);
     if (low == 0 || high == 0 || upper + high != s + n)
-        return bad_range(text, s, n, "is no number and no range; write it as in [01-16,20]", e);
+        return bad_range(text, s, n, "is neither a number nor a range; write it as in [01-16,20]",
+                         e);
     if (low > MAX_DIGITS || high > MAX_DIGITS)
         return bad_range(text, s, n, "has a number of more than 9 digits", e);
     *r = (struct range){strtol(s, NULL, 10), strtol(upper, NULL, 10), (int)low};

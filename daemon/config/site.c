@@ -52,7 +52,7 @@ static int check_private(const char *path, struct err *e)
     if (stat(path, &st) < 0)
         return err_errno(e, ERR_CONFIG, "cannot use %s", path);
     if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_CONFIG, NULL, "%s is no regular file", path);
+        return err_set(e, ERR_CONFIG, NULL, "%s is not a regular file", path);
     if (st.st_mode & 077)
         return err_set(e, ERR_CONFIG, NULL,
                        "%s is open to others (mode %04o); close it with: chmod 600 %s", path,
@@ -314,7 +314,7 @@ static int load_file_servers(struct daemon_site *s, const struct config *c, stru
         const struct site_machine *m = find_machine(s, from->machine);
         if (*from->machine && !m) {
             err_set(e, ERR_CONFIG, NULL,
-                    "'%s' is no machine of the inventory; write the name of one as `batchaid "
+                    "'%s' is not a machine of the inventory; write a name as `batchaid "
                     "check-config` shows it",
                     from->machine);
             return blame(c, e, "file_servers[%zu].machine", i);

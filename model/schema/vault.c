@@ -69,7 +69,7 @@ static int check_permissions(const json_t *list, const char *const *known, const
             k++;
         if (!*k)
             return err_set(e, ERR_INVALID_PROPERTY, path,
-                           "%s has '%.60s', which is no permission of this kind", path, given);
+                           "%s has '%.60s', which is not a permission of this kind", path, given);
     }
     return 0;
 }

@@ -67,7 +67,8 @@ int epoch_hear(struct epoch *ep, const char *root, const struct node_epoch *said
         return 0;
     if (said->term < 0 || !is_plain(said->id))
         return err_set(e, ERR_PROTOCOL, "epoch",
-                       "the epoch %lld '%.80s' is none: a term of 1 or more and an id of a-z, 0-9 "
+                       "the epoch %lld '%.80s' is not valid: it needs a term of 1 or more and an "
+                       "id of a-z, 0-9 "
                        "and '-' make one",
                        (long long)said->term, said->id);
     ep->term = said->term;

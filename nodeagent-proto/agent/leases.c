@@ -227,7 +227,7 @@ static int check_ask(const struct lease_ask *ask, struct err *e)
         return err_set(e, ERR_INVALID_PROPERTY, "name", "'%.100s' cannot be the name of a lease",
                        ask->name);
     if (ask->also && (ask->also[0] != '/' || !fs_path_is_safe(ask->also + 1)))
-        return err_set(e, ERR_INVALID_PATH, "also", "'%s' is no absolute path of a directory",
+        return err_set(e, ERR_INVALID_PATH, "also", "'%s' is not an absolute path of a directory",
                        ask->also);
     return uids_check(&ask->range, e) < 0 || file_check_below(ask->holder.root, ask->dir, e) < 0
                ? -1

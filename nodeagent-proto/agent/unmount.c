@@ -118,7 +118,7 @@ static int detach(const char *root, const struct mounts *m, const struct mount_p
     if (t.error == EPERM)
         return err_set(
             e, ERR_NODE, "target",
-            "cannot unmount %s (%s): the agent is not root and this is no mount that its "
+            "cannot unmount %s (%s): the agent is not root and this is not a mount that its "
             "account made",
             p->path, p->type);
     errno = t.error;

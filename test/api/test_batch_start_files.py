@@ -125,7 +125,7 @@ def test_a_package_that_is_no_archive_makes_nodes_unusable_until_it_is_one(daemo
     package_of(accounts, "broken", "1", b"no archive")
     pool = pools(applicationPackageReferences=[{"applicationId": "broken", "version": "1"}])
     (error,) = node(accounts, pool, "unusable")["errors"]
-    assert error["code"] == "ApplicationPackageError" and "no zip file" in error["message"]
+    assert error["code"] == "ApplicationPackageError" and "not a zip file" in error["message"]
     package(accounts, "broken", "1", "whole")
     name = accounts.plane.all(f"/pools/{pool}/nodes")[0]["id"]
     accounts.plane.call("POST", f"/pools/{pool}/nodes/{name}/reboot", {}, expect=202)

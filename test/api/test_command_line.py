@@ -166,7 +166,7 @@ def test_hosts_has_a_line_for_each_account_and_vault(daemon):
     lines = daemon.tool("hosts", "10.0.0.5", "gpu-head.lab").stdout.splitlines()
     assert lines[0] == "10.0.0.5 gpu-head.lab"
     assert f"10.0.0.5 {vault}.vault.gpu-head.lab" in lines
-    for bad, word in ((["gpu"], "'gpu' is no address"), (["10.0.0.5", "a b"], "'a b' is no host name")):
+    for bad, word in ((["gpu"], "'gpu' is not a valid address"), (["10.0.0.5", "a b"], "'a b' is not a valid host name")):
         done = daemon.tool("hosts", *bad, check=False)
         assert done.returncode == 2 and word in done.stderr
     accounts.remove()

@@ -56,9 +56,9 @@ def hostile():
 
     whole = made("a.txt", text="text " * 100)
     return [
-        (b"no archive at all, but some bytes", "no zip file"),
-        (b"", "no zip file"),
-        (whole[:-40], "no zip file"),
+        (b"no archive at all, but some bytes", "not a zip file"),
+        (b"", "not a zip file"),
+        (whole[:-40], "not a zip file"),
         (whole[:60] + b"\0\0\0" + whole[63:], ""),
         (made("../../etc/cron.d/x"), "leads out"),
         (made("/etc/passwd"), "absolute"),

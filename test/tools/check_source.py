@@ -66,6 +66,8 @@ JSON_FREES = {
     "api/testing/seed/dump_parts.c": 3, "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,
     "api/testing/seed/seed_doc.c": 1, "api/testing/seed/seed_error.c": 1,
 }
+# How messages are not worded.
+WORDING = re.compile(r"(?<!there )(?<!There )\b(?:is|are|was) no(?:ne)?\b(?! (?:longer|more)\b)|\bcannot be had\b|\bnone that\b")
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
 COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
 # Texts of these rooms have the words of fronts in braces, and placeholders of the site's rules: where each is listed.
@@ -176,6 +178,13 @@ def known_words(root):
     return {word for pattern, file in texts.items() if file.exists() for word in pattern.findall(file.read_text())}
 
 
+def check_wording(name, lines):
+    for number, line in enumerate(lines, 1):
+        for text in [] if COMMENT_LINE.match(line) else (m[0] for m in LITERAL.finditer(line) if m[0][0] == '"'):
+            if WORDING.search(text):
+                yield f"{name}:{number}: {WORDING.search(text)[0]!r} in a message; write 'is not a valid X', 'is not available'"
+
+
 def check_words(name, lines, known):
     """front_text() leaves a word that it does not know as it stands, for users to read."""
     for number, line in enumerate(lines, 1):
@@ -204,6 +213,8 @@ def main(root):
         if file.suffix in (".c", ".h"):
             complaints += check_c(name, lines)
             complaints += check_rows(name, lines)
+            if not name.startswith("test/"):
+                complaints += check_wording(name, lines)
             if name.startswith("api/"):
                 complaints += check_accepts(name, lines)
                 complaints += check_json_frees(name, lines)

@@ -96,10 +96,11 @@ static int check_file(const char *path, const json_t *v, enum seed_files what, s
     if (is_directory(path, what))
         return check_directory(path, v, e);
     if (!good_path(path) && (what != SEED_BLOBS || !*path || strlen(path) > BLOB_NAME_MAX))
-        return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                       "'%.200s' is no path of a file: names with one / between them, none of "
-                       "which is . or ..",
-                       path);
+        return err_set(
+            e, ERR_INVALID_PROPERTY, NULL,
+            "'%.200s' is not a valid path of a file: names with one / between them, none of "
+            "which is . or ..",
+            path);
     char *bytes = seed_file_bytes(v, &n);
     free(bytes);
     if (!bytes)

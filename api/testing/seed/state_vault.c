@@ -92,9 +92,10 @@ static int name_version(struct storage *st, int64_t id, const char *version, str
     if (!version)
         return 0;
     if (!is_version(version))
-        return err_set(e, ERR_INVALID_PROPERTY, "version",
-                       "'%.60s' is no version of a secret: those have 32 hexadecimal digits.",
-                       version);
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "version",
+            "'%.60s' is not a valid version of a secret: a version has 32 hexadecimal digits.",
+            version);
     return st_secret_version_name(st, id, version, e);
 }
 

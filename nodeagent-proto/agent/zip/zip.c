@@ -32,7 +32,7 @@ static int unreadable(const struct zip *z, struct err *e)
 {
     return z->failed ? err_set(e, ERR_IO, NULL, "The archive cannot be read.")
                      : err_set(e, ERR_INVALID_CONTENT, NULL,
-                               "The archive is no zip file, or is damaged.");
+                               "The archive is not a zip file, or is damaged.");
 }
 
 /* --- the file, as minizip sees it ------------------------------------------------------------- */

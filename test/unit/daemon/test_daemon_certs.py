@@ -213,7 +213,7 @@ def test_new_name(serve, state, tmp_path):
 def test_a_name_that_is_none(run, tmp_path, name):
     (tmp_path / "c.yaml").write_text(f"tls: {{names: ['{name}']}}\n")
     done = run("serve", "--config", "c.yaml", "--state-dir", "s")
-    assert done.returncode == 78 and "is no host name" in done.stderr, done.stderr
+    assert done.returncode == 78 and "is not a valid host name" in done.stderr, done.stderr
 
 
 class Site:

@@ -79,7 +79,7 @@ def test_accepted(run, tmp_path, text):
     ("state_dir: /" + "x" * 4096 + "\n", 1, ["state_dir: it has 4097 bytes; 4096 are the most"]),
     ("tls:\n  names: [" + "a," * 10001 + "]\n", 2, ["tls.names: it has 10001 items; 10000 are the most"]),
     ("log.level: info\n", 1, ["Unexpected key: log.level"]),
-    ("compat:\n  strict: yes\n", 2, ["compat.strict: 'yes' is no truth value; use true or false"]),
+    ("compat:\n  strict: yes\n", 2, ["compat.strict: 'yes' is not a truth value; use true or false"]),
 ])
 def test_refused(run, tmp_path, text, line, words):
     done = check(run, tmp_path, text)
@@ -123,20 +123,20 @@ RULE = "match, kind, type, source, options, command, unmount"
      "3: inventory[0].vm_sizes: it is a text; it takes a list, as in "
      "vm_sizes: [STANDARD_NC6]"),
     ("inventory:\n- hosts: a\n  vm_sizes:\n  - X\n  - a b\n",
-     "5: inventory[0].vm_sizes[1]: 'a b' is no VM size; write a name as in STANDARD_NC6"),
+     "5: inventory[0].vm_sizes[1]: 'a b' is not a valid VM size; write a name as in STANDARD_NC6"),
     ("inventory:\n- hosts: a\n  priority: high\n",
      "3: inventory[0].priority: 'high' is not known here; use dedicated or lowpriority"),
     ("inventory:\n- hosts: a\n  user: -oX\n",
-     "3: inventory[0].user: '-oX' is no account name; use at most 64 letters, digits, '.', '_', '@' "
+     "3: inventory[0].user: '-oX' is not a valid account name; use at most 64 letters, digits, '.', '_', '@' "
      "and '-', and no '-' first"),
     ("inventory:\n- hosts: a\n  identity: id_ed25519\n",
-     "3: inventory[0].identity: 'id_ed25519' is no absolute path; begin it with /"),
+     "3: inventory[0].identity: 'id_ed25519' is not an absolute path; begin it with /"),
     ("inventory:\n- hosts: a\n  node_root: ''\n",
      "3: inventory[0].node_root: it must not be empty; write an absolute path"),
     ("inventory:\n- hosts: a\n  become: ''\n",
-     "3: inventory[0].become: '' is no command; use sudo, another command or none"),
+     "3: inventory[0].become: '' is not a valid command; use sudo, another command or none"),
     ("inventory:\n- hosts: a\n  become: yes\n",
-     "3: inventory[0].become: 'yes' is no command; use sudo, another command or none"),
+     "3: inventory[0].become: 'yes' is not a valid command; use sudo, another command or none"),
     ("inventory:\n- hosts: a\n  become: |\n    sudo\n    x\n",
      "3: inventory[0].become: it has a control character; write one line"),
     ("inventory:\n- {hosts: a, user: me, agent_socket: /x, job_user: jobs}\n",
@@ -145,7 +145,7 @@ RULE = "match, kind, type, source, options, command, unmount"
     ("inventory:\n- hosts: a\n  health_interval_s: 0\n",
      "3: inventory[0].health_interval_s: 0 is out of range; use 1 to 86400"),
     ("inventory:\n- hosts: a\n  health_interval_s: often\n",
-     "3: inventory[0].health_interval_s: 'often' is no whole number; use one from 1 to 86400 in "
+     "3: inventory[0].health_interval_s: 'often' is not a whole number; use a number from 1 to 86400 in "
      "decimal digits"),
     ("mounts:\n- kind: files\n",
      "2: mounts[0]: type is missing; write it as in type: local"),
@@ -157,27 +157,27 @@ RULE = "match, kind, type, source, options, command, unmount"
     ("mounts:\n- type: blobfuse2\n  share: x\n",
      f"3: mounts[0]: Unexpected key: share; the keys here are {RULE}"),
     ("mounts:\n- type: blobfuse2\n  match: mystorage\n",
-     "3: mounts[0].match: 'mystorage' is no ACCOUNT/SHARE; write two patterns with one slash, as in "
+     "3: mounts[0].match: 'mystorage' is not a valid ACCOUNT/SHARE; write two patterns with one slash, as in "
      "*/* or mystorage/data-*"),
     ("mounts:\n- type: local\n",
-     "2: mounts[0].source: '' is no source for type local; it needs a folder of the machine, as in "
+     "2: mounts[0].source: '' is not a valid source for type local; it needs a folder of the machine, as in "
      "/srv/{account}/{share}"),
     ("mounts:\n- type: bind\n  source: srv\n",
-     "3: mounts[0].source: 'srv' is no source for type bind; it needs a folder of the machine, as in "
+     "3: mounts[0].source: 'srv' is not a valid source for type bind; it needs a folder of the machine, as in "
      "/srv/{account}/{share}"),
     ("mounts:\n- type: nfs\n  source: nas1\n",
-     "3: mounts[0].source: 'nas1' is no source for type nfs; it needs HOST:/path, as in "
+     "3: mounts[0].source: 'nas1' is not a valid source for type nfs; it needs HOST:/path, as in "
      "nas1:/export/{share}"),
     ("mounts:\n- type: cifs\n  source: nas1/data\n",
-     "3: mounts[0].source: 'nas1/data' is no source for type cifs; it needs //HOST/SHARE, as in "
+     "3: mounts[0].source: 'nas1/data' is not a valid source for type cifs; it needs //HOST/SHARE, as in "
      "//nas1/{share}, or none"),
     ("mounts:\n- type: sshfs\n  source: /data\n",
-     "3: mounts[0].source: '/data' is no source for type sshfs; it needs [USER@]HOST:[PATH], as in "
+     "3: mounts[0].source: '/data' is not a valid source for type sshfs; it needs [USER@]HOST:[PATH], as in "
      "data@nas1:/srv/{share}"),
     ("mounts:\n- type: blobfuse2\n  source: /srv\n",
-     "3: mounts[0].source: '/srv' is no source for type blobfuse2; it needs HOST or a URL, or none"),
+     "3: mounts[0].source: '/srv' is not a valid source for type blobfuse2; it needs HOST or a URL, or none"),
     ("mounts:\n- type: command\n  command: m\n  source: /a\n",
-     "4: mounts[0].source: '/a' is no source for type command; it needs no source: what is mounted "
+     "4: mounts[0].source: '/a' is not a valid source for type command; it needs no source: what is mounted "
      "stands in the command"),
     ("mounts:\n- type: command\n",
      "2: mounts[0].command: type command needs one, as in command: mount.mine {account} {share} "
@@ -185,7 +185,7 @@ RULE = "match, kind, type, source, options, command, unmount"
     ("mounts:\n- type: nfs\n  source: nas1:/a\n  command: mount\n",
      "4: mounts[0].command: type nfs has no command; use type: command"),
     ("mounts:\n- type: nfs\n  source: nas1:/{acount}\n",
-     "3: mounts[0].source: {acount} is no placeholder here; use {account}, {share}, {container}, "
+     "3: mounts[0].source: {acount} is not a placeholder here; use {account}, {share}, {container}, "
      "{key}, {url}, {options} or {target}"),
     ("file_servers:\n- name: a\n",
      "2: file_servers[0].nfs: nothing says who serves it; use nfs: HOST:/path, or machine and "
@@ -196,12 +196,12 @@ RULE = "match, kind, type, source, options, command, unmount"
     ("file_servers:\n- machine: gpu01\n",
      "2: file_servers[0].directory: it is missing; machine and directory go together"),
     ("file_servers:\n- machine: gpu01\n  directory: /srv\n",
-     "2: file_servers[0].machine: 'gpu01' is no machine of the inventory; write the name of one as "
+     "2: file_servers[0].machine: 'gpu01' is not a machine of the inventory; write a name as "
      "`batchaid check-config` shows it"),
     ("file_servers:\n- nfs: nas1\n",
-     "2: file_servers[0].nfs: 'nas1' is no NFS export; write HOST:/path"),
+     "2: file_servers[0].nfs: 'nas1' is not a valid NFS export; write HOST:/path"),
     ("file_servers:\n- nfs: nas1:/{share}\n",
-     "2: file_servers[0].nfs: {share} is no placeholder here; use {workspace} or {name}"),
+     "2: file_servers[0].nfs: {share} is not a placeholder here; use {workspace} or {name}"),
     ("containers:\n  runtimes:\n  - docker\n  - lxc\n",
      "4: containers.runtimes[1]: 'lxc' is not known here; use docker or podman"),
     ("ssh:\n  connect_limit: 0\n",
@@ -213,7 +213,7 @@ RULE = "match, kind, type, source, options, command, unmount"
      "1: machines: Unexpected key: disk; the keys here are unusable_after_s, health_interval_s, "
      "min_free_disk_mb, max_clock_skew_s, reclaim"),
     ("jobs:\n  memory_mb: 1GB\n",
-     "2: jobs.memory_mb: '1GB' is no whole number; use one from 0 to 1000000000 in decimal digits"),
+     "2: jobs.memory_mb: '1GB' is not a whole number; use a number from 0 to 1000000000 in decimal digits"),
 ])
 def test_what_is_said_of_a_wrong_site(run, tmp_path, text, says):
     done = check(run, tmp_path, text)

@@ -33,7 +33,7 @@ def test_lists_are_separated_by_blanks():
 @pytest.mark.parametrize(
     "name, value, said",
     [
-        ("BATCHAID_LOCAL_NODES", "many", "'many' is no whole number"),
+        ("BATCHAID_LOCAL_NODES", "many", "'many' is not a whole number"),
         ("BATCHAID_LOCAL_NODES", "-1", "out of range"),
         ("BATCHAID_STORAGE_SYNC", "yes", "use true or false"),
         ("BATCHAID_LOG_LEVEL", "loud", "debug"),
@@ -89,7 +89,7 @@ def test_switches_for_tests_are_variables_too(tmp_path):
 @pytest.mark.parametrize(
     "arguments, variables, said",
     [
-        (["--testing"], {"BATCHAID_FAKE_NODES": "1"}, "$BATCHAID_FAKE_NODES: '1' is no truth value; use true or false"),
+        (["--testing"], {"BATCHAID_FAKE_NODES": "1"}, "$BATCHAID_FAKE_NODES: '1' is not a truth value; use true or false"),
         (["--testing"], {"BATCHAID_SEED": ""}, "$BATCHAID_SEED: --seed needs a value that is not empty"),
         ([], {"BATCHAID_STRICT": "true"}, "--strict goes with --testing only, and so does the variable for it"),
         ([], {"BATCHAID_TESTING": "true"}, "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line"),

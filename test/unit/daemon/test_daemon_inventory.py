@@ -85,17 +85,17 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("a,,b", "'' names no machine; write HOST, HOST:PORT, IPv6 or [IPv6]:PORT"),
     ("a,", "'' names no machine; write HOST, HOST:PORT, IPv6 or [IPv6]:PORT"),
     (":22", "':22' names no machine; write HOST, HOST:PORT, IPv6 or [IPv6]:PORT"),
-    ("-oProxyCommand=x", "'-oProxyCommand=x' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("-a", "'-a' is no host name; begin it with a letter or digit"),
-    (".a", "'.a' is no host name; begin it with a letter or digit"),
-    ("a b", "'a b' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("a;reboot", "'a;reboot' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("$(id)", "'$(id)' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("me@a", "'me@a' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("gpü", "'gpü' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("10.0.0.256", "'10.0.0.256' is no IPv4 address; write four numbers from 0 to 255"),
-    ("10.0.[0-1]", "'10.0.0' is no IPv4 address; write four numbers from 0 to 255"),
-    ("fd00::g", "'fd00::g' is no IPv6 address; write one as in fd00::1 or [fd00::1]:2222"),
+    ("-oProxyCommand=x", "'-oProxyCommand=x' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("-a", "'-a' is not a valid host name; begin it with a letter or digit"),
+    (".a", "'.a' is not a valid host name; begin it with a letter or digit"),
+    ("a b", "'a b' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("a;reboot", "'a;reboot' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("$(id)", "'$(id)' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("me@a", "'me@a' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("gpü", "'gpü' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("10.0.0.256", "'10.0.0.256' is not a valid IPv4 address; write four numbers from 0 to 255"),
+    ("10.0.[0-1]", "'10.0.0' is not a valid IPv4 address; write four numbers from 0 to 255"),
+    ("fd00::g", "'fd00::g' is not a valid IPv6 address; write it as in fd00::1 or [fd00::1]:2222"),
     ("[fd00::1]2222", "'[fd00::1]2222' goes on after its ]; only :PORT may follow"),
     ("[fd00::1", "'[fd00::1' has a [ without its ]"),
     ("a:0", "'a:0' has no port after the colon; use 1 to 65535"),
@@ -103,13 +103,13 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("a:ssh", "'a:ssh' has no port after the colon; use 1 to 65535"),
     ("a:", "'a:' has no port after the colon; use 1 to 65535"),
     ("a[1-3", "'a[1-3' has a [ without its ]"),
-    ("a1]", "'a1]' is no host name; use letters, digits, '.', '_' and '-'"),
-    ("a[]", "'a[]': [] is no number and no range; write it as in [01-16,20]"),
-    ("a[1-]", "'a[1-]': [1-] is no number and no range; write it as in [01-16,20]"),
-    ("a[-2]", "'a[-2]': [-2] is no number and no range; write it as in [01-16,20]"),
-    ("a[1-2-3]", "'a[1-2-3]': [1-2-3] is no number and no range; write it as in [01-16,20]"),
-    ("a[1,x]", "'a[1,x]': [x] is no number and no range; write it as in [01-16,20]"),
-    ("a[1,,2]", "'a[1,,2]': [] is no number and no range; write it as in [01-16,20]"),
+    ("a1]", "'a1]' is not a valid host name; use letters, digits, '.', '_' and '-'"),
+    ("a[]", "'a[]': [] is neither a number nor a range; write it as in [01-16,20]"),
+    ("a[1-]", "'a[1-]': [1-] is neither a number nor a range; write it as in [01-16,20]"),
+    ("a[-2]", "'a[-2]': [-2] is neither a number nor a range; write it as in [01-16,20]"),
+    ("a[1-2-3]", "'a[1-2-3]': [1-2-3] is neither a number nor a range; write it as in [01-16,20]"),
+    ("a[1,x]", "'a[1,x]': [x] is neither a number nor a range; write it as in [01-16,20]"),
+    ("a[1,,2]", "'a[1,,2]': [] is neither a number nor a range; write it as in [01-16,20]"),
     ("a[3-1]", "'a[3-1]': [3-1] goes backwards; write the smaller number first"),
     ("a[1-016]", "'a[1-016]': [1-016] has ends of different length; write both with the same zeros"),
     ("a[0-9999999999]", "'a[0-9999999999]': [0-9999999999] has a number of more than 9 digits"),
@@ -130,7 +130,7 @@ def test_wrong_hosts(check, key, hosts, says):
 
 def test_a_wrong_name_is_named_with_its_line_in_the_list(check):
     done = check("inventory:\n- user: me\n  hosts:\n  - a\n  - b c\n  agent_socket: /x\n")
-    assert done.stderr == ("batchaid: c.yaml:5: inventory[0].hosts[1]: 'b c' is no host name; use "
+    assert done.stderr == ("batchaid: c.yaml:5: inventory[0].hosts[1]: 'b c' is not a valid host name; use "
                            "letters, digits, '.', '_' and '-'\n")
 
 
@@ -234,7 +234,7 @@ def test_password_files_hold_one_line(check, key, text, says):
 
 @pytest.mark.parametrize("setting", ["identity", "password_file"])
 def test_a_secret_must_be_a_file(check, tmp_path, setting):
-    assert "is no regular file" in check(entry(**{setting: str(tmp_path)})).stderr
+    assert "is not a regular file" in check(entry(**{setting: str(tmp_path)})).stderr
     assert "no key" in check(entry(identity="/nowhere/key")).stderr
     assert "No such file" in check(entry(password_file="/nowhere/key")).stderr
 

@@ -156,4 +156,4 @@ def test_the_fingerprint_is_what_openssl_says(daemon, ada, lines, tmp_path):
 def test_what_is_no_endpoint(run, url):
     done = run("env", "--endpoint", url)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"'{url}' is no endpoint" in done.stderr and "https://gpu-head.lab:7443" in done.stderr
+    assert f"'{url}' is not a valid endpoint" in done.stderr and "https://gpu-head.lab:7443" in done.stderr

@@ -145,6 +145,10 @@ def function(lines):
     return "int f(int n)\n{\n" + "    n++;\n" * (lines - 3) + "    return n;\n}\n"
 
 
+def says(text):
+    return f'{SPDX}const char *f(void)\n{{\n    return "{text}"; /* not {{a}} */\n}}\n'
+
+
 @pytest.mark.parametrize("name, text, words", [
     ("lib/b.c", "int b;\n", "lib/b.c:1: the first lines lack SPDX"),
     ("test/t.py", "x = 1\n", "test/t.py:1: the first lines lack SPDX"),
@@ -166,6 +170,8 @@ def function(lines):
     ("api/graph/b.c", SPDX + 'const char *next = "nextLink";\n', "api/graph/b.c:2: a list with pages of its own"),
     ("api/graph/b.h", SPDX + "struct replied *get(struct request *r);\n", "b.h:2: get() is declared by its row"),
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
+    ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; write 'is not a valid X'"),
+    ("lib/b.c", says("The file cannot be had."), "lib/b.c:4: 'cannot be had' in a message"),
     ("api/http/reply.c", SPDX + "int json_decref;\n", "in 0 places: let JSON_FREES of check_source.py say that"),
 ] + [
     ("lib/b.c", f"{SPDX}int f(char *s)\n{{\n    return {name}(s);\n}}\n", f"lib/b.c:4: {name}() is banned")
@@ -183,10 +189,6 @@ def test_json_values_are_freed_by_hand_in_fewer_and_fewer_places():
     frees = check_source.JSON_FREES
     assert sum(frees.values()) == 38
     assert all((ROOT / name).exists() and count > 0 for name, count in frees.items())
-
-
-def says(text):
-    return f'{SPDX}const char *f(void)\n{{\n    return "{text}"; /* not {{a}} */\n}}\n'
 
 
 def test_texts_have_words_that_fronts_know(tree):

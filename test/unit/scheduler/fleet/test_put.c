@@ -194,7 +194,7 @@ static void what_is_no_archive_leaves_nothing(void **state)
     store(&s, "a.zip", 'x', 1000);
     const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
     script_put_archive(s.sc, &s.a, &plain, &put);
-    fails_with(&s, "no zip file");
+    fails_with(&s, "not a zip file");
     store_archive(&s, "b.zip", "../../out");
     const struct carry_what hostile = put_of(&s, "b.zip", "packages/h1");
     again(&s);

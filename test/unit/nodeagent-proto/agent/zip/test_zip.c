@@ -395,7 +395,7 @@ static void what_is_no_archive_is_refused(void **state)
     struct err e = {0};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_int_equal(check_bytes(texts[i], strlen(texts[i]), &zip_usual_limits, &e), -1);
-        assert_non_null(strstr(e.msg, "no zip file, or is damaged"));
+        assert_non_null(strstr(e.msg, "not a zip file, or is damaged"));
     }
 }
 
