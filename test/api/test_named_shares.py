@@ -141,7 +141,7 @@ def test_strict_makes_nothing(own_daemon):
     assert f"az storage container create -n box --account-name {account}" in reply.json["error"]["message"]
     mine.share(account, "data")
     reply, _ = put_cluster(place, mounts([share_of(account, "data")]), 400)
-    assert "accountKey is no key" in reply.json["error"]["message"] and key not in reply.text
+    assert "accountKey is not a key" in reply.json["error"]["message"] and key not in reply.text
     _, path = put_cluster(place, mounts([share_of(account, "data", key)]), 202)
     place.experiment("exp")
     job = job_body(path, mountVolumes=mounts(blobs=[box_of(account, "box", key)]))
@@ -234,7 +234,7 @@ def test_nobody_mounts_what_is_anothers(daemon, two):
     assert f"az storage account keys list -n {account}" in wrong.json["error"]["message"]
     mounts_as(ada, adas, mounts([share_of(account, "data", mine.keys(account)[0])]), 202)
     reply = mounts_as(bob, bobs, mounts([share_of(account, "data")]), 400)
-    assert "accountKey is no key" in reply.json["error"]["message"]
+    assert "accountKey is not a key" in reply.json["error"]["message"]
     mounts_as(bob, bobs, mounts(blobs=[box_of(account, "box")]), 400)
     mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 202)
     mine.call("PATCH", f"/{account}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)

@@ -243,11 +243,11 @@ def test_a_node_that_left_has_nothing_to_show(own_daemon):
     cluster.resize(0)
     cluster.wait_steady(0)
     error = refused(
-        job.files(expect=400), 400, "OutputDirectoryNotOnMountRoot", "outputdirectoryid", ["in its cluster any more"]
+        job.files(expect=400), 400, "OutputDirectoryNotOnMountRoot", "outputdirectoryid", ["has left the cluster"]
     )
     assert error["message"].startswith("The specified outputDirectoryId stdouterr is not present on a mount root")
     reply = fetcher(d)(url)
-    assert reply.status == 404 and "in its cluster any more" in reply.text
+    assert reply.status == 404 and "has left the cluster" in reply.text
 
 
 def test_a_node_keeps_the_directories_of_so_many_jobs(own_daemon):

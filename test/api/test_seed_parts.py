@@ -431,7 +431,7 @@ def test_directories_without_files_are_seeded_and_dumped(tested, t):
         ({"a//": {}}, ["'a//'"]),
         ({"a": "a file", "a/b": "below it"}, ["'a/b'", "called as a directory"]),
         ({"a": "a file", "a/b/": {}}, ["'a/b/'", "called as a directory"]),
-        ({"a/" * 251 + "f": "too deep"}, ["no path of a file"]),
+        ({"a/" * 251 + "f": "too deep"}, ["not a valid path of a file"]),
         ({"a/" * 251: {}}, ["empty directory"]),
     ],
 )

@@ -398,7 +398,7 @@ def test_what_was_deleted_is_restored(accounts, daemon):
     number = next(str(r["number"]) for r in rows if r["name"] == "data")
 
     done = daemon.tool("storage", "restore", number, check=False)
-    assert done.returncode == 1 and f"There is no storage account {name} any more" in done.stderr
+    assert done.returncode == 1 and f"The storage account {name} does not exist any more" in done.stderr
     accounts.account(name)
     assert f"{number}: restored {name}/files/data" in daemon.tool("storage", "restore", number).stdout
     accounts.share(name, "more")

@@ -130,4 +130,4 @@ def test_two_machines_show_their_own_files_until_they_leave(site):
     assert job.read("rank.txt", "OUT") == "0\n" and job.read("rank.txt", "OUT", directory=other) == "1\n"
     cluster.resize(0)
     cluster.wait_steady(0)
-    assert "in its cluster any more" in job.files("OUT", expect=400).error["message"]
+    assert "has left the cluster" in job.files("OUT", expect=400).error["message"]
