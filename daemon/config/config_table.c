@@ -238,8 +238,8 @@ static const struct setting rows[] = {
         "accounts of their own; they run as the agent, or as the account of the login."),
     ROW(SETTING_LIST, "jobs", "backfill", AT(backfill), "*", config_check_not_empty, NULL,
         "The clusters with backfill: patterns with * and ? of CLUSTER or WORKSPACE/CLUSTER. There "
-        "a job may start before an earlier job that cannot start yet, if no earlier job has to "
-        "wait longer for that, as far as the jobs' maxWallClockTime tell. An empty list: none."),
+        "a job may start before an earlier job that cannot start yet, if, by the jobs' "
+        "maxWallClockTime, no earlier job has to wait longer for that. An empty list: none."),
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "The number of ended jobs whose own directory a node keeps, if output directories are in "
         "it. A directory is also removed when its job is deleted or the node leaves its cluster."),

@@ -55,3 +55,37 @@ def test_each_page_can_be_reached_from_the_readme():
             if target.suffix == ".md" and target.exists() and target not in seen:
                 new.append(target)
     assert {page.name for page in (ROOT / "docs").glob("*.md") if page not in seen} == set()
+
+
+FOLDERS = ("api", "daemon", "docs", "etc", "lib", "migrations", "model", "nodeagent-proto", "scheduler", "storage", "test")
+# Names with a part in capitals stand for many.
+FILE, FUNCTION, STRUCT = (re.compile(rf"`{text}") for text in (r"([\w./-]+\.(?:c|h|py|sql|txt|tsv))`", r"([a-z]\w+)\(\)`", r"struct (\w+)"))
+MADE = {"routes.h"}  # by the build
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md", "test/README.md"])
+def test_a_page_on_the_code_names_only_what_is_there(page):
+    text = (ROOT / page).read_text()
+    sources = [f for folder in FOLDERS for f in (ROOT / folder).rglob("*") if f.suffix in (".c", ".h", ".py", ".sql", ".txt", ".tsv")]
+    paths = [f"/{f.relative_to(ROOT).as_posix()}" for f in sources]
+    code = " ".join(f.read_text() for f in sources if f.suffix != ".tsv")
+    words, structs = set(re.findall(r"\b(\w+)\(", code)), set(re.findall(r"\bstruct (\w+)", code))
+    wrong = [name for name in FILE.findall(text)
+             if not re.search("[A-Z]{4}", name) and name not in MADE and not any(p.endswith(f"/{name}") for p in paths)]
+    wrong += [f"{name}()" for name in FUNCTION.findall(text) if name not in words and "NAME" not in name]
+    wrong += [f"struct {name}" for name in STRUCT.findall(text) if name not in structs]
+    assert wrong == []
+
+
+# Phrases that readers had to read twice, and a plain word for each. Pages that are made of tables are apart.
+UNCLEAR = {r"told|tells?": "print, show, report", r"goes on|go on": "continue", r"as ever": "as usual", r"anew": "again",
+           r"likewise": "say it", r"[Ww]hoever": "everybody who", r"becomes? of|became of": "history", r"so many": "a number",
+           r"(?<=[.] )(?:What|Who)": "a noun", r"will do": "suitable", r"besides one": "except", r"had not to": "does not have to"}  # fmt: skip
+GENERATED = {"api-coverage.md", "batch-coverage.md", "log.md"}
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in GENERATED and p.name != "PROTOCOL.md"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_page_is_in_plain_words(page):
+    text = re.sub(r"\s+", " ", re.sub(r"``", "", prose(page)))
+    found = [(m[0], better) for unclear, better in UNCLEAR.items() for m in re.finditer(rf"\b(?:{unclear})\b", text)]
+    assert found == []
