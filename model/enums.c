@@ -31,7 +31,7 @@ const struct enum_name vm_priority_names[] = {
 const struct enum_name dealloc_option_names[] = {
     {DEALLOC_REQUEUE, "requeue"},
     {DEALLOC_TERMINATE, "terminate"},
-    {DEALLOC_WAIT_FOR_JOB_COMPLETION, "waitforjobcompletion"},
+    {DEALLOC_WAIT_FOR_COMPLETION, "waitforjobcompletion"},
     {0, NULL},
 };
 const struct enum_name sched_priority_names[] = {
@@ -148,7 +148,7 @@ NAMES(alloc_state_names, ALLOC_RESIZING, 0);
 NAMES(node_state_names, NODE_UNUSABLE, 1);
 NAMES(exec_state_names, EXEC_FAILED, 0);
 NAMES(vm_priority_names, VM_LOWPRIORITY, 0);
-NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0);
+NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_COMPLETION, 0);
 NAMES(sched_priority_names, PRIORITY_HIGH, 0);
 NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);

@@ -40,7 +40,7 @@ enum vm_priority { VM_DEDICATED = 1, VM_LOWPRIORITY = 2 };
 enum dealloc_option {
     DEALLOC_REQUEUE = 1,
     DEALLOC_TERMINATE = 2,
-    DEALLOC_WAIT_FOR_JOB_COMPLETION = 3,
+    DEALLOC_WAIT_FOR_COMPLETION = 3,
     DEALLOC_WAIT_FOR_DATA = 4 /* and until nobody keeps there what they left; no name in Batch AI */
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };

@@ -99,7 +99,7 @@ int failure_exit_code(const struct failure *f)
     static const struct {
         enum failure_code code;
         int exit_code;
-    } known[] = {{FAIL_JOB_TIMED_OUT, 124}, {FAIL_JOB_TERMINATED, 128 + SIGTERM}};
+    } known[] = {{FAIL_RUN_TIMED_OUT, 124}, {FAIL_RUN_TERMINATED, 128 + SIGTERM}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].code == f->code)
             return known[i].exit_code;

@@ -29,16 +29,16 @@
     X(FAIL_NODE_RELEASE_FAILED, 14, "NodeReleaseFailed", FAULT_NODE, false, false) \
     X(FAIL_TASK_NOT_KILLED, 15, "TaskNotKilled", FAULT_NODE, false, false) \
     X(FAIL_ADMIN_USER_NOT_MADE, 16, "AdminUserNotMade", FAULT_NODE, false, false) \
-    X(FAIL_JOB_FAILED, 17, "JobFailed", FAULT_CLIENT, false, false) \
-    X(FAIL_JOB_PREPARATION_FAILED, 18, "JobPreparationFailed", FAULT_CLIENT, false, false) \
-    X(FAIL_JOB_TERMINATED, 19, "JobTerminated", FAULT_CLIENT, false, false) \
-    X(FAIL_JOB_TIMED_OUT, 20, "JobTimedOut", FAULT_CLIENT, false, false) \
-    X(FAIL_JOB_START_FAILED, 21, "JobStartFailed", FAULT_NODE, false, false) \
-    X(FAIL_JOB_STOP_FAILED, 22, "JobStopFailed", FAULT_NODE, false, false) \
-    X(FAIL_JOB_DIRECTORY_FAILED, 23, "JobDirectoryFailed", FAULT_SITE, false, false) \
-    X(FAIL_JOB_PATH_NOT_RESOLVED, 24, "JobPathNotResolved", FAULT_CLIENT, false, false) \
-    X(FAIL_JOB_NOT_UNDERSTOOD, 25, "JobNotUnderstood", FAULT_CLIENT, false, false) \
-    X(FAIL_CLUSTER_DELETED, 26, "ClusterDeleted", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_FAILED, 17, "JobFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_PREPARATION_FAILED, 18, "JobPreparationFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_TERMINATED, 19, "JobTerminated", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_TIMED_OUT, 20, "JobTimedOut", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_START_FAILED, 21, "JobStartFailed", FAULT_NODE, false, false) \
+    X(FAIL_RUN_STOP_FAILED, 22, "JobStopFailed", FAULT_NODE, false, false) \
+    X(FAIL_RUN_DIRECTORY_FAILED, 23, "JobDirectoryFailed", FAULT_SITE, false, false) \
+    X(FAIL_RUN_PATH_NOT_RESOLVED, 24, "JobPathNotResolved", FAULT_CLIENT, false, false) \
+    X(FAIL_RUN_NOT_UNDERSTOOD, 25, "JobNotUnderstood", FAULT_CLIENT, false, false) \
+    X(FAIL_POOL_DELETED, 26, "ClusterDeleted", FAULT_CLIENT, false, false) \
     X(FAIL_TOOLKIT_NOT_SUPPORTED, 27, "ToolkitNotSupported", FAULT_CLIENT, false, false) \
     X(FAIL_SECRET_REFERENCE_NOT_SUPPORTED, 28, "SecretReferenceNotSupported", FAULT_CLIENT, false, false) \
     X(FAIL_CONTAINER_RUNTIME_NOT_FOUND, 29, "ContainerRuntimeNotFound", FAULT_SITE, false, false) \

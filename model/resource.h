@@ -212,12 +212,12 @@ struct job {
 };
 
 struct node {
-    int64_t id, cluster_id;
+    int64_t id, pool_id;
     enum resource_kind pool_kind; /* struct pool's; only read, as is: */
     int pool_slots;
     enum vm_priority vm_priority; /* which class of its pool's nodes it is one of */
     const char *name;             /* tvm-171000001_1-20180606t212057z[-p] */
-    int ordinal;                  /* 1.. within the cluster; remote login port is 49999 + ordinal */
+    int ordinal;                  /* 1.. within the pool; remote login port is 49999 + ordinal */
     enum node_state state;
     int live;  /* allocations that it holds: an idle one that has any is shown as running */
     int aside; /* those of them that take no slot: only read */

@@ -10,10 +10,10 @@
  *   .max = 100                  a bound alone
  *   .fallback = "\"requeue\""   its default, as JSON text
  *   .check = check_clean_text   a rule for its value
- *   INTO(job_spec, priority)    where its value goes when the document is decoded
+ *   INTO(run_spec, priority)    where its value goes when the document is decoded
  *
  *     TEXT("image", REQUIRED, 1, 1024, .check = check_image, INTO(container_spec, image)),
- *     INT("nodeCount", REQUIRED, .min = 1, INTO(job_spec, node_count)),
+ *     INT("nodeCount", REQUIRED, .min = 1, INTO(run_spec, node_count)),
  *     SPAN("resizeTimeout", 0, BATCH_INTERVAL_MIN_S, BATCH_INTERVAL_MAX_S),
  *     TIME("creationTime", READONLY),
  *     BOOL("isReadOnly", .fallback = "false", INTO(batch_bind, read_only)),
@@ -23,7 +23,7 @@
  *     FREE("settings", .check = batch_check_extension_settings),
  *     ENUM("vmPriority", 0, vm_priority_names, .fallback = "\"dedicated\""),
  *     OBJECT("constraints", 0, schema_constraints, .fallback = "{}", INTO_SAME),
- *     LIST("secrets", 0, schema_env_secret, .max = MAX_ITEMS, INTO_LIST(job_spec, env, n_env)),
+ *     LIST("secrets", 0, schema_env_secret, .max = MAX_ITEMS, INTO_LIST(run_spec, env, n_env)),
  *
  * Rows that several tables have are a macro of such rows.
  */
@@ -94,9 +94,9 @@ enum {
 #define INTO_SAME .into = 1
 
 /* A table: its symbol, its rows, its name in messages. After these may come .check = check_job, a
- * rule for the whole object; FILLS(job_spec), the struct that it is decoded into; and .finish =
+ * rule for the whole object; FILLS(run_spec), the struct that it is decoded into; and .finish =
  * finish_job, the part of decoding that rows cannot say.
- *     SCHEMA(schema_job, job_rows, "Job", FILLS(job_spec)); */
+ *     SCHEMA(schema_job, job_rows, "Job", FILLS(run_spec)); */
 #define SCHEMA(symbol, rows, ...)                                                                  \
     const struct schema symbol = {                                                                 \
         .fields = (rows), .n_fields = sizeof(rows) / sizeof *(rows), .name = __VA_ARGS__}

@@ -2,7 +2,7 @@
  *
  * The parts of a cluster's or job's document that the scheduler needs, decoded into plain structs,
  * so that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: call
- * job_spec_wipe() or node_setup_wipe() before arena_free().
+ * run_spec_wipe() or node_setup_wipe() before arena_free().
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -21,8 +21,8 @@
 #include "model/wishes.h"
 
 enum mount_kind {
-    MOUNT_AZURE_FILE_SHARE,
-    MOUNT_AZURE_BLOB,
+    MOUNT_FILE_SHARE,
+    MOUNT_BLOBS,
     MOUNT_FILE_SERVER,
     MOUNT_UNMANAGED,
 };
@@ -223,12 +223,12 @@ struct directory_spec {
  * path. */
 #define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
 
-struct job_spec {
+struct run_spec {
     struct place_spec *place; /* NULL: directories of each attempt's own, and a toolkit; else most
                                  of what follows is not looked at */
     enum tool_type tool;
     struct toolkit_spec toolkit;
-    const char *cluster_id; /* the resource id */
+    const char *pool_ref; /* the resource id of its cluster */
     int priority, node_count;
     const char *prep_command_line;    /* NULL: none */
     struct container_spec *container; /* NULL: runs on the host */
@@ -236,7 +236,7 @@ struct job_spec {
     size_t n_env;
     struct wishes wishes;
     struct mount_list mounts;
-    struct mount_list cluster_mounts; /* from JOB_DOC_CLUSTER_MOUNTS; without keys */
+    struct mount_list pool_mounts; /* from JOB_DOC_CLUSTER_MOUNTS; without keys */
     const char *std_prefix;
     const char *segment; /* jobOutputDirectoryPathSegment */
     struct directory_spec *inputs, *outputs;
@@ -251,7 +251,7 @@ struct job_spec {
 /* `secrets` is the unsealed JSON text, or NULL. */
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
                       struct node_setup_spec *out, struct err *e) MUST_CHECK;
-int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct job_spec *out,
+int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct run_spec *out,
                     struct err *e) MUST_CHECK;
 
 /* S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G, with
@@ -298,7 +298,7 @@ const struct mount_volume *mount_resolve(struct arena *a, const struct front_wor
                                          const char **rest);
 
 /* Overwrites every secret value decoded into this spec. */
-void job_spec_wipe(struct job_spec *s);
+void run_spec_wipe(struct run_spec *s);
 void node_setup_wipe(struct node_setup_spec *s);
 
 /* The longest duration, a century; adding it to any of our instants cannot overflow. */

@@ -65,11 +65,11 @@ static const char *mounts_by_name(struct arena *a, const char *path)
     return written_out ? arena_concat(a, "$AZ_BATCHAI_MOUNT_ROOT", path + n) : path;
 }
 
-int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct job_spec *out,
+int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct run_spec *out,
                     struct err *e)
 {
     struct opened o;
-    *out = (struct job_spec){0};
+    *out = (struct run_spec){0};
     if (spec_open(j->doc, secrets, &o, e) < 0)
         return err_prefix(e, "job %s", j->name);
     schema_decode(&schema_job, a, o.doc, out);
@@ -82,12 +82,12 @@ int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, s
         out->outputs[i].path = mounts_by_name(a, out->outputs[i].path);
     if (out->tool && out->max_wall_us > 0)
         return 0;
-    job_spec_wipe(out);
+    run_spec_wipe(out);
     return err_set(e, ERR_INTERNAL, NULL,
                    "job %s: the stored document lacks toolType or constraints", j->name);
 }
 
-void job_spec_wipe(struct job_spec *s)
+void run_spec_wipe(struct run_spec *s)
 {
     spec_wipe_env(s->env, s->n_env);
     spec_wipe_mounts(&s->mounts);

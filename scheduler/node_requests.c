@@ -14,7 +14,7 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     arena_init(&a);
     int rc = fleet_wake_runs(s->fleet, &a, nd->id, e);
     arena_free(&a);
-    wake(s->wakes, WAKE_POOL, nd->cluster_id);
+    wake(s->wakes, WAKE_POOL, nd->pool_id);
     return rc;
 }
 

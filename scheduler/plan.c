@@ -24,7 +24,7 @@ static bool is_awaited(const struct plan_node *n, enum dealloc_option how)
     switch (how) {
     case DEALLOC_WAIT_FOR_DATA:
         return is_running(n) || n->keeps;
-    case DEALLOC_WAIT_FOR_JOB_COMPLETION:
+    case DEALLOC_WAIT_FOR_COMPLETION:
         return is_running(n);
     case DEALLOC_REQUEUE:
     case DEALLOC_TERMINATE:
@@ -194,7 +194,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
 /* Nodes without runs leave at once, and so count first. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n)
 {
-    if (scale->kind != SCALE_MANUAL || scale->dealloc < DEALLOC_WAIT_FOR_JOB_COMPLETION)
+    if (scale->kind != SCALE_MANUAL || scale->dealloc < DEALLOC_WAIT_FOR_COMPLETION)
         return;
     struct plan_node **staying = arena_alloc(a, (n + 1) * sizeof *staying);
     size_t n_staying = 0;

@@ -144,7 +144,7 @@ static int add_node(struct pass *p, struct pass_class *c, int ordinal, struct er
     assert(machine_id != 0 ||
            !c->on_machines); /* the plan adds no more nodes than there are free machines */
     struct node nd = {
-        .cluster_id = p->pool.id,
+        .pool_id = p->pool.id,
         /* Ten digits that are unique to the pool: nodes of two pools never share a root. */
         .name = arena_printf(p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
                              ordinal, when, c->priority == VM_LOWPRIORITY ? "-p" : ""),

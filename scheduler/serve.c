@@ -33,7 +33,7 @@ int pass_fail_queue(struct pass *p, struct err *e)
     if (st_run_waiting(p->s->st, p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
         return -1;
     const struct failure f = {
-        .code = FAIL_CLUSTER_DELETED,
+        .code = FAIL_POOL_DELETED,
         .message =
             front_say(front->words, p->a, "{Pool} %s was deleted before the {run} ran", p->name),
         .exit_code = -1};

@@ -252,7 +252,7 @@ ROW_OF(job_shown_row, struct job, job_shown, NULL, "j");
 #define ROW struct node
 static const struct st_column node_columns[] = {
     OWN_ID("id", id),
-    INT64("pool_id", cluster_id, id),
+    INT64("pool_id", pool_id, id),
     TEXT("name", name),
     INT("ordinal", ordinal, count),
     INT("state", state, node_state),
@@ -309,16 +309,16 @@ ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");
 #define ROW struct node_use
 static const struct st_column node_use_columns[] = {
     FROM_INT64("n.id", node_id, id),
-    FROM_INT64("n.pool_id", cluster_id, id),
+    FROM_INT64("n.pool_id", pool_id, id),
     FROM_TEXT("n.name", node),
     FROM_INT("n.state", state, node_state),
     FROM_INT(SQL_NODE_LIVE, live, count),
     FROM_TEXT("n.why", why),
     FROM_ID("n.machine_id", machine_id),
-    FROM_TEXT("coalesce(c.name, bp.name)", cluster),
+    FROM_TEXT("coalesce(c.name, bp.name)", pool),
     FROM_TEXT("coalesce(w.name, ba.name)", workspace),
     FROM_INT("n.vm_priority", vm_priority, vm_priority),
-    FROM_TEXT(SQL_NODE_JOBS, jobs),
+    FROM_TEXT(SQL_NODE_JOBS, runs),
     FROM_INT("n.slots", has.slots, count),
     FROM_INT("n.gpus", has.gpus, count),
     FROM_INT("n.cores", has.cores, count),

@@ -191,10 +191,10 @@ int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct 
 
 /* The use of a node, in names that people know. */
 struct node_use {
-    int64_t node_id, cluster_id, machine_id; /* machine_id 0: a local node */
+    int64_t node_id, pool_id, machine_id; /* machine_id 0: a local node */
     const char *node;
-    const char *cluster, *workspace; /* of Azure Batch: the pool and its account */
-    const char *jobs;                /* "A, B", or tasks; NULL: none */
+    const char *pool, *workspace; /* of Azure Batch: the pool's account */
+    const char *runs;             /* of jobs ("A, B"), or tasks; NULL: none */
     enum node_state state;
     int live; /* allocations */
     enum vm_priority vm_priority;

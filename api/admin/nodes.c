@@ -74,7 +74,7 @@ static json_t *render(const struct machine_view *m)
     return json_pack(
         "{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*, s:o*, s:o*}", "name",
         m->name, "state", m->state, "local", (int)m->is_local, "drained", (int)m->drained, "reason",
-        jsontext_optional(m->reason), "node", m->node, "cluster", m->cluster, "job", m->jobs,
+        jsontext_optional(m->reason), "node", m->node, "cluster", m->pool, "job", m->runs,
         "vmSizes", texts(m->vm_sizes), "vmPriority", priority, "lastContactTime",
         render_time(m->contact_us), "capacity", render_capacity(m, &m->has), "taken",
         render_capacity(m, &m->taken), "facts", m->has_facts ? render_facts(&m->facts) : NULL);

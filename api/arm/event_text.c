@@ -53,8 +53,8 @@ static int find_node(struct storage *st, struct arena *a, int64_t id, struct sub
     int rc = st_node_by_id(st, a, id, &nd, e);
     if (rc <= 0)
         return rc;
-    rc = (nd.pool_kind == RES_BATCH_POOL ? find_batch_pool : find_cluster)(st, a, nd.cluster_id,
-                                                                           out, e);
+    rc = (nd.pool_kind == RES_BATCH_POOL ? find_batch_pool : find_cluster)(st, a, nd.pool_id, out,
+                                                                           e);
     out->cluster = out->name;
     out->name = nd.name;
     return rc < 0 ? -1 : 1;

@@ -135,7 +135,7 @@ static void find_work(struct testing_rules *rules, struct arena *a, const struct
     w->role = RULE_SETUP;
     w->name = "";
     if (st_node_by_id(rules->st, a, fake_id(node), &row, &e) != 1 ||
-        st_pool_place(rules->st, a, row.cluster_id, &w->place, &e) != 1)
+        st_pool_place(rules->st, a, row.pool_id, &w->place, &e) != 1)
         return;
     w->name = w->place.pool;
     if (find_run(rules, a, row.id, w->spec->id, &run, &e) != 1)
@@ -296,8 +296,8 @@ void testing_rules_met(void *ctx, struct fake_node *node)
     struct err e;
     arena_init(&a);
     if (st_node_by_id(rules->st, &a, fake_id(node), &row, &e) == 1 &&
-        st_pool_by_id(rules->st, &a, row.cluster_id, &pool, &e) == 1 &&
-        st_pool_place(rules->st, &a, row.cluster_id, &place, &e) == 1) {
+        st_pool_by_id(rules->st, &a, row.pool_id, &pool, &e) == 1 &&
+        st_pool_place(rules->st, &a, row.pool_id, &place, &e) == 1) {
         fake_set_gpus(node, gpus_of(pool.vm_size));
         testing_faults_met(rules->faults, node, &place);
     }

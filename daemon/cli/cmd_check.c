@@ -37,7 +37,7 @@ static json_t *machine_json(const struct site_machine *m)
     json_object_set_new(o, "priority", json_string(enum_to_name(vm_priority_names, g->priority)));
     json_object_set_new(o, "become", text_or_null(g->become));
     json_object_set_new(o, "nodeRoot", json_string(g->node_root));
-    json_object_set_new(o, "jobUser", text_or_null(g->job_user));
+    json_object_set_new(o, "jobUser", text_or_null(g->run_user));
     return o;
 }
 

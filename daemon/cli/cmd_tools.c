@@ -49,7 +49,7 @@ int cmd_share_path(const struct options *o)
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
     arena_init(&a);
-    const struct mount_volume m = {.kind = o->container ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+    const struct mount_volume m = {.kind = o->container ? MOUNT_BLOBS : MOUNT_FILE_SHARE,
                                    .account = o->args[0],
                                    .share = o->args[1]};
     const char *path = fleet_share_path(s.storage, &a, &m);

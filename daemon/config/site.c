@@ -122,13 +122,13 @@ static int set_user(struct daemon_site *s, const struct config *c, size_t i, str
         g->user = arena_strdup(&s->texts, own->pw_name);
     }
     g->become = become_command(from->become);
-    g->job_user = or_null(from->job_user);
-    if (!g->job_user || g->become || strcmp(g->user, "root") == 0)
+    g->run_user = or_null(from->job_user);
+    if (!g->run_user || g->become || strcmp(g->user, "root") == 0)
         return 0;
     err_set(e, ERR_CONFIG, NULL,
             "jobs cannot run as '%s' where root is not reached; add become: sudo, or log in as "
             "user: root",
-            g->job_user);
+            g->run_user);
     return blame(c, e, "inventory[%zu].job_user", i);
 }
 

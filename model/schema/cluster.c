@@ -70,7 +70,7 @@ static void finish_scale(struct arena *a, const json_t *obj, void *into)
     (void)a;
     s->kind = json_object_get(obj, "autoScale") ? SCALE_AUTO : SCALE_MANUAL;
     if (s->kind == SCALE_AUTO)
-        s->dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION;
+        s->dealloc = DEALLOC_WAIT_FOR_COMPLETION;
     else if (!s->dealloc)
         s->dealloc = DEALLOC_REQUEUE;
 }

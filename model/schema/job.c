@@ -57,9 +57,9 @@ static const struct field container_rows[] = {
 static SCHEMA(schema_container, container_rows, "ContainerSettings", FILLS(container_spec));
 
 static const struct field preparation_rows[] = {
-    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(job_spec, prep_command_line)),
+    TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(run_spec, prep_command_line)),
 };
-static SCHEMA(schema_preparation, preparation_rows, "JobPreparation", FILLS(job_spec));
+static SCHEMA(schema_preparation, preparation_rows, "JobPreparation", FILLS(run_spec));
 
 static const struct field input_rows[] = {
     TEXT("id", REQUIRED, 1, 128, .check = check_directory_id, INTO(directory_spec, id)),
@@ -87,9 +87,9 @@ static SCHEMA(schema_output, output_rows, "OutputDirectory", FILLS(directory_spe
               .finish = finish_output);
 
 static const struct field constraints_rows[] = {
-    SPAN("maxWallClockTime", .fallback = "\"P7D\"", INTO(job_spec, max_wall_us)),
+    SPAN("maxWallClockTime", .fallback = "\"P7D\"", INTO(run_spec, max_wall_us)),
 };
-static SCHEMA(schema_constraints, constraints_rows, "JobPropertiesConstraints", FILLS(job_spec));
+static SCHEMA(schema_constraints, constraints_rows, "JobPropertiesConstraints", FILLS(run_spec));
 
 static const struct field execution_rows[] = {
     TIME("startTime", READONLY),
@@ -203,42 +203,42 @@ static const struct field properties_rows[] = {
     TEXT("experimentName", READONLY, .versions = V05),
     TEXT("experimentName", .canon = "experimentLabel", .versions = V_FLAT, .max = 1024),
     INT("priority", 0, -PRIORITY_MAX, PRIORITY_MAX, .versions = V_FLAT, .fallback = "0",
-        INTO(job_spec, priority)),
+        INTO(run_spec, priority)),
     ENUM("priority", INPUT_ONLY, sched_priority_names, .canon = "schedulingPriority",
          .versions = V05),
     ENUM("schedulingPriority", 0, sched_priority_names, .versions = V05, .fallback = "\"normal\""),
-    OBJECT("cluster", REQUIRED, schema_cluster_id, INTO(job_spec, cluster_id)),
+    OBJECT("cluster", REQUIRED, schema_cluster_id, INTO(run_spec, pool_ref)),
     TEXT("jobOutputDirectoryPathSegment", READONLY, .versions = V03 | V05),
-    INT("nodeCount", REQUIRED, .min = 1, INTO(job_spec, node_count)),
-    OBJECT("containerSettings", POINTER, schema_container, INTO(job_spec, container)),
-    OBJECT("mountVolumes", 0, schema_mount_volumes, .versions = V03 | V05, INTO(job_spec, mounts)),
+    INT("nodeCount", REQUIRED, .min = 1, INTO(run_spec, node_count)),
+    OBJECT("containerSettings", POINTER, schema_container, INTO(run_spec, container)),
+    OBJECT("mountVolumes", 0, schema_mount_volumes, .versions = V03 | V05, INTO(run_spec, mounts)),
     OBJECT(JOB_DOC_CLUSTER_MOUNTS, 0, schema_mount_volumes, .versions = V_STORED,
-           INTO(job_spec, cluster_mounts)),
+           INTO(run_spec, pool_mounts)),
     ENUM("toolType", READONLY, tools_of_2017, .versions = V17),
     ENUM("toolType", READONLY, tools_of_march, .versions = V03),
-    ENUM("toolType", READONLY, tool_type_names, .versions = V05, INTO(job_spec, tool)),
-    OBJECT("cntkSettings", KEEP_EMPTY, schema_cntk, INTO(job_spec, toolkit)),
+    ENUM("toolType", READONLY, tool_type_names, .versions = V05, INTO(run_spec, tool)),
+    OBJECT("cntkSettings", KEEP_EMPTY, schema_cntk, INTO(run_spec, toolkit)),
     OBJECT("pyTorchSettings", KEEP_EMPTY, schema_pytorch, .versions = V03 | V05,
-           INTO(job_spec, toolkit)),
-    OBJECT("tensorFlowSettings", KEEP_EMPTY, schema_tensorflow, INTO(job_spec, toolkit)),
-    OBJECT("caffeSettings", KEEP_EMPTY, schema_caffe, INTO(job_spec, toolkit)),
-    OBJECT("caffe2Settings", KEEP_EMPTY, schema_caffe2, INTO(job_spec, toolkit)),
-    OBJECT("chainerSettings", KEEP_EMPTY, schema_chainer, INTO(job_spec, toolkit)),
-    OBJECT("customToolkitSettings", KEEP_EMPTY, schema_custom_toolkit, INTO(job_spec, toolkit)),
+           INTO(run_spec, toolkit)),
+    OBJECT("tensorFlowSettings", KEEP_EMPTY, schema_tensorflow, INTO(run_spec, toolkit)),
+    OBJECT("caffeSettings", KEEP_EMPTY, schema_caffe, INTO(run_spec, toolkit)),
+    OBJECT("caffe2Settings", KEEP_EMPTY, schema_caffe2, INTO(run_spec, toolkit)),
+    OBJECT("chainerSettings", KEEP_EMPTY, schema_chainer, INTO(run_spec, toolkit)),
+    OBJECT("customToolkitSettings", KEEP_EMPTY, schema_custom_toolkit, INTO(run_spec, toolkit)),
     OBJECT("customMpiSettings", KEEP_EMPTY, schema_custom_mpi, .versions = V05,
-           INTO(job_spec, toolkit)),
-    OBJECT("horovodSettings", KEEP_EMPTY, schema_horovod, .versions = V05, INTO(job_spec, toolkit)),
+           INTO(run_spec, toolkit)),
+    OBJECT("horovodSettings", KEEP_EMPTY, schema_horovod, .versions = V05, INTO(run_spec, toolkit)),
     OBJECT("jobPreparation", 0, schema_preparation, INTO_SAME),
     TEXT("stdOutErrPathPrefix", REQUIRED, 1, MAX_PATH_BYTES, .check = check_output_prefix,
-         INTO(job_spec, std_prefix)),
+         INTO(run_spec, std_prefix)),
     LIST("inputDirectories", 0, schema_input, .max = MAX_ITEMS,
-         INTO_LIST(job_spec, inputs, n_inputs)),
+         INTO_LIST(run_spec, inputs, n_inputs)),
     LIST("outputDirectories", 0, schema_output, .max = MAX_ITEMS,
-         INTO_LIST(job_spec, outputs, n_outputs)),
+         INTO_LIST(run_spec, outputs, n_outputs)),
     LIST("environmentVariables", 0, schema_env_variable, .max = MAX_ITEMS,
-         INTO_LIST(job_spec, env, n_env)),
+         INTO_LIST(run_spec, env, n_env)),
     LIST("secrets", 0, schema_env_secret, .versions = V03 | V05, .max = MAX_ITEMS,
-         INTO_LIST(job_spec, env, n_env)),
+         INTO_LIST(run_spec, env, n_env)),
     OBJECT("constraints", 0, schema_constraints, .fallback = "{}", INTO_SAME),
     TIME("creationTime", READONLY),
     ENUM("provisioningState", READONLY, prov_state_names),
@@ -249,14 +249,14 @@ static const struct field properties_rows[] = {
 };
 static void finish_job(struct arena *a, const json_t *obj, void *into)
 {
-    struct job_spec *spec = into;
+    struct run_spec *spec = into;
     (void)a;
     (void)obj;
     wishes_take(spec->env, &spec->n_env, &spec->wishes);
 }
 
 static SCHEMA(schema_properties, properties_rows, "JobProperties", .check = check_job,
-              FILLS(job_spec), .finish = finish_job);
+              FILLS(run_spec), .finish = finish_job);
 
 /* The old versions' requests say where a job is, which must be where its cluster is; their replies
  * did not say it. */
@@ -266,4 +266,4 @@ static const struct field job_rows[] = {
     MAP("tags", .versions = V_FLAT, .max = MAX_TAGS),
     OBJECT("properties", REQUIRED, schema_properties, INTO_SAME),
 };
-SCHEMA(schema_job, job_rows, "Job", FILLS(job_spec));
+SCHEMA(schema_job, job_rows, "Job", FILLS(run_spec));

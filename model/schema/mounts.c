@@ -69,7 +69,7 @@ static void finish_file_share(struct arena *a, const json_t *obj, void *into)
 {
     struct mount_volume *m = into;
     const char *account, *url = json_string_value(json_object_get(obj, "azureFileUrl"));
-    finish_volume(a, m, MOUNT_AZURE_FILE_SHARE);
+    finish_volume(a, m, MOUNT_FILE_SHARE);
     m->host = url_host(a, url);
     if (file_share_from_url(a, url, &account, &m->share) < 0)
         m->share = NULL;
@@ -78,7 +78,7 @@ static void finish_file_share(struct arena *a, const json_t *obj, void *into)
 static void finish_blob(struct arena *a, const json_t *obj, void *into)
 {
     (void)obj;
-    finish_volume(a, into, MOUNT_AZURE_BLOB);
+    finish_volume(a, into, MOUNT_BLOBS);
 }
 
 static void finish_file_server(struct arena *a, const json_t *obj, void *into)

@@ -321,7 +321,7 @@ enum outcome serve_unpack(struct agent *a, struct asked *q, struct err *e)
 
 /* With the longest names, all of them escaped, this many fit a frame. */
 #define ENTRIES_PER_REPLY 2000
-#define JOBS_DIR          "/jobs/"
+#define RUNS_DIR          "/jobs/"
 
 /* The place that is looked at, and the account (NULL: our own). */
 struct look {
@@ -341,8 +341,8 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
 /* The path of `base` relative to the directory of the job called `name`; NULL: it is not in it. */
 static const char *within_job(const struct agent *a, const char *name, const char *base)
 {
-    size_t root = strlen(a->root), n = strlen(JOBS_DIR), m = strlen(name);
-    if (strncmp(base, a->root, root) != 0 || strncmp(base + root, JOBS_DIR, n) != 0)
+    size_t root = strlen(a->root), n = strlen(RUNS_DIR), m = strlen(name);
+    if (strncmp(base, a->root, root) != 0 || strncmp(base + root, RUNS_DIR, n) != 0)
         return NULL;
     base += root + n;
     return strncmp(base, name, m) == 0 && (base[m] == '/' || base[m] == '\0')
@@ -363,7 +363,7 @@ static void look_as_nobody(struct agent *a, struct look *l, const char *name)
         return;
     }
     struct strbuf base = STRBUF_INIT, path = STRBUF_INIT;
-    strbuf_printf(&base, "%s" JOBS_DIR "%s", a->root, name);
+    strbuf_printf(&base, "%s" RUNS_DIR "%s", a->root, name);
     strbuf_printf(&path, "%s%s%s", rest, *rest && *l->path ? "/" : "", l->path);
     l->as = NULL;
     l->base = strbuf_take(&base);
@@ -377,7 +377,7 @@ static bool is_handed_over(const struct agent *a, const char *name)
 {
     struct stat st;
     struct strbuf dir = STRBUF_INIT;
-    strbuf_printf(&dir, "%s" JOBS_DIR "%s", a->root, name);
+    strbuf_printf(&dir, "%s" RUNS_DIR "%s", a->root, name);
     bool ours = stat(dir.s, &st) == 0 && st.st_uid == geteuid();
     strbuf_free(&dir);
     return ours;

@@ -99,10 +99,10 @@ struct machine_view {
     const char *name;  /* of the machine; for a local node, the node's */
     const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
     bool is_local, drained;
-    const char *reason;                /* why drained, unreachable or unusable */
-    const char *trouble;               /* what was wrong when it was last tried; NULL: nothing */
-    const char *node, *cluster, *jobs; /* jobs: "A, B" */
-    const char *const *vm_sizes;       /* NULL-terminated; empty: any */
+    const char *reason;             /* why drained, unreachable or unusable */
+    const char *trouble;            /* what was wrong when it was last tried; NULL: nothing */
+    const char *node, *pool, *runs; /* runs: "A, B" */
+    const char *const *vm_sizes;    /* NULL-terminated; empty: any */
     enum vm_priority priority;
     int64_t contact_us;         /* last contact; 0: never */
     struct capacity has, taken; /* slots 0: not known; what jobs hold of it */
@@ -225,7 +225,7 @@ struct output_dir {
     int64_t node_id;
     int rank;
     const char *node, *base; /* the node's name; the directory there */
-    const char *job_dir;     /* the job's own, below <root>/jobs there; NULL: the agent's rights are
+    const char *run_dir;     /* the job's own, below <root>/jobs there; NULL: the agent's rights are
                                 used, which do not lead out of `base` */
     bool is_local;           /* a local node: the daemon can also see files on its shares */
 };

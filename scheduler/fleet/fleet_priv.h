@@ -30,7 +30,7 @@ struct machine {
     bool lends;          /* for dedicated pools; low-priority ones may have it meanwhile */
     char *reason;        /* why drained */
     int64_t node_id;     /* who has claimed it; 0: free */
-    int64_t cluster_id;  /* that node's; 0: free */
+    int64_t pool_id;     /* that node's; 0: free */
     int64_t contact_us;  /* last contact; 0: never */
     char *facts;         /* node_facts_text(), or NULL */
     struct capacity has; /* slots 0: not known */
@@ -83,7 +83,7 @@ void machines_free(struct fleet *fl);
 struct machine *machine_find(const struct fleet *fl, int64_t id);
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
 /* Notes who has a machine, or that the node's row is gone. */
-void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id);
+void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id);
 void machine_release(struct fleet *fl, int64_t node_id);
 /* An effect: reads again what the rows say if they were rolled back. */
 void effect_reread_machines(void *ctx, int64_t id, const struct err *why);

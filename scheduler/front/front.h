@@ -101,9 +101,9 @@ struct front_ops {
                              int64_t pool_id);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r);
-    /* What a run is to do. To be wiped with job_spec_wipe(). */
+    /* What a run is to do. To be wiped with run_spec_wipe(). */
     int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                bool secrets, struct job_spec *out, struct err *e);
+                bool secrets, struct run_spec *out, struct err *e);
     /* Reads it, for those whom the resource is made for. Texts are the arena's. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);

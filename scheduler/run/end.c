@@ -10,7 +10,7 @@
 
 static int end_tx(struct storage *st, void *ctx, struct err *e)
 {
-    struct job_run *run = ctx;
+    struct live_run *run = ctx;
     const struct front *f = run->front;
     const struct outcome *out = &run->out;
     int64_t now = wakes_wall(run->runs->wakes);
@@ -31,7 +31,7 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
     return st_run_move(st, &m, e) < 0 ? -1 : f->ops->ended(f, st, &run->row, &end, e);
 }
 
-static void log_end(struct job_run *run)
+static void log_end(struct live_run *run)
 {
     const struct log *log = run->runs->log;
     const char *kind = words_of(run)->run, *node = run->slots[0].node_name;
@@ -55,7 +55,7 @@ static void log_end(struct job_run *run)
 static void effect_ended(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;
-    struct job_run *run = id_map_find(&rs->map, id);
+    struct live_run *run = id_map_find(&rs->map, id);
     if (!run || run->phase != RUN_ENDED)
         return;
     if (why) {
@@ -68,7 +68,7 @@ static void effect_ended(void *ctx, int64_t id, const struct err *why)
     wake(rs->wakes, WAKE_RUN, id);
 }
 
-void run_write_end(struct job_run *run)
+void run_write_end(struct live_run *run)
 {
     struct err e = {0};
     if (st_tx(run->runs->st, "end run", end_tx, run, &e) != 0) {
@@ -84,7 +84,7 @@ void run_write_end(struct job_run *run)
 }
 
 /* LOST: on a node that was given up, something may still run. */
-static int release_part(struct job_run *run, struct job_slot *slot, struct allocation *al,
+static int release_part(struct live_run *run, struct run_slot *slot, struct allocation *al,
                         struct err *e)
 {
     struct runs *rs = run->runs;
@@ -101,7 +101,7 @@ static int release_part(struct job_run *run, struct job_slot *slot, struct alloc
 }
 
 /* In a line, for those who ask for its story. */
-static const char *why_again(struct job_run *run)
+static const char *why_again(struct live_run *run)
 {
     const char *why = failure_line(&run->a, &run->out.why);
     if (!run->out.retry)
@@ -111,7 +111,7 @@ static const char *why_again(struct job_run *run)
 }
 
 /* Moves the run back to waiting, or to over. */
-static int move_on(struct job_run *run, struct err *e)
+static int move_on(struct live_run *run, struct err *e)
 {
     struct runs *rs = run->runs;
     const struct front *f = run->front;
@@ -131,7 +131,7 @@ static int move_on(struct job_run *run, struct err *e)
 
 static int release_tx(struct storage *st, void *ctx, struct err *e)
 {
-    struct job_run *run = ctx;
+    struct live_run *run = ctx;
     struct allocation *parts;
     struct arena a;
     size_t n;
@@ -151,7 +151,7 @@ static void effect_released(void *ctx, int64_t id, const struct err *why)
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
 }
 
-void run_release(struct job_run *run)
+void run_release(struct live_run *run)
 {
     struct runs *rs = run->runs;
     const struct front_words *w = words_of(run);
@@ -173,5 +173,5 @@ void run_release(struct job_run *run)
     runs_tell_over(rs, run->row.pool_id);
     if (run->deleting)
         runs_tell_deletion(rs);
-    job_run_free(run);
+    live_run_free(run);
 }

@@ -13,7 +13,7 @@
 
 /* --- making a run --------------------------------------------------------------------------- */
 
-static void add_task(struct job_run *run, const struct launch_process *process)
+static void add_task(struct live_run *run, const struct launch_process *process)
 {
     struct run_task *t = &run->tasks[run->n_tasks++];
     const char *prefix = slot_task_prefix(&run->slots[process->rank]);
@@ -27,7 +27,7 @@ static void add_task(struct job_run *run, const struct launch_process *process)
 }
 
 /* False: the settings do not work with the nodes. */
-static bool make_tasks(struct job_run *run, struct failure *why)
+static bool make_tasks(struct live_run *run, struct failure *why)
 {
     const struct launch_input in = run_launch_input(run);
     if (!launch_plan(&run->a, &in, &run->plan, why))
@@ -57,14 +57,14 @@ int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct 
                    (long long)r->id, out->n, r->attempt, n);
 }
 
-static void make_slots(struct job_run *run, const struct run_held *h)
+static void make_slots(struct live_run *run, const struct run_held *h)
 {
     run->n_slots = (int)h->n;
     run->slots = arena_alloc(&run->a, h->n * sizeof *run->slots);
     for (size_t i = 0; i < h->n; i++) {
         struct node_rt *rt = node_rt_get(run->runs->fleet, &h->nodes[i]);
-        struct job_slot *slot = &run->slots[i];
-        *slot = (struct job_slot){.run = run,
+        struct run_slot *slot = &run->slots[i];
+        *slot = (struct run_slot){.run = run,
                                   .tenant = {.events = &run_tenant_events, .dir = run->dir},
                                   .node_id = h->nodes[i].id,
                                   .node_name = arena_strdup(&run->a, node_rt_name(rt)),
@@ -78,31 +78,31 @@ static void make_slots(struct job_run *run, const struct run_held *h)
     }
 }
 
-static bool read_secrets(struct job_run *run, struct failure *why)
+static bool read_secrets(struct live_run *run, struct failure *why)
 {
     const struct secret_reader reader = {.front = run->front,
                                          .st = run->runs->st,
                                          .a = &run->a,
                                          .pool_id = run->row.pool_id,
                                          .run = &run->row};
-    return secret_refs_of_job(&reader, &run->spec, why);
+    return secret_refs_of_run(&reader, &run->spec, why);
 }
 
-static void decode_spec(struct job_run *run)
+static void decode_spec(struct live_run *run)
 {
     struct err e = {0};
     const struct front *f = run->front;
     struct outcome out = {.kind = OUT_FAILED};
     if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
-            .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
+            .code = FAIL_RUN_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
     else if (read_secrets(run, &out.why) && make_tasks(run, &out.why))
         return;
     run_set_outcome(run, &out);
 }
 
 /* It is not known what a resumed run sent before, so all tasks count as sent. */
-static void resume_run(struct job_run *run)
+static void resume_run(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
         run->tasks[i].state = RT_SENT;
@@ -112,13 +112,13 @@ static void resume_run(struct job_run *run)
 
 /* The beginning of the run on the monotonic clock, at most its time limit ago: however far the wall
  * clock was set, a limit that has passed has passed just now. */
-static int64_t began(struct job_run *run)
+static int64_t began(struct live_run *run)
 {
     int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;
     return wakes_mono_of(run->runs->wakes, run->row.start_us, limit);
 }
 
-static void log_begin(const struct job_run *run, bool resumed)
+static void log_begin(const struct live_run *run, bool resumed)
 {
     const struct log *log = run->runs->log;
     const char *kind = run->front->words->run, *node = run->slots[0].node_name;
@@ -133,10 +133,10 @@ static void log_begin(const struct job_run *run, bool resumed)
                  LF_STR("node", node), LF_STR("machine", machine), LF_INT("nodes", run->n_slots));
 }
 
-struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h)
+struct live_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h)
 {
     const struct front *f = front_of_run(rs, row);
-    struct job_run *run = xcalloc(1, sizeof *run);
+    struct live_run *run = xcalloc(1, sizeof *run);
     arena_init(&run->a);
     run->runs = rs;
     run->front = f;
@@ -158,7 +158,7 @@ struct job_run *run_make(struct runs *rs, const struct run *row, const struct ru
     return run;
 }
 
-void job_run_free(struct job_run *run)
+void live_run_free(struct live_run *run)
 {
     for (int i = 0; i < run->n_slots; i++) {
         node_detach(&run->slots[i].tenant);
@@ -167,7 +167,7 @@ void job_run_free(struct job_run *run)
     }
     wake_at(run->runs->wakes, WAKE_RUN, run->row.id, 0);
     id_map_remove(&run->runs->map, run->row.id);
-    job_spec_wipe(&run->spec);
+    run_spec_wipe(&run->spec);
     arena_free(&run->a);
     free(run);
 }

@@ -5,27 +5,27 @@
 #include <string.h>
 
 #include "lib/fs.h"
-#include "model/job_output.h"
+#include "model/run_output.h"
 #include "scheduler/run/run_priv.h"
 
 /* NULL: the job has no such output directory. */
 static const char *path_of(struct arena *a, const struct launch_env *env,
-                           const struct job_spec *spec, const char *id)
+                           const struct run_spec *spec, const char *id)
 {
-    struct job_output o;
-    if (!job_output_find(a, spec, id, &o))
+    struct run_output o;
+    if (!run_output_find(a, spec, id, &o))
         return NULL;
-    if (job_output_is_std(&o))
+    if (run_output_is_std(&o))
         return env_get_var(&env->env, env->words, VAR_STD_DIR, NULL);
     return env_get_var(&env->env, env->words, VAR_OUTPUT, id);
 }
 
-bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec)
+bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec)
 {
     bool found = false;
-    for (size_t i = 0; i < job_output_count(spec) && !found; i++)
+    for (size_t i = 0; i < run_output_count(spec) && !found; i++)
         found = launch_is_of_attempt(
-            env, path_of(env->env.a, env, spec, job_output_at(env->env.a, spec, i).id));
+            env, path_of(env->env.a, env, spec, run_output_at(env->env.a, spec, i).id));
     return found;
 }
 
@@ -48,7 +48,7 @@ struct search {
     struct arena *a;
     struct run run;
     const char *id;
-    struct job_spec spec;
+    struct run_spec spec;
     bool held; /* the nodes still hold it */
     struct allocation *at;
     size_t n;
@@ -100,7 +100,7 @@ static int find_runtimes(struct search *q, struct err *e)
 static enum absence judge(const struct search *q, const struct allocation *at,
                           const struct launch_env *env, const char *path)
 {
-    if (!q->held && fs_is_within(path, env->job_mounts))
+    if (!q->held && fs_is_within(path, env->run_mounts))
         return VOLUME_GONE;
     return q->held || at->kept || !launch_is_of_attempt(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
@@ -122,7 +122,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     const struct front_words *words = front_of_run(q->runs, &q->run)->words;
     const struct launch_input in = {.words = words,
                                     .spec = &q->spec,
-                                    .job_guid = q->run.guid,
+                                    .run_guid = q->run.guid,
                                     .attempt = q->run.attempt,
                                     .number = q->run.id,
                                     .shared_root = run_shared_root(q->runs),
@@ -144,7 +144,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
                                 .rank = at->rank,
                                 .node = arena_strdup(q->a, node_rt_name(rt)),
                                 .base = path,
-                                .job_dir = arena_printf(q->a, "%s-%d", q->run.guid, q->run.attempt),
+                                .run_dir = arena_printf(q->a, "%s-%d", q->run.guid, q->run.attempt),
                                 .is_local = node_rt_is_local(rt)};
     return 0;
 }
@@ -159,7 +159,7 @@ static int add_parts(struct search *q, struct err *e)
     q->found = arena_alloc(q->a, (q->n + 1) * sizeof *q->found);
     for (size_t i = 0; i < q->n && rc == 0; i++)
         rc = add_part(q, &q->at[i], e);
-    job_spec_wipe(&q->spec);
+    run_spec_wipe(&q->spec);
     return rc;
 }
 

@@ -15,7 +15,7 @@
 #include "scheduler/run/runs.h"
 
 /* Whether an output directory of the job lies in the job's own directory and not on a mount. */
-bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec);
+bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec);
 /* A run is being removed: sweeps the nodes that have its output, once the removal is on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 

@@ -46,19 +46,19 @@ bool run_has_verdict(const struct run *r)
     return r->state == RUN_RELEASING || r->state == RUN_OVER;
 }
 
-void run_go(struct job_run *run, enum run_phase to)
+void run_go(struct live_run *run, enum run_phase to)
 {
     assert(run_may_go(run->phase, to));
     run->phase = to;
 }
 
-void slot_go(struct job_slot *slot, enum slot_state to)
+void slot_go(struct run_slot *slot, enum slot_state to)
 {
     assert(slot_may_go(slot->state, to));
     slot->state = to;
 }
 
-static void check_slot(const struct job_slot *slot)
+static void check_slot(const struct run_slot *slot)
 {
     assert((slot->state == SLOT_GONE) == !slot->tenant.node);
     assert(slot->pending >= 0);
@@ -66,7 +66,7 @@ static void check_slot(const struct job_slot *slot)
         assert(slot->script && node_rt_link(slot->tenant.node));
 }
 
-void run_check(const struct job_run *run)
+void run_check(const struct live_run *run)
 {
     bool stops = run->phase == RUN_STOPPING || run->phase == RUN_KILLING;
     bool ends = run->phase == RUN_ENDING || run->phase == RUN_ENDED;

@@ -13,27 +13,27 @@
 /* Behind the prefix of all tasks of the run on a node. */
 #define PREFIX "ssh"
 
-bool remote_is_offered(const struct job_run *run)
+bool remote_is_offered(const struct live_run *run)
 {
     return run->n_slots > 1;
 }
 
-const char *remote_task_prefix(const struct job_slot *slot, struct arena *a)
+const char *remote_task_prefix(const struct run_slot *slot, struct arena *a)
 {
     return arena_concat(a, slot->task_prefix, PREFIX);
 }
 
-static const char *program_dir(const struct job_slot *slot, struct arena *a)
+static const char *program_dir(const struct run_slot *slot, struct arena *a)
 {
     return arena_concat(a, slot->root, "/", REMOTE_BIN);
 }
 
-const char *remote_path(const struct job_slot *slot, struct arena *a)
+const char *remote_path(const struct run_slot *slot, struct arena *a)
 {
     return remote_is_offered(slot->run) ? program_dir(slot, a) : NULL;
 }
 
-const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command)
+const char *remote_wrap(const struct run_slot *slot, struct arena *a, const char *command)
 {
     if (!remote_is_offered(slot->run))
         return command;
@@ -43,16 +43,16 @@ const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char
 
 /* --- start and end of a slot ------------------------------------------------------------------ */
 
-void remote_add_start(struct job_slot *slot, const char *as)
+void remote_add_start(struct run_slot *slot, const char *as)
 {
-    const struct script_label open = {.code = FAIL_JOB_DIRECTORY_FAILED,
+    const struct script_label open = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                       .what = "open the way to the other nodes",
                                       .on_node = true};
     if (remote_is_offered(slot->run))
         script_ask(slot->script, &open, REQUEST(remote_open, .job = slot->run->dir, .as = as));
 }
 
-void remote_add_end(struct job_slot *slot)
+void remote_add_end(struct run_slot *slot)
 {
     const struct script_label kill = {.what = "kill remote commands", .may_fail = true},
                               close = {.what = "close the way to the other nodes",
@@ -66,7 +66,7 @@ void remote_add_end(struct job_slot *slot)
 /* --- which node is meant ---------------------------------------------------------------------- */
 
 /* The node that the command is asked on. */
-static bool is_here(const struct job_slot *slot, const char *host)
+static bool is_here(const struct run_slot *slot, const char *host)
 {
     static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
     const char *hostname = slot->tenant.node ? node_rt_hostname(slot->tenant.node) : NULL;
@@ -77,7 +77,7 @@ static bool is_here(const struct job_slot *slot, const char *host)
 }
 
 /* By name, address, what the machine calls itself, or rank. */
-static bool is_called(const struct job_slot *slot, const char *host)
+static bool is_called(const struct run_slot *slot, const char *host)
 {
     char rank[16];
     const struct node_rt *rt = slot->tenant.node;
@@ -89,9 +89,9 @@ static bool is_called(const struct job_slot *slot, const char *host)
 }
 
 /* Local nodes share the machine's name, so the asking one comes first. */
-static struct job_slot *find_slot(struct job_slot *asking, const char *host)
+static struct run_slot *find_slot(struct run_slot *asking, const char *host)
 {
-    struct job_run *run = asking->run;
+    struct live_run *run = asking->run;
     assert(run->slots);
     if (strcmp(host, REMOTE_SHARED) == 0)
         return &run->slots[0];
@@ -103,7 +103,7 @@ static struct job_slot *find_slot(struct job_slot *asking, const char *host)
     return NULL;
 }
 
-static const char *names_of_nodes(const struct job_run *run, struct arena *a)
+static const char *names_of_nodes(const struct live_run *run, struct arena *a)
 {
     struct strbuf b = STRBUF_INIT;
     for (int i = 0; i < run->n_slots && b.len < REMOTE_TEXT_MAX / 2; i++)
@@ -116,7 +116,7 @@ static const char *names_of_nodes(const struct job_run *run, struct arena *a)
 
 /* --- starting a far end ----------------------------------------------------------------------- */
 
-static void say_lost(struct job_slot *near, const char *session, const char *why)
+static void say_lost(struct run_slot *near, const char *session, const char *why)
 {
     char text[REMOTE_TEXT_MAX + 1];
     size_t n = strnlen(why, REMOTE_TEXT_MAX);
@@ -144,10 +144,10 @@ static const char *how_it_ended(struct arena *a, const struct task_status *st)
 }
 
 /* Who asked for a task of ours: its id ends with RANK-SESSION. False: it is none of ours. */
-static bool read_id(const struct job_slot *slot, const char *id, struct job_slot **near,
+static bool read_id(const struct run_slot *slot, const char *id, struct run_slot **near,
                     const char **session)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     size_t n = strlen(slot->task_prefix);
     if (strncmp(id, slot->task_prefix, n) != 0 || strncmp(id + n, PREFIX, strlen(PREFIX)) != 0)
         return false;
@@ -162,9 +162,9 @@ static bool read_id(const struct job_slot *slot, const char *id, struct job_slot
 
 /* The far end has told its exit itself. One that could not is remembered, so that its id does not
  * run anything again. */
-bool remote_task_ended(struct job_slot *slot, const struct task_status *st)
+bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
 {
-    struct job_slot *near;
+    struct run_slot *near;
     const char *session;
     if (!read_id(slot, st->id, &near, &session))
         return false;
@@ -180,14 +180,14 @@ bool remote_task_ended(struct job_slot *slot, const struct task_status *st)
 
 /* A request on its way; by itself, as a run may have very many of them, one after the other. */
 struct opening {
-    struct job_slot *slot;
+    struct run_slot *slot;
     char *id;
 };
 
 static void on_run(void *ctx, const struct err *why, const struct task_status *st)
 {
     struct opening *o = ctx;
-    struct job_slot *near;
+    struct run_slot *near;
     const char *session;
     bool counts = step_answered(o->slot);
     if (counts && why && read_id(o->slot, o->id, &near, &session))
@@ -199,7 +199,7 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 }
 
 /* `files`: it serves the directory that the nodes share, outside of any container. */
-static void run_far_end(struct job_slot *slot, const struct job_slot *near, const char *session,
+static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
                         bool files, struct arena *a)
 {
     const char *program = arena_concat(a, program_dir(slot, a), "/", REMOTE_NODE);
@@ -209,7 +209,7 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
     struct env env;
     env_init(&env, a);
     env_add(&env, slot->env.env.items, slot->env.env.n);
-    launch_env_remote(&env, node_rt_address(slot->tenant.node), slot->env.job_dir);
+    launch_env_remote(&env, node_rt_address(slot->tenant.node), slot->env.run_dir);
     size_t n_node = slot->env.env.n;
     env_add(&env, &own, 1);
     if (files)
@@ -218,11 +218,11 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
         .id = arena_printf(a, "%s%s", remote_task_prefix(slot, a), own.value),
         .command_line =
             remote_wrap(slot, a, arena_printf(a, "exec %s remote", shell_quoted(a, program))),
-        .cwd = slot->env.job_dir,
+        .cwd = slot->env.run_dir,
         .env = env.items,
         .n_env = env.n,
         .stdout_path = "/dev/null",
-        .stderr_path = arena_concat(a, slot->env.job_dir, "/.ssh-stderr.txt"),
+        .stderr_path = arena_concat(a, slot->env.run_dir, "/.ssh-stderr.txt"),
         .step = "remote command",
         .user = slot_account(slot),
         .limits = slot_limits(slot),
@@ -237,19 +237,19 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, o);
 }
 
-static bool is_prepared(const struct job_slot *slot)
+static bool is_prepared(const struct run_slot *slot)
 {
     return slot->state == SLOT_STARTED && slot->tenant.node && node_rt_usable(slot->tenant.node) &&
            slot->script && script_state(slot->script) == SCRIPT_DONE;
 }
 
 /* A node that is not ready yet, or whose link is gone for a moment, is asked for again. */
-static void open_far_end(struct job_slot *near, const struct remote_msg *m)
+static void open_far_end(struct run_slot *near, const struct remote_msg *m)
 {
-    struct job_run *run = near->run;
+    struct live_run *run = near->run;
     struct arena a;
     arena_init(&a);
-    struct job_slot *slot = find_slot(near, m->host);
+    struct run_slot *slot = find_slot(near, m->host);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         say_lost(near, m->session, front_text(words_of(run), &a, "the {run} is being ended"));
     else if (!slot)
@@ -263,9 +263,9 @@ static void open_far_end(struct job_slot *near, const struct remote_msg *m)
 
 /* --- handing on ------------------------------------------------------------------------------- */
 
-void remote_hear(struct job_slot *slot, const struct remote_msg *m)
+void remote_hear(struct run_slot *slot, const struct remote_msg *m)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     if (m->kind == REMOTE_LOST || !remote_is_offered(run))
         return;
     if (m->kind == REMOTE_OPEN) {
@@ -274,7 +274,7 @@ void remote_hear(struct job_slot *slot, const struct remote_msg *m)
     }
     if (m->rank >= run->n_slots)
         return;
-    const struct job_slot *to = &run->slots[m->rank];
+    const struct run_slot *to = &run->slots[m->rank];
     struct remote_msg on = *m;
     on.job = run->dir;
     on.rank = slot->rank;
@@ -288,9 +288,9 @@ static void on_signalled(void *ctx, const struct err *why)
     (void)step_answered(ctx);
 }
 
-void remote_signal(struct job_slot *slot, const struct task_status *list, size_t n, int signo)
+void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo)
 {
-    struct job_slot *near;
+    struct run_slot *near;
     const char *session;
     for (size_t i = 0; i < n; i++) {
         if (list[i].state != TASK_RUNNING || !read_id(slot, list[i].id, &near, &session))

@@ -12,23 +12,23 @@
 #include "scheduler/run/run_priv.h"
 
 /* Whether processes of the run can run commands on its other nodes. */
-bool remote_is_offered(const struct job_run *run);
+bool remote_is_offered(const struct live_run *run);
 /* The beginning of the ids of these tasks on this node. */
-const char *remote_task_prefix(const struct job_slot *slot, struct arena *a);
+const char *remote_task_prefix(const struct run_slot *slot, struct arena *a);
 /* Adds what makes `ssh` lead to the other nodes to the start of a slot, and to its cleaning: it
  * ends and forgets what still runs. */
-void remote_add_start(struct job_slot *slot, const char *as);
-void remote_add_end(struct job_slot *slot);
+void remote_add_start(struct run_slot *slot, const char *as);
+void remote_add_end(struct run_slot *slot);
 /* The directory of `ssh` and `batchai-node` for its PATH; NULL: no other node is reached. */
-const char *remote_path(const struct job_slot *slot, struct arena *a);
+const char *remote_path(const struct run_slot *slot, struct arena *a);
 /* The command with `ssh` and `batchai-node` in its PATH, or as it is. Arena-owned. */
-const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command);
+const char *remote_wrap(const struct run_slot *slot, struct arena *a, const char *command);
 
 /* A message of a process on the slot's node. */
-void remote_hear(struct job_slot *slot, const struct remote_msg *m);
+void remote_hear(struct run_slot *slot, const struct remote_msg *m);
 /* A task has ended: true if it was the far end of a remote command. */
-bool remote_task_ended(struct job_slot *slot, const struct task_status *st);
+bool remote_task_ended(struct run_slot *slot, const struct task_status *st);
 /* Passes a signal on to those among the node's tasks that run. */
-void remote_signal(struct job_slot *slot, const struct task_status *list, size_t n, int signo);
+void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo);
 
 #endif

@@ -8,15 +8,15 @@
 
 #include "scheduler/run/remote.h"
 
-static struct job_slot *slot_of(struct node_tenant *t)
+static struct run_slot *slot_of(struct node_tenant *t)
 {
-    return (struct job_slot *)((char *)t - offsetof(struct job_slot, tenant));
+    return (struct run_slot *)((char *)t - offsetof(struct run_slot, tenant));
 }
 
 static void on_node_ready(struct node_tenant *t)
 {
-    struct job_slot *slot = slot_of(t);
-    struct job_run *run = slot->run;
+    struct run_slot *slot = slot_of(t);
+    struct live_run *run = slot->run;
     slot_forget_link(slot);
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
@@ -25,8 +25,8 @@ static void on_node_ready(struct node_tenant *t)
 
 static void on_node_down(struct node_tenant *t)
 {
-    struct job_slot *slot = slot_of(t);
-    struct job_run *run = slot->run;
+    struct run_slot *slot = slot_of(t);
+    struct live_run *run = slot->run;
     slot->pending = 0;
     slot->has_error = false;
     slot->error_us = 0;
@@ -43,8 +43,8 @@ static void on_node_down(struct node_tenant *t)
 
 static void on_node_gone(struct node_tenant *t)
 {
-    struct job_slot *slot = slot_of(t);
-    struct job_run *run = slot->run;
+    struct run_slot *slot = slot_of(t);
+    struct live_run *run = slot->run;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             run->tasks[i].state = RT_OVER;
@@ -57,8 +57,8 @@ static void on_node_gone(struct node_tenant *t)
 
 static bool on_task_ended(struct node_tenant *t, const struct task_status *st)
 {
-    struct job_slot *slot = slot_of(t);
-    struct job_run *run = slot->run;
+    struct run_slot *slot = slot_of(t);
+    struct live_run *run = slot->run;
     if (slot->script && script_task_ended(slot->script, st))
         return true;
     for (size_t i = 0; i < run->n_tasks; i++)

@@ -6,14 +6,14 @@
  */
 #include "scheduler/run/run_priv.h"
 
-enum room room_of(struct job_run *run, struct job_slot *slot, int64_t at_us)
+enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
 {
     if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
         return ROOM_LEFT;
     return node_room_since(slot->tenant.node, at_us);
 }
 
-struct failure room_failure(struct job_run *run, const struct job_slot *slot,
+struct failure room_failure(struct live_run *run, const struct run_slot *slot,
                             const struct failure *why)
 {
     struct failure f = *why;

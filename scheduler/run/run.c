@@ -95,7 +95,7 @@ static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, s
     return st_tx(rs->st, "end run", end_from_outside, &k, e);
 }
 
-static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_run **run,
+static int without_run(struct runs *rs, struct arena *a, int64_t id, struct live_run **run,
                        struct err *e)
 {
     struct run row;
@@ -125,7 +125,7 @@ static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_
 
 /* --- the next step -------------------------------------------------------------------------- */
 
-static void tell_prepared(struct job_run *run)
+static void tell_prepared(struct live_run *run)
 {
     const struct front *f = run->front;
     struct err e;
@@ -138,7 +138,7 @@ static void tell_prepared(struct job_run *run)
 }
 
 /* Whether its front lets it begin. Its time counts from then on. */
-static bool may_begin(struct job_run *run)
+static bool may_begin(struct live_run *run)
 {
     struct runs *rs = run->runs;
     const struct front *f = run->front;
@@ -156,7 +156,7 @@ static bool may_begin(struct job_run *run)
 }
 
 /* A front that could not write it learns the rest with the run's end. */
-static void tell_parts(struct job_run *run)
+static void tell_parts(struct live_run *run)
 {
     const struct front *f = run->front;
     struct err e;
@@ -170,12 +170,12 @@ static void tell_parts(struct job_run *run)
 }
 
 /* A front that could not write it learns no more of it. */
-static void tell_containers(struct job_run *run)
+static void tell_containers(struct live_run *run)
 {
     const struct front *f = run->front;
     struct err e;
     for (int i = 0; i < run->n_slots; i++) {
-        struct job_slot *slot = &run->slots[i];
+        struct run_slot *slot = &run->slots[i];
         const struct run_container c = {slot->rank, container_id(&slot->a, slot->container_said)};
         slot->container_said = NULL;
         if (c.id && f->ops->contained && f->ops->contained(f, run->runs->st, &run->row, &c, &e) < 0)
@@ -184,13 +184,13 @@ static void tell_containers(struct job_run *run)
     }
 }
 
-static void advance_active(struct job_run *run)
+static void advance_active(struct live_run *run)
 {
     if (!may_begin(run))
         return;
     verdict_unstarted(run);
     for (int i = 0; i < run->n_slots; i++) {
-        struct job_slot *slot = &run->slots[i];
+        struct run_slot *slot = &run->slots[i];
         if (slot->has_error)
             verdict_slot_error(run, slot);
         else if (slot->state == SLOT_WAITING && slot->tenant.node &&
@@ -206,7 +206,7 @@ static void advance_active(struct job_run *run)
 }
 
 /* Whether a run that its user ends goes on for the time that this is to take. */
-static bool stop_is_early(struct job_run *run)
+static bool stop_is_early(struct live_run *run)
 {
     struct wakes *w = run->runs->wakes;
     bool asked =
@@ -220,7 +220,7 @@ static bool stop_is_early(struct job_run *run)
     return wakes_mono(w) < run->stop_us;
 }
 
-static void begin_stop(struct job_run *run)
+static void begin_stop(struct live_run *run)
 {
     run_go(run, run->out.grace_us > 0 ? RUN_STOPPING : RUN_KILLING);
     run->kill_us = wakes_mono(run->runs->wakes) + run->out.grace_us;
@@ -229,13 +229,13 @@ static void begin_stop(struct job_run *run)
 }
 
 /* Its processes have ended, and nothing is left to be done on its nodes but the cleaning. */
-static void leave(struct job_run *run)
+static void leave(struct live_run *run)
 {
     bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
     run_go(run, end ? RUN_ENDING : RUN_CLEANING);
 }
 
-static void advance_stop(struct job_run *run)
+static void advance_stop(struct live_run *run)
 {
     bool late = run->phase == RUN_STOPPING && wakes_mono(run->runs->wakes) >= run->kill_us;
     if (late || (run->phase == RUN_STOPPING && run->out.grace_us == 0)) {
@@ -251,7 +251,7 @@ static void advance_stop(struct job_run *run)
 }
 
 /* A failed cleaning gives the node up, because something of the job may still run there. */
-static void end_cleaning(struct job_slot *slot)
+static void end_cleaning(struct run_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);
     slot_go(slot, SLOT_CLEAN);
@@ -260,11 +260,11 @@ static void end_cleaning(struct job_slot *slot)
 }
 
 /* True when every node is clean or given up. */
-static bool advance_cleaning(struct job_run *run)
+static bool advance_cleaning(struct live_run *run)
 {
     bool all = true;
     for (int i = 0; i < run->n_slots; i++) {
-        struct job_slot *slot = &run->slots[i];
+        struct run_slot *slot = &run->slots[i];
         if (slot->state != SLOT_CLEAN && slot->state != SLOT_GONE && slot->state != SLOT_CLEANING &&
             slot->tenant.node && node_rt_usable(slot->tenant.node))
             slot_clean(slot);
@@ -277,12 +277,12 @@ static bool advance_cleaning(struct job_run *run)
 }
 
 /* Whether a run that was to be queued again has been terminated or deleted since. */
-static bool end_overtaken(const struct job_run *run)
+static bool end_overtaken(const struct live_run *run)
 {
     return run->out.kind == OUT_STOPPED && !run_has_verdict(&run->row);
 }
 
-static void set_deadline(struct job_run *run)
+static void set_deadline(struct live_run *run)
 {
     int64_t at = 0;
     if (run->phase == RUN_STOPPING)
@@ -300,7 +300,7 @@ static void set_deadline(struct job_run *run)
 }
 
 /* Takes as many steps as possible without waiting. */
-static void advance(struct job_run *run)
+static void advance(struct live_run *run)
 {
     run->awaits = false;
     run_check(run);
@@ -334,7 +334,7 @@ void run_reconcile(void *ctx, int64_t id)
     struct arena a;
     arena_init(&a);
     struct err e = {0};
-    struct job_run *run = id_map_find(&rs->map, id);
+    struct live_run *run = id_map_find(&rs->map, id);
     int rc = run ? 0 : without_run(rs, &a, id, &run, &e);
     if (rc == 0 && run)
         rc = verdict_rows(run, &a, &e);

@@ -44,7 +44,7 @@ struct runs {
     int kept_outputs;
     const struct runs_events *events;
     void *events_ctx;
-    struct id_map map;        /* struct job_run *, owned, by run id */
+    struct id_map map;        /* struct live_run *, owned, by run id */
     struct id_map allocating; /* a set: runs whose allocations are not on disk yet */
 };
 
@@ -110,8 +110,8 @@ enum slot_state {
 };
 
 /* One node of the run. */
-struct job_slot {
-    struct job_run *run;
+struct run_slot {
+    struct live_run *run;
     struct node_tenant tenant; /* detached once SLOT_GONE */
     int64_t node_id;
     const char *node_name, *root;
@@ -142,7 +142,7 @@ struct job_slot {
     const char *container_said; /* by its start; NULL: it has not started, or its front knows */
 };
 
-struct job_run {
+struct live_run {
     struct runs *runs;
     const struct front *front; /* the run's */
     struct arena a;
@@ -153,8 +153,8 @@ struct job_run {
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
     bool awaits;      /* RUN_ACTIVE: mounts_await() holds up a slot, and wakes the run */
-    struct job_spec spec;
-    struct job_slot *slots;
+    struct run_spec spec;
+    struct run_slot *slots;
     int n_slots;
     struct launch_plan plan;
     struct run_task *tasks; /* one for each process of the plan */
@@ -173,7 +173,7 @@ struct job_run {
     int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
 };
 
-static inline const struct front_words *words_of(const struct job_run *run)
+static inline const struct front_words *words_of(const struct live_run *run)
 {
     return run->front->words;
 }
@@ -184,10 +184,10 @@ bool run_has_verdict(const struct run *r);
 bool run_may_go(enum run_phase from, enum run_phase to);
 bool slot_may_go(enum slot_state from, enum slot_state to);
 /* The only writers of phase and state once a run is made. */
-void run_go(struct job_run *run, enum run_phase to);
-void slot_go(struct job_slot *slot, enum slot_state to);
+void run_go(struct live_run *run, enum run_phase to);
+void slot_go(struct run_slot *slot, enum slot_state to);
 /* Asserts what holds whenever a run's turn begins. */
-void run_check(const struct job_run *run);
+void run_check(const struct live_run *run);
 
 /* --- make.c --------------------------------------------------------------------------------- */
 /* The nodes of a run and its parts of them, by rank. */
@@ -200,15 +200,15 @@ struct run_held {
 int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
                   struct err *e) MUST_CHECK;
 /* Makes a run that has nodes. */
-struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
-void job_run_free(struct job_run *run);
+struct live_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
+void live_run_free(struct live_run *run);
 
 /* --- step.c ----------------------------------------------------------------------------------- */
 /* Taken from the row, so that a resumed run has the same as before. Rows from before nodes had a
  * capacity have nothing; then the node's own number counts. */
-int slot_gpus(const struct job_slot *slot);
+int slot_gpus(const struct run_slot *slot);
 /* What the launcher sees of the run; the arena's. */
-struct launch_input run_launch_input(struct job_run *run);
+struct launch_input run_launch_input(struct live_run *run);
 
 /* --- report.c ------------------------------------------------------------------------------- */
 extern const struct node_tenant_events run_tenant_events;
@@ -220,29 +220,29 @@ void run_refused(void *ctx, int64_t id, const struct err *why);
 
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
 /* The beginning of the ids of all tasks of this attempt on this node. Arena-owned. */
-const char *slot_task_prefix(const struct job_slot *slot);
+const char *slot_task_prefix(const struct run_slot *slot);
 /* What its processes and files are owned by; of the slot's arena. */
-const char *slot_account(struct job_slot *slot);
+const char *slot_account(struct run_slot *slot);
 /* The volumes of its pool where the service had them; nothing if there are none. */
-struct task_view slot_view(const struct job_slot *slot, struct arena *a);
+struct task_view slot_view(const struct run_slot *slot, struct arena *a);
 /* Takes that account on the node, by the slot's script; its environment is made first. False: it
  * cannot be. */
-bool slot_ready(struct job_slot *slot);
-void slot_run_script(struct job_slot *slot);
+bool slot_ready(struct run_slot *slot);
+void slot_run_script(struct run_slot *slot);
 /* There is a new link; all requests over the one before have been answered. */
-void slot_forget_link(struct job_slot *slot);
-void slot_start(struct job_slot *slot);
+void slot_forget_link(struct run_slot *slot);
+void slot_start(struct run_slot *slot);
 /* Follows the start: notes its failure, or sends the preparation. */
-void slot_advance(struct job_slot *slot);
+void slot_advance(struct run_slot *slot);
 /* Sends the preparation of a node that had to wait for its mounts. */
-void slot_send_prep(struct job_slot *slot);
+void slot_send_prep(struct run_slot *slot);
 /* Sends the job's own processes when every node is prepared; repeatable. */
-void run_send_main(struct job_run *run);
-bool run_prepared(const struct job_run *run);
-void slot_clean(struct job_slot *slot);
+void run_send_main(struct live_run *run);
+bool run_prepared(const struct live_run *run);
+void slot_clean(struct run_slot *slot);
 /* Whether its node keeps the job's directory because output is in it: see outputs.h. */
-bool slot_keeps(struct job_slot *slot);
-bool slot_cleaned(const struct job_slot *slot);
+bool slot_keeps(struct run_slot *slot);
+bool slot_cleaned(const struct run_slot *slot);
 
 /* What the lines in the run's log are called as steps: for front_text(). */
 #define WRITE_LOG "write {log}.log"
@@ -251,56 +251,56 @@ bool slot_cleaned(const struct job_slot *slot);
 /* The site's directory that all machines see; NULL: there is none. */
 const char *run_shared_root(const struct runs *rs);
 /* Whether the directory that the run's nodes share is in that one. Known without an environment. */
-bool slot_shares_outside(const struct job_slot *slot);
+bool slot_shares_outside(const struct run_slot *slot);
 /* Add steps that make it there; that mount the first node's, where the site has no such directory,
  * once the way to the other nodes is open; and that take away what the run's account on this node
  * may remove: whoever is last removes the rest. */
-void shared_dir_make(struct job_slot *slot, const char *as);
-void shared_dir_mount(struct job_slot *slot, const char *as);
-void shared_dir_remove(struct job_slot *slot);
+void shared_dir_make(struct run_slot *slot, const char *as);
+void shared_dir_mount(struct run_slot *slot, const char *as);
+void shared_dir_remove(struct run_slot *slot);
 
 /* --- save.c ---------------------------------------------------------------------------------- */
 /* Whether such an outcome leaves something to be taken off the node. */
-bool run_saves(const struct job_run *run);
+bool run_saves(const struct live_run *run);
 /* RUN_SAVING: the next step. True: there is nothing more to do, and the outcome says how it went.
  */
-bool run_save(struct job_run *run);
+bool run_save(struct live_run *run);
 
 /* --- stop.c ------------------------------------------------------------------------------- */
 /* Signals every task that may run, on every node that can be reached. */
-void run_signal(struct job_run *run, int signo);
-void slot_signal(struct job_slot *slot, int signo);
-bool run_tasks_over(const struct job_run *run);
+void run_signal(struct live_run *run, int signo);
+void slot_signal(struct run_slot *slot, int signo);
+bool run_tasks_over(const struct live_run *run);
 /* Gives up nodes on which a task does not die, and asks nodes again that refused to kill one.
  */
-void run_check_kills(struct job_run *run);
+void run_check_kills(struct live_run *run);
 
 /* --- room.c: starts on disks without room --------------------------------------------------- */
 /* A run that its nodes fail again and again is not queued again for ever. */
 #define ATTEMPTS_MAX 10
 /* What the slot's node says of its disk since an error of `at_us` (0: of no request); ROOM_ASKED:
  * the run is woken with the answer, or by the next link. */
-enum room room_of(struct job_run *run, struct job_slot *slot, int64_t at_us);
+enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us);
 /* Why the run is queued again, where a start has failed for `why`. */
-struct failure room_failure(struct job_run *run, const struct job_slot *slot,
+struct failure room_failure(struct live_run *run, const struct run_slot *slot,
                             const struct failure *why);
 
 /* --- end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
-void run_write_end(struct job_run *run);
+void run_write_end(struct live_run *run);
 /* Releases the nodes (and queues the job again, if that is its outcome), and frees the run; if that
  * cannot be written, tries again later. */
-void run_release(struct job_run *run);
+void run_release(struct live_run *run);
 
 /* --- verdict.c: what an event means for the job ------------------------------------------ */
-void run_set_outcome(struct job_run *run, const struct outcome *out);
+void run_set_outcome(struct live_run *run, const struct outcome *out);
 /* Judges a finished task; the front hears of preparations in the run's next turn. */
-void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
+void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
-void verdict_slot_error(struct job_run *run, struct job_slot *slot);
-/* A task's command could not be started (struct job_run's unstarted), if there is one. */
-void verdict_unstarted(struct job_run *run);
+void verdict_slot_error(struct live_run *run, struct run_slot *slot);
+/* A task's command could not be started (struct live_run's unstarted), if there is one. */
+void verdict_unstarted(struct live_run *run);
 /* The row or its nodes say that the job has to end; reads the database. */
-int verdict_rows(struct job_run *run, struct arena *a, struct err *e) MUST_CHECK;
+int verdict_rows(struct live_run *run, struct arena *a, struct err *e) MUST_CHECK;
 
 #endif

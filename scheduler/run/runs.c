@@ -45,7 +45,7 @@ int runs_start(struct runs *rs, struct err *e)
 void runs_stop(struct runs *rs)
 {
     while (rs->map.n > 0)
-        job_run_free(rs->map.e[0].p);
+        live_run_free(rs->map.e[0].p);
 }
 
 void runs_free(struct runs *rs)
@@ -63,11 +63,11 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
     const struct front *f = front_of_run(rs, r);
     const struct secret_reader reader = {
         .front = f, .st = rs->st, .a = a, .pool_id = r->pool_id, .run = r, .only_look = true};
-    struct job_spec spec;
+    struct run_spec spec;
     struct err e = {0};
     if (f->ops->load(f, rs->st, a, r, false, &spec, &e) == 0)
-        return !secret_refs_of_job(&reader, &spec, why);
-    *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
+        return !secret_refs_of_run(&reader, &spec, why);
+    *why = (struct failure){.code = FAIL_RUN_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
                             .step = "launch",
                             .exit_code = -1};
@@ -182,7 +182,7 @@ int runs_begin_aside(struct runs *rs, const struct run *r, const struct node *nd
 
 static int terminate_waiting(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
-    const struct failure f = {.code = FAIL_JOB_TERMINATED,
+    const struct failure f = {.code = FAIL_RUN_TERMINATED,
                               .message =
                                   front_text(front_of_run(rs, r)->words, a, RUN_TERMINATED_TEXT),
                               .exit_code = -1};

@@ -9,17 +9,17 @@
 #include "scheduler/run/run_priv.h"
 
 /* Whether its process has ended by itself or by its time limit; and how. */
-static bool has_ended(const struct job_run *run, bool *well)
+static bool has_ended(const struct live_run *run, bool *well)
 {
     const struct outcome *o = &run->out;
     *well = o->kind == OUT_SUCCEEDED;
     if (o->kind == OUT_REQUEUE)
         return o->retry && o->has_exit_code;
     return *well ||
-           (o->kind == OUT_FAILED && (o->has_exit_code || o->why.code == FAIL_JOB_TIMED_OUT));
+           (o->kind == OUT_FAILED && (o->has_exit_code || o->why.code == FAIL_RUN_TIMED_OUT));
 }
 
-bool run_saves(const struct job_run *run)
+bool run_saves(const struct live_run *run)
 {
     const struct place_spec *place = run->spec.place;
     bool well, any = false;
@@ -31,7 +31,7 @@ bool run_saves(const struct job_run *run)
 }
 
 /* The exit code stays: that is how the process ended. */
-static void fail_with(struct job_run *run, const struct failure *why)
+static void fail_with(struct live_run *run, const struct failure *why)
 {
     struct failure f = *why;
     f.message = arena_strdup(&run->a, f.message);
@@ -42,22 +42,22 @@ static void fail_with(struct job_run *run, const struct failure *why)
     run->out.why = f;
 }
 
-static void fail(struct job_run *run, const char *message)
+static void fail(struct live_run *run, const char *message)
 {
     const struct failure f = {.code = FAIL_OUTPUT_FAILED, .message = message, .exit_code = -1};
     fail_with(run, &f);
 }
 
-static void add_upload(struct job_slot *slot, const struct output_file *file, const char *pattern)
+static void add_upload(struct run_slot *slot, const struct output_file *file, const char *pattern)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
     struct arena *a = &slot->a;
     const struct upload u = {.transfers = fleet_transfers(run->runs->fleet),
                              .file = file,
                              .as = slot_account(slot),
                              .base = arena_concat(a, slot->root, "/", place->home),
-                             .from = slot->env.job_dir,
+                             .from = slot->env.run_dir,
                              .pattern = pattern,
                              .log = arena_concat(a, slot->env.std_dir, "/", place->output_log),
                              .errors =
@@ -66,9 +66,9 @@ static void add_upload(struct job_slot *slot, const struct output_file *file, co
 }
 
 /* False: it cannot be begun, and the outcome says why. */
-static bool begin(struct job_slot *slot)
+static bool begin(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const struct output_list *list = &run->spec.place->outputs;
     bool well, begun = slot_ready(slot);
     (void)has_ended(run, &well);
@@ -97,9 +97,9 @@ static bool begin(struct job_slot *slot)
     return begun;
 }
 
-bool run_save(struct job_run *run)
+bool run_save(struct live_run *run)
 {
-    struct job_slot *slot = &run->slots[0];
+    struct run_slot *slot = &run->slots[0];
     if (!run_saves(run))
         return true; /* it is to end in another way meanwhile */
     if (slot->state == SLOT_GONE) {

@@ -20,17 +20,17 @@ const char *run_shared_root(const struct runs *rs)
     return site ? site->shared_dir : NULL;
 }
 
-bool slot_shares_outside(const struct job_slot *slot)
+bool slot_shares_outside(const struct run_slot *slot)
 {
     return slot->run->n_slots > 1 && run_shared_root(slot->run->runs) &&
            !node_rt_is_local(slot->tenant.node);
 }
 
-void shared_dir_make(struct job_slot *slot, const char *as)
+void shared_dir_make(struct run_slot *slot, const char *as)
 {
     const char **path = arena_alloc(&slot->a, sizeof *path);
     const struct script_label make = {
-        .code = FAIL_JOB_DIRECTORY_FAILED,
+        .code = FAIL_RUN_DIRECTORY_FAILED,
         .what =
             front_text(words_of(slot->run), &slot->a, "make the directory that all nodes share"),
         .remedy = "see that the directory jobs.shared_directory of the configuration is there on "
@@ -40,30 +40,30 @@ void shared_dir_make(struct job_slot *slot, const char *as)
 }
 
 /* Whether this node has it from the run's first, by sshfs. Known without an environment. */
-static bool is_from_first(const struct job_slot *slot)
+static bool is_from_first(const struct run_slot *slot)
 {
     return slot->rank > 0 && !slot_shares_outside(slot) && !node_rt_is_local(slot->tenant.node);
 }
 
-static const char *own_dir(struct job_slot *slot, int rank)
+static const char *own_dir(struct run_slot *slot, int rank)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     return arena_concat(
-        &slot->a, launch_job_dir(&slot->a, run->slots[rank].root, run->row.guid, run->row.attempt),
+        &slot->a, launch_run_dir(&slot->a, run->slots[rank].root, run->row.guid, run->row.attempt),
         "/", LAUNCH_SHARED);
 }
 
-static const char *mount_id(struct job_slot *slot)
+static const char *mount_id(struct run_slot *slot)
 {
     return arena_concat(&slot->a, slot->task_prefix, "shared");
 }
 
 /* The program is the agent's, as only root may mount for containers too; what it says is written
  * with the rights of the run's account. */
-void shared_dir_mount(struct job_slot *slot, const char *as)
+void shared_dir_mount(struct run_slot *slot, const char *as)
 {
     const struct front_words *w = words_of(slot->run);
-    const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
+    const struct script_label label = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                        .what = "mount the directory that all nodes share"};
     struct arena *a = &slot->a;
     struct env env;
@@ -92,7 +92,7 @@ void shared_dir_mount(struct job_slot *slot, const char *as)
     script_command(slot->script, &label, &task, false);
 }
 
-static void unmount(struct job_slot *slot)
+static void unmount(struct run_slot *slot)
 {
     const struct script_label kill = {.what = "end the mount of the shared directory",
                                       .may_fail = true},
@@ -102,9 +102,9 @@ static void unmount(struct job_slot *slot)
     script_ask(slot->script, &unmount, REQUEST(unmount, .target = own_dir(slot, slot->rank)));
 }
 
-void shared_dir_remove(struct job_slot *slot)
+void shared_dir_remove(struct run_slot *slot)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     const struct script_label remove = {.what = "remove the directory that all nodes share",
                                         .may_fail = true};
     struct arena *a = &slot->a;
@@ -124,7 +124,7 @@ void shared_dir_remove(struct job_slot *slot)
                                    .stdout_path = "/dev/null",
                                    .stderr_path = "/dev/null",
                                    .step = remove.what,
-                                   .user = node_rt_job_account(slot->tenant.node, a, run->dir),
+                                   .user = node_rt_run_account(slot->tenant.node, a, run->dir),
                                    .timeout_s = 60};
     script_command(slot->script, &remove, &task, false);
 }

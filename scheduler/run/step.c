@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what)
+struct step *step_new(struct run_slot *slot, enum failure_code code, const char *what)
 {
     struct step *st = arena_alloc(&slot->a, sizeof *st);
     *st = (struct step){.slot = slot, .code = code, .what = what};
@@ -11,7 +11,7 @@ struct step *step_new(struct job_slot *slot, enum failure_code code, const char 
     return st;
 }
 
-bool step_answered(struct job_slot *slot)
+bool step_answered(struct run_slot *slot)
 {
     if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
         return false;
@@ -33,9 +33,9 @@ static int64_t lower(int64_t a, int64_t b)
 }
 
 /* Whether more than one task of the run may be on the node at once. */
-static bool has_several(const struct job_slot *slot)
+static bool has_several(const struct run_slot *slot)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     int n = run->n_slots > 1 ? 2 : 0; /* remote commands */
     for (size_t i = 0; i < run->n_tasks && n < 2; i++)
         n += run->tasks[i].process->rank == slot->rank;
@@ -44,7 +44,7 @@ static bool has_several(const struct job_slot *slot)
 
 /* A run that has a part of the node may use as much of it as it asked for, and no more than any
  * run. */
-struct task_limits slot_limits(const struct job_slot *slot)
+struct task_limits slot_limits(const struct run_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);
     l.group = has_several(slot) ? slot->run->dir : NULL;
@@ -56,7 +56,7 @@ struct task_limits slot_limits(const struct job_slot *slot)
     return l;
 }
 
-const char *slot_std_path(struct job_slot *slot, const char *name)
+const char *slot_std_path(struct run_slot *slot, const char *name)
 {
     const char *suffix = slot->run->spec.file_suffix, *end = strrchr(name, '.');
     size_t n = suffix && end ? (size_t)(end - name) : strlen(name);
@@ -64,49 +64,49 @@ const char *slot_std_path(struct job_slot *slot, const char *name)
                         suffix ? suffix : "", name + n);
 }
 
-struct task_view slot_view(const struct job_slot *slot, struct arena *a)
+struct task_view slot_view(const struct run_slot *slot, struct arena *a)
 {
     const struct front_words *w = words_of(slot->run);
-    if (slot->run->spec.cluster_mounts.n == 0 || !w->mounts_path)
+    if (slot->run->spec.pool_mounts.n == 0 || !w->mounts_path)
         return (struct task_view){NULL, NULL};
     return (struct task_view){node_mount_root(a, w, slot->root), w->mounts_path};
 }
 
-const char *slot_account(struct job_slot *slot)
+const char *slot_account(struct run_slot *slot)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
     return place ? node_rt_place_account(slot->tenant.node, &slot->a, place, run->dir)
-                 : node_rt_job_account(slot->tenant.node, &slot->a, run->dir);
+                 : node_rt_run_account(slot->tenant.node, &slot->a, run->dir);
 }
 
-const struct run_task *slot_first_task(const struct job_slot *slot)
+const struct run_task *slot_first_task(const struct run_slot *slot)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             return &run->tasks[i];
     return NULL;
 }
 
-bool run_waits_for_files(const struct job_run *run)
+bool run_waits_for_files(const struct live_run *run)
 {
     const struct place_spec *place = run->spec.place;
     return place && (place->files.n > 0 || (place->team && place->team->files.n > 0));
 }
 
-int slot_gpus(const struct job_slot *slot)
+int slot_gpus(const struct run_slot *slot)
 {
     if (slot->takes.cores > 0 || slot->devices)
         return slot->takes.gpus;
     return slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0;
 }
 
-struct launch_input run_launch_input(struct job_run *run)
+struct launch_input run_launch_input(struct live_run *run)
 {
     struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
     for (int i = 0; i < run->n_slots; i++) {
-        const struct job_slot *slot = &run->slots[i];
+        const struct run_slot *slot = &run->slots[i];
         struct node_rt *rt = slot->tenant.node;
         bool local = rt && node_rt_is_local(rt);
         nodes[i] = (struct launch_node){
@@ -123,7 +123,7 @@ struct launch_input run_launch_input(struct job_run *run)
     }
     return (struct launch_input){.words = words_of(run),
                                  .spec = &run->spec,
-                                 .job_guid = run->row.guid,
+                                 .run_guid = run->row.guid,
                                  .attempt = run->row.attempt,
                                  .number = run->row.id,
                                  .shared_root = run_shared_root(run->runs),

@@ -11,7 +11,7 @@
  * are answered before the next link is opened. A run is freed when its last one was answered, or
  * after the links were closed. */
 struct step {
-    struct job_slot *slot;
+    struct run_slot *slot;
     struct run_task *task; /* run requests */
     enum failure_code code;
     const char *what;
@@ -19,16 +19,16 @@ struct step {
 };
 
 /* Makes the context of a request that is sent now; it counts as pending until step_answered(). */
-struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what);
+struct step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
 /* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
-bool step_answered(struct job_slot *slot);
+bool step_answered(struct run_slot *slot);
 /* The first of the run's tasks on this node; NULL: none. */
-const struct run_task *slot_first_task(const struct job_slot *slot);
+const struct run_task *slot_first_task(const struct run_slot *slot);
 /* Whether files are put onto its nodes before its processes begin. */
-bool run_waits_for_files(const struct job_run *run);
+bool run_waits_for_files(const struct live_run *run);
 /* What each task of the run may use of the node. */
-struct task_limits slot_limits(const struct job_slot *slot);
+struct task_limits slot_limits(const struct run_slot *slot);
 /* The std file of a process: all runs of an array see the same directory. */
-const char *slot_std_path(struct job_slot *slot, const char *name);
+const char *slot_std_path(struct run_slot *slot, const char *name);
 
 #endif

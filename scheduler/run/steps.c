@@ -15,7 +15,7 @@
 #include "scheduler/run/run_priv.h"
 #include "scheduler/run/step.h"
 
-static void note_failure(struct job_slot *slot, const struct failure *f, bool nodes_fault)
+static void note_failure(struct run_slot *slot, const struct failure *f, bool nodes_fault)
 {
     slot->has_error = true;
     slot->error_us = wakes_mono(slot->run->runs->wakes);
@@ -26,7 +26,7 @@ static void note_failure(struct job_slot *slot, const struct failure *f, bool no
 
 static void note_error(struct step *st, const struct err *why)
 {
-    struct job_slot *slot = st->slot;
+    struct run_slot *slot = st->slot;
     const struct failure f = {.code = st->code,
                               .message = arena_printf(&slot->a, "%s: %s", st->what, why->msg),
                               .node = slot->node_name,
@@ -39,7 +39,7 @@ static void note_error(struct step *st, const struct err *why)
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
 {
     struct step *st = ctx;
-    struct job_slot *slot = st->slot;
+    struct run_slot *slot = st->slot;
     const struct place_spec *place = slot->run->spec.place;
     if (!step_answered(slot))
         return;
@@ -54,7 +54,7 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 /* --- starting ------------------------------------------------------------------------------- */
 
 /* The node's variables, then those of the process: a later one hides an earlier one. */
-static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_own)
+static struct env env_of(struct run_slot *slot, const struct kv *own, size_t n_own)
 {
     struct env v;
     env_init(&v, &slot->a);
@@ -63,9 +63,9 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
     return v;
 }
 
-static void take_account(struct job_slot *slot)
+static void take_account(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
     struct node_rt *rt = slot->tenant.node;
     if (!place)
@@ -79,7 +79,7 @@ static void take_account(struct job_slot *slot)
 }
 
 /* Directories of ours with programs for a program of the front's; NULL: none. */
-static const char *path_of(struct job_slot *slot)
+static const char *path_of(struct run_slot *slot)
 {
     const char *remote = remote_path(slot, &slot->a);
     if (!slot->sudo_dir || !remote)
@@ -87,7 +87,7 @@ static const char *path_of(struct job_slot *slot)
     return arena_concat(&slot->a, slot->sudo_dir, ":", remote);
 }
 
-static void send_task(struct job_slot *slot, struct run_task *task)
+static void send_task(struct run_slot *slot, struct run_task *task)
 {
     struct arena *a = &slot->a;
     const struct launch_process *p = task->process;
@@ -99,7 +99,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .command_line = p->program ? p->command_line : remote_wrap(slot, a, p->command_line),
         .argv = p->program ? p->program->argv : NULL,
         .n_argv = p->program ? p->program->n : 0,
-        .cwd = slot->env.job_dir,
+        .cwd = slot->env.run_dir,
         .env = env.items,
         .n_env = env.n,
         .path = p->program ? path_of(slot) : NULL,
@@ -118,63 +118,63 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         container_wrap(a, &slot->container, own, n_own, &spec);
     task->state = RT_SENT;
     task->asked = true;
-    struct step *st = step_new(slot, FAIL_JOB_START_FAILED, task->step);
+    struct step *st = step_new(slot, FAIL_RUN_START_FAILED, task->step);
     st->task = task;
     st->on_node = true; /* faults of the job itself arrive as the status of its task */
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
 }
 
-const char *slot_task_prefix(const struct job_slot *slot)
+const char *slot_task_prefix(const struct run_slot *slot)
 {
     return slot->task_prefix;
 }
 
-static int compute_env(struct job_slot *slot, struct err *e)
+static int compute_env(struct run_slot *slot, struct err *e)
 {
-    struct job_run *run = slot->run;
-    if (slot->env.job_dir)
+    struct live_run *run = slot->run;
+    if (slot->env.run_dir)
         return 0;
     const struct launch_input in = run_launch_input(run);
     if (launch_env(&run->a, &in, slot->rank, &slot->env, e) == 0)
         return 0;
-    slot->env.job_dir = NULL;
+    slot->env.run_dir = NULL;
     return -1;
 }
 
-static bool make_env(struct job_slot *slot)
+static bool make_env(struct run_slot *slot)
 {
     struct err e = {0};
     if (compute_env(slot, &e) == 0)
         return true;
-    note_error(&(struct step){.slot = slot, .code = FAIL_JOB_PATH_NOT_RESOLVED, .what = "launch"},
+    note_error(&(struct step){.slot = slot, .code = FAIL_RUN_PATH_NOT_RESOLVED, .what = "launch"},
                &e);
     return false;
 }
 
 /* The directory of this attempt, where no other is the run's. */
-static const char *own_job_dir(struct job_slot *slot)
+static const char *own_run_dir(struct run_slot *slot)
 {
     const struct run *r = &slot->run->row;
-    return launch_job_dir(&slot->a, slot->root, r->guid, r->attempt);
+    return launch_run_dir(&slot->a, slot->root, r->guid, r->attempt);
 }
 
 /* A run that was made only to clean up (after a crash) has no environment: the paths that do not
  * depend on it are enough. */
-static const char *job_dir(struct job_slot *slot)
+static const char *run_dir(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     if (run->spec.place)
         return launch_place_dir(&slot->a, slot->root, run->spec.place, 0);
-    return own_job_dir(slot);
+    return own_run_dir(slot);
 }
 
-static struct mounts mounts_of(struct job_slot *slot)
+static struct mounts mounts_of(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     return (struct mounts){.rt = slot->tenant.node,
                            .a = &slot->a,
                            .script = slot->script,
-                           .mount_root = arena_printf(&slot->a, "%s/mounts", job_dir(slot)),
+                           .mount_root = arena_printf(&slot->a, "%s/mounts", run_dir(slot)),
                            .owner =
                                arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt),
                            .task_prefix = slot_task_prefix(slot),
@@ -182,30 +182,30 @@ static struct mounts mounts_of(struct job_slot *slot)
 }
 
 /* Opens the shares of the cluster, which were mounted with the node. */
-static void open_shares(struct job_slot *slot)
+static void open_shares(struct run_slot *slot)
 {
     struct mounts mounts = mounts_of(slot);
     if (!node_rt_is_local(slot->tenant.node) || !node_rt_has_accounts(slot->tenant.node))
         return;
     mounts.mount_root = node_mount_root(&slot->a, words_of(slot->run), slot->root);
-    mounts_open_shares(&mounts, &slot->run->spec.cluster_mounts);
+    mounts_open_shares(&mounts, &slot->run->spec.pool_mounts);
 }
 
 /* Directories on mounts are made after mounting. False: a volume cannot be mounted. */
-static bool add_directories(struct job_slot *slot, const char *as)
+static bool add_directories(struct run_slot *slot, const char *as)
 {
     struct arena *a = &slot->a;
     const struct front_words *w = words_of(slot->run);
-    const struct script_label make_own = {.code = FAIL_JOB_DIRECTORY_FAILED,
+    const struct script_label make_own = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                           .what = front_text(w, a, "make {run} directory"),
                                           .on_node = true},
-                              make_outer = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                              make_outer = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                             .what = "make output directories",
                                             .remedy =
                                                 "see that the folder behind the mount is there: "
                                                 "batchaid share-path ACCOUNT SHARE (or --container "
                                                 "ACCOUNT CONTAINER) prints it, and makes it again"},
-                              write_hosts = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                              write_hosts = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                              .what = "write host file"};
     const struct launch_env *env = &slot->env;
     const struct mounts mounts = mounts_of(slot);
@@ -213,7 +213,7 @@ static bool add_directories(struct job_slot *slot, const char *as)
     size_t n_own = 0;
     bool elsewhere = slot_shares_outside(slot);
     if (slot->run->spec.mounts.n > 0)
-        own[n_own++] = env->job_mounts;
+        own[n_own++] = env->run_mounts;
     if (!elsewhere)
         own[n_own++] = env->shared_dir;
     if (n_own > 0)
@@ -240,18 +240,18 @@ static bool add_directories(struct job_slot *slot, const char *as)
     return true;
 }
 
-static void add_to_log(struct job_slot *slot, const struct script_label *label, const char *as,
+static void add_to_log(struct run_slot *slot, const struct script_label *label, const char *as,
                        const char *text)
 {
     script_ask(slot->script, label,
                REQUEST(append, .path = slot->env.log_path, .text = text, .as = as));
 }
 
-static void add_first_line(struct job_slot *slot, const char *as)
+static void add_first_line(struct run_slot *slot, const char *as)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const struct front_words *w = words_of(run);
-    const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
+    const struct script_label label = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                        .what = front_text(w, &slot->a, WRITE_LOG)};
     char now[TIMEFMT_SIZE];
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
@@ -263,12 +263,12 @@ static void add_first_line(struct job_slot *slot, const char *as)
 
 /* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
  * has no environment; what its container was called is known all the same. */
-static bool find_container(struct job_slot *slot)
+static bool find_container(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     struct arena *a = &slot->a;
-    bool known = slot->env.job_dir != NULL, placed = run->spec.place != NULL;
-    const char *own = placed ? own_job_dir(slot) : known ? slot->env.job_dir : job_dir(slot);
+    bool known = slot->env.run_dir != NULL, placed = run->spec.place != NULL;
+    const char *own = placed ? own_run_dir(slot) : known ? slot->env.run_dir : run_dir(slot);
     slot->container = (struct container){
         .words = words_of(run),
         .spec = run->spec.container,
@@ -277,8 +277,8 @@ static bool find_container(struct job_slot *slot)
         .agent_is_root = node_rt_is_root(slot->tenant.node),
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
-        .job_dir = own,
-        .work_dir = known ? slot->env.job_dir : own,
+        .run_dir = own,
+        .work_dir = known ? slot->env.run_dir : own,
         .mounts_dir = node_mount_root(a, words_of(run), slot->root),
         .shared_dir = known ? slot->env.shared_dir : own,
         .log_path = placed  ? arena_concat(a, own, "/container.log")
@@ -293,7 +293,7 @@ static bool find_container(struct job_slot *slot)
 }
 
 /* In a container, the GPUs that are given to it count from 0. */
-static struct env container_env(struct job_slot *slot)
+static struct env container_env(struct run_slot *slot)
 {
     struct env v = env_of(slot, NULL, 0);
     const char *list = "";
@@ -305,7 +305,7 @@ static struct env container_env(struct job_slot *slot)
     return v;
 }
 
-static bool add_container(struct job_slot *slot)
+static bool add_container(struct run_slot *slot)
 {
     if (find_container(slot)) {
         const struct env env = container_env(slot);
@@ -329,12 +329,12 @@ static bool add_container(struct job_slot *slot)
 
 /* The commands wait for them. One that may have begun has them already, and may have changed them
  * since; so its node is asked first. */
-static void add_inputs(struct job_slot *slot, const char *as)
+static void add_inputs(struct run_slot *slot, const char *as)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const struct place_spec *place = run->spec.place;
     const struct run_task *first = slot_first_task(slot);
-    const struct script_label look = {.code = FAIL_JOB_START_FAILED, .what = "look for the task"};
+    const struct script_label look = {.code = FAIL_RUN_START_FAILED, .what = "look for the task"};
     if (!first || !run_waits_for_files(run))
         return;
     slot->has_inputs = false;
@@ -361,19 +361,19 @@ static bool is_preparation(const struct run_task *t)
 
 static void on_script_changed(void *ctx)
 {
-    struct job_slot *slot = ctx;
+    struct run_slot *slot = ctx;
     wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
 }
 
-void slot_run_script(struct job_slot *slot)
+void slot_run_script(struct run_slot *slot)
 {
     script_about(slot->script, slot->run->name, slot->run->row.guid);
     script_run(slot->script, node_rt_link(slot->tenant.node), on_script_changed, slot);
 }
 
-void slot_send_prep(struct job_slot *slot)
+void slot_send_prep(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     for (size_t i = 0; i < run->n_tasks; i++) {
         struct run_task *t = &run->tasks[i];
         if (is_preparation(t) && t->process->rank == slot->rank && t->state != RT_OVER && !t->asked)
@@ -381,7 +381,7 @@ void slot_send_prep(struct job_slot *slot)
     }
 }
 
-void slot_forget_link(struct job_slot *slot)
+void slot_forget_link(struct run_slot *slot)
 {
     slot->script = NULL;
     slot->saving = false;
@@ -394,7 +394,7 @@ void slot_forget_link(struct job_slot *slot)
     arena_free(&slot->a);
 }
 
-bool slot_ready(struct job_slot *slot)
+bool slot_ready(struct run_slot *slot)
 {
     if (!make_env(slot))
         return false;
@@ -406,9 +406,9 @@ bool slot_ready(struct job_slot *slot)
 /* A command that ran without its volume mounted would do harm, so jobs with volumes of their own
  * wait for the mounts. In all other jobs, a directory that cannot be made fails the command by
  * itself. */
-void slot_start(struct job_slot *slot)
+void slot_start(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const char *as = slot_account(slot);
     if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id)) {
         run->awaits = true;
@@ -441,12 +441,12 @@ void slot_start(struct job_slot *slot)
 }
 
 /* All requests and steps were answered, each of them well. */
-static bool all_answered(const struct job_slot *slot)
+static bool all_answered(const struct run_slot *slot)
 {
     return slot->pending == 0 && slot->script && script_state(slot->script) == SCRIPT_DONE;
 }
 
-void slot_advance(struct job_slot *slot)
+void slot_advance(struct run_slot *slot)
 {
     if (script_state(slot->script) == SCRIPT_FAILED && !slot->has_error)
         note_failure(slot, script_failure(slot->script), script_nodes_fault(slot->script));
@@ -454,7 +454,7 @@ void slot_advance(struct job_slot *slot)
         slot_send_prep(slot);
 }
 
-bool run_prepared(const struct job_run *run)
+bool run_prepared(const struct live_run *run)
 {
     for (int i = 0; i < run->n_slots; i++)
         if (run->slots[i].state != SLOT_STARTED || !all_answered(&run->slots[i]))
@@ -465,11 +465,11 @@ bool run_prepared(const struct job_run *run)
     return true;
 }
 
-void run_send_main(struct job_run *run)
+void run_send_main(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++) {
         struct run_task *t = &run->tasks[i];
-        struct job_slot *slot = &run->slots[t->process->rank];
+        struct run_slot *slot = &run->slots[t->process->rank];
         if (!is_preparation(t) && t->state != RT_OVER && !t->asked && slot->state == SLOT_STARTED)
             send_task(slot, t);
     }
@@ -482,9 +482,9 @@ static struct script_label clean_label(const char *what)
     return (struct script_label){.what = what, .may_fail = true};
 }
 
-static void add_last_line(struct job_slot *slot)
+static void add_last_line(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     struct arena *a = &slot->a;
     const struct front_words *w = words_of(run);
     const struct script_label label = clean_label(front_text(w, a, WRITE_LOG));
@@ -504,9 +504,9 @@ static void add_last_line(struct job_slot *slot)
 /* Of a process that is over nothing is left, unless it was to leave some. Also kills commands of a
  * start that did not finish, which are not among the run's tasks, and all of a run that failed
  * although its processes ran (run_refused()). */
-static void add_kills(struct job_slot *slot)
+static void add_kills(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const struct script_label kill = clean_label("kill what is left");
     if (run->spec.mounts.n > 0 || run->spec.container || run->row.failure == FAIL_ENDED_DAEMON)
         script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
@@ -518,23 +518,23 @@ static void add_kills(struct job_slot *slot)
 }
 
 /* The job is over and stays known: not to be queued again, not deleted. */
-static bool stays(const struct job_run *run)
+static bool stays(const struct live_run *run)
 {
     return run_has_verdict(&run->row) && !run->deleting && run->out.kind != OUT_REQUEUE;
 }
 
-bool slot_keeps(struct job_slot *slot)
+bool slot_keeps(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     struct err e = {0};
     return stays(run) && run->spec.segment && run->runs->kept_outputs > 0 &&
-           compute_env(slot, &e) == 0 && outputs_in_job_dir(&slot->env, &run->spec);
+           compute_env(slot, &e) == 0 && outputs_in_run_dir(&slot->env, &run->spec);
 }
 
-void slot_clean(struct job_slot *slot)
+void slot_clean(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
-    const char *dir = job_dir(slot);
+    struct live_run *run = slot->run;
+    const char *dir = run_dir(slot);
     const char *removal = front_text(words_of(run), &slot->a, "remove {run} directory");
     const struct script_label remove = clean_label(removal), forget = clean_label("forget");
     slot_go(slot, SLOT_CLEANING);
@@ -548,7 +548,7 @@ void slot_clean(struct job_slot *slot)
     if (run->spec.container && find_container(slot))
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     if (run->spec.container && run->spec.place)
-        script_ask(slot->script, &remove, REQUEST(remove_tree, .path = own_job_dir(slot)));
+        script_ask(slot->script, &remove, REQUEST(remove_tree, .path = own_run_dir(slot)));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     shared_dir_remove(slot);
@@ -566,7 +566,7 @@ void slot_clean(struct job_slot *slot)
     slot_run_script(slot);
 }
 
-bool slot_cleaned(const struct job_slot *slot)
+bool slot_cleaned(const struct run_slot *slot)
 {
     return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING &&
            !script_busy(slot->script);

@@ -8,7 +8,7 @@
 #include "scheduler/run/remote.h"
 #include "scheduler/run/step.h"
 
-bool run_tasks_over(const struct job_run *run)
+bool run_tasks_over(const struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].state == RT_SENT)
@@ -22,7 +22,7 @@ bool run_tasks_over(const struct job_run *run)
 
 /* A refused signal or list is sent again, less and less often; except SIGTERM, because SIGKILL
  * follows it. */
-static void note_refusal(struct job_slot *slot, const struct err *why)
+static void note_refusal(struct run_slot *slot, const struct err *why)
 {
     struct wakes *wakes = slot->run->runs->wakes;
     int64_t pause = 2 * slot->kill_pause_us;
@@ -40,7 +40,7 @@ static void note_refusal(struct job_slot *slot, const struct err *why)
 static void on_signal(void *ctx, const struct err *why)
 {
     struct step *st = ctx;
-    struct job_slot *slot = st->slot;
+    struct run_slot *slot = st->slot;
     if (!step_answered(slot))
         return;
     if (!why) {
@@ -56,8 +56,8 @@ static void on_signal(void *ctx, const struct err *why)
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct step *st = ctx;
-    struct job_slot *slot = st->slot;
-    struct job_run *run = slot->run;
+    struct run_slot *slot = st->slot;
+    struct live_run *run = slot->run;
     if (!step_answered(slot))
         return;
     if (why) {
@@ -76,9 +76,9 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
     wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
-void slot_signal(struct job_slot *slot, int signo)
+void slot_signal(struct run_slot *slot, int signo)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
         return;
     slot->kill_again_us = 0;
@@ -86,18 +86,18 @@ void slot_signal(struct job_slot *slot, int signo)
         struct run_task *t = &run->tasks[i];
         if (t->process->rank != slot->rank || t->state != RT_SENT)
             continue;
-        struct step *st = step_new(slot, FAIL_JOB_STOP_FAILED, "signal");
+        struct step *st = step_new(slot, FAIL_RUN_STOP_FAILED, "signal");
         st->task = t;
         node_ask(node_rt_link(slot->tenant.node), REQUEST(signal, .task = t->id, .signal = signo),
                  on_signal, st);
     }
     node_tasks(node_rt_link(slot->tenant.node), on_list,
-               step_new(slot, FAIL_JOB_STOP_FAILED, "list tasks"));
+               step_new(slot, FAIL_RUN_STOP_FAILED, "list tasks"));
 }
 
-static void kill_again(struct job_slot *slot)
+static void kill_again(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     if (slot->kill_again_us == 0 || run->phase != RUN_KILLING)
         return;
     if (wakes_mono(run->runs->wakes) >= slot->kill_again_us)
@@ -106,16 +106,16 @@ static void kill_again(struct job_slot *slot)
         wake_by(run->runs->wakes, WAKE_RUN, run->row.id, slot->kill_again_us);
 }
 
-void run_signal(struct job_run *run, int signo)
+void run_signal(struct live_run *run, int signo)
 {
     for (int i = 0; i < run->n_slots; i++)
         slot_signal(&run->slots[i], signo);
 }
 
 /* A task that has not ended although SIGKILL was sent to it over the present link; NULL: none. */
-static const char *awaits_end_of(const struct job_slot *slot)
+static const char *awaits_end_of(const struct run_slot *slot)
 {
-    const struct job_run *run = slot->run;
+    const struct live_run *run = slot->run;
     if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
         return NULL;
     if (slot->state == SLOT_CLEANING)
@@ -130,9 +130,9 @@ static const char *awaits_end_of(const struct job_slot *slot)
  * a process never returns from the kernel to its own code. A node that refuses to send SIGKILL is
  * given up too, like one that does not answer: whatever comes next there begins by ending what it
  * finds. */
-static void check_kill(struct job_slot *slot)
+static void check_kill(struct run_slot *slot)
 {
-    struct job_run *run = slot->run;
+    struct live_run *run = slot->run;
     const char *task = awaits_end_of(slot);
     struct failure why;
     int64_t until;
@@ -151,7 +151,7 @@ static void check_kill(struct job_slot *slot)
     node_give_up(&slot->tenant, &why);
 }
 
-void run_check_kills(struct job_run *run)
+void run_check_kills(struct live_run *run)
 {
     for (int i = 0; i < run->n_slots; i++)
         check_kill(&run->slots[i]);

@@ -11,7 +11,7 @@
 #define EXIT_BY_SIGNAL 128
 
 /* Copies texts that callbacks, rows and slots only lend. */
-static void keep_texts(struct job_run *run, struct failure *f)
+static void keep_texts(struct live_run *run, struct failure *f)
 {
     f->message = arena_strdup(&run->a, f->message);
     f->stderr_tail = arena_strdup(&run->a, f->stderr_tail);
@@ -21,7 +21,7 @@ static void keep_texts(struct job_run *run, struct failure *f)
     f->remedy = arena_strdup(&run->a, f->remedy);
 }
 
-void run_set_outcome(struct job_run *run, const struct outcome *out)
+void run_set_outcome(struct live_run *run, const struct outcome *out)
 {
     /* The outcome that is to be written is settled, with one exception: a job that is terminated
      * while a full disk keeps its end from being written. */
@@ -35,7 +35,7 @@ void run_set_outcome(struct job_run *run, const struct outcome *out)
     wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
-static void fail(struct job_run *run, struct failure why)
+static void fail(struct live_run *run, struct failure why)
 {
     const struct outcome out = {.kind = OUT_FAILED, .why = why};
     run_set_outcome(run, &out);
@@ -48,9 +48,9 @@ static const struct wording {
     enum failure_code code;
     const char *exited, *killed, *not_started;
 } wordings[] = {
-    [false] = {FAIL_JOB_FAILED, "{Run} failed with non-zero exit code",
+    [false] = {FAIL_RUN_FAILED, "{Run} failed with non-zero exit code",
                "{Run} was killed by signal", "The {run}'s command could not be started"},
-    [true] = {FAIL_JOB_PREPARATION_FAILED, "{Run} preparation task failed with non-zero exit code",
+    [true] = {FAIL_RUN_PREPARATION_FAILED, "{Run} preparation task failed with non-zero exit code",
               "{Run} preparation task was killed by signal",
               "The {run} preparation task could not be started"},
 };
@@ -75,11 +75,11 @@ static const struct wording *wording_of(struct arena *a, const struct launch_pro
 }
 
 /* Where the agent is not root, volumes are not where the service had them; NULL: nobody asked. */
-static const char *mounts_remedy(struct job_run *run, const struct run_task *task,
+static const char *mounts_remedy(struct live_run *run, const struct run_task *task,
                                  const struct task_status *st)
 {
     const struct front_words *w = words_of(run);
-    const struct job_slot *slot = &run->slots[task->process->rank];
+    const struct run_slot *slot = &run->slots[task->process->rank];
     size_t first = 0;
     const char *variable = front_var_next(w, VAR_POOL_MOUNTS, &first);
     bool named = w->mounts_path && (strstr(command_of(task), w->mounts_path) ||
@@ -91,7 +91,7 @@ static const char *mounts_remedy(struct job_run *run, const struct run_task *tas
                         ": the node's agent is not root, so volumes are at no other path there");
 }
 
-static struct failure task_failure(struct job_run *run, const struct run_task *task,
+static struct failure task_failure(struct live_run *run, const struct run_task *task,
                                    const struct task_status *st)
 {
     const struct wording *w = wording_of(&run->a, task->process);
@@ -119,7 +119,7 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
 }
 
 /* Whether its user wants another try after such a failure. */
-static bool retries(const struct job_run *run, bool nodes_fault, int exit_code)
+static bool retries(const struct live_run *run, bool nodes_fault, int exit_code)
 {
     const struct retry_rule *rule = &run->spec.wishes.retry;
     return run->row.retried < rule->times && wish_retries(rule, nodes_fault, exit_code);
@@ -131,7 +131,7 @@ static int exit_code_of(const struct task_status *st)
 }
 
 /* Judged in the run's next turn. */
-static void note_unstarted(struct job_run *run, const struct run_task *task,
+static void note_unstarted(struct live_run *run, const struct run_task *task,
                            const struct failure *why)
 {
     if (run->unstarted)
@@ -142,7 +142,7 @@ static void note_unstarted(struct job_run *run, const struct run_task *task,
     keep_texts(run, &run->unstarted_why);
 }
 
-static void task_failed(struct job_run *run, const struct run_task *task,
+static void task_failed(struct live_run *run, const struct run_task *task,
                         const struct task_status *st)
 {
     struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
@@ -161,7 +161,7 @@ static void task_failed(struct job_run *run, const struct run_task *task,
 
 /* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
  * The pool's rule decides what that means for the job: see verdict_rows(). */
-static void task_lost(struct job_run *run, const struct run_task *task,
+static void task_lost(struct live_run *run, const struct run_task *task,
                       const struct task_status *st)
 {
     run->has_lost = true;
@@ -179,7 +179,7 @@ static void task_lost(struct job_run *run, const struct run_task *task,
 
 /* Adds to a time-out how the stopped task ended: its node, exit and the end of its stderr.
  */
-static void complete_verdict(struct job_run *run, const struct run_task *task,
+static void complete_verdict(struct live_run *run, const struct run_task *task,
                              const struct task_status *st)
 {
     struct failure *f = &run->out.why;
@@ -192,7 +192,7 @@ static void complete_verdict(struct job_run *run, const struct run_task *task,
     f->stderr_tail = arena_strdup(&run->a, st->stderr_tail);
 }
 
-static void check_success(struct job_run *run)
+static void check_success(struct live_run *run)
 {
     const struct outcome out = {.kind = OUT_SUCCEEDED, .has_exit_code = true, .exit_code = 0};
     bool *over = arena_alloc(&run->a, run->n_tasks * sizeof *over);
@@ -204,9 +204,9 @@ static void check_success(struct job_run *run)
 
 /* Whether the start on the task's node has failed, which the run's next turn will find. A task that
  * was sent without waiting for the start failed because of that, and explains less. */
-static bool start_failed(const struct job_run *run, const struct run_task *task)
+static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
-    const struct job_slot *slot = &run->slots[task->process->rank];
+    const struct run_slot *slot = &run->slots[task->process->rank];
     if (slot->state != SLOT_STARTED || slot->nodes_fault)
         return false;
     return slot->has_error ||
@@ -214,7 +214,7 @@ static bool start_failed(const struct job_run *run, const struct run_task *task)
 }
 
 /* For the front, whatever it means for the run. */
-static void note_part(struct job_run *run, struct run_task *task, const struct task_status *st,
+static void note_part(struct live_run *run, struct run_task *task, const struct task_status *st,
                       bool good)
 {
     struct run_prep *p = arena_alloc(&run->a, sizeof *p);
@@ -231,7 +231,7 @@ static void note_part(struct job_run *run, struct run_task *task, const struct t
     task->part = p;
 }
 
-void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
+void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st)
 {
     if (st->state == TASK_RUNNING || task->state == RT_OVER)
         return;
@@ -255,7 +255,7 @@ void verdict_task(struct job_run *run, struct run_task *task, const struct task_
 /* How often a node that answers may refuse a start that is repeated. */
 #define REFUSALS_MAX 5
 
-static bool may_run_there(const struct job_run *run, const struct job_slot *slot)
+static bool may_run_there(const struct live_run *run, const struct run_slot *slot)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state == RT_SENT)
@@ -264,7 +264,7 @@ static bool may_run_there(const struct job_run *run, const struct job_slot *slot
 }
 
 /* A node must not be given up earlier, because then nobody would end what runs there. */
-static bool refused_enough(struct job_slot *slot)
+static bool refused_enough(struct run_slot *slot)
 {
     return ++slot->refusals > REFUSALS_MAX ||
            (slot->tenant.node && node_rt_nearly_lost(slot->tenant.node));
@@ -272,7 +272,7 @@ static bool refused_enough(struct job_slot *slot)
 
 /* Whether a failure of a start counts. False: that is not known yet, or the run is to be queued
  * again. */
-static bool counts(struct job_run *run, struct job_slot *slot, const struct failure *why,
+static bool counts(struct live_run *run, struct run_slot *slot, const struct failure *why,
                    int64_t at_us)
 {
     enum room room = room_of(run, slot, at_us);
@@ -283,7 +283,7 @@ static bool counts(struct job_run *run, struct job_slot *slot, const struct fail
     return room == ROOM_LEFT;
 }
 
-void verdict_unstarted(struct job_run *run)
+void verdict_unstarted(struct live_run *run)
 {
     const struct run_task *task = run->unstarted;
     if (task &&
@@ -291,7 +291,7 @@ void verdict_unstarted(struct job_run *run)
         fail(run, run->unstarted_why);
 }
 
-void verdict_slot_error(struct job_run *run, struct job_slot *slot)
+void verdict_slot_error(struct live_run *run, struct run_slot *slot)
 {
     bool nodes_fault = slot->nodes_fault;
     bool clients = failure_fault(slot->error.code) == FAULT_CLIENT && !nodes_fault;
@@ -313,30 +313,30 @@ void verdict_slot_error(struct job_run *run, struct job_slot *slot)
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Between SIGTERM and SIGKILL. */
-static int64_t grace_of(const struct job_run *run)
+static int64_t grace_of(const struct live_run *run)
 {
     const struct wishes *w = &run->spec.wishes;
     return (w->has_grace ? w->grace_s : WISH_GRACE_DEFAULT_S) * 1000000LL;
 }
 
-static void terminated(struct job_run *run)
+static void terminated(struct live_run *run)
 {
     const struct outcome out = {
         .kind = OUT_STOPPED,
         .grace_us = grace_of(run),
-        .why = {.code = FAIL_JOB_TERMINATED,
+        .why = {.code = FAIL_RUN_TERMINATED,
                 .message = front_text(words_of(run), &run->a, RUN_TERMINATED_TEXT),
                 .exit_code = -1}};
     run_set_outcome(run, &out);
 }
 
-static void timed_out(struct job_run *run)
+static void timed_out(struct live_run *run)
 {
     const struct front_words *w = words_of(run);
     const struct outcome out = {
         .kind = OUT_FAILED,
         .grace_us = grace_of(run),
-        .why = {.code = FAIL_JOB_TIMED_OUT,
+        .why = {.code = FAIL_RUN_TIMED_OUT,
                 .message = front_say(w, &run->a,
                                      "The {run} ran longer than its limit {time_limit} of %lld "
                                      "seconds and was stopped",
@@ -356,12 +356,12 @@ static enum dealloc_option rule_of(const struct pool *p)
     return p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
 }
 
-static void apply_rule(struct job_run *run, const struct pool *p, enum dealloc_option rule,
+static void apply_rule(struct live_run *run, const struct pool *p, enum dealloc_option rule,
                        struct failure why, bool lost)
 {
     struct outcome out = {.kind = OUT_REQUEUE, .why = why};
     if (p->going) {
-        out.why.code = FAIL_CLUSTER_DELETED;
+        out.why.code = FAIL_POOL_DELETED;
         out.why.message = front_text(words_of(run), &run->a,
                                      "The {run}'s {pool} was deleted while the {run} ran");
         out.kind = OUT_FAILED;
@@ -375,7 +375,7 @@ static void apply_rule(struct job_run *run, const struct pool *p, enum dealloc_o
     run_set_outcome(run, &out);
 }
 
-static struct failure node_taken(struct job_run *run, const struct node *nd)
+static struct failure node_taken(struct live_run *run, const struct node *nd)
 {
     const struct front_words *w = words_of(run);
     const char *text = nd->reclaimed ? "The machine of a node of the {run} was taken back for "
@@ -393,7 +393,7 @@ static struct failure node_taken(struct job_run *run, const struct node *nd)
 }
 
 /* Uses the message of the node's own failure, if that is written already. */
-static struct failure node_lost(struct job_run *run, const struct node *nd)
+static struct failure node_lost(struct live_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
     const char *why = nd->why;
@@ -422,7 +422,7 @@ static bool asked_to_end(const struct node *nd)
 
 /* A node on which another run's task does not die gets nothing new, nor what was given to it and
  * has not begun there; but its other runs go on. */
-static bool still_has(const struct job_run *run, const struct node *nd, size_t i)
+static bool still_has(const struct live_run *run, const struct node *nd, size_t i)
 {
     bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
     if (i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE)
@@ -433,7 +433,7 @@ static bool still_has(const struct job_run *run, const struct node *nd, size_t i
 }
 
 /* Checks whether a node is lost or leaving, or a task has vanished from one. */
-static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
+static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
 {
     struct pool p = {.going = true}; /* the default, for a pool that is not there any more */
     struct node *nodes;
@@ -457,7 +457,7 @@ static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
     return 0;
 }
 
-int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
+int verdict_rows(struct live_run *run, struct arena *a, struct err *e)
 {
     struct run row;
     int rc = st_run_by_id(run->runs->st, a, run->row.id, &row, e);

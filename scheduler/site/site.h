@@ -33,7 +33,7 @@ struct site_group {
     const char *agent_socket; /* an ssh-agent's */
     const char *become;       /* "sudo -n", or NULL: no root there */
     const char *node_root;    /* absolute */
-    const char *job_user; /* the account that jobs run as if the agent is root; NULL: each job has
+    const char *run_user; /* the account that jobs run as if the agent is root; NULL: each job has
                            * one of its own or, without a range of uids for them, `user` */
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;

@@ -18,8 +18,8 @@ $node_select WHERE n.id = :id;
 $node_select WHERE n.pool_id = :pool_id AND n.name = :name;
 
 -- All nodes of a pool, by ordinal.
--- st_node_list(i64 cluster_id) -> node*
-$node_select WHERE n.pool_id = :cluster_id ORDER BY n.ordinal;
+-- st_node_list(i64 pool_id) -> node*
+$node_select WHERE n.pool_id = :pool_id ORDER BY n.ordinal;
 
 -- The nodes that a run has now, by rank.
 -- st_node_of_run(i64 run_id) -> node*

@@ -35,7 +35,7 @@ static void decode_job(const json_t *doc, const json_t *secrets)
 {
     struct arena a;
     struct err e;
-    struct job_spec spec = {0};
+    struct run_spec spec = {0};
     char *text = json_dumps(doc, JSON_COMPACT);
     char *secret = secrets ? json_dumps(secrets, JSON_COMPACT) : NULL;
     struct job job = {.doc = text};
@@ -43,7 +43,7 @@ static void decode_job(const json_t *doc, const json_t *secrets)
     int rc = job_spec_decode(&a, &job, secret, &spec, &e);
     tell("job_spec", rc, e.msg);
     if (rc == 0)
-        job_spec_wipe(&spec);
+        run_spec_wipe(&spec);
     arena_free(&a);
     free(text);
     free(secret);

@@ -140,11 +140,11 @@ static int leave_rank(const struct view *v, const struct node *n)
 bool sim_empties(const struct view *v, const struct cluster *c, const struct node *n)
 {
     int surplus = -c->scale.target, before = 0;
-    if (c->scale.kind != SCALE_MANUAL || c->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION)
+    if (c->scale.kind != SCALE_MANUAL || c->scale.dealloc != DEALLOC_WAIT_FOR_COMPLETION)
         return false;
     for (size_t i = 0; i < v->n_nodes; i++) {
         const struct node *o = &v->nodes[i];
-        if (o->cluster_id != c->id || o->state == NODE_LEAVING)
+        if (o->pool_id != c->id || o->state == NODE_LEAVING)
             continue;
         int differ = leave_rank(v, o) - leave_rank(v, n);
         surplus++;
@@ -208,7 +208,7 @@ static void check_allocation(struct view *v, const struct job *j, const struct r
             check_given(v, j, al, n);
         held++;
         ranks |= 1U << al->rank;
-        if (!n || n->cluster_id != j->cluster_id || al->attempt != r->attempt)
+        if (!n || n->pool_id != j->cluster_id || al->attempt != r->attempt)
             sim_fail(v->m, "job %s has node %s in attempt %d of %d: of another cluster, or gone",
                      j->name, al->node_name, al->attempt, r->attempt);
     }
@@ -309,7 +309,7 @@ static int room_for(const struct view *v, const struct cluster *c, int head)
 {
     int n = 0;
     for (size_t i = 0; head >= 0 && i < v->n_nodes; i++)
-        n += v->nodes[i].cluster_id == c->id && !sim_empties(v, c, &v->nodes[i]) &&
+        n += v->nodes[i].pool_id == c->id && !sim_empties(v, c, &v->nodes[i]) &&
              has_room(v, &v->nodes[i], &v->runs[head]);
     return n;
 }

@@ -121,7 +121,7 @@ void sim_add_pool(struct sim *m)
 static void resize(struct sim *m, const struct batch_pool *p)
 {
     static const enum dealloc_option options[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
-                                                  DEALLOC_WAIT_FOR_JOB_COMPLETION};
+                                                  DEALLOC_WAIT_FOR_COMPLETION};
     struct err e = {0};
     const struct batch_targets t = {any(m, 5), any(m, 4), (5 + any(m, 10)) * MINUTE,
                                     options[any(m, 3)]};

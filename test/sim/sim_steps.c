@@ -91,7 +91,7 @@ void sim_add_tree(struct sim *m)
 static struct scale any_scale(struct sim *m)
 {
     static const enum dealloc_option options[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
-                                                  DEALLOC_WAIT_FOR_JOB_COMPLETION};
+                                                  DEALLOC_WAIT_FOR_COMPLETION};
     if (chance(m, 30)) {
         struct scale s = {.kind = SCALE_AUTO, .minimum = any(m, 2), .maximum = 1 + any(m, 4)};
         if (s.minimum > s.maximum)

@@ -143,7 +143,7 @@ static void draw(struct picture *p, const struct view *v, const struct cluster *
     for (size_t i = 0; i < v->n_nodes && p->n_nodes < NODES_MAX; i++) {
         const struct node *n = &v->nodes[i];
         bool serves = n->state == NODE_IDLE || n->state == NODE_PREPARING;
-        if (n->cluster_id == c->id && serves && !sim_gets_nothing(v, n) && !sim_empties(v, c, n))
+        if (n->pool_id == c->id && serves && !sim_gets_nothing(v, n) && !sim_empties(v, c, n))
             p->nodes[p->n_nodes++] = n;
     }
     p->spare = largest > p->n_nodes ? largest - p->n_nodes : 0;
@@ -159,7 +159,7 @@ static void draw(struct picture *p, const struct view *v, const struct cluster *
 static bool some_node_fits(const struct view *v, const struct run *r)
 {
     for (size_t i = 0; i < v->n_nodes; i++)
-        if (v->nodes[i].cluster_id == r->pool_id && capacity_fits(&v->nodes[i].has, &r->need))
+        if (v->nodes[i].pool_id == r->pool_id && capacity_fits(&v->nodes[i].has, &r->need))
             return true;
     return r->need_whole;
 }
@@ -247,8 +247,7 @@ int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct
     arena_init(&a);
     if (m->to == NODE_LEAVING && m->from != NODE_LEAVING &&
         st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 && !n.reclaimed &&
-        st_pool_by_id(st, &a, n.cluster_id, &p, &why) == 1 && p.scale.kind == SCALE_AUTO &&
-        !p.going)
+        st_pool_by_id(st, &a, n.pool_id, &p, &why) == 1 && p.scale.kind == SCALE_AUTO && !p.going)
         sim_fail(current, "automatic scaling takes node %s, which %d runs hold", n.name, n.live);
     arena_free(&a);
     return __real_st_node_move(st, m, e);
@@ -266,9 +265,9 @@ static bool is_short(const struct view *v, const struct cluster *c)
         c->prov_state == PROV_DELETING)
         return false;
     for (size_t i = 0; i < v->n_nodes; i++) {
-        if (v->nodes[i].cluster_id == c->id && v->nodes[i].machine_id == 0)
+        if (v->nodes[i].pool_id == c->id && v->nodes[i].machine_id == 0)
             return false; /* its nodes are local */
-        n += v->nodes[i].cluster_id == c->id && v->nodes[i].state != NODE_LEAVING;
+        n += v->nodes[i].pool_id == c->id && v->nodes[i].state != NODE_LEAVING;
     }
     return n > 0 && n < c->scale.target;
 }
@@ -278,7 +277,7 @@ static const struct node *lent(const struct view *v)
 {
     for (size_t i = 0; i < v->n_nodes; i++)
         for (size_t k = 0; k < v->n_clusters; k++)
-            if (v->nodes[i].cluster_id == v->clusters[k].id &&
+            if (v->nodes[i].pool_id == v->clusters[k].id &&
                 v->clusters[k].vm_priority == VM_LOWPRIORITY && v->nodes[i].machine_id != 0 &&
                 v->nodes[i].state != NODE_LEAVING && !sim_gets_nothing(v, &v->nodes[i]))
                 return &v->nodes[i];

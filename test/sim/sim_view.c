@@ -75,7 +75,7 @@ static void take_node(struct view *v, sqlite3_stmt *s)
 {
     v->nodes = one_more(v, v->nodes, &v->n_nodes, sizeof *v->nodes);
     v->nodes[v->n_nodes - 1] = (struct node){.id = sqlite3_column_int64(s, 0),
-                                             .cluster_id = sqlite3_column_int64(s, 1),
+                                             .pool_id = sqlite3_column_int64(s, 1),
                                              .name = text(v, s, 2),
                                              .state = (enum node_state)sqlite3_column_int(s, 3),
                                              .idle_us = sqlite3_column_int64(s, 4),
@@ -225,7 +225,7 @@ static void count(struct view *v)
                          [NODE_IDLE] = n->live > 0 ? &c->running : &c->idle,
                          [NODE_LEAVING] = &c->leaving,
                          [NODE_UNUSABLE] = &c->unusable};
-            *of[n->state] += n->cluster_id == v->clusters[i].id;
+            *of[n->state] += n->pool_id == v->clusters[i].id;
         }
     }
 }

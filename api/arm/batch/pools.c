@@ -23,12 +23,11 @@ static const struct enum_name allocations[] = {{BATCH_ALLOCATION_STEADY, "Steady
                                                {BATCH_ALLOCATION_RESIZING, "Resizing"},
                                                {BATCH_ALLOCATION_STOPPING, "Stopping"},
                                                {0, NULL}};
-static const struct enum_name deallocations[] = {
-    {DEALLOC_REQUEUE, "Requeue"},
-    {DEALLOC_TERMINATE, "Terminate"},
-    {DEALLOC_WAIT_FOR_JOB_COMPLETION, "TaskCompletion"},
-    {DEALLOC_WAIT_FOR_DATA, "RetainedData"},
-    {0, NULL}};
+static const struct enum_name deallocations[] = {{DEALLOC_REQUEUE, "Requeue"},
+                                                 {DEALLOC_TERMINATE, "Terminate"},
+                                                 {DEALLOC_WAIT_FOR_COMPLETION, "TaskCompletion"},
+                                                 {DEALLOC_WAIT_FOR_DATA, "RetainedData"},
+                                                 {0, NULL}};
 
 /* --- finding ---------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include "api/arm/batchai/routes.h"
 #include "api/arm/kind.h"
 #include "lib/fs.h"
-#include "model/job_output.h"
+#include "model/run_output.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/front/batchai/batchai.h"
 #include "scheduler/run/runs.h"
@@ -82,10 +82,10 @@ static void on_listed(void *ctx, const struct err *why, struct file_entries *fou
     }
 }
 
-static int find_output(struct request *r, const struct job_spec *s, const char *id,
-                       struct job_output *out, struct err *e)
+static int find_output(struct request *r, const struct run_spec *s, const char *id,
+                       struct run_output *out, struct err *e)
 {
-    if (job_output_find(&r->arena, s, id, out))
+    if (run_output_find(&r->arena, s, id, out))
         return 0;
     return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
                    "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
@@ -125,7 +125,7 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
 {
     struct request *r = l->r;
     const char *parts[] = {base, l->is_base ? "" : l->directory};
-    l->dir = (struct file_ref){v->kind == MOUNT_AZURE_BLOB ? LINK_BLOB : LINK_FILE,
+    l->dir = (struct file_ref){v->kind == MOUNT_BLOBS ? LINK_BLOB : LINK_FILE,
                                {v->account, v->share},
                                join_path(&r->arena, parts, 2)};
     struct share_list *sl = arena_alloc(&r->arena, sizeof *sl);
@@ -142,17 +142,17 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
 static struct replied *list(struct file_list *l, const struct job *j)
 {
     struct request *r = l->r;
-    struct job_spec spec;
+    struct run_spec spec;
     struct err e;
-    struct job_output out;
+    struct run_output out;
     const char *rest = "";
     if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0 ||
         find_output(r, &spec, l->id, &out, &e) < 0)
         return reply_err(r, &e);
     l->prefix = out.prefix;
-    const struct mount_volume *v = mount_resolve(
-        &r->arena, &batchai_front_words, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
-    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+    const struct mount_volume *v = mount_resolve(&r->arena, &batchai_front_words, &spec.pool_mounts,
+                                                 &spec.mounts, l->prefix, &rest);
+    if (!v || (v->kind != MOUNT_FILE_SHARE && v->kind != MOUNT_BLOBS))
         return list_on_nodes(l, j);
     const char *parts[] = {rest, out.below};
     return list_on_share(l, j, v, join_path(&r->arena, parts, 2));

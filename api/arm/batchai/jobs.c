@@ -160,7 +160,7 @@ static int fill(struct rm *m, struct err *e)
     const struct cluster *c = &n->c;
     struct job *j = m->row;
     char *guid = arena_alloc(&r->arena, GUID_SIZE);
-    struct job_spec spec = {0};
+    struct run_spec spec = {0};
     assert(m->given.doc_text); /* what is stored is what is decoded */
     request_guid(r, guid);
     schema_decode(&schema_job, &r->arena, m->given.doc, &spec);
@@ -168,7 +168,7 @@ static int fill(struct rm *m, struct err *e)
                       .name = m->name,
                       .guid = guid,
                       .doc = m->given.doc_text,
-                      .cluster_ref = spec.cluster_id,
+                      .cluster_ref = spec.pool_ref,
                       .priority = spec.priority,
                       .node_count = spec.node_count,
                       .part = spec.wishes.part,
@@ -199,7 +199,7 @@ static int check_mounts(struct rm *m, struct err *e)
 {
     const struct new_job *n = m->parent;
     const struct job *j = m->row;
-    struct job_spec spec = {0};
+    struct run_spec spec = {0};
     if (n->mounts.n == 0)
         return 0;
     int rc = job_spec_decode(&m->r->arena, j, m->given.secrets_text, &spec, e);
@@ -207,7 +207,7 @@ static int check_mounts(struct rm *m, struct err *e)
         rc = check_linked_mounts(m->r, &spec.mounts, j->cluster_ref, e);
     if (rc == 0)
         rc = check_named_shares(m->r, &n->c, &spec.mounts, e);
-    job_spec_wipe(&spec);
+    run_spec_wipe(&spec);
     return rc;
 }
 

@@ -12,11 +12,11 @@
 /* False: it names none of ours. */
 static bool name_of(const struct mount_volume *m, struct share_name *n)
 {
-    if (m->kind != MOUNT_AZURE_FILE_SHARE && m->kind != MOUNT_AZURE_BLOB)
+    if (m->kind != MOUNT_FILE_SHARE && m->kind != MOUNT_BLOBS)
         return false;
     *n = (struct share_name){.account = m->account,
                              .share = m->share,
-                             .kind = m->kind == MOUNT_AZURE_BLOB ? SHARE_BLOBS : SHARE_FILES,
+                             .kind = m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES,
                              .key = m->key};
     return m->account && m->share;
 }

@@ -115,7 +115,7 @@ static json_t *failure_of(const struct node_setup *s)
 {
     enum failure_code code = (enum failure_code)s->failure;
     if (code == FAIL_NODE_SETUP_FAILED)
-        code = s->has_exit_code ? FAIL_JOB_FAILED : FAIL_JOB_START_FAILED;
+        code = s->has_exit_code ? FAIL_RUN_FAILED : FAIL_RUN_START_FAILED;
     const struct batch_failure_words w = batch_failure_words(code);
     return json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "category", "UserError", "code", w.code,
                      "message", w.message ? w.message : "", "details", "name", "Message", "value",

@@ -30,7 +30,7 @@ enum dealloc_option pool_body_how(const struct accepted *b, const char *name)
     case BATCH_DEALLOC_TERMINATE:
         return DEALLOC_TERMINATE;
     case BATCH_DEALLOC_TASK_COMPLETION:
-        return DEALLOC_WAIT_FOR_JOB_COMPLETION;
+        return DEALLOC_WAIT_FOR_COMPLETION;
     case BATCH_DEALLOC_RETAINED_DATA:
         return DEALLOC_WAIT_FOR_DATA;
     }

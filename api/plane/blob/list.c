@@ -469,7 +469,7 @@ struct replied *azblobs_list(struct request *r)
     l->q.attribute = name;
     l->q.n_attributes = 1;
     page_open(l->page);
-    const struct mount_volume v = {.kind = MOUNT_AZURE_BLOB,
+    const struct mount_volume v = {.kind = MOUNT_BLOBS,
                                    .account = grant_of(r)->account.name,
                                    .share = grant_of(r)->share.name};
     l->container = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);

@@ -126,7 +126,7 @@ int blob_of(struct request *r, struct blob *out, struct err *e)
                        "The blob's name has %zu characters; it must have 1 to %d.",
                        characters(out->name), BLOB_NAME_MAX);
     const struct mount_volume v = {
-        .kind = MOUNT_AZURE_BLOB, .account = g->account.name, .share = g->share.name};
+        .kind = MOUNT_BLOBS, .account = g->account.name, .share = g->share.name};
     out->container = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
     if (read_snapshot(r, &out->snapshot_us, e) < 0 || blob_load(r, out, e) < 0)
         return -1;

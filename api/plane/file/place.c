@@ -70,7 +70,7 @@ int azfile_of(struct request *r, struct azfile *out, struct err *e)
     if (plane_share(r, e) < 0)
         return -1;
     const struct mount_volume v = {
-        .kind = MOUNT_AZURE_FILE_SHARE, .account = g->account.name, .share = g->share.name};
+        .kind = MOUNT_FILE_SHARE, .account = g->account.name, .share = g->share.name};
     out->folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
     return normalize(r, r->rest ? r->rest : "", &out->path, e);
 }

@@ -227,8 +227,7 @@ static struct replied *download(struct request *r, enum link_kind kind)
     struct err e;
     if (link_check(r, &f, &e) < 0 || check_names(&f, &e) < 0)
         return reply_err(r, &e);
-    struct mount_volume volume = {.kind =
-                                      kind == LINK_BLOB ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+    struct mount_volume volume = {.kind = kind == LINK_BLOB ? MOUNT_BLOBS : MOUNT_FILE_SHARE,
                                   .account = f.scope[0],
                                   .share = f.scope[1]};
     const struct file_reply what = {

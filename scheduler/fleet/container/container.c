@@ -103,7 +103,7 @@ static const char *pull_name(struct arena *a, const struct container *c)
 
 static const char *env_file(struct arena *a, const struct container *c)
 {
-    return arena_printf(a, "%s/.environment", c->job_dir);
+    return arena_printf(a, "%s/.environment", c->run_dir);
 }
 
 static void set_number(struct env *v, const char *name, long long n)
@@ -117,7 +117,7 @@ static void set_common(struct env *v, struct arena *a, const struct container *c
     env_set(v, "BATCHAI_RUNTIME", c->runtime);
     env_set(v, "BATCHAI_CONTAINER", c->name);
     env_set(v, "BATCHAI_ROOT", c->root);
-    env_set(v, "BATCHAI_JOB_DIR", c->job_dir);
+    env_set(v, "BATCHAI_JOB_DIR", c->run_dir);
     env_set(v, "BATCHAI_IMAGE", image_name(a, c));
     env_set(v, "BATCHAI_USER", c->user ? c->user : "");
     env_set(v, "BATCHAI_WHO", container_who(c));
@@ -199,11 +199,11 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
     const struct task_spec task = {
         .id = id,
         .command_line = program,
-        .cwd = c->job_dir,
+        .cwd = c->run_dir,
         .env = v->items,
         .n_env = v->n,
         .stdout_path = c->log_path,
-        .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
+        .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
         .files_as = c->user, /* the directory belongs to the job, which may have put links there */
         .timeout_s = timeout_s,

@@ -22,7 +22,7 @@ struct container {
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
-    const char *root, *job_dir; /* on the node; job_dir: of what belongs to the container */
+    const char *root, *run_dir; /* on the node; run_dir: of what belongs to the container */
     const char *work_dir;       /* where its processes begin, unless that is the image's to say */
     const char *mounts_dir;     /* with the pool's volumes */
     const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */

@@ -51,7 +51,7 @@ static int set_drained(struct fleet *fl, struct machine *m, bool drained, const 
     m->drained = drained;
     set_reason(m, drained ? reason : NULL);
     wake_when_durable(fl->wakes, effect_reread_machines, fl, m->id);
-    fleet_pool_changed(fl, m->cluster_id);
+    fleet_pool_changed(fl, m->pool_id);
     fleet_capacity_freed(fl, false);
     return 0;
 }

@@ -106,7 +106,7 @@ static void note_claims(struct fleet *fl, const struct node_use *uses, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct machine *m = machine_find(fl, uses[i].machine_id);
         if (m)
-            machine_claim(m, uses[i].node_id, uses[i].cluster_id);
+            machine_claim(m, uses[i].node_id, uses[i].pool_id);
     }
 }
 
@@ -270,10 +270,10 @@ int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_prior
     return 0;
 }
 
-void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id)
+void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id)
 {
     m->node_id = node_id;
-    m->cluster_id = cluster_id;
+    m->pool_id = pool_id;
 }
 
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id)
@@ -372,7 +372,7 @@ void machine_contact(struct fleet *fl, struct machine *m, const struct node_fact
     m->contact_us = wakes_wall(fl->wakes);
     if (m->trouble) {
         replace(&m->trouble, NULL);
-        fleet_pool_changed(fl, m->cluster_id);
+        fleet_pool_changed(fl, m->pool_id);
         fleet_capacity_freed(fl, false);
     }
     if (!facts)

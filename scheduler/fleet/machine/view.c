@@ -29,8 +29,8 @@ static void view_use(struct viewing *v, const struct node_use *u, struct machine
 {
     out->state = node_state_shown(u->state, u->live);
     out->node = u->node;
-    out->cluster = u->cluster;
-    out->jobs = u->jobs;
+    out->pool = u->pool;
+    out->runs = u->runs;
     out->has = u->has;
     out->taken = u->taken;
     if (u->state == NODE_UNUSABLE)
@@ -173,24 +173,24 @@ static void add_name(struct strbuf *b, const char *name, int nth)
         strbuf_puts(b, ", ...");
 }
 
-static void count_machine(struct shortage *sh, const struct machine *m, int64_t cluster_id)
+static void count_machine(struct shortage *sh, const struct machine *m, int64_t pool_id)
 {
     sh->serving++;
-    if (m->cluster_id == cluster_id)
+    if (m->pool_id == pool_id)
         sh->own++;
-    else if (m->cluster_id != 0)
-        id_map_put(&sh->others, m->cluster_id, NULL);
+    else if (m->pool_id != 0)
+        id_map_put(&sh->others, m->pool_id, NULL);
     else if (m->drained)
         add_name(&sh->drained_names, m->name, ++sh->drained);
     if (m->trouble)
         add_name(&sh->troubled_names, m->name, ++sh->troubled);
 }
 
-static int claims_of(const struct fleet *fl, const struct pool *p, int64_t cluster_id)
+static int claims_of(const struct fleet *fl, const struct pool *p, int64_t pool_id)
 {
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++)
-        n += fl->machines[i].cluster_id == cluster_id &&
+        n += fl->machines[i].pool_id == pool_id &&
              machine_serves(&fl->machines[i], p->vm_size, p->vm_priority);
     return n;
 }

@@ -218,7 +218,7 @@ static void add_unmount_command(const struct mounts *m, const struct mount_volum
     const struct script_label label = unmount_label(m->a, v);
     struct mount_plan plan;
     struct failure ignored;
-    if (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB)
+    if (v->kind != MOUNT_FILE_SHARE && v->kind != MOUNT_BLOBS)
         return;
     (void)mount_plan(m->a, &node, v, i, NULL, &plan, &ignored);
     note_secret(m, v, &plan);
@@ -248,14 +248,13 @@ void mounts_remove(const struct mounts *m, const struct mount_list *list)
 }
 
 /* Needs no keys. If the cluster is gone, only the node's own unmounting is left. */
-static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
+static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->front;
     struct node_setup_spec spec;
     struct mount_secret *none = NULL;
     struct err e = {0};
-    if (!rt->machine ||
-        f->ops->load_pool(f, rt->fleet->st, a, rt->cluster_id, false, &spec, &e) <= 0)
+    if (!rt->machine || f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, false, &spec, &e) <= 0)
         return;
     const struct mounts m = {.rt = rt,
                              .a = a,
@@ -279,7 +278,7 @@ void mount_release_steps(const struct node_rt *rt, struct script *sc, struct are
                               tidy = {.code = FAIL_UNMOUNT_FAILED,
                                       .what = "remove what mounting left"};
     const char *mounts = node_mount_root(a, words_of_node(rt), rt->root);
-    add_cluster_unmounts(rt, sc, a);
+    add_pool_unmounts(rt, sc, a);
     script_ask(sc, &unmount, REQUEST(unmount, .target = mounts));
     script_ask(sc, &unmount, REQUEST(unmount, .target = arena_printf(a, "%s/jobs", rt->root)));
     script_ask(sc, &tidy, REQUEST(remove_tree, .path = mounts));

@@ -15,7 +15,7 @@ static const struct site_mount_rule *find_rule(const struct planning *p)
     const struct site *site = p->node->site;
     for (size_t i = 0; site && i < site->n_mounts; i++) {
         const struct site_mount_rule *r = &site->mounts[i];
-        bool kind = p->m->kind == MOUNT_AZURE_BLOB ? r->blobs : r->files;
+        bool kind = p->m->kind == MOUNT_BLOBS ? r->blobs : r->files;
         if (kind && plan_matches(r->account, p->words.account) &&
             plan_matches(r->share, p->words.share))
             return r;
@@ -25,7 +25,7 @@ static const struct site_mount_rule *find_rule(const struct planning *p)
 
 static bool refuse_without_rule(struct planning *p)
 {
-    bool blob = p->m->kind == MOUNT_AZURE_BLOB;
+    bool blob = p->m->kind == MOUNT_BLOBS;
     const char *account = p->words.account, *share = p->words.share;
     return plan_refuse(
         p, FAIL_MOUNT_NOT_CONFIGURED,
@@ -53,7 +53,7 @@ static bool plan_share(struct planning *p)
 {
     struct arena *a = p->a;
     const struct mount_volume *m = p->m;
-    bool blob = m->kind == MOUNT_AZURE_BLOB;
+    bool blob = m->kind == MOUNT_BLOBS;
     p->out->code = blob ? FAIL_BFS_MOUNT_ERROR : FAIL_AZF_MOUNT_ERROR;
     p->out->what = arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share",
                                 m->account, m->share, m->relative_path);
@@ -100,8 +100,8 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
         (struct mount_plan){.target = arena_printf(a, "%s/%s", node->mount_root, m->relative_path)};
     p.words.target = out->target;
     switch (m->kind) {
-    case MOUNT_AZURE_FILE_SHARE:
-    case MOUNT_AZURE_BLOB:
+    case MOUNT_FILE_SHARE:
+    case MOUNT_BLOBS:
         return plan_share(&p);
     case MOUNT_FILE_SERVER:
         return plan_file_server(&p, server);
@@ -114,5 +114,5 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
 const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
 {
     return share_folder(a, storage_dir, m->account,
-                        m->kind == MOUNT_AZURE_BLOB ? SHARE_BLOBS : SHARE_FILES, m->share);
+                        m->kind == MOUNT_BLOBS ? SHARE_BLOBS : SHARE_FILES, m->share);
 }

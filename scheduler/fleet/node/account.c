@@ -20,17 +20,17 @@ bool node_rt_has_accounts(const struct node_rt *rt)
     const struct site *site = rt->fleet->cfg.site;
     const struct site_group *g = group_of(rt);
     return rt->seen.is_root && site && site->n_uids > 0 && (rt->machine || site->local_accounts) &&
-           !(g && g->job_user);
+           !(g && g->run_user);
 }
 
-const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir)
+const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const char *dir)
 {
     const struct site_group *g = group_of(rt);
     if (node_rt_has_accounts(rt))
         return arena_printf(a, "+%s", dir);
     if (!g || !rt->seen.is_root)
         return NULL;
-    return g->job_user ? g->job_user : g->user;
+    return g->run_user ? g->run_user : g->user;
 }
 
 /* The other users of a container need numbers of their own where podman maps them. */
@@ -45,7 +45,7 @@ static void add_taking(const struct node_rt *rt, struct arena *a, struct script 
 {
     const struct front_words *w = words_of_node(rt);
     const struct script_label take = {
-        .code = FAIL_JOB_DIRECTORY_FAILED,
+        .code = FAIL_RUN_DIRECTORY_FAILED,
         .what = front_text(w, a, "take an account for the {run}"),
         .remedy = front_text(w, a,
                              "put right what the message names, or say in the configuration whom "
@@ -92,7 +92,7 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
         return NULL;
     if (place->user && rt->machine && rt->seen.is_root)
         return place->user; /* made with the node */
-    return node_rt_job_account(rt, a, place->account ? place->account : dir);
+    return node_rt_run_account(rt, a, place->account ? place->account : dir);
 }
 
 /* What a node keeps of a shared account. */
@@ -189,7 +189,7 @@ void node_users_step(const struct node_rt *rt, struct arena *a, struct script *s
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc)
 {
     const struct script_label label = {
-        .code = FAIL_JOB_DIRECTORY_FAILED, .what = "write sudo", .on_node = true};
+        .code = FAIL_RUN_DIRECTORY_FAILED, .what = "write sudo", .on_node = true};
     const char *dir = arena_concat(a, rt->root, "/sudo");
     script_ask(sc, &label,
                REQUEST(write_file, .path = arena_concat(a, dir, "/sudo"),

@@ -98,6 +98,6 @@ bool node_capacity_as_row(struct node_rt *rt, const struct node *row)
         wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return false;
     }
-    fleet_pool_changed(rt->fleet, row->cluster_id);
+    fleet_pool_changed(rt->fleet, row->pool_id);
     return true;
 }

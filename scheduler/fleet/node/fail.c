@@ -51,7 +51,7 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
                  LF_STR("why", why), LF_STR("command", f->command),
                  LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
     wake_durable(fl->wakes, WAKE_NODE, row->id);
-    fleet_pool_changed(fl, row->cluster_id);
+    fleet_pool_changed(fl, row->pool_id);
     return fleet_wake_runs(fl, a, row->id, e);
 }
 

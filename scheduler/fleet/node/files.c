@@ -145,7 +145,7 @@ static struct node_read *read_new(struct node_rt *rt, void *ctx)
 static const char *account_of(const struct node_rt *rt, struct arena *a,
                               const struct output_dir *at)
 {
-    return at->job_dir ? node_rt_job_account(rt, a, at->job_dir) : NULL;
+    return at->run_dir ? node_rt_run_account(rt, a, at->run_dir) : NULL;
 }
 
 int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *path, fleet_dir_cb cb,

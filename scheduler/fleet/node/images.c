@@ -17,7 +17,7 @@ void node_images_step(const struct node_rt *rt, struct arena *a, struct script *
                                     .runtime = runtime,
                                     .name = "",
                                     .root = rt->root,
-                                    .job_dir = dir,
+                                    .run_dir = dir,
                                     .log_path = "/dev/null"};
         container_add_pull(sc, a, &c, arena_printf(a, "%spull-%zu", task_prefix, i));
     }

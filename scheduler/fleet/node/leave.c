@@ -401,7 +401,7 @@ static void remove_row(struct node_rt *rt)
         machine_release(fl, rt->id);
         fleet_row_gone(fl);
     }
-    fleet_pool_changed(fl, rt->cluster_id);
+    fleet_pool_changed(fl, rt->pool_id);
     fleet_capacity_freed(fl, false);
     node_rt_free(rt);
 }

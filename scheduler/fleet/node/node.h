@@ -77,7 +77,7 @@ const char *node_rt_hostname(const struct node_rt *rt);
 bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
  * name it: its own, or the one that the site names. NULL: the agent's own. */
-const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir);
+const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const char *dir);
 /* Those of a run in a place of its front's, which has the directory `dir`. */
 const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
                                   const struct place_spec *place, const char *dir);

@@ -97,7 +97,7 @@ struct node_answers; /* usage.c */
 struct node_rt {
     struct fleet *fleet;
     int64_t id; /* < 0: a node root without a row, to be cleaned */
-    int64_t cluster_id;
+    int64_t pool_id;
     const struct front *front; /* its pool's; of an orphaned root, any */
     struct machine *machine;   /* borrowed; NULL: a local node */
     char *name, *root;

@@ -134,7 +134,7 @@ static void prepared(struct node_rt *rt)
     rt->no_strays = true;
     if (st_node_move(rt->fleet->st, &m, &e) == 0) {
         LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
-        fleet_pool_changed(rt->fleet, rt->cluster_id);
+        fleet_pool_changed(rt->fleet, rt->pool_id);
     } else if (e.code != ERR_CONFLICT) {
         LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
@@ -348,7 +348,7 @@ static void add_home(struct node_rt *rt)
         node_account_take_at(rt, a, prep->script, s->account, home, true);
     script_ask(prep->script, &dirs,
                REQUEST(make_dirs, .paths = paths, .n_paths = s->n_dirs,
-                       .as = s->account ? node_rt_job_account(rt, a, s->account) : NULL));
+                       .as = s->account ? node_rt_run_account(rt, a, s->account) : NULL));
 }
 
 /* More accounts: for people and for tasks. A node that is wiped makes those of before anew. */
@@ -402,7 +402,7 @@ static void make_script(struct node_rt *rt)
     script_ask(prep->script, &dirs, REQUEST(make_dirs, .paths = mounts, .n_paths = 1));
     script_ask(prep->script, &dirs,
                REQUEST(make_dirs, .paths = jobs, .n_paths = 1,
-                       .as = node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, "")));
+                       .as = node_rt_has_accounts(rt) ? NULL : node_rt_run_account(rt, a, "")));
     if (!add_mounts(rt))
         return;
     node_images_step(rt, &prep->a, prep->script, &prep->spec, prep->task_prefix);
@@ -452,7 +452,7 @@ static void begin(struct node_rt *rt, const struct node *row)
     }
     struct failure why;
     const struct secret_reader reader = {
-        .front = rt->front, .st = rt->fleet->st, .a = &prep->a, .pool_id = rt->cluster_id};
+        .front = rt->front, .st = rt->fleet->st, .a = &prep->a, .pool_id = rt->pool_id};
     if (secret_refs_of_pool(&reader, &prep->spec, &why))
         make_script(rt);
     else
@@ -479,7 +479,7 @@ static void check_kill(struct node_rt *rt)
 static struct paced part_of(const struct node_rt *rt, const struct node *row, enum pace_step step)
 {
     const struct wakes *w = rt->fleet->wakes;
-    struct paced part = {.step = step, .pool_id = row->cluster_id, .since_us = row->state_us};
+    struct paced part = {.step = step, .pool_id = row->pool_id, .since_us = row->state_us};
     if (row->state_us == row->created_us)
         part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
     if (step == PACE_NODE_SETUP)

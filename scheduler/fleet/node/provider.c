@@ -16,7 +16,7 @@ struct node_provider *node_provider_of(struct node_rt *rt)
     if (!cfg->scripted || rt->id < 0)
         return cfg->local;
     arena_init(&a);
-    bool scripted = st_pool_by_id(rt->fleet->st, &a, rt->cluster_id, &p, &e) > 0 &&
+    bool scripted = st_pool_by_id(rt->fleet->st, &a, rt->pool_id, &p, &e) > 0 &&
                     fleet_is_scripted(rt->fleet, p.vm_size);
     arena_free(&a);
     return scripted ? cfg->scripted : cfg->local;

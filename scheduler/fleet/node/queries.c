@@ -111,7 +111,7 @@ int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_
                    struct err *e)
 {
     const struct front *f = rt->front;
-    int rc = f->ops->load_pool(f, rt->fleet->st, a, rt->cluster_id, true, out, e);
+    int rc = f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, true, out, e);
     if (rc == 0)
         return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's %s is gone", f->words->pool);
     if (rc < 0 || !f->ops->load_users)

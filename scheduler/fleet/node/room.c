@@ -66,7 +66,7 @@ static void note(struct node_rt *rt, const char *why)
     else
         LOG_INFO(rt->fleet->log, "node.opened", LF_STR("node", rt->name),
                  LF_STR("machine", machine));
-    fleet_pool_changed(rt->fleet, rt->cluster_id);
+    fleet_pool_changed(rt->fleet, rt->pool_id);
 }
 
 /* Those that wait for the answer; if they cannot be found, their own deadlines wake them. */

@@ -63,7 +63,7 @@ struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
     if (!rt)
         rt = rt_new(fl, row->id, row->name,
                     row->machine_id ? machine_find(fl, row->machine_id) : NULL);
-    rt->cluster_id = row->cluster_id;
+    rt->pool_id = row->pool_id;
     rt->front = front_of(fl->cfg.fronts, row->pool_kind);
     return rt;
 }
@@ -322,7 +322,7 @@ static void prepare_healed(struct node_rt *rt, const struct node *row)
     }
     LOG_INFO(rt->fleet->log, "node.preparing", LF_STR("node", rt->name));
     wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
-    fleet_pool_changed(rt->fleet, row->cluster_id);
+    fleet_pool_changed(rt->fleet, row->pool_id);
 }
 
 static void go_on_preparing(struct node_rt *rt, const struct node *row)
@@ -362,7 +362,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
 static bool is_being_created(const struct node_rt *rt, const struct node *row)
 {
     const struct paced creation = {
-        .step = PACE_NODE_CREATION, .pool_id = row->cluster_id, .since_us = row->created_us};
+        .step = PACE_NODE_CREATION, .pool_id = row->pool_id, .since_us = row->created_us};
     return row->state == NODE_PREPARING && !row->incarnation &&
            wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &creation);
 }
@@ -370,7 +370,7 @@ static bool is_being_created(const struct node_rt *rt, const struct node *row)
 static bool is_leaving_still(const struct node_rt *rt, const struct node *row)
 {
     const struct paced leaving = {
-        .step = PACE_NODE_LEAVING, .pool_id = row->cluster_id, .since_us = row->state_us};
+        .step = PACE_NODE_LEAVING, .pool_id = row->pool_id, .since_us = row->state_us};
     return wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &leaving);
 }
 

@@ -95,7 +95,7 @@ static bool read_registry(const struct secret_reader *r, struct container_spec *
     return read_value(r, what, c->secret_ref, &c->password, why);
 }
 
-bool secret_refs_of_job(const struct secret_reader *r, struct job_spec *spec, struct failure *why)
+bool secret_refs_of_run(const struct secret_reader *r, struct run_spec *spec, struct failure *why)
 {
     return read_registry(r, spec->container, why) && read_mounts(r, &spec->mounts, why) &&
            read_env(r, spec->env, spec->n_env, why);

@@ -24,7 +24,7 @@ struct secret_reader {
 
 /* Puts the values in their places in a spec. False: one cannot be had, and *why (texts of the
  * arena) says which, why, and what helps. */
-bool secret_refs_of_job(const struct secret_reader *r, struct job_spec *spec, struct failure *why);
+bool secret_refs_of_run(const struct secret_reader *r, struct run_spec *spec, struct failure *why);
 bool secret_refs_of_pool(const struct secret_reader *r, struct node_setup_spec *spec,
                          struct failure *why);
 

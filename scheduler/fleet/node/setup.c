@@ -71,7 +71,7 @@ static void add_inputs(struct setup_run *s, const char *id, const char *as)
                               .files = rt->fleet->cfg.files,
                               .transfers = rt->fleet->cfg.transfers,
                               .root = rt->root,
-                              .as = s->task->admin ? node_rt_job_account(rt, s->a, place->account)
+                              .as = s->task->admin ? node_rt_run_account(rt, s->a, place->account)
                                                    : as};
     if (place->files.n == 0)
         return;
@@ -101,7 +101,7 @@ static struct container container_of(const struct setup_run *s, const char *as)
                               .agent_is_root = rt->seen.is_root,
                               .name = arena_concat(s->a, "batchai-", s->id),
                               .root = rt->root,
-                              .job_dir = dir,
+                              .run_dir = dir,
                               .work_dir =
                                   arena_concat(s->a, rt->root, "/", s->task->place->dir, "/wd"),
                               .mounts_dir = node_mount_root(s->a, words_of_node(rt), rt->root),

@@ -116,7 +116,7 @@ static bool begin(struct node_rt *rt, const struct node *row, struct node_beside
     struct failure why;
     struct err e = {0};
     const struct secret_reader reader = {
-        .front = rt->front, .st = rt->fleet->st, .a = &b->a, .pool_id = rt->cluster_id};
+        .front = rt->front, .st = rt->fleet->st, .a = &b->a, .pool_id = rt->pool_id};
     int rc = st_node_setup_get(rt->fleet->st, &b->a, rt->id, &b->run.row, &e);
     if (rc < 0)
         log_trouble(rt, e.msg);

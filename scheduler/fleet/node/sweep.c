@@ -9,7 +9,7 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-#define JOBS_DIR "jobs"
+#define RUNS_DIR "jobs"
 /* Tasks that follow one another share an archive that is there. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
@@ -69,7 +69,7 @@ static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *
                   LF_STR("directory", list[i].name));
         node_ask(rt->contact.link,
                  REQUEST(remove_tree,
-                         .path = arena_printf(a, "%s/" JOBS_DIR "/%s", rt->root, list[i].name)),
+                         .path = arena_printf(a, "%s/" RUNS_DIR "/%s", rt->root, list[i].name)),
                  on_removed, rt);
     }
 }
@@ -113,7 +113,7 @@ void node_sweep(struct node_rt *rt)
     if (rt->swept)
         return;
     rt->swept = true; /* until the rows change */
-    node_list_dir(rt->contact.link, NULL, rt->root, JOBS_DIR, on_listed, rt);
+    node_list_dir(rt->contact.link, NULL, rt->root, RUNS_DIR, on_listed, rt);
 }
 
 /* --- archives --------------------------------------------------------------------------------- */

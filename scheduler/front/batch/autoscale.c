@@ -181,7 +181,7 @@ static enum dealloc_option how_of(enum formula_option o)
     static const enum dealloc_option by_option[FORMULA_OPTIONS] = {
         [FORMULA_REQUEUE] = DEALLOC_REQUEUE,
         [FORMULA_TERMINATE] = DEALLOC_TERMINATE,
-        [FORMULA_TASK_COMPLETION] = DEALLOC_WAIT_FOR_JOB_COMPLETION,
+        [FORMULA_TASK_COMPLETION] = DEALLOC_WAIT_FOR_COMPLETION,
         [FORMULA_RETAINED_DATA] = DEALLOC_WAIT_FOR_DATA,
     };
     return by_option[o];

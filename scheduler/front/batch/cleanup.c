@@ -75,8 +75,8 @@ static void tell_node(const struct batch_front *f, int64_t node_id)
     struct err e;
     arena_init(&a);
     if (st_node_by_id(f->st, &a, node_id, &nd, &e) == 1 &&
-        (nd.wish != WISH_NOTHING || id_map_has(&f->unsettled, nd.cluster_id)))
-        wake_durable(f->wakes, WAKE_POOL, nd.cluster_id);
+        (nd.wish != WISH_NOTHING || id_map_has(&f->unsettled, nd.pool_id)))
+        wake_durable(f->wakes, WAKE_POOL, nd.pool_id);
     arena_free(&a);
 }
 

@@ -147,7 +147,7 @@ int task_run_is_held(const struct front *f, struct storage *st, const struct run
                      struct err *e);
 /* Also of a chore. */
 int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                  bool secrets, struct job_spec *out, struct err *e);
+                  bool secrets, struct run_spec *out, struct err *e);
 static inline bool is_chore(const struct run *r)
 {
     return r->owner_kind == RES_BATCH_CHORE;

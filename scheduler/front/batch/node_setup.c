@@ -62,11 +62,11 @@ static struct mount_volume volume_of(struct arena *a, const struct batch_mount *
 {
     struct mount_volume v = {.relative_path = m->path, .account = m->account, .key = m->key};
     if (m->container) {
-        v.kind = MOUNT_AZURE_BLOB;
+        v.kind = MOUNT_BLOBS;
         v.share = m->container;
     } else if (m->url) {
         const char *account;
-        v.kind = MOUNT_AZURE_FILE_SHARE;
+        v.kind = MOUNT_FILE_SHARE;
         v.options = plain_options(m->options);
         if (file_share_from_url(a, m->url, &account, &v.share) < 0)
             v.share = "";

@@ -15,22 +15,22 @@ static const struct wording {
     const char *name, *message;
     enum batch_end how;
 } wordings[] = {
-    {FAIL_JOB_FAILED, "FailureExitCode", "The task exited with an exit code representing a failure",
+    {FAIL_RUN_FAILED, "FailureExitCode", "The task exited with an exit code representing a failure",
      BATCH_END_EXIT},
-    {FAIL_JOB_PREPARATION_FAILED, "FailureExitCode",
+    {FAIL_RUN_PREPARATION_FAILED, "FailureExitCode",
      "The coordination command of the task exited with an exit code representing a failure",
      BATCH_END_EXIT},
     {FAIL_NO_PROGRAM, "CommandProgramNotFound", "The specified command program is not found",
      BATCH_END_PRE_PROCESSING},
     {FAIL_NO_ACCOUNT, "TaskSchedulingConstraintFailed",
      "The task could not be scheduled: its user account is not found", BATCH_END_PRE_PROCESSING},
-    {FAIL_JOB_TERMINATED, "TaskEnded", "Task Was Ended by User Request", BATCH_END_OTHER},
+    {FAIL_RUN_TERMINATED, "TaskEnded", "Task Was Ended by User Request", BATCH_END_OTHER},
     {FAIL_NODE_DEALLOCATED, "TaskEnded", "Task Was Ended by User Request", BATCH_END_OTHER},
-    {FAIL_JOB_TIMED_OUT, "TaskEnded",
+    {FAIL_RUN_TIMED_OUT, "TaskEnded",
      "The task ran longer than its maximum wall clock time and was ended", BATCH_END_OTHER},
-    {FAIL_JOB_DIRECTORY_FAILED, "ResourceDirectoryCreateFailed",
+    {FAIL_RUN_DIRECTORY_FAILED, "ResourceDirectoryCreateFailed",
      "A directory of the task could not be created", BATCH_END_PRE_PROCESSING},
-    {FAIL_CLUSTER_DELETED, "TaskEnded", "The pool of the task was deleted", BATCH_END_OTHER},
+    {FAIL_POOL_DELETED, "TaskEnded", "The pool of the task was deleted", BATCH_END_OTHER},
     {FAIL_INPUT_NOT_FOUND, "BlobNotFound", "A resource file of the task does not exist",
      BATCH_END_PRE_PROCESSING},
     {FAIL_INPUT_DENIED, "BlobAccessDenied", "A resource file of the task may not be read",
@@ -62,12 +62,12 @@ static const struct wording {
 
 static const struct wording *wording_of(const struct failure *why)
 {
-    static const struct wording not_launched = {FAIL_JOB_START_FAILED, "CommandLaunchFailed",
+    static const struct wording not_launched = {FAIL_RUN_START_FAILED, "CommandLaunchFailed",
                                                 "The specified command could not be launched",
                                                 BATCH_END_PRE_PROCESSING};
     const struct wording *w = wordings;
-    if (why->code == FAIL_JOB_START_FAILED ||
-        ((why->code == FAIL_JOB_FAILED || why->code == FAIL_JOB_PREPARATION_FAILED) &&
+    if (why->code == FAIL_RUN_START_FAILED ||
+        ((why->code == FAIL_RUN_FAILED || why->code == FAIL_RUN_PREPARATION_FAILED) &&
          why->exit_code < 0 && why->signal == 0))
         return &not_launched;
     while (w->code != FAIL_NONE && w->code != why->code)
@@ -77,7 +77,7 @@ static const struct wording *wording_of(const struct failure *why)
 
 struct batch_failure_words batch_failure_words(enum failure_code code)
 {
-    const struct failure f = {.code = code, .exit_code = code == FAIL_JOB_FAILED ? 1 : -1};
+    const struct failure f = {.code = code, .exit_code = code == FAIL_RUN_FAILED ? 1 : -1};
     const struct wording *w = wording_of(&f);
     return (struct batch_failure_words){w->name, w->message};
 }
@@ -85,7 +85,7 @@ struct batch_failure_words batch_failure_words(enum failure_code code)
 const char *task_failure_info(struct arena *a, const struct failure *why)
 {
     const struct wording *w = wording_of(why);
-    bool by_exit = w->code == FAIL_JOB_FAILED;
+    bool by_exit = w->code == FAIL_RUN_FAILED;
     /* The service calls a package its own error, whatever is wrong with it. */
     bool server = why->code == FAIL_PACKAGE || failure_fault(why->code) != FAULT_CLIENT;
     const char *said = why->message && !by_exit ? why->message : w->message;
@@ -155,7 +155,7 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
     if (t->manager & BATCH_MANAGER_ENDS_JOB && batch_job_next(j.state, BATCH_JOB_EV_TERMINATE) != 0)
         return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);
     /* Who ends a task may want it to run again, which a job that ends with it would refuse. */
-    bool failed = end->why && end->why->code != FAIL_JOB_TERMINATED;
+    bool failed = end->why && end->why->code != FAIL_RUN_TERMINATED;
     return failed ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
 }
 

@@ -148,7 +148,7 @@ static bool goes_back(const struct batch_task *t, const struct run_end *end)
 {
     if (t->fate == BATCH_FATE_REQUEUE)
         return end->stopped || end->was_queued;
-    return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_CLUSTER_DELETED;
+    return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_POOL_DELETED;
 }
 
 /* It was asked for while the task was being ended. Its end may have ended its job too. */

@@ -45,7 +45,7 @@ static int retries_left(const struct batch_constraints *limits, int before)
     return limits->retries > before ? limits->retries - before : 0;
 }
 
-static void add_rules(const struct batch_constraints *limits, int before, struct job_spec *out)
+static void add_rules(const struct batch_constraints *limits, int before, struct run_spec *out)
 {
     out->max_wall_us = limits->max_wall_us;
     out->wishes.has_grace = true;
@@ -174,7 +174,7 @@ static void add_places(struct arena *a, const struct command *c, size_t n_packag
 
 /* The job's variables, the task's, which win, and the service's, which nobody's hide. */
 static void add_env(struct arena *a, const struct batch_front *f, const struct command *c,
-                    bool dedicated, const char *token, struct job_spec *out)
+                    bool dedicated, const char *token, struct run_spec *out)
 {
     const struct batch_task_spec *task = &c->task;
     struct kv *env = arena_alloc(a, (c->job.n_env + task->n_env + 16) * sizeof *env);
@@ -245,7 +245,7 @@ bool batch_images_bring_users(const struct batch_front *f)
 }
 
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
-                const struct run *r, bool secrets, struct job_spec *out, struct err *e)
+                const struct run *r, bool secrets, struct run_spec *out, struct err *e)
 {
     struct command c = {.held = false};
     struct batch_pool_spec pool;
@@ -265,7 +265,7 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);
     place->program.argv = argv;
     place->program.shown = c.task.command_line;
-    *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
+    *out = (struct run_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
     if (c.task.container) {
         out->container = batch_container(a, &c.p, &pool, c.task.container,
                                          place->admin && batch_admins_are_root(f), place);
@@ -283,7 +283,7 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
 }
 
 int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                  bool secrets, struct job_spec *out, struct err *e)
+                  bool secrets, struct run_spec *out, struct err *e)
 {
     return load(batch_self(f), st, a, r, secrets, out, e);
 }

@@ -35,7 +35,7 @@ int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate
     return rc < 0 ? -1 : 0;
 }
 
-static const struct failure user_ended = {.code = FAIL_JOB_TERMINATED, .exit_code = -1};
+static const struct failure user_ended = {.code = FAIL_RUN_TERMINATED, .exit_code = -1};
 
 int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                          struct err *e)

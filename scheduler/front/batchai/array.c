@@ -113,7 +113,7 @@ static int end_all(struct storage *st, struct one_end *k, struct err *e)
 {
     struct run_end all = *k->end;
     bool terminated = k->j.exec_state == EXEC_TERMINATING;
-    const struct failure f = {.code = FAIL_JOB_TERMINATED,
+    const struct failure f = {.code = FAIL_RUN_TERMINATED,
                               .message = front_text(k->f->words, &k->a, RUN_TERMINATED_TEXT),
                               .exit_code = -1};
     all.succeeded = !k->j.errors && !terminated;
@@ -165,7 +165,7 @@ int array_ended(const struct front *f, struct storage *st, const struct run *r,
     return rc;
 }
 
-void array_spec(struct arena *a, const struct run *r, struct job_spec *s)
+void array_spec(struct arena *a, const struct run *r, struct run_spec *s)
 {
     int numbers[WISH_ARRAY_MAX];
     size_t n = wish_array(s->wishes.array ? s->wishes.array : "", numbers);

@@ -36,7 +36,7 @@ static int job_of(struct storage *st, struct arena *a, const struct run *r, stru
 }
 
 static int load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                bool secrets, struct job_spec *out, struct err *e)
+                bool secrets, struct run_spec *out, struct err *e)
 {
     struct job j = {0};
     const char *text = NULL;
@@ -235,7 +235,7 @@ static int end_picture(struct batchai_front *f, struct arena *a, int64_t job_id,
 {
     struct job j;
     const struct failure why = {
-        .code = FAIL_JOB_TERMINATED, .message = "The job was terminated.", .exit_code = -1};
+        .code = FAIL_RUN_TERMINATED, .message = "The job was terminated.", .exit_code = -1};
     int64_t now_us = wakes_wall(f->wakes);
     int rc = st_job_by_id(f->st, a, job_id, &j, e);
     if (rc <= 0 || (j.exec_state != EXEC_RUNNING && j.exec_state != EXEC_TERMINATING))

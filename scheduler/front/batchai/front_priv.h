@@ -56,7 +56,7 @@ int array_requeued(struct storage *st, const struct run *r, const char *why, int
 int array_ended(const struct front *f, struct storage *st, const struct run *r,
                 const struct run_end *end, struct err *e) MUST_CHECK;
 /* Adds what its processes are told of the array, and the names of its files. */
-void array_spec(struct arena *a, const struct run *r, struct job_spec *s);
+void array_spec(struct arena *a, const struct run *r, struct run_spec *s);
 
 /* --- operations.c ---------------------------------------------------------------------------- */
 void operations_begin(struct batchai_front *f);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "model/capacity.h"
-#include "model/job_output.h"
+#include "model/run_output.h"
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/plan.h"
 
@@ -58,21 +58,21 @@ static void on_durable(void *ctx, const struct err *why)
 /* Finds the run's log, if it is on a share. */
 static void find_log(struct note *n, struct arena *a, const struct run *r)
 {
-    struct job_spec spec;
+    struct run_spec spec;
     struct err e;
     const char *rest = "";
     const struct front *f = &n->front->front;
     if (f->ops->load(f, n->front->st, a, r, false, &spec, &e) != 0)
         return;
     const struct mount_volume *v =
-        mount_resolve(a, f->words, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
-    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+        mount_resolve(a, f->words, &spec.pool_mounts, &spec.mounts, spec.std_prefix, &rest);
+    if (!v || (v->kind != MOUNT_FILE_SHARE && v->kind != MOUNT_BLOBS))
         return;
     n->share = (struct mount_volume){
         .kind = v->kind, .account = xstrdup(v->account), .share = xstrdup(v->share)};
     n->path =
         xstrdup(arena_printf(a, "%s%s%s/%s", rest, *rest ? "/" : "",
-                             job_output_at(a, &spec, 0).below, front_log_name(f->words, a, NULL)));
+                             run_output_at(a, &spec, 0).below, front_log_name(f->words, a, NULL)));
 }
 
 static void tell(const struct front *f, struct storage *st, const struct run *r, const char *why)

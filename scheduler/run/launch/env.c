@@ -6,10 +6,10 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "model/job_output.h"
+#include "model/run_output.h"
 #include "scheduler/run/launch/toolkit.h"
 
-const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt)
+const char *launch_run_dir(struct arena *a, const char *root, const char *guid, int attempt)
 {
     return arena_printf(a, "%s/jobs/%s-%d", root, guid, attempt);
 }
@@ -19,9 +19,9 @@ const char *launch_shared_dir(struct arena *a, const char *root, const char *gui
     return arena_printf(a, "%s/%s-%d", root, guid, attempt);
 }
 
-static const char *job_dir(struct arena *a, const struct launch_input *in, int rank)
+static const char *run_dir(struct arena *a, const struct launch_input *in, int rank)
 {
-    return launch_job_dir(a, in->nodes[rank].root, in->job_guid, in->attempt);
+    return launch_run_dir(a, in->nodes[rank].root, in->run_guid, in->attempt);
 }
 
 /* With this character between them. */
@@ -37,7 +37,7 @@ static const char *host_list(struct arena *a, const struct launch_input *in, cha
 
 const char *launch_host_file(struct arena *a, const struct launch_input *in, int rank)
 {
-    return arena_concat(a, job_dir(a, in, rank), "/hostfile");
+    return arena_concat(a, run_dir(a, in, rank), "/hostfile");
 }
 
 /* How many ranks a node is for: as many as it has, where the toolkit counts them; a command of the
@@ -96,8 +96,8 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
         const char *value;
     } basics[] = {
         {VAR_POOL_MOUNTS, node_mount_root(a, in->words, self->root)},
-        {VAR_RUN_MOUNTS, out->job_mounts},
-        {VAR_RUN_DIR, out->job_dir},
+        {VAR_RUN_MOUNTS, out->run_mounts},
+        {VAR_RUN_DIR, out->run_dir},
         {VAR_SHARED_DIR, out->shared_dir},
         {VAR_NODE, self->name},
         {VAR_NODE_COUNT, arena_printf(a, "%zu", in->n_nodes)},
@@ -122,11 +122,11 @@ static const char *place(struct arena *a, struct launch_env *out, const char *pa
     while (len > 1 && p[len - 1] == '/')
         len--;
     p = arena_strndup(a, p, len);
-    return p[0] == '/' ? p : arena_printf(a, "%s/%s", out->job_dir, p);
+    return p[0] == '/' ? p : arena_printf(a, "%s/%s", out->run_dir, p);
 }
 
 /* The directory of one output; NULL: its prefix cannot be expanded. */
-static const char *output_dir(struct arena *a, struct launch_env *out, const struct job_output *o,
+static const char *output_dir(struct arena *a, struct launch_env *out, const struct run_output *o,
                               struct err *e)
 {
     const char *prefix = place(a, out, o->prefix, e);
@@ -138,7 +138,7 @@ static const char *output_dir(struct arena *a, struct launch_env *out, const str
 static int set_std_dir(struct arena *a, const struct launch_input *in, struct launch_env *out,
                        struct err *e)
 {
-    const struct job_output o = job_output_at(a, in->spec, 0);
+    const struct run_output o = run_output_at(a, in->spec, 0);
     out->std_dir = output_dir(a, out, &o, e);
     if (!out->std_dir)
         return err_prefix(e, "%s", in->words->std_prefix);
@@ -149,7 +149,7 @@ static int set_std_dir(struct arena *a, const struct launch_input *in, struct la
 static int set_inputs(struct arena *a, const struct launch_input *in, struct launch_env *out,
                       struct err *e)
 {
-    const struct job_spec *spec = in->spec;
+    const struct run_spec *spec = in->spec;
     for (size_t i = 0; i < spec->n_inputs; i++) {
         const char *path = place(a, out, spec->inputs[i].path, e);
         if (!path)
@@ -161,7 +161,7 @@ static int set_inputs(struct arena *a, const struct launch_input *in, struct lau
 
 bool launch_is_of_attempt(const struct launch_env *env, const char *path)
 {
-    return path && fs_is_within(path, env->job_dir) && !fs_is_within(path, env->job_mounts);
+    return path && fs_is_within(path, env->run_dir) && !fs_is_within(path, env->run_mounts);
 }
 
 /* What the attempt before this one left there is there still: an attempt makes no new directory. */
@@ -174,11 +174,11 @@ static const char *kept_output(const struct launch_input *in, const struct launc
 static int set_outputs(struct arena *a, const struct launch_input *in, struct launch_env *out,
                        struct err *e)
 {
-    const struct job_spec *spec = in->spec;
-    size_t n = job_output_count(spec);
+    const struct run_spec *spec = in->spec;
+    size_t n = run_output_count(spec);
     out->output_dirs = arena_alloc(a, n * sizeof *out->output_dirs);
     for (size_t i = 1; i < n; i++) {
-        const struct job_output o = job_output_at(a, spec, i);
+        const struct run_output o = run_output_at(a, spec, i);
         const char *path = output_dir(a, out, &o, e);
         if (!path)
             return err_prefix(e, "%s \"%s\"", in->words->outputs, o.id);
@@ -207,8 +207,8 @@ static const char *shared_dir(struct arena *a, const struct launch_input *in, in
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
     if (!local && many && in->shared_root)
-        return launch_shared_dir(a, in->shared_root, in->job_guid, in->attempt);
-    return arena_concat(a, job_dir(a, in, local ? 0 : rank), "/" LAUNCH_SHARED);
+        return launch_shared_dir(a, in->shared_root, in->run_guid, in->attempt);
+    return arena_concat(a, run_dir(a, in, local ? 0 : rank), "/" LAUNCH_SHARED);
 }
 
 const char *launch_meeting_file(struct arena *a, const struct launch_input *in)
@@ -274,13 +274,13 @@ static void set_place(struct arena *a, const struct launch_input *in, int rank,
     const struct place_spec *place = in->spec->place;
     const struct launch_node *self = &in->nodes[rank];
     out->std_dir = launch_place_dir(a, self->root, place, rank);
-    out->job_dir = arena_concat(a, out->std_dir, "/wd");
+    out->run_dir = arena_concat(a, out->std_dir, "/wd");
     env_add(&out->env, in->spec->env, in->spec->n_env);
     for (size_t i = 0; i < place->n_rooted; i++)
         env_set(&out->env, place->rooted[i].name, rooted(a, in, rank, place->rooted[i].value));
     env_set_var(&out->env, in->words, VAR_NODE, NULL, self->name);
     env_set_var(&out->env, in->words, VAR_STD_DIR, NULL, out->std_dir);
-    env_set_var(&out->env, in->words, VAR_RUN_DIR, NULL, out->job_dir);
+    env_set_var(&out->env, in->words, VAR_RUN_DIR, NULL, out->run_dir);
     if (place->team)
         set_team(a, in, rank, out);
     set_devices(self, out);
@@ -295,8 +295,8 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
         set_place(a, in, rank, out);
         return 0;
     }
-    out->job_dir = job_dir(a, in, rank);
-    out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
+    out->run_dir = run_dir(a, in, rank);
+    out->run_mounts = arena_printf(a, "%s/mounts", out->run_dir);
     out->shared_dir = shared_dir(a, in, rank);
     out->hostfile_path = launch_host_file(a, in, rank);
     out->hostfile_text = host_file(a, in);

@@ -20,8 +20,8 @@
 
 struct launch_env {
     const struct front_words *words;
-    const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt>, or "wd" of its place */
-    const char *job_mounts; /* VAR_RUN_MOUNTS */
+    const char *run_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt>, or "wd" of its place */
+    const char *run_mounts; /* VAR_RUN_MOUNTS */
     const char *shared_dir; /* VAR_SHARED_DIR */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
@@ -32,7 +32,7 @@ struct launch_env {
 };
 
 /* The directory of an attempt on a node. */
-const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
+const char *launch_run_dir(struct arena *a, const char *root, const char *guid, int attempt);
 /* That of a run in a place of its front's, on the node of this rank. */
 const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place,
                              int rank);
@@ -50,6 +50,6 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
 bool launch_is_of_attempt(const struct launch_env *env, const char *path);
 
 /* Adds what commands from another node of the run have besides. */
-void launch_env_remote(struct env *env, const char *address, const char *job_dir);
+void launch_env_remote(struct env *env, const char *address, const char *run_dir);
 
 #endif

@@ -31,8 +31,8 @@ struct launch_node {
 
 struct launch_input {
     const struct front_words *words;
-    const struct job_spec *spec; /* with the decoded settings of its toolkit */
-    const char *job_guid;
+    const struct run_spec *spec; /* with the decoded settings of its toolkit */
+    const char *run_guid;
     int attempt;
     int64_t number;                  /* of the run: runs beside each other have different ones */
     const char *shared_root;         /* a directory that all machines see; NULL: there is none */

@@ -47,7 +47,7 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         return;
     const struct launch_node *self = &in->nodes[rank];
     env_set(env, REMOTE_SOCKET_VARIABLE,
-            arena_printf(a, "%s/" REMOTE_DIR "/%s-%d", self->root, in->job_guid, in->attempt));
+            arena_printf(a, "%s/" REMOTE_DIR "/%s-%d", self->root, in->run_guid, in->attempt));
     set_all(env, all, sizeof all / sizeof all[0]);
     if (is_on_loopback(self->address))
         set_all(env, local, sizeof local / sizeof local[0]);
@@ -57,10 +57,10 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
 
 /* mpirun hands what its own environment says on to all nodes. So only the far ends are told where
  * Open MPI's daemon is to have its files: several on one machine would get in each other's way. */
-void launch_env_remote(struct env *env, const char *address, const char *job_dir)
+void launch_env_remote(struct env *env, const char *address, const char *run_dir)
 {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"};
     for (size_t i = 0; is_on_loopback(address) && i < sizeof names / sizeof names[0]; i++)
         if (!env_get(env, names[i]))
-            env_set(env, names[i], job_dir);
+            env_set(env, names[i], run_dir);
 }

@@ -14,7 +14,7 @@ static void assert_errors(const char *text, const char *expected)
 }
 
 static const struct failure full = {
-    .code = FAIL_JOB_FAILED,
+    .code = FAIL_RUN_FAILED,
     .message = "Job failed with non-zero exit code",
     .node = "tvm-1",
     .step = "main",
@@ -66,7 +66,7 @@ static void text_for_the_execution_log(void **state)
 static void bare(void **state)
 {
     (void)state;
-    static const struct failure f = {.code = FAIL_JOB_TERMINATED, .message = "m", .exit_code = -1};
+    static const struct failure f = {.code = FAIL_RUN_TERMINATED, .message = "m", .exit_code = -1};
     static const struct failure killed = {
         .code = FAIL_NODE_LOST, .message = "m", .exit_code = -1, .signal = 9};
     struct arena a;

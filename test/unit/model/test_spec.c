@@ -237,7 +237,7 @@ static void jobs(void **state)
     struct stored st = store(&schema_job, body);
     struct job j = {.scope = SCOPE, .name = "Job", .guid = "g-1", .doc = st.doc};
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     struct err e = {0};
     arena_init(&a);
     assert_int_equal(job_spec_decode(&a, &j, st.secrets, &s, &e), 0);
@@ -257,7 +257,7 @@ static void jobs(void **state)
     assert_null(s.env[2].value);
     assert_string_equal(s.env[2].secret_ref, "https://v/s");
     assert_int_equal(s.mounts.n, 1);
-    assert_int_equal(s.mounts.items[0].kind, MOUNT_AZURE_FILE_SHARE);
+    assert_int_equal(s.mounts.items[0].kind, MOUNT_FILE_SHARE);
     assert_string_equal(s.mounts.items[0].account, "acct");
     assert_string_equal(s.mounts.items[0].share, "share");
     assert_string_equal(s.mounts.items[0].key, "k3y");
@@ -268,7 +268,7 @@ static void jobs(void **state)
     assert_null(s.outputs[0].suffix);
     assert_string_equal(s.outputs[1].path, "q");
     assert_string_equal(s.outputs[1].suffix, "s");
-    job_spec_wipe(&s);
+    run_spec_wipe(&s);
     assert_string_equal(s.env[0].value, "1");
     assert_string_equal(s.env[1].value, "");
     assert_string_equal(s.mounts.items[0].key, "");
@@ -283,7 +283,7 @@ static void a_plain_job(void **state)
     struct stored st = store(&schema_job, doc_parse(BASE_JOB));
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = st.doc};
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     struct err e = {0};
     arena_init(&a);
     assert_null(st.secrets);
@@ -291,9 +291,9 @@ static void a_plain_job(void **state)
     assert_null(s.prep_command_line);
     assert_null(s.container);
     assert_null(s.env);
-    assert_int_equal(s.mounts.n + s.cluster_mounts.n + s.n_env + s.n_inputs + s.n_outputs, 0);
+    assert_int_equal(s.mounts.n + s.pool_mounts.n + s.n_env + s.n_inputs + s.n_outputs, 0);
     assert_int_equal(s.max_wall_us, 7 * DAY_US);
-    job_spec_wipe(&s);
+    run_spec_wipe(&s);
     arena_free(&a);
     free(st.doc);
 }
@@ -307,14 +307,14 @@ static void the_mounts_of_a_jobs_cluster(void **state)
     char *text = json_dumps(doc, 0);
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = text};
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     struct err e = {0};
     arena_init(&a);
     assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), 0);
     const char *rest = NULL;
     assert_ptr_equal(
-        mount_resolve(&a, &batchai_front_words, &s.cluster_mounts, &s.mounts, s.std_prefix, &rest),
-        s.cluster_mounts.items);
+        mount_resolve(&a, &batchai_front_words, &s.pool_mounts, &s.mounts, s.std_prefix, &rest),
+        s.pool_mounts.items);
     assert_string_equal(rest, "");
     arena_free(&a);
     json_decref(doc);
@@ -343,7 +343,7 @@ static void every_kind_of_mount(void **state)
     arena_init(&a);
     assert_int_equal(node_setup_decode(&a, &c, st.secrets, &s, &e), 0);
     assert_int_equal(s.mounts.n, 3);
-    assert_int_equal(s.mounts.items[0].kind, MOUNT_AZURE_BLOB);
+    assert_int_equal(s.mounts.items[0].kind, MOUNT_BLOBS);
     assert_string_equal(s.mounts.items[0].share, "box");
     assert_null(s.mounts.items[0].key);
     assert_string_equal(s.mounts.items[0].secret_ref, "https://v/k");
@@ -405,7 +405,7 @@ static void damaged_documents(void **state)
 {
     (void)state;
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     struct node_setup_spec n;
     struct err e = {0};
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = "{"};

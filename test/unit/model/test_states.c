@@ -233,7 +233,7 @@ static void enum_tables(void **state)
             assert_string_equal(enum_to_name(tables[t], row->value), row->name);
         }
     assert_int_equal(enum_from_name(dealloc_option_names, "WaitForJobCompletion"),
-                     DEALLOC_WAIT_FOR_JOB_COMPLETION);
+                     DEALLOC_WAIT_FOR_COMPLETION);
     assert_int_equal(enum_from_name(dealloc_option_names, "wait"), 0);
     assert_int_equal(enum_from_name(dealloc_option_names, ""), 0);
     assert_int_equal(enum_from_name(dealloc_option_names, NULL), 0);

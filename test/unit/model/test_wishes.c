@@ -147,11 +147,11 @@ static void each_once(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void decode(const char *env, struct arena *a, struct job_spec *out)
+static void decode(const char *env, struct arena *a, struct run_spec *out)
 {
     json_t *doc = doc_parse(BASE_JOB);
     doc_set(doc, ENV, env);
-    *out = (struct job_spec){0};
+    *out = (struct run_spec){0};
     schema_decode(&schema_job, a, doc, out);
     json_decref(doc);
 }
@@ -160,7 +160,7 @@ static void are_taken_out_when_a_document_is_decoded(void **state)
 {
     (void)state;
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     arena_init(&a);
     decode("[{'name': 'BATCHAID_JOB_GPUS', 'value': '2'}, {'name': 'A', 'value': '1'},"
            " {'name': 'BATCHAID_JOB_MEMORY', 'value': '3G'},"
@@ -187,7 +187,7 @@ static void what_cannot_be_read_is_only_taken_out(void **state)
 {
     (void)state;
     struct arena a;
-    struct job_spec s;
+    struct run_spec s;
     arena_init(&a);
     decode("[{'name': 'BATCHAID_JOB_GPUS', 'value': 'many'},"
            " {'name': 'BATCHAID_JOB_OTHER', 'value': '1'}]",

@@ -93,7 +93,7 @@ static void test_a_formula_decides_at_once_and_then_by_its_interval(void **state
                                           "$TargetLowPriorityNodes=0;"
                                           "$NodeDeallocationOption=taskcompletion\""));
     assert_null(strstr(p.scaling.run, "error"));
-    assert_int_equal(p.dealloc, DEALLOC_WAIT_FOR_JOB_COMPLETION);
+    assert_int_equal(p.dealloc, DEALLOC_WAIT_FOR_COMPLETION);
     pass(w, 4 * MINUTE);
     assert_int_equal(pool_row(w, id).size.dedicated, 2);
     WAIT(w, has_nodes(w, id, 3));

@@ -188,7 +188,7 @@ static void test_what_runs_on_a_node_that_is_asked(void **state)
         int attempts;
     } cases[] = {{DEALLOC_REQUEUE, EXEC_SUCCEEDED, 2},
                  {DEALLOC_TERMINATE, EXEC_FAILED, 1},
-                 {DEALLOC_WAIT_FOR_JOB_COMPLETION, EXEC_SUCCEEDED, 1}};
+                 {DEALLOC_WAIT_FOR_COMPLETION, EXEC_SUCCEEDED, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct err e = {0};
@@ -213,7 +213,7 @@ static void test_a_node_that_is_off_gets_nothing(void **state)
     int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
     WAIT(w, counts(w, id).idle == 1);
     struct node nd = first_node(w, id);
-    ok(sched_node_set_off(w->s, &nd, DEALLOC_WAIT_FOR_JOB_COMPLETION, &e), &e);
+    ok(sched_node_set_off(w->s, &nd, DEALLOC_WAIT_FOR_COMPLETION, &e), &e);
     int64_t job = add_job(w, id, "job", (struct job_wish){.command = "fake run=1000"});
     pass(w, MINUTE);
     assert_int_equal(job_state(w, job), EXEC_QUEUED);

@@ -214,8 +214,8 @@ static void test_what_is_rolled_back_never_was(void **state)
     limit_file_size(0);
     resize(w, c, 1);
     sched_turn(w->s);
-    assert_int_equal(m->cluster_id, c);
-    WAIT(w, m->node_id == 0 && m->cluster_id == 0);
+    assert_int_equal(m->pool_id, c);
+    WAIT(w, m->node_id == 0 && m->pool_id == 0);
     ok(fleet_machine_drain(sched_fleet(w->s), "m1", "lost", &e), &e);
     assert_true(m->drained);
     WAIT(w, !m->drained && !m->reason);
@@ -224,7 +224,7 @@ static void test_what_is_rolled_back_never_was(void **state)
     assert_int_equal(rows_of(counts(w, c)), 0);
     resize(w, c, 1);
     WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
-    assert_int_equal(m->cluster_id, c);
+    assert_int_equal(m->pool_id, c);
     world_free(w);
 }
 

@@ -25,7 +25,7 @@ static void test_drained_gets_nothing_new(void **state)
     struct machine_view v = view_of(w, "m1");
     assert_true(v.drained);
     assert_string_equal(v.reason, "fan is loud");
-    assert_string_equal(v.cluster, "c");
+    assert_string_equal(v.pool, "c");
     /* More nodes are other machines; fewer: the drained one goes first. */
     resize(w, c, 2);
     WAIT(w, strcmp(machines_of(w, c), "m1 m2 ") == 0);
@@ -35,7 +35,7 @@ static void test_drained_gets_nothing_new(void **state)
     resize(w, c, 1);
     WAIT(w, strcmp(machines_of(w, c), "m2 ") == 0);
     v = view_of(w, "m1");
-    assert_null(v.cluster);
+    assert_null(v.pool);
     assert_true(v.drained);
     world_free(w);
 }
@@ -136,7 +136,7 @@ static void test_views(void **state)
     assert_string_equal(views[2].reason, "connection refused");
     assert_true(views[3].is_local);
     assert_string_equal(views[3].state, "idle");
-    assert_string_equal(views[3].cluster, "local");
+    assert_string_equal(views[3].pool, "local");
     assert_null(views[3].jobs);
     assert_true(views[3].has_facts);
     assert_true(views[3].facts.cpus > 0);

@@ -308,7 +308,7 @@ static enum script_state carry_out(struct bench *b)
     return script_state(b->script);
 }
 
-static struct mount_volume bench_share = {.kind = MOUNT_AZURE_FILE_SHARE,
+static struct mount_volume bench_share = {.kind = MOUNT_FILE_SHARE,
                                           .account = "acct",
                                           .share = "s",
                                           .key = "s3cr3t",

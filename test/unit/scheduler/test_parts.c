@@ -190,9 +190,9 @@ static void test_a_node_that_is_to_leave_after_its_runs_gets_no_others(void **st
     int64_t x = add_gpus(w, c, "x", 3), y = add_gpus(w, c, "y", 2);
     runs_with(w, x, "[0,1,2]");
     runs_with(w, y, "[0,1]");
-    set_scale(w, c,
-              (struct scale){
-                  .kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    set_scale(
+        w, c,
+        (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
     int64_t b = add_gpus(w, c, "b", 1), a = add_gpus(w, c, "a", 2);
     runs_with(w, b, "[3]");
     assert_true(waits(w, a)); /* it would fit on the node that is to leave */

@@ -257,7 +257,7 @@ static void test_parting_nodes(void **state)
         enum dealloc_option how;
         size_t leave;
         int waiting;
-    } cases[] = {{DEALLOC_REQUEUE, 2, 0}, {DEALLOC_WAIT_FOR_JOB_COMPLETION, 1, 1}};
+    } cases[] = {{DEALLOC_REQUEUE, 2, 0}, {DEALLOC_WAIT_FOR_COMPLETION, 1, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan_scale_result got;

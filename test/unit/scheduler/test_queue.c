@@ -139,9 +139,9 @@ static void test_it_is_said_once(void **state)
                             (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
     turn(w);
     told(w, large, 0);
-    set_scale(w, c,
-              (struct scale){
-                  .kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    set_scale(
+        w, c,
+        (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
     WAIT(w, strstr(read_text(w, share_file(w, large, "stdouterr/execution.log")), "waits"));
     for (int i = 0; i < 5; i++) {
         sched_wake_pool(w->s, c);

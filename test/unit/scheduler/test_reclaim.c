@@ -86,7 +86,7 @@ static void test_low_priority_gets_its_own_first(void **state)
 static void test_what_runs_is_queued_again(void **state)
 {
     static const enum dealloc_option rules[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
-                                                DEALLOC_WAIT_FOR_JOB_COMPLETION};
+                                                DEALLOC_WAIT_FOR_COMPLETION};
     (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         struct lending *l = lending_new(true);

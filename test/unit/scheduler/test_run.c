@@ -243,9 +243,9 @@ static void test_scale_down_waits(void **state)
             .command = "until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done"});
     int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    set_scale(w, c,
-              (struct scale){
-                  .kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    set_scale(
+        w, c,
+        (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_RESIZING);
     assert_int_equal(counts(w, c).running, 1);
     struct err e = {0};

@@ -32,7 +32,7 @@ struct referring {
     struct container_spec container;
     struct mount_volume mounts[2];
     struct kv env[2];
-    struct job_spec job;
+    struct run_spec job;
 };
 
 static void fill(struct referring *r)
@@ -44,7 +44,7 @@ static void fill(struct referring *r)
         .env = {{.name = "A", .value = "plain"},
                 {.name = "B", .is_secret = true, .secret_ref = URL}},
     };
-    r->job = (struct job_spec){
+    r->job = (struct run_spec){
         .container = &r->container, .mounts = {r->mounts, 2}, .env = r->env, .n_env = 2};
 }
 
@@ -65,12 +65,12 @@ static void test_every_reference_gets_its_value(void **state)
                  "\", \"permissions\": {\"secrets\": [\"get\"]}}]}}");
     fill(&r);
     reader.only_look = true;
-    assert_true(secret_refs_of_job(&reader, &r.job, &why));
+    assert_true(secret_refs_of_run(&reader, &r.job, &why));
     assert_null(r.container.password);
     assert_null(r.mounts[1].key);
     assert_null(r.env[1].value);
     reader.only_look = false;
-    assert_true(secret_refs_of_job(&reader, &r.job, &why));
+    assert_true(secret_refs_of_run(&reader, &r.job, &why));
     assert_string_equal(r.container.password, "sesame");
     assert_string_equal(r.mounts[0].key, "given");
     assert_string_equal(r.mounts[1].key, "sesame");
@@ -89,7 +89,7 @@ static void refused(const struct secret_reader *reader, struct referring *r, con
                     const char *remedy)
 {
     struct failure why;
-    assert_false(secret_refs_of_job(reader, &r->job, &why));
+    assert_false(secret_refs_of_run(reader, &r->job, &why));
     assert_int_equal(why.code, FAIL_SECRET_NOT_READ);
     if (!strstr(why.message, where) || !strstr(why.message, URL) || !strstr(why.remedy, remedy))
         fail_msg("%s; %s", why.message, why.remedy);
@@ -110,7 +110,7 @@ static void test_a_refusal_says_where(void **state)
     refused(&reader, &r, ": B ", BATCH_AI);
     r.job.n_env = 1;
     struct failure why;
-    assert_true(secret_refs_of_job(&reader, &r.job, &why));
+    assert_true(secret_refs_of_run(&reader, &r.job, &why));
     world_free(w);
 }
 
@@ -129,12 +129,12 @@ static void test_where_roles_count_they_are_asked_for(void **state)
     add_vault(w, "{\"properties\": {\"enableRbacAuthorization\": true, \"accessPolicies\": "
                  "[{\"objectId\": \"" BATCH_AI "\", \"permissions\": {\"secrets\": [\"get\"]}}]}}");
     fill(&r);
-    assert_false(secret_refs_of_job(&reader, &r.job, &why)); /* a policy does not count */
+    assert_false(secret_refs_of_run(&reader, &r.job, &why)); /* a policy does not count */
     char who[] = BATCH_AI;
     w->front.roles = (struct batchai_roles){.read_secrets = has_role, .ctx = who};
-    assert_true(secret_refs_of_job(&reader, &r.job, &why));
+    assert_true(secret_refs_of_run(&reader, &r.job, &why));
     who[0] = '0';
-    assert_false(secret_refs_of_job(&reader, &r.job, &why));
+    assert_false(secret_refs_of_run(&reader, &r.job, &why));
     world_free(w);
 }
 

@@ -276,7 +276,7 @@ static inline int64_t fx_add_node(struct fx *f, int64_t cluster, int ordinal, en
 {
     char name[32];
     snprintf(name, sizeof name, "tvm-%d", ordinal);
-    struct node nd = {.cluster_id = cluster,
+    struct node nd = {.pool_id = cluster,
                       .name = name,
                       .ordinal = ordinal,
                       .state = state,

@@ -270,7 +270,7 @@ static void test_litter_goes_with_its_node(void **state)
     struct batch_litter *rows;
     int64_t *nodes, id;
     size_t n;
-    const struct node nd = {.cluster_id = f->cluster,
+    const struct node nd = {.pool_id = f->cluster,
                             .name = "tvm-1",
                             .ordinal = 1,
                             .state = NODE_PREPARING,

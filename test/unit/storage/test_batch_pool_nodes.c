@@ -35,7 +35,7 @@ static int64_t add_pool(struct fx *f)
 
 static void add_node(struct fx *f, int64_t pool, const char *name)
 {
-    const struct node nd = {.cluster_id = pool,
+    const struct node nd = {.pool_id = pool,
                             .name = name,
                             .ordinal = 1,
                             .vm_priority = VM_DEDICATED,

@@ -65,7 +65,7 @@ static const struct {
 static void test_a_number_that_cannot_be_is_refused_with_its_place(void **state)
 {
     struct fx *f = *state;
-    struct node nd = {.cluster_id = f->cluster, .name = "n", .ordinal = 1, .state = NODE_IDLE};
+    struct node nd = {.pool_id = f->cluster, .name = "n", .ordinal = 1, .state = NODE_IDLE};
     int64_t id;
     assert_int_equal(f->cluster, 1);
     assert_int_equal(fx_add_job(f, "j"), 1);

@@ -21,7 +21,7 @@ static struct machine_row *list(struct fx *f, size_t *n)
 
 static int claim(struct fx *f, int64_t cluster, int ordinal, int64_t machine, int64_t *id)
 {
-    const struct node nd = {.cluster_id = cluster,
+    const struct node nd = {.pool_id = cluster,
                             .name = arena_printf(&f->a, "tvm-%d", ordinal),
                             .ordinal = ordinal,
                             .state = NODE_PREPARING,
@@ -130,7 +130,7 @@ static void test_uses_of_nodes(void **state)
     ok(f, st_node_uses(f->st, &f->a, &uses, &n, &f->e));
     assert_int_equal(n, 2);
     assert_int_equal(uses[0].node_id, id);
-    assert_int_equal(uses[0].cluster_id, f->cluster);
+    assert_int_equal(uses[0].pool_id, f->cluster);
     assert_int_equal(uses[0].machine_id, machine);
     assert_string_equal(uses[0].node, "tvm-1");
     assert_string_equal(uses[0].cluster, "nc6");

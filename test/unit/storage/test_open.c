@@ -212,7 +212,7 @@ static void test_the_first_version_is_upgraded(void **state)
     int64_t machine;
     ok(f, st_machine_put(f->st, "gpu01", &machine, &f->e));
     const struct node more = {
-        .cluster_id = 1, .name = "tvm-2", .ordinal = 2, .state = NODE_IDLE, .machine_id = machine};
+        .pool_id = 1, .name = "tvm-2", .ordinal = 2, .state = NODE_IDLE, .machine_id = machine};
     int64_t id;
     ok(f, st_node_insert(f->st, &more, &id, &f->e));
     assert_int_equal(id, 8); /* ids go on from where they were */

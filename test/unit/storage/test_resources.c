@@ -115,7 +115,7 @@ static void test_cluster(void **state)
     struct fx *f = *state;
     struct cluster in = fx_cluster(f->workspace, "Auto"), c;
     in.scale = (struct scale){.kind = SCALE_AUTO,
-                              .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION,
+                              .dealloc = DEALLOC_WAIT_FOR_COMPLETION,
                               .minimum = 1,
                               .maximum = 9,
                               .initial = 3};

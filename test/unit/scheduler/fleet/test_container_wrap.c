@@ -16,7 +16,7 @@ static const struct container container = {.spec = &settings,
                                            .runtime = "podman",
                                            .name = "batchai-G-1",
                                            .root = "/n",
-                                           .job_dir = "/n/jobs/G-1",
+                                           .run_dir = "/n/jobs/G-1",
                                            .log_path = "/n/jobs/G-1/execution.log"};
 
 static const char *command_of(struct arena *a, const struct kv *own, size_t n_own)

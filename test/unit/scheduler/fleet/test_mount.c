@@ -57,7 +57,7 @@ static struct mount_node machine(struct site *site, const struct site_mount_rule
 
 static struct mount_volume share(void)
 {
-    return (struct mount_volume){.kind = MOUNT_AZURE_FILE_SHARE,
+    return (struct mount_volume){.kind = MOUNT_FILE_SHARE,
                                  .account = "Acct",
                                  .share = "Data",
                                  .host = "acct.file.core.windows.net",
@@ -69,7 +69,7 @@ static struct mount_volume share(void)
 
 static struct mount_volume container(void)
 {
-    return (struct mount_volume){.kind = MOUNT_AZURE_BLOB,
+    return (struct mount_volume){.kind = MOUNT_BLOBS,
                                  .account = "acct",
                                  .share = "models",
                                  .key = KEY,

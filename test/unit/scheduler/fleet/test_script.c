@@ -155,7 +155,7 @@ static void test_what_only_touches_the_node_is_the_nodes_fault(void **state)
     struct stage s;
     open_stage(&s, *state);
     const struct script_label own = {
-        .code = FAIL_JOB_DIRECTORY_FAILED, .what = "its own", .on_node = true};
+        .code = FAIL_RUN_DIRECTORY_FAILED, .what = "its own", .on_node = true};
     script_ask(s.sc, &own, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
     run_to_end(&s);
     assert_int_equal(script_state(s.sc), SCRIPT_FAILED);
@@ -294,7 +294,7 @@ static void test_the_start_of_a_container_alone_may_leave_processes(void **state
                                 .runtime = below(&s, "runtime"),
                                 .name = "c",
                                 .root = s.f->root,
-                                .job_dir = below(&s, "jobs/j"),
+                                .run_dir = below(&s, "jobs/j"),
                                 .log_path = below(&s, "jobs/j/log")};
     const char *dirs[] = {below(&s, "jobs/j/mounts"), below(&s, "mounts")};
     const struct env none = {.a = &s.a};

@@ -50,10 +50,10 @@ static void test_expansion(void **state)
     arena_free(&a);
 }
 
-static struct job_spec spec_of(struct directory_spec *in, struct directory_spec *out,
+static struct run_spec spec_of(struct directory_spec *in, struct directory_spec *out,
                                struct kv *env)
 {
-    return (struct job_spec){.tool = TOOL_CUSTOM,
+    return (struct run_spec){.tool = TOOL_CUSTOM,
                              .toolkit.command_line = "true",
                              .node_count = 1,
                              .std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/logs/",
@@ -74,18 +74,18 @@ static void test_one_node(void **state)
     struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
-    struct job_spec spec = spec_of(&in, &out, &env);
+    struct run_spec spec = spec_of(&in, &out, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3", false, 8};
     struct launch_input input = {.words = &batchai_front_words,
                                  .spec = &spec,
-                                 .job_guid = "G",
+                                 .run_guid = "G",
                                  .attempt = 3,
                                  .nodes = &node,
                                  .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
-    assert_string_equal(le.job_dir, "/n/tvm-1/jobs/G-3");
+    assert_string_equal(le.run_dir, "/n/tvm-1/jobs/G-3");
     assert_string_equal(le.std_dir, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(le.log_path, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/execution.log");
     assert_int_equal(le.n_outputs, 1);
@@ -129,10 +129,10 @@ static void test_previous_output_is_what_an_attempt_before_has_left(void **state
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct directory_spec out = {"MODEL", cases[i].prefix, "m", false};
-        struct job_spec spec = spec_of(NULL, &out, NULL);
+        struct run_spec spec = spec_of(NULL, &out, NULL);
         struct launch_input input = {.words = &batchai_front_words,
                                      .spec = &spec,
-                                     .job_guid = "G",
+                                     .run_guid = "G",
                                      .attempt = cases[i].attempt,
                                      .nodes = &node,
                                      .n_nodes = 1};
@@ -149,12 +149,12 @@ static void test_several_nodes_do_not_share_files(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    struct run_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
                                         {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
-                                       .job_guid = "G",
+                                       .run_guid = "G",
                                        .attempt = 1,
                                        .nodes = nodes,
                                        .n_nodes = 2};
@@ -191,10 +191,10 @@ static void test_the_shared_directory(void **state)
         const struct launch_node nodes[] = {
             {"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL, false, 8},
             {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL, false, 8}};
-        struct job_spec spec = spec_of(NULL, NULL, NULL);
+        struct run_spec spec = spec_of(NULL, NULL, NULL);
         const struct launch_input input = {.words = &batchai_front_words,
                                            .spec = &spec,
-                                           .job_guid = "G",
+                                           .run_guid = "G",
                                            .attempt = 1,
                                            .shared_root = cases[i].root,
                                            .nodes = nodes,
@@ -215,11 +215,11 @@ static void test_a_job_may_choose_where_its_processes_meet(void **state)
     struct arena a;
     arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
-    struct job_spec spec = spec_of(NULL, NULL, &env);
+    struct run_spec spec = spec_of(NULL, NULL, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
-                                       .job_guid = "G",
+                                       .run_guid = "G",
                                        .attempt = 1,
                                        .nodes = &node,
                                        .n_nodes = 1};
@@ -236,14 +236,14 @@ static void test_another_front_has_other_words(void **state)
     struct arena a;
     arena_init(&a);
     struct directory_spec in = {"Data", "/data", NULL, false};
-    struct job_spec spec = spec_of(&in, NULL, NULL);
+    struct run_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
     spec.prep_command_line = "make ready";
     const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
                                         {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
     struct launch_input input = {.words = &pools_and_tasks,
                                  .spec = &spec,
-                                 .job_guid = "G",
+                                 .run_guid = "G",
                                  .attempt = 1,
                                  .nodes = nodes,
                                  .n_nodes = 2};
@@ -255,7 +255,7 @@ static void test_another_front_has_other_words(void **state)
     assert_string_equal(strrchr(le.log_path, '/'), "/progress-tvm-2.log");
     assert_string_equal(le.std_dir, "/n/tvm-2/mnt/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
-    assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.job_dir);
+    assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.run_dir);
     for (size_t i = 0; i < le.env.n; i++)
         assert_null(strstr(le.env.items[i].name, "BATCHAI"));
     assert_true(launch_plan(&a, &input, &plan, &why));
@@ -272,12 +272,12 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    struct run_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
-                                       .job_guid = "G",
+                                       .run_guid = "G",
                                        .attempt = 1,
                                        .nodes = &node,
                                        .n_nodes = 1};
@@ -294,11 +294,11 @@ static void test_unset_variables_name_their_property(void **state)
     struct arena a;
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
-    struct job_spec spec = spec_of(NULL, &out, NULL);
+    struct run_spec spec = spec_of(NULL, &out, NULL);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
-                                       .job_guid = "G",
+                                       .run_guid = "G",
                                        .attempt = 1,
                                        .nodes = &node,
                                        .n_nodes = 1};
@@ -314,11 +314,11 @@ static const struct launch_node two_nodes[] = {
     {"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL, false, 8},
     {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL, false, 8}};
 
-static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
+static struct launch_input input_of(const struct run_spec *spec, size_t n_nodes)
 {
     return (struct launch_input){.words = &batchai_front_words,
                                  .spec = spec,
-                                 .job_guid = "G",
+                                 .run_guid = "G",
                                  .attempt = 1,
                                  .nodes = two_nodes,
                                  .n_nodes = n_nodes};
@@ -329,7 +329,7 @@ static void test_custom_toolkit_runs_once(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    struct run_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_input in = input_of(&spec, 2);
     struct launch_plan plan;
     struct failure why;
@@ -353,7 +353,7 @@ static void test_every_node_is_prepared(void **state)
     for (size_t n = 1; n <= 2; n++) {
         struct arena a;
         arena_init(&a);
-        struct job_spec spec = spec_of(NULL, NULL, NULL);
+        struct run_spec spec = spec_of(NULL, NULL, NULL);
         spec.prep_command_line = "make ready";
         const struct launch_input in = input_of(&spec, n);
         struct launch_plan plan;
@@ -425,9 +425,8 @@ static void test_share_paths(void **state)
     struct arena a;
     arena_init(&a);
     const struct mount_volume share = {
-        .kind = MOUNT_AZURE_FILE_SHARE, .account = "Acct", .share = "Share"};
-    const struct mount_volume blob = {
-        .kind = MOUNT_AZURE_BLOB, .account = "acct", .share = "container"};
+        .kind = MOUNT_FILE_SHARE, .account = "Acct", .share = "Share"};
+    const struct mount_volume blob = {.kind = MOUNT_BLOBS, .account = "acct", .share = "container"};
     assert_string_equal(fleet_share_path("/s", &a, &share), "/s/acct/files/share");
     assert_string_equal(fleet_share_path("/s", &a, &blob), "/s/acct/blobs/container");
     arena_free(&a);

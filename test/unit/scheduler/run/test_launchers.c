@@ -15,12 +15,12 @@
 #include "scheduler/run/launch/env.h"
 #include "test/unit/support/words.h"
 
-static struct launch_env env_on(struct arena *a, struct job_spec *spec,
+static struct launch_env env_on(struct arena *a, struct run_spec *spec,
                                 const struct launch_node *nodes, size_t n, int rank)
 {
     const struct launch_input in = {.words = &batchai_front_words,
                                     .spec = spec,
-                                    .job_guid = "G",
+                                    .run_guid = "G",
                                     .attempt = 2,
                                     .nodes = nodes,
                                     .n_nodes = n};
@@ -37,7 +37,7 @@ static void test_local_nodes_are_hosts_on_loopback(void **state)
     struct arena a;
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r/n1", .address = "127.64.0.1"},
                                         {.name = "n2", .root = "/r/n2", .address = "127.64.0.2"}};
-    struct job_spec spec = {.tool = TOOL_CUSTOM};
+    struct run_spec spec = {.tool = TOOL_CUSTOM};
     (void)state;
     arena_init(&a);
     const struct launch_env le = env_on(&a, &spec, nodes, 2, 1);
@@ -54,7 +54,7 @@ static void test_machines_are_reached_by_their_networks(void **state)
     struct arena a;
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r", .address = "gpu1"},
                                         {.name = "n2", .root = "/r", .address = "10.0.0.2"}};
-    struct job_spec spec = {.tool = TOOL_CUSTOM};
+    struct run_spec spec = {.tool = TOOL_CUSTOM};
     (void)state;
     arena_init(&a);
     const struct launch_env le = env_on(&a, &spec, nodes, 2, 0);
@@ -69,7 +69,7 @@ static void test_the_jobs_own_variables_count(void **state)
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r", .address = "127.64.0.1"},
                                         {.name = "n2", .root = "/r", .address = "127.64.0.2"}};
     struct kv own[] = {{.name = "OMPI_MCA_btl_tcp_if_include", .value = "eth7"}};
-    struct job_spec spec = {.tool = TOOL_CUSTOM, .env = own, .n_env = 1};
+    struct run_spec spec = {.tool = TOOL_CUSTOM, .env = own, .n_env = 1};
     (void)state;
     arena_init(&a);
     const struct launch_env le = env_on(&a, &spec, nodes, 2, 0);
@@ -81,7 +81,7 @@ static void test_one_node_needs_none(void **state)
 {
     struct arena a;
     const struct launch_node node = {.name = "n1", .root = "/r", .address = "127.0.0.1"};
-    struct job_spec spec = {.tool = TOOL_CUSTOM};
+    struct run_spec spec = {.tool = TOOL_CUSTOM};
     (void)state;
     arena_init(&a);
     const struct launch_env le = env_on(&a, &spec, &node, 1, 0);

@@ -28,7 +28,7 @@ static const struct launch_node nodes[] = {
 /* A plan for these settings, on so many nodes. */
 struct planned {
     struct arena a;
-    struct job_spec spec;
+    struct run_spec spec;
     struct launch_input in;
     struct launch_plan plan;
 };
@@ -38,10 +38,10 @@ static void plan_of(struct planned *p, enum tool_type tool, struct toolkit_spec 
 {
     struct failure why;
     arena_init(&p->a);
-    p->spec = (struct job_spec){.tool = tool, .toolkit = settings, .node_count = (int)n_nodes};
+    p->spec = (struct run_spec){.tool = tool, .toolkit = settings, .node_count = (int)n_nodes};
     p->in = (struct launch_input){.words = &batchai_front_words,
                                   .spec = &p->spec,
-                                  .job_guid = "G",
+                                  .run_guid = "G",
                                   .attempt = 1,
                                   .number = 7,
                                   .nodes = nodes,

@@ -24,7 +24,7 @@ static const struct batch_pool pool = {.doc = "{}"};
 
 struct made {
     struct place_spec place;
-    struct job_spec job;
+    struct run_spec job;
 };
 
 static struct made make(struct arena *a, const struct batch_pool_spec *s, const char *options,

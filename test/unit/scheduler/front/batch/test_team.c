@@ -28,14 +28,14 @@ static struct place_spec place = {.dir = "batch/workitems/j/job-1/t",
                                   .n_rooted = 4,
                                   .program = {words, 2, "prog arg"},
                                   .team = &team};
-static const struct job_spec spec = {.place = &place, .node_count = 2};
+static const struct run_spec spec = {.place = &place, .node_count = 2};
 static const struct launch_node nodes[] = {
     {.name = "n0", .root = "/r/n0", .address = "10.0.0.4", .cores = 4},
     {.name = "n1", .root = "/r/n1", .address = "10.0.0.5", .cores = 8},
 };
 static const struct launch_input input = {.words = &batch_front_words,
                                           .spec = &spec,
-                                          .job_guid = "G",
+                                          .run_guid = "G",
                                           .attempt = 1,
                                           .number = 7,
                                           .nodes = nodes,
@@ -59,7 +59,7 @@ static void test_each_node_has_a_part_of_the_directory(void **state)
     const struct launch_env first = env_at(&a, 0), second = env_at(&a, 1);
     assert_string_equal(first.std_dir, "/r/n0/batch/workitems/j/job-1/t");
     assert_string_equal(second.std_dir, "/r/n1/batch/workitems/j/job-1/t/1");
-    assert_string_equal(second.job_dir, "/r/n1/batch/workitems/j/job-1/t/1/wd");
+    assert_string_equal(second.run_dir, "/r/n1/batch/workitems/j/job-1/t/1/wd");
     HAS(first, "AZ_BATCH_TASK_DIR", "/r/n0/batch/workitems/j/job-1/t");
     HAS(second, "AZ_BATCH_TASK_DIR", "/r/n1/batch/workitems/j/job-1/t/1");
     HAS(second, "AZ_BATCH_TASK_WORKING_DIR", "/r/n1/batch/workitems/j/job-1/t/1/wd");

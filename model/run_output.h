@@ -14,7 +14,7 @@
 
 #include "model/spec.h"
 
-struct job_output {
+struct run_output {
     const char *id;     /* "stdouterr", or of outputDirectories */
     const char *prefix; /* as written in the job's document */
     const char *below;  /* relative to the prefix; "" is the prefix itself */
@@ -23,15 +23,15 @@ struct job_output {
 
 /* How many output directories a job has: one for the standard streams, and its outputDirectories.
  */
-size_t job_output_count(const struct job_spec *spec);
+size_t run_output_count(const struct run_spec *spec);
 /* The i-th of them; the one for the standard streams is first. Texts are the spec's or the arena's.
  */
-struct job_output job_output_at(struct arena *a, const struct job_spec *spec, size_t i);
+struct run_output run_output_at(struct arena *a, const struct run_spec *spec, size_t i);
 /* The output directory with this id. "stdouterr" is found in upper or lower case, as the service
  * did. False: the job has no such directory. */
-bool job_output_find(struct arena *a, const struct job_spec *spec, const char *id,
-                     struct job_output *out);
+bool run_output_find(struct arena *a, const struct run_spec *spec, const char *id,
+                     struct run_output *out);
 /* Whether it is the one for the standard streams. */
-bool job_output_is_std(const struct job_output *o);
+bool run_output_is_std(const struct run_output *o);
 
 #endif

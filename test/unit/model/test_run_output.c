@@ -2,7 +2,7 @@
  *
  * The layout of a job's output.
  */
-#include "model/job_output.h"
+#include "model/run_output.h"
 #include "test/unit/model/doc.h"
 
 static struct directory_spec outputs[] = {
@@ -11,7 +11,7 @@ static struct directory_spec outputs[] = {
     {.id = "OLD", .path = "/data/old", .suffix = "x", .as_is = true},
     {.id = "PLAIN", .path = "/data", .as_is = true},
 };
-static const struct job_spec spec = {.std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/std",
+static const struct run_spec spec = {.std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/std",
                                      .segment = "s/rg/jobs/j/guid",
                                      .outputs = outputs,
                                      .n_outputs = sizeof outputs / sizeof *outputs};
@@ -19,7 +19,7 @@ static const struct job_spec spec = {.std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/std",
 static void each_output_has_its_directory(void **state)
 {
     (void)state;
-    static const struct job_output expected[] = {
+    static const struct run_output expected[] = {
         {"stdouterr", "$AZ_BATCHAI_MOUNT_ROOT/std", "s/rg/jobs/j/guid/stdouterr", false},
         {"model", "$AZ_BATCHAI_MOUNT_ROOT/afs", "s/rg/jobs/j/guid/outputs/m/1", false},
         {"LOGS", "logs", "s/rg/jobs/j/guid/outputs", false},
@@ -28,14 +28,14 @@ static void each_output_has_its_directory(void **state)
     };
     struct arena a;
     arena_init(&a);
-    assert_int_equal(job_output_count(&spec), sizeof expected / sizeof *expected);
+    assert_int_equal(run_output_count(&spec), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct job_output o = job_output_at(&a, &spec, i);
+        struct run_output o = run_output_at(&a, &spec, i);
         assert_string_equal(o.id, expected[i].id);
         assert_string_equal(o.prefix, expected[i].prefix);
         assert_string_equal(o.below, expected[i].below);
         assert_int_equal(o.as_is, expected[i].as_is);
-        assert_int_equal(job_output_is_std(&o), i == 0);
+        assert_int_equal(run_output_is_std(&o), i == 0);
     }
     arena_free(&a);
 }
@@ -44,13 +44,13 @@ static void outputs_are_found_by_their_id(void **state)
 {
     (void)state;
     struct arena a;
-    struct job_output o;
+    struct run_output o;
     arena_init(&a);
-    assert_true(job_output_find(&a, &spec, "StdOutErr", &o) && job_output_is_std(&o));
-    assert_true(job_output_find(&a, &spec, "model", &o));
+    assert_true(run_output_find(&a, &spec, "StdOutErr", &o) && run_output_is_std(&o));
+    assert_true(run_output_find(&a, &spec, "model", &o));
     assert_string_equal(o.id, "model");
-    assert_false(job_output_find(&a, &spec, "MODEL", &o)); /* ids are names of variables */
-    assert_false(job_output_find(&a, &spec, "", &o));
+    assert_false(run_output_find(&a, &spec, "MODEL", &o)); /* ids are names of variables */
+    assert_false(run_output_find(&a, &spec, "", &o));
     arena_free(&a);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/job_output.h"
+#include "model/run_output.h"
 
 #include <assert.h>
 #include <string.h>
@@ -7,28 +7,28 @@
 
 #define STD_ID "stdouterr"
 
-size_t job_output_count(const struct job_spec *spec)
+size_t run_output_count(const struct run_spec *spec)
 {
     return 1 + spec->n_outputs;
 }
 
-struct job_output job_output_at(struct arena *a, const struct job_spec *spec, size_t i)
+struct run_output run_output_at(struct arena *a, const struct run_spec *spec, size_t i)
 {
     if (i == 0)
-        return (struct job_output){.id = STD_ID,
+        return (struct run_output){.id = STD_ID,
                                    .prefix = spec->std_prefix ? spec->std_prefix : "",
                                    .below = arena_printf(a, "%s/" STD_ID, spec->segment)};
-    assert(i < job_output_count(spec));
+    assert(i < run_output_count(spec));
     const struct directory_spec *d = &spec->outputs[i - 1];
     const char *suffix = d->suffix ? d->suffix : "";
-    struct job_output out = {.id = d->id, .prefix = d->path, .below = suffix, .as_is = d->as_is};
+    struct run_output out = {.id = d->id, .prefix = d->path, .below = suffix, .as_is = d->as_is};
     if (!d->as_is)
         out.below = arena_printf(a, "%s/outputs%s%s", spec->segment, *suffix ? "/" : "", suffix);
     return out;
 }
 
-bool job_output_find(struct arena *a, const struct job_spec *spec, const char *id,
-                     struct job_output *out)
+bool run_output_find(struct arena *a, const struct run_spec *spec, const char *id,
+                     struct run_output *out)
 {
     size_t i = 0;
     if (strcasecmp(id, STD_ID) != 0)
@@ -36,11 +36,11 @@ bool job_output_find(struct arena *a, const struct job_spec *spec, const char *i
             i++;
     if (i > spec->n_outputs)
         return false;
-    *out = job_output_at(a, spec, i);
+    *out = run_output_at(a, spec, i);
     return true;
 }
 
-bool job_output_is_std(const struct job_output *o)
+bool run_output_is_std(const struct run_output *o)
 {
     return strcmp(o->id, STD_ID) == 0;
 }
