@@ -27,7 +27,7 @@ static bool is_family(const char *s, size_t n)
     return false;
 }
 
-bool vm_size_is_azures(const char *name)
+bool vm_size_is_published(const char *name)
 {
     const char *at = name + tier_length(name);
     size_t letters = 0;

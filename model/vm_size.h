@@ -10,6 +10,6 @@
 
 /* Whether a name is built like Azure's, "Standard_NC24ads_A100_v4", of a family that there is or
  * was, in any case. Source: "Azure VM sizes naming conventions" of the guide. */
-bool vm_size_is_azures(const char *name);
+bool vm_size_is_published(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a pool's owner is told of its nodes: why some are missing, which of them get no further job,
+ * What a pool's owner is told of its nodes: why some are missing, which of them get no further run,
  * and what is wrong with those that are unusable.
  */
 #include <string.h>
@@ -47,7 +47,7 @@ static bool closed(struct pass *p, const struct node *nd, struct failure *out)
     return true;
 }
 
-/* Why a node gets no further job although its row does not say so. */
+/* Why a node gets no further run although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;

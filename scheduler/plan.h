@@ -29,7 +29,7 @@
  * nodes, and others stay whole. (Were nodes preferred of which others have parts already, a lower
  * run could change which nodes a higher one gets.) A run never gets two parts of one node.
  *
- * plan_scale: how many nodes a cluster gets or gives up.
+ * plan_scale: how many nodes a pool gets or gives up.
  */
 #ifndef SCHEDULER_PLAN_H
 #define SCHEDULER_PLAN_H
@@ -166,12 +166,12 @@ struct plan_scale_input {
     size_t n_nodes;
     int64_t demand;          /* nodes that the waiting runs want, in all */
     int64_t now_us, idle_us; /* automatic scaling lets go of nodes that idled this long */
-    int free_capacity;       /* how many more nodes there may be, over all clusters */
+    int free_capacity;       /* how many more nodes there may be, over all pools */
     int good_capacity; /* how many of them are in no trouble, and so worth replacing a node for */
 };
 
 struct plan_scale_result {
-    int target;                     /* how many nodes the cluster should have now */
+    int target;                     /* how many nodes the pool should have now */
     int add;                        /* to make */
     int missing;                    /* wanted too, but there is no capacity */
     const struct plan_node **leave; /* arena-owned */

@@ -81,7 +81,7 @@ static int64_t max_us(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* New nodes take their time from when the pool began to want another size, and a new cluster has
+/* New nodes take their time from when the pool began to want another size, and a new pool has
  * none before it is created. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
@@ -426,7 +426,7 @@ static int look_at_waiting(struct pass *p, struct err *e)
     return oversized_blocks(p->s, p->a, &p->pool, &have, e);
 }
 
-/* How long until a cluster is looked at again when writing failed. */
+/* How long until a pool is looked at again when writing failed. */
 #define RECONCILE_AGAIN_US 1000000
 
 static void effect_reconciled(void *ctx, int64_t id, const struct err *why)

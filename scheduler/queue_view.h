@@ -30,7 +30,7 @@ struct queue_waiting {
 struct queue_view {
     struct pool pool;
     const char *name;
-    int usable;         /* nodes that run jobs, or will when they are prepared */
+    int usable;         /* nodes fit for runs, or that will be when they are prepared */
     const char *no_use; /* "gpu03, gpu07 drained; gpu09 unusable"; NULL: all can be used */
     bool backfill;
     struct queue_running *running; /* by start */

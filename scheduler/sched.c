@@ -263,7 +263,7 @@ bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priori
 bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority)
 {
     return !fleet_is_scripted(s->fleet, vm_size) && !s->local_vm_sizes[0] &&
-           sched_is_local(s, vm_size, priority) && !vm_size_is_azures(vm_size);
+           sched_is_local(s, vm_size, priority) && !vm_size_is_published(vm_size);
 }
 
 static int refuse_size(const struct sched *s, const struct front_words *w, const char *vm_size,

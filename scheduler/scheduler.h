@@ -67,7 +67,7 @@ struct sched_config {
      * what front_ops.pool_path says. Copied. */
     const char *const *backfill;
     size_t n_backfill;
-    int kept_outputs;        /* for how many ended jobs a node keeps output on its own disk */
+    int kept_outputs;        /* for how many ended runs a node keeps output on its own disk */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -124,10 +124,10 @@ struct wakes *sched_wakes(const struct sched *s);
 
 /* Whether new nodes of such a pool would be local. */
 bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
-/* False: jobs of such a pool reach the daemon's own files, so they are the first principal's. */
+/* False: runs of such a pool reach the daemon's own files, so they are the first principal's. */
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Whether they would be local although nobody knows a size of this name: neither the site's
- * configuration nor Azure. */
+ * configuration nor the service that this stands for. */
 bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
  * property path. */

@@ -238,7 +238,7 @@ struct serving {
     size_t n, limit;  /* how many were read, and how many there might have been */
     size_t next;
     size_t looked, waiting;   /* in this pass */
-    int64_t first_wait_us[2]; /* how long at least a task, a job waits for the first time */
+    int64_t first_wait_us[2]; /* how long at least a task, a run waits for the first time */
 };
 
 static void find_first_waits(struct pass *p, struct serving *v)

@@ -125,13 +125,13 @@ enum outcome serve_remote_open(struct agent *a, struct asked *q, struct err *e)
     const struct account *as;
     if (get_as(a, q->r.remote_open.as, &as, e) < 0)
         return SERVE_FAILED;
-    return outcome(remotes_open(a, q->r.remote_open.job, as, e));
+    return outcome(remotes_open(a, q->r.remote_open.run, as, e));
 }
 
 enum outcome serve_remote_close(struct agent *a, struct asked *q, struct err *e)
 {
     (void)e;
-    remotes_close(a, q->r.remote_close.job);
+    remotes_close(a, q->r.remote_close.run);
     return SERVE_DONE;
 }
 

@@ -170,7 +170,7 @@ static void accept_client(struct remotes *r, struct remote_job *j)
 static void say_gone(struct agent *a, const struct remote_msg *m)
 {
     const struct remote_msg gone = {.kind = REMOTE_GONE,
-                                    .job = m->job,
+                                    .run = m->run,
                                     .session = m->session,
                                     .to_near = !m->to_near,
                                     .rank = m->rank};
@@ -181,7 +181,7 @@ static void say_gone(struct agent *a, const struct remote_msg *m)
 static void lose_client(struct agent *a, struct remote_client *c)
 {
     if (c->rank >= 0)
-        say_gone(a, &(struct remote_msg){.job = c->job->name,
+        say_gone(a, &(struct remote_msg){.run = c->job->name,
                                          .session = c->session,
                                          .to_near = c->is_near,
                                          .rank = c->rank});
@@ -211,15 +211,15 @@ void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n)
     struct remotes *r = &a->remotes;
     struct remote_msg m;
     struct err e;
-    if (remote_read(msg, bytes, n, &m, &e) < 0 || !m.job)
+    if (remote_read(msg, bytes, n, &m, &e) < 0 || !m.run)
         return;
-    const struct remote_job *j = find_job(r, m.job);
+    const struct remote_job *j = find_job(r, m.run);
     struct remote_client *c = j ? find_client(r, j, m.session, m.to_near) : NULL;
     if (!c && m.kind == REMOTE_RESUME)
         say_gone(a, &m);
     if (!c || c->out.len - c->out_sent > END_WAITS_MAX)
         return;
-    m.job = NULL;
+    m.run = NULL;
     json_t *out = remote_pack(&m);
     if (out && frame_encode_with(out, m.bytes, m.n_bytes, &c->out, &e) == 0)
         flush(a, c);
@@ -254,7 +254,7 @@ static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
     if (remote_read(msg, bytes, n, &m, &e) < 0 || m.kind == REMOTE_LOST || m.kind == REMOTE_GONE ||
         !introduce(&a->remotes, c, &m))
         return -1;
-    m.job = c->job->name;
+    m.run = c->job->name;
     if (m.kind != REMOTE_OPEN)
         c->rank = m.rank;
     agent_send_with(a, remote_pack(&m), m.bytes, m.n_bytes);

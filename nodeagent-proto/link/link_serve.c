@@ -90,7 +90,7 @@ void link_remote(struct node_link *link, const json_t *msg)
     const char *bytes = frame_decoder_bytes(&link->in, &n);
     if (is_too_much(link, &link->n_remote, REMOTE_MAX, "passed on messages") || !link->user.remote)
         return;
-    if (remote_read(msg, bytes, n, &m, &e) == 0 && m.job)
+    if (remote_read(msg, bytes, n, &m, &e) == 0 && m.run)
         link->user.remote(link->user.ctx, &m);
 }
 

@@ -42,7 +42,7 @@ json_t *remote_pack(const struct remote_msg *m)
     const struct shape *s = &shapes[m->kind];
     json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:i, s:s*}", "event", REMOTE_EVENT, "kind", s->name,
                           "session", m->session, "to_near", (int)m->to_near, "rank", m->rank, "job",
-                          m->job);
+                          m->run);
     int rc = j ? 0 : -1;
     if (rc == 0 && s->has_n)
         rc = json_object_set_new(j, "n", json_integer(m->n));
@@ -110,7 +110,7 @@ int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg 
     int64_t rank;
     *out = (struct remote_msg){.bytes = bytes ? bytes : "", .n_bytes = n};
     const json_t *job = json_object_get(j, "job");
-    out->job = json_string_value(job);
+    out->run = json_string_value(job);
     out->session = json_string_value(json_object_get(j, "session"));
     out->to_near = json_is_true(json_object_get(j, "to_near"));
     out->answer = json_is_true(json_object_get(j, "answer"));
@@ -119,7 +119,7 @@ int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg 
                        "a message of a remote command has an unknown kind");
     const struct shape *s = &shapes[out->kind];
     bool good = out->session && remote_session_valid(out->session) &&
-                (!out->job || task_id_valid(out->job)) &&
+                (!out->run || task_id_valid(out->run)) &&
                 read_number(j, "rank", RANK_MAX, &rank) == 0 && n <= REMOTE_BYTES_MAX &&
                 (n == 0 || s->has_bytes) && read_shape(j, s, out) == 0;
     if (!good)

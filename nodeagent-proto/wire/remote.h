@@ -60,7 +60,7 @@ enum remote_channel {
 
 struct remote_msg { /* all borrowed */
     enum remote_kind kind;
-    const char *job; /* the directory below ROOT/jobs: set by the agent, as it knows whose the
+    const char *run; /* the directory below ROOT/jobs: set by the agent, as it knows whose the
                         socket is; NULL on a socket */
     const char *session;
     bool to_near; /* for the near end; else for the far end */

@@ -105,7 +105,7 @@ struct machine_view {
     const char *const *vm_sizes;    /* NULL-terminated; empty: any */
     enum vm_priority priority;
     int64_t contact_us;         /* last contact; 0: never */
-    struct capacity has, taken; /* slots 0: not known; what jobs hold of it */
+    struct capacity has, taken; /* slots 0: not known; what runs hold of it */
     bool has_facts;
     struct node_facts facts;
 };
@@ -115,12 +115,12 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
                    struct err *e) MUST_CHECK;
 /* Drains a machine, or undoes that, by name. On a drained machine running work goes on and nothing
  * new starts; it is not claimed again, and its idle node is not used, though the node stays in its
- * cluster. Undraining also tries an unusable node again. ERR_MACHINE_NOT_FOUND; ERR_NOT_SUPPORTED
+ * pool. Undraining also tries an unusable node again. ERR_MACHINE_NOT_FOUND; ERR_NOT_SUPPORTED
  * for a local node. */
 int fleet_machine_drain(struct fleet *fl, const char *name, const char *reason,
                         struct err *e) MUST_CHECK;
 int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e) MUST_CHECK;
-/* Asks the machine to restart; its node is prepared anew when it is back. ERR_CONFLICT while a job
+/* Asks the machine to restart; its node is prepared anew when it is back. ERR_CONFLICT while a run
  * runs there; ERR_NOT_SUPPORTED without root; ERR_UNAVAILABLE when there is no link to it, for
  * example because it is free. */
 int fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e) MUST_CHECK;
@@ -204,7 +204,7 @@ struct node_login {
 void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
                       struct node_login *out);
 
-/* Once all writes so far are on disk, removes the directories of jobs on a node that its rows do
+/* Once all writes so far are on disk, removes the directories of runs on a node that its rows do
  * not keep. */
 void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 
@@ -225,12 +225,12 @@ struct output_dir {
     int64_t node_id;
     int rank;
     const char *node, *base; /* the node's name; the directory there */
-    const char *run_dir;     /* the job's own, below <root>/jobs there; NULL: the agent's rights are
+    const char *run_dir;     /* the run's own, below <root>/RUNS_DIR; NULL: the agent's rights are
                                 used, which do not lead out of `base` */
     bool is_local;           /* a local node: the daemon can also see files on its shares */
 };
 
-/* Lists or reads `path` below the directory with the rights of the job's account: see
+/* Lists or reads `path` below the directory with the rights of the run's account: see
  * node_list_dir() and node_read_file(). The callback runs once, later; its arguments are valid
  * during the call. ERR_FILE_NOT_FOUND, ERR_INVALID_PATH, ERR_IO; ERR_UNAVAILABLE (at once or
  * later): the node cannot be reached now; ERR_NODE_LOST: it is unusable and was tried in vain. */
@@ -271,7 +271,7 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id);
 /* The row was removed. */
 void file_server_forget(struct fleet *fl, int64_t id);
 
-/* The folder behind an Azure file share or blob container (share_folder()). Arena-owned; the folder
+/* The folder behind a file share or blob container (share_folder()). Arena-owned; the folder
  * is not made. */
 const char *fleet_share_path(const char *storage_dir, struct arena *a,
                              const struct mount_volume *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The language of autoscale formulas of Azure Batch: text in, wanted numbers of nodes out. Pure: no
+ * The language of autoscale formulas: text in, wanted numbers of nodes out. Pure: no
  * clock, no I/O, no random numbers but those that the caller gives.
  *
  *     formula   = [statement] *(";" [statement])
@@ -15,8 +15,8 @@
  * last sample, a vector that is used as a number its average. A name that is not found is looked
  * for with its dollar sign left out or added.
  *
- * Sources: "Create a formula to automatically scale compute nodes in a Batch pool" in the service's
- * documentation; texts of errors as in "Pool autoscale event" there.
+ * Sources: the pages of the service on formulas that scale pools automatically; texts of errors as
+ * in "Pool autoscale event" there.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_H
 #define SCHEDULER_FORMULA_FORMULA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interface that a service above the core implements. The service owns resources (a Batch AI
- * cluster, a job) and their documents; the core knows pools and runs, and neither reads a document
+ * The interface that a service above the core implements. The service owns resources
+ * and their documents; the core knows pools and runs, and neither reads a document
  * nor calls a service by name. The core asks the front what to run and mount. It tells the front
  * what became of a run inside the transaction that writes the change, so there is nothing to tell
  * again after a crash.
@@ -55,7 +55,7 @@ struct run_container {
 
 /* How many of the nodes that a pool is scaled to it has. */
 struct pool_nodes {
-    int usable;  /* run jobs, or will when they are prepared */
+    int usable;  /* fit for runs, or will be when they are prepared */
     int no_use;  /* unusable, or taken out of service */
     int missing; /* there is no capacity for them */
 };

@@ -143,7 +143,8 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
     return rc < 0 ? -1 : move_on(run, e);
 }
 
-/* Rolled back: the rows still say that the nodes hold the job, so a new run cleans them again. */
+/* Rolled back: the rows still say that the nodes hold the run, so a new struct live_run cleans them
+ * again. */
 static void effect_released(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;

@@ -8,7 +8,7 @@
 #include "model/run_output.h"
 #include "scheduler/run/run_priv.h"
 
-/* NULL: the job has no such output directory. */
+/* NULL: the run has no such output directory. */
 static const char *path_of(struct arena *a, const struct launch_env *env,
                            const struct run_spec *spec, const char *id)
 {
@@ -31,7 +31,7 @@ bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spe
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-/* Why output is not on a node that the job ran on. */
+/* Why output is not on a node that the run had. */
 enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 
 /* Texts for front_text(). */

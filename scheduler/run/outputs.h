@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Output on the nodes' own disks: outputs.c says where it is, node_files.c lists and reads it over
- * the nodes' links, node/sweep.c removes the job directories that nobody needs any more.
+ * the nodes' links, node/sweep.c removes the run directories that nobody needs any more.
  *
- * A job's directory is removed when the job has ended, unless an output directory is in it: then it
- * stays until the job is deleted, the node leaves, or sched_config.kept_outputs later jobs have
+ * A run's directory is removed when the run has ended, unless an output directory is in it: then it
+ * stays until the run is deleted, the node leaves, or sched_config.kept_outputs later runs have
  * left one there too. Rows say which directories are kept (struct allocation), and the sweep
  * removes the others.
  */
@@ -14,7 +14,7 @@
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/runs.h"
 
-/* Whether an output directory of the job lies in the job's own directory and not on a mount. */
+/* Whether an output directory of the run lies in the run's own directory and not on a mount. */
 bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec);
 /* A run is being removed: sweeps the nodes that have its output, once the removal is on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;

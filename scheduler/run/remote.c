@@ -49,7 +49,7 @@ void remote_add_start(struct run_slot *slot, const char *as)
                                       .what = "open the way to the other nodes",
                                       .on_node = true};
     if (remote_is_offered(slot->run))
-        script_ask(slot->script, &open, REQUEST(remote_open, .job = slot->run->dir, .as = as));
+        script_ask(slot->script, &open, REQUEST(remote_open, .run = slot->run->dir, .as = as));
 }
 
 void remote_add_end(struct run_slot *slot)
@@ -59,7 +59,7 @@ void remote_add_end(struct run_slot *slot)
                                        .may_fail = true};
     if (!remote_is_offered(slot->run))
         return;
-    script_ask(slot->script, &close, REQUEST(remote_close, .job = slot->run->dir));
+    script_ask(slot->script, &close, REQUEST(remote_close, .run = slot->run->dir));
     script_kill_tasks(slot->script, &kill, remote_task_prefix(slot, &slot->a), NULL, true, NULL);
 }
 
@@ -125,7 +125,7 @@ static void say_lost(struct run_slot *near, const char *session, const char *why
     memcpy(text, why, n);
     text[n] = '\0';
     const struct remote_msg lost = {.kind = REMOTE_LOST,
-                                    .job = near->run->dir,
+                                    .run = near->run->dir,
                                     .session = session,
                                     .to_near = true,
                                     .why = text};
@@ -276,7 +276,7 @@ void remote_hear(struct run_slot *slot, const struct remote_msg *m)
         return;
     const struct run_slot *to = &run->slots[m->rank];
     struct remote_msg on = *m;
-    on.job = run->dir;
+    on.run = run->dir;
     on.rank = slot->rank;
     if (to->tenant.node && node_rt_usable(to->tenant.node))
         node_remote_send(node_rt_link(to->tenant.node), &on);

@@ -250,7 +250,7 @@ static void advance_stop(struct live_run *run)
         leave(run);
 }
 
-/* A failed cleaning gives the node up, because something of the job may still run there. */
+/* A failed cleaning gives the node up, because something of the run may still run there. */
 static void end_cleaning(struct run_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);

@@ -132,7 +132,7 @@ struct run_slot {
     bool has_error;
     struct failure error;  /* of a request, while the link holds */
     int64_t error_us;      /* when it was noted (monotonic); 0: no node was asked */
-    bool nodes_fault;      /* the error says something about the node, not the job */
+    bool nodes_fault;      /* the error says something about the node, not the run */
     int refusals;          /* such errors while its tasks may have been running */
     struct launch_env env; /* the run's arena */
     struct arena a;        /* of what is asked for over one link: the script, requests */
@@ -148,7 +148,7 @@ struct live_run {
     struct arena a;
     struct run row; /* as it was when last read */
     const char *name;
-    const char *dir;  /* the directory of this attempt, below each node's <root>/jobs */
+    const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
@@ -236,11 +236,11 @@ void slot_start(struct run_slot *slot);
 void slot_advance(struct run_slot *slot);
 /* Sends the preparation of a node that had to wait for its mounts. */
 void slot_send_prep(struct run_slot *slot);
-/* Sends the job's own processes when every node is prepared; repeatable. */
+/* Sends the run's own processes when every node is prepared; repeatable. */
 void run_send_main(struct live_run *run);
 bool run_prepared(const struct live_run *run);
 void slot_clean(struct run_slot *slot);
-/* Whether its node keeps the job's directory because output is in it: see outputs.h. */
+/* Whether its node keeps the run's directory because output is in it: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
 
@@ -286,13 +286,13 @@ struct failure room_failure(struct live_run *run, const struct run_slot *slot,
                             const struct failure *why);
 
 /* --- end.c ------------------------------------------------------------------------------- */
-/* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
+/* RUN_ENDING: writes how the run ended; RUN_ENDED follows, or another try. */
 void run_write_end(struct live_run *run);
-/* Releases the nodes (and queues the job again, if that is its outcome), and frees the run; if that
+/* Releases the nodes (and queues the run again, if that is its outcome), and frees the run; if that
  * cannot be written, tries again later. */
 void run_release(struct live_run *run);
 
-/* --- verdict.c: what an event means for the job ------------------------------------------ */
+/* --- verdict.c: what an event means for the run ------------------------------------------ */
 void run_set_outcome(struct live_run *run, const struct outcome *out);
 /* Judges a finished task; the front hears of preparations in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
@@ -300,7 +300,7 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
 void verdict_slot_error(struct live_run *run, struct run_slot *slot);
 /* A task's command could not be started (struct live_run's unstarted), if there is one. */
 void verdict_unstarted(struct live_run *run);
-/* The row or its nodes say that the job has to end; reads the database. */
+/* The row or its nodes say that the run has to end; reads the database. */
 int verdict_rows(struct live_run *run, struct arena *a, struct err *e) MUST_CHECK;
 
 #endif

@@ -235,7 +235,7 @@ int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
     arena_init(&a);
     int rc = st_run_by_id(rs->st, &a, run_id, &r, e);
     if (rc == 0)
-        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
+        rc = err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     else if (rc > 0)
         rc = terminate(rs, &a, &r, e);
     /* The operation's row may be written after this call: it is finished in this turn's end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs of jobs: each is one attempt, from its nodes to its verdict. A run is made from rows as soon
- * as its job has nodes, and goes through the phases in run_priv.h by itself. Those above hear of
+ * Runs in memory: each is one attempt, from its nodes to its verdict. It is made from rows as soon
+ * as the run has nodes, and goes through the phases in run_priv.h by itself. Those above hear of
  * its end through struct runs_events.
  *
  * Borrows fleet, wakes, storage and log.
@@ -41,7 +41,7 @@ struct runs_config {
     struct storage *storage;
     const struct log *log;
     const struct fronts *fronts; /* the services whose runs these are */
-    int kept_outputs;            /* for how many ended jobs a node keeps output on its own disk */
+    int kept_outputs;            /* for how many ended runs a node keeps output on its own disk */
     const struct runs_events *events; /* of static life */
     void *events_ctx;
 };
@@ -86,9 +86,9 @@ int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
 
 /* --- output on the nodes' own disks ----------------------------------------------------------- */
 
-/* Finds the output directory `id` ("stdouterr", or one of the job's outputDirectories) on the nodes
- * that the job runs on, or ran on and that are still in the pool: by rank, arena-owned. None while
- * the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on none of them
+/* Finds the output directory `id` ("stdouterr", or one of the run's own) on the nodes
+ * that the run has, or had and that are still in the pool: by rank, arena-owned. None while
+ * the run is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on none of them
  * any more. The directory itself may not have been made yet. */
 int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
                      const char *id, struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;

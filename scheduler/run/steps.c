@@ -3,7 +3,7 @@
  * A run's requests to its nodes. A node answers in order, so nothing waits for a reply before the
  * next request goes out: from allocation to the start of the command there is one round trip. A
  * failed request is judged in the run's next turn only, because a link that goes down fails all its
- * requests, which says nothing about the job.
+ * requests, which says nothing about the run.
  */
 #include <signal.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void send_task(struct run_slot *slot, struct run_task *task)
     task->asked = true;
     struct step *st = step_new(slot, FAIL_RUN_START_FAILED, task->step);
     st->task = task;
-    st->on_node = true; /* faults of the job itself arrive as the status of its task */
+    st->on_node = true; /* faults of the run itself arrive as the status of its task */
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
 }
 
@@ -181,7 +181,7 @@ static struct mounts mounts_of(struct run_slot *slot)
                            .secrets = &slot->secrets};
 }
 
-/* Opens the shares of the cluster, which were mounted with the node. */
+/* Opens the shares of the pool, which were mounted with the node. */
 static void open_shares(struct run_slot *slot)
 {
     struct mounts mounts = mounts_of(slot);
@@ -403,8 +403,8 @@ bool slot_ready(struct run_slot *slot)
     return true;
 }
 
-/* A command that ran without its volume mounted would do harm, so jobs with volumes of their own
- * wait for the mounts. In all other jobs, a directory that cannot be made fails the command by
+/* A command that ran without its volume mounted would do harm, so runs with volumes of their own
+ * wait for the mounts. In all other runs, a directory that cannot be made fails the command by
  * itself. */
 void slot_start(struct run_slot *slot)
 {
@@ -517,7 +517,7 @@ static void add_kills(struct run_slot *slot)
                        REQUEST(signal, .task = run->tasks[i].id, .signal = SIGKILL));
 }
 
-/* The job is over and stays known: not to be queued again, not deleted. */
+/* The run is over and stays known: not to be queued again, not deleted. */
 static bool stays(const struct live_run *run)
 {
     return run_has_verdict(&run->row) && !run->deleting && run->out.kind != OUT_REQUEUE;
@@ -558,7 +558,7 @@ void slot_clean(struct run_slot *slot)
     }
     if (!run->spec.place || !run->spec.place->account)
         node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
-    /* That a job is queued again is not in its rows yet. Until it is, the node must remember that
+    /* That a run is queued again is not in its rows yet. Until it is, the node must remember that
      * this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)

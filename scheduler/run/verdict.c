@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides what an exit, an error, a deadline or a lost node means for the job. Uses the codes that
+ * Decides what an exit, an error, a deadline or a lost node means for the run. Uses the codes that
  * the service had, and adds everything a user needs to see why.
  */
 #include <string.h>
@@ -23,7 +23,7 @@ static void keep_texts(struct live_run *run, struct failure *f)
 
 void run_set_outcome(struct live_run *run, const struct outcome *out)
 {
-    /* The outcome that is to be written is settled, with one exception: a job that is terminated
+    /* The outcome that is to be written is settled, with one exception: a run that is terminated
      * while a full disk keeps its end from being written. */
     bool settled =
         run->phase > RUN_ENDING || (run->phase == RUN_ENDING && out->kind != OUT_STOPPED);
@@ -160,7 +160,7 @@ static void task_failed(struct live_run *run, const struct run_task *task,
 }
 
 /* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
- * The pool's rule decides what that means for the job: see verdict_rows(). */
+ * The pool's rule decides what that means for the run: see verdict_rows(). */
 static void task_lost(struct live_run *run, const struct run_task *task,
                       const struct task_status *st)
 {
@@ -348,8 +348,8 @@ static void timed_out(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* The pool's deallocation option decides how a job ends whose node leaves or was lost. Automatic
- * scaling has no such option and never takes a node from a job, so there it decides about lost
+/* The pool's deallocation option decides how a run ends whose node leaves or was lost. Automatic
+ * scaling has no such option and never takes a node from a run, so there it decides about lost
  * nodes only. */
 static enum dealloc_option rule_of(const struct pool *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The site's configuration of the machines that jobs run on: the inventory, how volumes are mounted
+ * The site's configuration of the machines that have runs: the inventory, how volumes are mounted
  * there, which programs run containers. Plain structs, filled and owned by daemon/, borrowed by the
  * scheduler for its whole life. An empty site is the embedded default: local nodes only.
  */
@@ -27,14 +27,14 @@ struct site_capacity {
 /* One entry of `inventory`: machines that are reached and used in the same way. Texts that are not
  * given are NULL. */
 struct site_group {
-    const char *user;         /* to log in as */
-    const char *identity;     /* private key file */
-    const char *password;     /* secret, read from password_file */
-    const char *agent_socket; /* an ssh-agent's */
-    const char *become;       /* "sudo -n", or NULL: no root there */
-    const char *node_root;    /* absolute */
-    const char *run_user; /* the account that jobs run as if the agent is root; NULL: each job has
-                           * one of its own or, without a range of uids for them, `user` */
+    const char *user;            /* to log in as */
+    const char *identity;        /* private key file */
+    const char *password;        /* secret, read from password_file */
+    const char *agent_socket;    /* an ssh-agent's */
+    const char *become;          /* "sudo -n", or NULL: no root there */
+    const char *node_root;       /* absolute */
+    const char *run_user;        /* the account of runs if the agent is root; NULL: each run has
+                                  * one of its own or, without a range of uids for them, `user` */
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;
     struct site_capacity capacity;
@@ -75,7 +75,7 @@ struct site_mount_rule {
     const char *unmount; /* NULL: umount(8) */
 };
 
-/* Who serves a Batch AI file server resource. First match counts. */
+/* Who serves a file server. First match counts. */
 struct site_file_server_rule {
     const char *name;      /* fnmatch(3) pattern of the resource's name */
     const char *nfs;       /* "HOST:/path", {workspace} {name} filled in; or NULL */
@@ -93,17 +93,17 @@ struct site {
     size_t n_file_servers;
     const char *const *container_runtimes; /* in order of choice: "docker", "podman" */
     size_t n_container_runtimes;
-    bool image_users;          /* with docker jobs are the images' users, not their accounts */
-    struct task_limits limits; /* of jobs and their preparation */
-    const char *shared_dir;    /* that all machines see, for directories of jobs; NULL: none */
-    int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
+    bool image_users;          /* with docker runs are the images' users, not their accounts */
+    struct task_limits limits; /* of runs and their preparation */
+    const char *shared_dir;    /* that all machines see, for directories of runs; NULL: none */
+    int64_t first_uid, n_uids; /* uids for accounts of runs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
     bool admin_is_root;        /* what runs as an administrator has the agent's rights */
-    /* The state directory, which is hidden from jobs on local nodes as soon as there are other
+    /* The state directory, which is hidden from runs on local nodes as soon as there are other
      * people than the first principal, because they run as the daemon's user. NULL: they do not, or
      * the kernel cannot hide it (lib/confine.h). */
     const char *hidden;
-    /* Jobs on local nodes reach the daemon's own files: they are the first principal's alone. */
+    /* Runs on local nodes reach the daemon's own files: they are the first principal's alone. */
     bool first_alone;
     bool foreign_urls;                   /* files come from hosts of others, and go there */
     struct site_capacity local_capacity; /* of each local node */
@@ -116,7 +116,7 @@ struct site {
     int connect_limit;                /* how many links may be connecting at once */
     int connect_timeout_s, keepalive_s;
     int dead_after_s;     /* without a byte: the link is down */
-    int unusable_after_s; /* without a link: the node is unusable, its job lost */
+    int unusable_after_s; /* without a link: the node is unusable, its run lost */
     int health_interval_s;
     int64_t min_free_disk_bytes, local_min_free_bytes;
     int max_clock_skew_s;

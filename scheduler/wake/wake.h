@@ -41,7 +41,7 @@ enum wake_kind {
     WAKE_BATCH_SIZE,  /* a pool of Azure Batch whose resize may be over */
     WAKE_BATCH_SCALE, /* one that a formula scales */
     WAKE_BATCH_DELETIONS,
-    WAKE_BATCH_SCHEDULE, /* one that may make a job */
+    WAKE_BATCH_SCHEDULE, /* one that may make a run */
     WAKE_BATCH_JOB,
     WAKE_BATCH_FEED,   /* a pool of Azure Batch whose tasks may get runs */
     WAKE_BATCH_LITTER, /* what is to be removed from nodes */

@@ -15,7 +15,7 @@ WIRE = Path(__file__).resolve().parents[2] / "nodeagent-proto" / "wire"
 TABLE, PAGE = WIRE / "requests.txt", WIRE.parent / "PROTOCOL.md"
 MARKS = ("<!-- begin requests -->\n", "<!-- end requests -->\n")
 HEAD = re.compile(r"(\w+): (looks|changes), (in order|any time|by task)(, beside)?$")
-MEMBER = re.compile(r"  (->)? ?(\w+)(\[\])? (\w+)(?: (\w+))?(\?)?(?: \((.*)\))?$")
+MEMBER = re.compile(r"  (->)? ?(\w+)(\[\])? (\w+)(?:=(\w+))?(?: (\w+))?(\?)?(?: \((.*)\))?$")
 # kind: how its members stand in a struct; {0} and {1} are their names
 TEXT, INT, NUMBER = "const char *{0};", "int {0};", "int64_t {0};"
 FIELDS = {"text": TEXT, "path": TEXT, "job": TEXT, "int": INT, "mode": INT, "version": INT, "number": NUMBER,
@@ -39,18 +39,19 @@ def fail(where, text):
 class Member:
     def __init__(self, line):
         found = MEMBER.match(line) or fail(line, "is not a member")
-        self.answers, self.kind, many, self.name, self.second, mark, self.note = found.groups()
+        self.answers, self.kind, many, self.name, field, self.second, mark, self.note = found.groups()
+        self.field = field or self.name
         self.kind += many or ""
         self.optional = bool(mark)
         if not self.answers and (self.kind not in FIELDS or (self.kind in PAIRS) != bool(self.second)):
             fail(line, "has no such kind")
 
     def row(self, request):
-        also = self.second or (f"n_{self.name}" if self.kind in COUNTED else self.name)
+        also = self.second or (f"n_{self.field}" if self.kind in COUNTED else self.field)
         second = f'"{self.second}"' if self.second else "NULL"
         place = f"offsetof(struct node_request, {request}"
         return (f'    {{"{self.name}", {second}, MEMBER_{self.kind.upper()}, {str(self.optional).lower()},\n'
-                f"     {place}.{self.name}), {place}.{also})}},")
+                f"     {place}.{self.field}), {place}.{also})}},")
 
     def about(self):
         about = "; ".join(x for x in ("optional" if self.optional else "", self.note) if x)
@@ -78,7 +79,7 @@ class Request:
 
     def struct(self):
         about = fill(self.text[0].upper() + self.text[1:] + ".", 96, subsequent_indent=" * ", initial_indent="/* ")
-        lines = [f"    {FIELDS[m.kind].format(m.name, m.second)}{m.about()}" for m in self.members]
+        lines = [f"    {FIELDS[m.kind].format(m.field, m.second)}{m.about()}" for m in self.members]
         return "\n".join([f"{about} */", f"struct request_{self.name} {{", *lines, "};"])
 
     def form(self):

@@ -46,7 +46,7 @@ const char *container_who(const struct container *c)
 {
     static const struct {
         const char *runtime;
-        enum cell root, account, image; /* the agent; the job's; containers.user */
+        enum cell root, account, image; /* the agent; the run's; containers.user */
         const char *who;
     } rows[] = {
         {"podman", YES, YES, ANY, "mapped"},  {"podman", YES, NO, ANY, "image"},
@@ -205,7 +205,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
-        .files_as = c->user, /* the directory belongs to the job, which may have put links there */
+        .files_as = c->user, /* the directory belongs to the run, which may have put links there */
         .timeout_s = timeout_s,
         /* podman's monitor of the container is a child of this command; other children that an
          * ordinary user's podman leaves behind are not needed. */
@@ -394,7 +394,7 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
-    /* It is the runtime that keeps the job from the node's files; and podman without root needs
+    /* It is the runtime that keeps the run from the node's files; and podman without root needs
      * what is taken from what is confined. */
     task->confine = (struct task_confine){.hide = NULL};
     task->view = (struct task_view){NULL, NULL};

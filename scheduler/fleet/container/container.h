@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers: one for each job and node. It only stays up; the job's processes are executed in it.
+ * Containers: one for each run and node. It only stays up; the run's processes are executed in it.
  * Short shell programs (container.c) call docker or podman on the node. They get all parameters in
  * their environment, so that nothing has to be quoted and no secret is in an argument list.
  *
@@ -16,7 +16,7 @@
 #include "scheduler/fleet/script/script.h"
 #include "scheduler/site/site.h"
 
-/* One job's container on one node; texts are borrowed and outlive the script. */
+/* One run's container on one node; texts are borrowed and outlive the script. */
 struct container {
     const struct front_words *words;
     const struct container_spec *spec;
@@ -27,7 +27,7 @@ struct container {
     const char *mounts_dir;     /* with the pool's volumes */
     const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */
     const char *log_path;       /* the run's log: progress goes there */
-    const char *user;           /* the job's account; NULL: it has none */
+    const char *user;           /* the run's account; NULL: it has none */
     const struct site *site;
     bool agent_is_root;
     int gpus;
@@ -41,10 +41,10 @@ struct container {
 const char *container_runtime(const struct site *site, const char *node_runtimes,
                               bool agent_is_root);
 /* Who its processes are, a word for its programs: the same table is in docs/machines.md.
- *   "mapped": the image's user inside, the job's account outside; its other users have numbers
+ *   "mapped": the image's user inside, the run's account outside; its other users have numbers
  *     beside the account's (NODE_UID_ROOM). An account without such: as "account".
  *   "rootless": the image's user inside, the agent's own account outside.
- *   "account", "agent": the job's account, or the agent's own, inside and outside.
+ *   "account", "agent": the run's account, or the agent's own, inside and outside.
  *   "root": root, inside and outside, if that is the image's user; else as "account" or "agent".
  *   "image": the image's user, inside and outside. */
 const char *container_who(const struct container *c);
@@ -54,7 +54,7 @@ const char *container_who(const struct container *c);
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
                         const char *id);
 /* Pulls the image unless it is there, and starts the container unless it runs. `prefix` begins the
- * ids of the commands. `env` is what the job's processes get: it is written to a file. *`said` is
+ * ids of the commands. `env` is what the run's processes get: it is written to a file. *`said` is
  * for container_id(), once it runs. */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
                          const char *prefix, const struct env *env, const char **said);
@@ -68,10 +68,10 @@ const char *container_error(const struct failure *why);
  * script: nothing else may start there. */
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
                            const char *prefix);
-/* Removes all that earlier jobs of this node root left behind. */
+/* Removes all that earlier runs of this node root left behind. */
 void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
                          const char *root, const char *id);
-/* Turns a task of the job (command line, cwd, output paths) into one that executes it in the
+/* Turns a task of the run (command line, cwd, output paths) into one that executes it in the
  * container and passes signals on. Without a command line it is what the image starts by itself.
  * `own`: variables of this task, on top of the container's; no secrets. */
 void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,

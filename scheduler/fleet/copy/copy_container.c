@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * All files of a container: page by page the names are found, then each file is carried. As in
- * copy_step.c, a step is an order, and a job carries it out.
+ * copy_step.c, a step is an order, and a `struct putting` carries it out.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct targets {
 struct order {
     struct carry_what what;
     struct put_which which;
-    struct putting *job;
+    struct putting *work;
 };
 
 struct putting {
@@ -62,7 +62,7 @@ static void end(struct putting *j, const struct err *why)
 {
     struct script_turn *turn = j->order ? j->turn : NULL;
     if (j->order)
-        j->order->job = NULL;
+        j->order->work = NULL;
     if (j->list)
         transfer_end(j->list);
     arena_free(&j->a);
@@ -339,8 +339,8 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 {
     struct order *o = ctx;
     struct putting *j = xcalloc(1, sizeof *j);
-    assert(!o->job);
-    o->job = j;
+    assert(!o->work);
+    o->work = j;
     *j = (struct putting){.order = o, .turn = turn, .link = link};
     arena_init(&j->a);
     arena_init(&j->targets.a);
@@ -350,10 +350,10 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 static void halt(void *ctx)
 {
     struct order *o = ctx;
-    struct putting *j = o->job;
+    struct putting *j = o->work;
     if (!j)
         return;
-    o->job = NULL;
+    o->work = NULL;
     j->order = NULL;
     if (j->carry)
         carry_halt(j->carry);

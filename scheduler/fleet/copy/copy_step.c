@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a job carries it out, and outlives the arena if the
- * script is halted meanwhile.
+ * A step is an order, in the script's arena; a `struct copying` carries it out, and outlives the
+ * arena if the script is halted meanwhile.
  */
 #include "scheduler/fleet/copy/copy_step.h"
 
@@ -15,10 +15,10 @@
 struct order {
     struct carry_what what;
     bool archive;
-    struct job *job; /* while it is carried out */
+    struct copying *work; /* while it is carried out */
 };
 
-struct job {
+struct copying {
     struct order *order; /* NULL: the script was halted */
     struct script_turn *turn;
     struct node_link *link;
@@ -26,11 +26,11 @@ struct job {
     char *archive; /* where it lies on the node until it is unpacked; NULL: it is none */
 };
 
-static void end(struct job *j, const struct err *why)
+static void end(struct copying *j, const struct err *why)
 {
     struct script_turn *turn = j->order ? j->turn : NULL;
     if (j->order)
-        j->order->job = NULL;
+        j->order->work = NULL;
     free(j->archive);
     free(j);
     if (turn)
@@ -44,7 +44,7 @@ static void on_unpacked(void *ctx, const struct err *why)
 
 static void on_carried(void *ctx, const struct err *why)
 {
-    struct job *j = ctx;
+    struct copying *j = ctx;
     j->carry = NULL;
     if (why || !j->archive)
         end(j, why);
@@ -53,7 +53,7 @@ static void on_carried(void *ctx, const struct err *why)
                  on_unpacked, j);
 }
 
-static void carry(struct job *j)
+static void carry(struct copying *j)
 {
     struct carry_what what = j->order->what;
     if (j->archive) {
@@ -67,7 +67,7 @@ static void carry(struct job *j)
 /* Whether the node has unpacked it before. */
 static void on_looked(void *ctx, const struct err *why)
 {
-    struct job *j = ctx;
+    struct copying *j = ctx;
     if (j->order && why && why->code == ERR_FILE_NOT_FOUND)
         carry(j);
     else
@@ -77,10 +77,10 @@ static void on_looked(void *ctx, const struct err *why)
 static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 {
     struct order *o = ctx;
-    struct job *j = xcalloc(1, sizeof *j);
-    assert(!o->job);
-    o->job = j;
-    *j = (struct job){.order = o, .turn = turn, .link = link};
+    struct copying *j = xcalloc(1, sizeof *j);
+    assert(!o->work);
+    o->work = j;
+    *j = (struct copying){.order = o, .turn = turn, .link = link};
     if (!o->archive) {
         carry(j);
         return;
@@ -96,10 +96,10 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 static void halt(void *ctx)
 {
     struct order *o = ctx;
-    struct job *j = o->job;
+    struct copying *j = o->work;
     if (!j)
         return;
-    o->job = NULL;
+    o->work = NULL;
     j->order = NULL;
     if (!j->carry)
         return;

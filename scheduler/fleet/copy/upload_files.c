@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a job carries it out. One thing is under way at a
- * time: a request to the node, which always calls back, or a call of a transfer, which does not
- * once that is ended. So a halted job waits for the node alone.
+ * A step is an order, in the script's arena; a `struct uploading` carries it out. One thing is
+ * under way at a time: a request to the node, which always calls back, or a call of a transfer,
+ * which does not once that is ended. So halted work waits for the node alone.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 
@@ -30,7 +30,7 @@
 
 struct order {
     struct upload what;
-    struct uploading *job;
+    struct uploading *work;
 };
 
 struct names {
@@ -63,7 +63,7 @@ static void end(struct uploading *j, const struct err *why)
 {
     struct script_turn *turn = j->order ? j->turn : NULL;
     if (j->order)
-        j->order->job = NULL;
+        j->order->work = NULL;
     if (j->transfer)
         transfer_end(j->transfer);
     struct err e = why ? *why : (struct err){0};
@@ -91,7 +91,7 @@ static void on_failure_logged(void *ctx, const struct err *why)
         end(j, &j->why);
 }
 
-/* Ends the job with this error, once it stands in the file for errors. */
+/* Ends the work with this error, once it stands in the file for errors. */
 static void fail(struct uploading *j, const struct err *why)
 {
     const struct upload *u = &j->order->what;
@@ -436,8 +436,8 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
     struct upload *u = &o->what;
     struct uploading *j = xcalloc(1, sizeof *j);
     struct err e;
-    assert(!o->job);
-    o->job = j;
+    assert(!o->work);
+    o->work = j;
     *j = (struct uploading){.order = o, .turn = turn, .link = link};
     arena_init(&j->a);
     if (u->file->refused) {
@@ -458,10 +458,10 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 static void halt(void *ctx)
 {
     struct order *o = ctx;
-    struct uploading *j = o->job;
+    struct uploading *j = o->work;
     if (!j)
         return;
-    o->job = NULL;
+    o->work = NULL;
     j->order = NULL;
     if (!j->asks)
         end(j, NULL);

@@ -247,7 +247,7 @@ void mounts_remove(const struct mounts *m, const struct mount_list *list)
     script_ask(m->script, &tidy, REQUEST(remove_tree, .path = work_dir(m)));
 }
 
-/* Needs no keys. If the cluster is gone, only the node's own unmounting is left. */
+/* Needs no keys. If the pool is gone, only the node's own unmounting is left. */
 static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->front;
@@ -280,7 +280,7 @@ void mount_release_steps(const struct node_rt *rt, struct script *sc, struct are
     const char *mounts = node_mount_root(a, words_of_node(rt), rt->root);
     add_pool_unmounts(rt, sc, a);
     script_ask(sc, &unmount, REQUEST(unmount, .target = mounts));
-    script_ask(sc, &unmount, REQUEST(unmount, .target = arena_printf(a, "%s/jobs", rt->root)));
+    script_ask(sc, &unmount, REQUEST(unmount, .target = arena_concat(a, rt->root, "/" RUNS_DIR)));
     script_ask(sc, &tidy, REQUEST(remove_tree, .path = mounts));
     script_ask(sc, &tidy, REQUEST(remove_tree, .path = arena_printf(a, "%s/" WORK_DIR, rt->root)));
 }

@@ -12,13 +12,13 @@
 
 struct mount_secret; /* a text with a key in it, made here */
 
-/* Volumes of a cluster, or of a job, on one node. Texts are borrowed. */
+/* Volumes of a pool, or of a run, on one node. Texts are borrowed. */
 struct mounts {
     const struct node_rt *rt;
     struct arena *a; /* borrowed: the script's */
     struct script *script;
     const char *mount_root; /* where the volumes are mounted, below the node root */
-    const char *owner; /* "node", or the job and its attempt: names a folder for keys and logs */
+    const char *owner; /* "node", or the run and its attempt: names a folder for keys and logs */
     const char *task_prefix;       /* begins the ids of their commands */
     struct mount_secret **secrets; /* the owner of the arena calls mounts_wipe() at the end */
 };
@@ -29,7 +29,7 @@ struct mounts {
  * before the script with the mounts is begun. */
 bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
                   int64_t id);
-/* Opens the volumes that are folders of the daemon's to jobs with accounts of their own, even if
+/* Opens the volumes that are folders of the daemon's to runs with accounts of their own, even if
  * the node was prepared before such accounts were in use. */
 void mounts_open_shares(const struct mounts *m, const struct mount_list *list);
 /* The folders of the daemon's that these volumes are on a local node; `reach` has room for one

@@ -42,7 +42,7 @@ struct mount_plan {
     const char *what, *remedy; /* of a failure: see struct script_label */
     const char *target;        /* <mount_root>/<relativeMountPath> */
     const char *folder;        /* the target becomes a link to it */
-    bool shared;               /* ... which is the daemon's own, for every job to write in */
+    bool shared;               /* ... which is the daemon's own, for every run to write in */
     const char *command; /* for the shell; mounts at the target unless something is mounted there */
     const char *shown;   /* the part of `command` that mounts, for people */
     const char *unmount; /* for the shell, before the node unmounts by itself; NULL: nothing */

@@ -110,7 +110,7 @@ static bool plan_cifs(struct planning *p)
     return true;
 }
 
-/* Root mounts for the job's user, who is somebody else. */
+/* Root mounts for the run's user, who is somebody else. */
 static bool plan_sshfs(struct planning *p)
 {
     struct arena *a = p->a;

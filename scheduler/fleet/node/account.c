@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The accounts that jobs run as on a node. Where the agent is root, each job has an account of its
+ * The accounts of runs on a node. Where the agent is root, each run has an account of its
  * own with the name of its directory, unless the site names one for all.
  */
 #include <string.h>
@@ -67,8 +67,8 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
     bool other = strcmp(first_root, rt->root) != 0;
     const struct request_account_take account = {
         .name = dir,
-        .dir = arena_printf(a, "%s/jobs/%s", rt->root, dir),
-        .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL,
+        .dir = arena_printf(a, "%s/" RUNS_DIR "/%s", rt->root, dir),
+        .also = other ? arena_printf(a, "%s/" RUNS_DIR "/%s", first_root, dir) : NULL,
         .room = wants_room(rt, contained)};
     add_taking(rt, a, sc, account, may_fail);
 }
@@ -153,7 +153,7 @@ static struct script_label user_label(const struct node_rt *rt, struct arena *a,
                              "{pool}")};
 }
 
-/* Without a name on the machine it is a number, as a job's account is. */
+/* Without a name on the machine it is a number, as a run's account is. */
 static void add_unnamed(const struct node_rt *rt, struct arena *a, struct script *sc,
                         const struct admin_user_spec *u)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What commands of users on local nodes are kept from. Where the daemon is root, jobs have accounts
+ * What commands of users on local nodes are kept from. Where the daemon is root, runs have accounts
  * of their own, and files have modes. Otherwise they run as the daemon's own user, and its state
  * directory is hidden from them as soon as somebody else may log in.
  */

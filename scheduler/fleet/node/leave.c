@@ -129,7 +129,7 @@ static void unmount(struct node_rt *rt)
     node_ask(rt->contact.link,
              REQUEST(unmount, .target = node_mount_root(&a, words_of_node(rt), rt->root)),
              on_unmounted, rt);
-    node_ask(rt->contact.link, REQUEST(unmount, .target = arena_printf(&a, "%s/jobs", rt->root)),
+    node_ask(rt->contact.link, REQUEST(unmount, .target = arena_concat(&a, rt->root, "/" RUNS_DIR)),
              on_unmounted, rt);
     arena_free(&a);
 }

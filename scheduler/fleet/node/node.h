@@ -31,10 +31,13 @@ struct node_tenant_events {
     void (*remote)(struct node_tenant *t, const struct remote_msg *m);
 };
 
+/* The directories of runs, below a node's root: the name is the agent's too. */
+#define RUNS_DIR "jobs"
+
 /* Embedded in the tenant's own struct for this node. */
 struct node_tenant {
     const struct node_tenant_events *events;
-    const char *dir;      /* its directory below <root>/jobs, which no sweep removes; borrowed */
+    const char *dir; /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
     struct node_rt *node; /* NULL: attached to none */
     struct node_tenant *next;
 };
@@ -73,9 +76,9 @@ const char *node_rt_address(const struct node_rt *rt);
 const char *node_rt_machine(const struct node_rt *rt);
 /* What its machine calls itself; NULL if that is not known. */
 const char *node_rt_hostname(const struct node_rt *rt);
-/* Whether each job has an account of its own there. */
+/* Whether each run has an account of its own there. */
 bool node_rt_has_accounts(const struct node_rt *rt);
-/* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
+/* The account of a run with the directory `dir` (below <root>/RUNS_DIR) there, as requests
  * name it: its own, or the one that the site names. NULL: the agent's own. */
 const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const char *dir);
 /* Those of a run in a place of its front's, which has the directory `dir`. */
@@ -95,7 +98,7 @@ void node_users_step(const struct node_rt *rt, struct arena *a, struct script *s
 struct request_user_add node_user_of(const struct admin_user_spec *u);
 /* Writes `sudo` for administrators, and says in which directory it is. */
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
-/* Add steps to `sc` that take this account, for a job whose first node has the root `first_root`
+/* Add steps to `sc` that take this account, for a run whose first node has the root `first_root`
  * (which may be on the same machine), and that give it back (`dir` NULL: give all back). They add
  * nothing where there are no such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,

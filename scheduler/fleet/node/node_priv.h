@@ -107,7 +107,7 @@ struct node_rt {
     struct node_seen seen;
     struct node_noted noted;
     bool no_strays; /* all tasks there are known to rows: unknown_tasks.c */
-    bool swept;     /* no directories of forgotten jobs are left: sweep.c */
+    bool swept;     /* no directories of forgotten runs are left: sweep.c */
     /* The idle time after which archives that nothing uses are removed: since when, as in its row,
      * and when (monotonic; 0: that was done): sweep.c */
     int64_t archives_idle_us, archives_due_us;
@@ -120,7 +120,7 @@ struct node_rt {
     struct node_prep *prep;       /* only while the row is preparing and the link ready */
     struct node_strays *strays;   /* only on its first link */
     struct node_besides beside;   /* only while the link is ready */
-    struct node_exit *exit;       /* only while the row is leaving and holds no job */
+    struct node_exit *exit;       /* only while the row is leaving and holds no run */
     struct node_release *release; /* the same, of a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct node_answers *answers; /* NULL before anybody wanted to know what its machine does */
@@ -263,7 +263,7 @@ void node_strays_free(struct node_rt *rt);
 
 /* --- sweep.c --------------------------------------------------------------------------- */
 
-/* Removes the directories of jobs that are neither kept nor a tenant's, once after the link came up
+/* Removes the directories of runs that are neither kept nor a tenant's, once after the link came up
  * and whenever the rows changed. The link is ready. */
 void node_sweep(struct node_rt *rt);
 /* Removes archives that its pool does not use, once nothing has run there for a while. */

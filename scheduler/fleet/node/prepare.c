@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
- * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent.
+ * Makes a node fit for runs: ends what an earlier life left running there, takes away what it left
+ * behind, mounts the pool's volumes, runs its setup task. Repeatable: every step is idempotent.
  * The setup task's id contains when and by which daemon this preparation was decided, so that a
  * restarted daemon finds the same task again instead of running it twice. Once the node is idle it
  * forgets the task, before anything else runs there. So a database backup from the middle of a
- * preparation, put back after jobs ran, finds no task to go on with.
+ * preparation, put back after runs used it, finds no task to go on with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -247,7 +247,7 @@ static struct script_label label(struct node_rt *rt, enum failure_code code, con
         .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
 }
 
-/* What an earlier life of this node left must not disturb the next job. Processes go first, because
+/* What an earlier life of this node left must not disturb the next run. Processes go first, because
  * what they hold open cannot be removed before they are gone; then mounts, because nothing below a
  * mount point may be removed while something is mounted there. */
 static void add_cleaning(struct node_rt *rt)
@@ -257,7 +257,7 @@ static void add_cleaning(struct node_rt *rt)
     const struct setup_task_spec *t = prep->spec.setup_task;
     struct err e;
     const char *beside;
-    const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
+    const char *runs = arena_concat(&prep->a, rt->root, "/" RUNS_DIR);
     const char *remains = in_words(rt, "remove what earlier {runs} left");
     const struct script_label kill = label(rt, FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
                               rest = label(rt, FAIL_NODE_PREPARATION_FAILED, remains),
@@ -271,15 +271,15 @@ static void add_cleaning(struct node_rt *rt)
         container_add_sweep(sc, &prep->a, words_of_node(rt), rt->root,
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
-    script_ask(sc, &rest, REQUEST(remove_tree, .path = jobs));
+    script_ask(sc, &rest, REQUEST(remove_tree, .path = runs));
     /* A front's directory keeps its owner. */
     if (!words_of_node(rt)->home || prep->wipe)
         node_account_release_step(rt, &prep->a, sc, NULL);
     script_skip_if(sc, NULL);
 }
 
-/* Makes the administrator's account of the cluster, where the agent can make accounts; elsewhere
- * people log in as before. Removes accounts of an earlier cluster first, in case its release was
+/* Makes the administrator's account of the pool, where the agent can make accounts; elsewhere
+ * people log in as before. Removes accounts of an earlier pool first, in case its release was
  * cut short. */
 static void add_admin(struct node_rt *rt)
 {
@@ -390,9 +390,9 @@ static void make_script(struct node_rt *rt)
     struct arena *a = &prep->a;
     struct err e = {0};
     const struct script_label dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
-    const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
+    const char **mounts = arena_alloc(a, sizeof *mounts), **runs = arena_alloc(a, sizeof *runs);
     *mounts = node_mount_root(a, words_of_node(rt), rt->root);
-    *jobs = arena_printf(a, "%s/jobs", rt->root);
+    *runs = arena_concat(a, rt->root, "/" RUNS_DIR);
     prep->script = script_new(a, rt->fleet->log, rt->name);
     add_cleaning(rt);
     add_admin(rt);
@@ -401,7 +401,7 @@ static void make_script(struct node_rt *rt)
     add_packages(rt);
     script_ask(prep->script, &dirs, REQUEST(make_dirs, .paths = mounts, .n_paths = 1));
     script_ask(prep->script, &dirs,
-               REQUEST(make_dirs, .paths = jobs, .n_paths = 1,
+               REQUEST(make_dirs, .paths = runs, .n_paths = 1,
                        .as = node_rt_has_accounts(rt) ? NULL : node_rt_run_account(rt, a, "")));
     if (!add_mounts(rt))
         return;

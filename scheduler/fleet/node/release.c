@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Gives a machine back: kills what still runs there and waits until it is gone, removes what
- * preparations and jobs left, and makes the node forget all tasks. The node root itself and the
+ * preparations and runs left, and makes the node forget all tasks. The node root itself and the
  * agent's program stay.
  *
  * A machine that cannot be reached, or does not get rid of something, is given back all the same
- * after a while, because its cluster cannot wait for ever. This needs no record: every preparation,
- * also for the next cluster, begins by ending all tasks that it does not know, waiting until they
- * are gone, and removing what jobs left.
+ * after a while, because its pool cannot wait for ever. This needs no record: every preparation,
+ * also for the next pool, begins by ending all tasks that it does not know, waiting until they
+ * are gone, and removing what runs left.
  */
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ void node_release_task_ended(struct node_rt *rt, const struct task_status *st)
 
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
 {
-    static const char *const made[] = {"jobs", "setup", "health", "images", "sudo"};
+    static const char *const made[] = {RUNS_DIR, "setup", "health", "images", "sudo"};
     const struct script_label accounts = {
         .code = FAIL_NODE_RELEASE_FAILED, .what = "remove accounts", .may_fail = true};
     const struct script_label ways = {.code = FAIL_NODE_RELEASE_FAILED,
@@ -93,7 +93,7 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
             sc, &label,
             REQUEST(remove_tree, .path = arena_concat(a, rt->root, "/", words_of_node(rt)->home)));
     }
-    script_ask(sc, &ways, REQUEST(remote_close, .job = NULL));
+    script_ask(sc, &ways, REQUEST(remote_close, .run = NULL));
     node_account_release_step(rt, a, sc, NULL);
 }
 

@@ -3,7 +3,7 @@
  * A node in memory: compares its row with what is known of it, and takes the next step.
  *
  * A node is given up when too many links in a row are lost, or when a machine is silent for too
- * long or has changed. It is unusable then, and its jobs are lost. The link is asked for in the
+ * long or has changed. It is unusable then, and its runs are lost. The link is asked for in the
  * background from then on. When the node can be reached again, it is prepared anew: a preparation
  * ends everything that still runs there, and waits until it is gone, before anything new starts.
  */

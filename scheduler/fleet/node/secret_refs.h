@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets that clusters and jobs do not have in their documents but refer to, by the URL that they
+ * Secrets that pools and runs do not have in their documents but refer to, by the URL that they
  * have in a Key Vault. The front reads them whenever a node is prepared and when a run begins. The
  * storage keeps them, sealed, for as long as the run has its nodes, so that a restart of the daemon
  * ends no run whose secret is gone. In memory they are wiped with the other secrets of the spec.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares the directories of jobs that a node should keep (rows) with those that it has (a list),
- * and removes the rest. So neither a crash nor a node that was away when its jobs were deleted
+ * Compares the directories of runs that a node should keep (rows) with those that it has (a list),
+ * and removes the rest. So neither a crash nor a node that was away when its runs were deleted
  * leaves anything behind. A kept directory that is not there any more is noted in its row. Archives
  * that tasks have used are removed when nothing has run there for a while.
  */
@@ -9,7 +9,6 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-#define RUNS_DIR "jobs"
 /* Tasks that follow one another share an archive that is there. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 

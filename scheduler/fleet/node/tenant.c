@@ -56,7 +56,7 @@ void node_tell_gone(struct node_rt *rt)
 void node_tell_remote(struct node_rt *rt, const struct remote_msg *m)
 {
     for (struct node_tenant *t = rt->tenants; t; t = t->next)
-        if (t->dir && strcmp(t->dir, m->job) == 0) {
+        if (t->dir && strcmp(t->dir, m->run) == 0) {
             if (t->events->remote)
                 t->events->remote(t, m);
             return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches a node's health while a cluster has it. Now and then it asks the agent: a disk without
+ * Watches a node's health while a pool has it. Now and then it asks the agent: a disk without
  * room closes the node (room.c); a machine's wrong clock and failing GPUs are logged, and
  * change nothing. The health command of the inventory group decides: while it fails, the machine is
  * drained.

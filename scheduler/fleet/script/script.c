@@ -276,7 +276,7 @@ static void kill_one(struct step *st, const struct task_status *t)
     struct victim *v = arena_alloc(sc->a, sizeof *v);
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
-    /* This is usual at the end of a job. */
+    /* This is usual at the end of a run. */
     LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.unknown_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;

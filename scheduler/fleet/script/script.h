@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Steps carried out on one node, one after the other, over its link: directories, mounts, files,
- * accounts, commands. Preparations, starts and cleanings of jobs, and releases of nodes are made of
+ * accounts, commands. Preparations, starts and cleanings of runs, and releases of nodes are made of
  * such steps.
  *
  * Requests in a row go out at once, as a node carries them out in order; the script waits for

@@ -7,11 +7,12 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "model/run_output.h"
+#include "scheduler/fleet/node/node.h"
 #include "scheduler/run/launch/toolkit.h"
 
 const char *launch_run_dir(struct arena *a, const char *root, const char *guid, int attempt)
 {
-    return arena_printf(a, "%s/jobs/%s-%d", root, guid, attempt);
+    return arena_printf(a, "%s/" RUNS_DIR "/%s-%d", root, guid, attempt);
 }
 
 const char *launch_shared_dir(struct arena *a, const char *root, const char *guid, int attempt)
@@ -64,7 +65,7 @@ static const char *host_file(struct arena *a, const struct launch_input *in)
     return text;
 }
 
-/* The world's names for where a run's processes meet. A job that sets them itself has them so. */
+/* The world's names for where a run's processes meet. A run that sets them itself has them so. */
 static void set_meeting_point(struct arena *a, const struct launch_input *in,
                               struct launch_env *out)
 {
@@ -112,7 +113,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     set_devices(self, out);
 }
 
-/* Expands a path; a relative one is below the job's own directory. */
+/* Expands a path; a relative one is below the run's own directory. */
 static const char *place(struct arena *a, struct launch_env *out, const char *path, struct err *e)
 {
     const char *p = env_expand(&out->env, path ? path : "", e);

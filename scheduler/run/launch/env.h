@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The surroundings of a job's processes on a node: directories, and variables, which the front
+ * The surroundings of a run's processes on a node: directories, and variables, which the front
  * names. Pure: strings in, strings out, everything arena-owned. Paths are the node's.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
@@ -20,7 +20,7 @@
 
 struct launch_env {
     const struct front_words *words;
-    const char *run_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt>, or "wd" of its place */
+    const char *run_dir; /* VAR_RUN_DIR: <root>/RUNS_DIR/<guid>-<attempt>, or "wd" of its place */
     const char *run_mounts; /* VAR_RUN_MOUNTS */
     const char *shared_dir; /* VAR_SHARED_DIR */
     const char *std_dir;

@@ -65,7 +65,7 @@ struct launch_process {
     const int *devices; /* which of its node's GPUs it sees; NULL: all that the run has */
     size_t n_devices;
     bool leaves; /* processes that it has begun and left go on until the run ends */
-    const char *stdout_name, *stderr_name; /* in the job's std directory */
+    const char *stdout_name, *stderr_name; /* in the run's std directory */
 };
 
 struct launch_plan {

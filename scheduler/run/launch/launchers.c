@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How MPI's launchers reach the other nodes of a run, as far as the job does not say that itself.
+ * How MPI's launchers reach the other nodes of a run, as far as the run does not say that itself.
  * The names are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra, which all call `ssh`.
  */
 #include <stdbool.h>
@@ -28,7 +28,7 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         {.name = "OMPI_MCA_plm_rsh_agent", .value = "ssh"},
         {.name = "PRTE_MCA_plm_ssh_agent", .value = "ssh"},
         {.name = "HYDRA_LAUNCHER", .value = "ssh"},
-        /* Without accounts of their own jobs run as the agent does. */
+        /* Without accounts of their own, runs have the agent's. */
         {.name = "OMPI_ALLOW_RUN_AS_ROOT", .value = "1"},
         {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
     };

@@ -13,7 +13,7 @@
 
 #include "lib/strbuf.h"
 
-/* The sizes of the cluster. */
+/* How many processes of each role there are. */
 struct tasks {
     size_t workers, servers; /* the master is one of the workers */
 };

@@ -5,7 +5,7 @@
  * run ends.
  *
  * Scripts, paths and arguments become a command line for the node's shell as they stand in the
- * job's document, because variables in them are the node's. Only a path is quoted.
+ * run's document, because variables in them are the node's. Only a path is quoted.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 #define SCHEDULER_RUN_LAUNCH_TOOLKIT_H

@@ -34,9 +34,9 @@ static void test_names_of_the_service_are_known_and_slips_are_not(void **state)
                                         "Standard_6",
                                         "Standard_NC6__v3"};
     for (size_t i = 0; i < sizeof azures / sizeof azures[0]; i++)
-        assert_true(vm_size_is_azures(azures[i]));
+        assert_true(vm_size_is_published(azures[i]));
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++)
-        assert_false(vm_size_is_azures(slips[i]));
+        assert_false(vm_size_is_published(slips[i]));
 }
 
 int main(void)

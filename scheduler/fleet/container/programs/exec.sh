@@ -21,7 +21,7 @@ for d in "$PWD" /tmp; do [ -d "$HOME" ] && [ -w "$HOME" ] || HOME=$d; done
 export HOME OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 . "$0"'
 # What the rc files print is no variable, what they leave running may hold the pipe open, and what they wait for ends
-# after 10 s. The job's own variables win.
+# after 10 s. The run's own variables win.
 rc='_b=BATCHAI-VARIABLES _u=$((SECONDS + 10))
 limited() { if command -v timeout >/dev/null; then exec timeout -s KILL 10 "$@"; else exec "$@"; fi; }
 while [ $SECONDS -le $_u ] && IFS= read -r -t $((_u - SECONDS + 1)) -d "" _l; do
@@ -54,7 +54,7 @@ exec $S -c "$1"'
         code=$?
         # What was written last, as far as it can be read again.
         if [ $code -ne 0 ] && tail -c 4096 "/proc/$$/fd/2" 2>/dev/null | grep -q -i -E "$denied"; then
-            echo "batchaid: in this container of $R the job is no root, but its account on the node: with podman, or containers.user: image, it is the image's user" >&2
+            echo "batchaid: in this container of $R processes are not root, but the account on the node: with podman, or containers.user: image, it is the image's user" >&2
         fi
         exit $code
         ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Pulls BATCHAI_PULL unless BATCHAI_IMAGE, its short name, is there. Logging in is for this pull alone:
-# into a directory of its own in the job's, which goes with that even if this is killed, and with the
+# into a directory of its own in the run's, which goes with that even if this is killed, and with the
 # password on standard input.
 R=$BATCHAI_RUNTIME I=$BATCHAI_IMAGE
 if $R image inspect -- "$I" >/dev/null 2>&1; then

@@ -39,7 +39,7 @@ has_room() {
     [ $((uid % 131072)) -eq 65536 ] && [ $((uid - 65536)) -gt "${BATCHAI_UIDS% *}" ] &&
         [ $((uid + 65536)) -le "${BATCHAI_UIDS#* }" ]
 }
-# Linux 5.19 and podman 4.2 map an image's layers where they are. Before, each job would copy them.
+# Linux 5.19 and podman 4.2 map an image's layers where they are. Before, each run would copy them.
 maps_layers() {
     IFS=.- read -r a b _ </proc/sys/kernel/osrelease
     v=$($R --version) v=${v##* }
@@ -66,7 +66,7 @@ if [ "$who" = root ]; then
     home= who=image
     [ "$u" -eq 0 ] || { who=agent && [ -z "$BATCHAI_USER" ]; } || who=account
 fi
-# Where the image's users are the machine's, a job may be its account alone.
+# Where the image's users are the machine's, a run may be its account alone.
 case $who:$BATCHAI_RUN_AS in
 account:?* | agent:?*)
     echo "--user $BATCHAI_RUN_AS is a user of the machine itself in a container of $R: leave it out, or see that podman runs it with numbers of its own (jobs.uids)" >&2
@@ -136,7 +136,7 @@ folders() {
         [ "$folder" != "$mounts" ] || links "$mounts" | sed "s/^/$how /"
     done
 }
-# Whether a link may lead there: jobs may have made it themselves. What is hidden from them (BATCHAI_HIDE) is so here,
+# Whether a link may lead there: runs may have made it themselves. What is hidden from them (BATCHAI_HIDE) is so here,
 # but for what they may reach in it, a line each.
 may_see() {
     [ -n "$BATCHAI_HIDE" ] || return 0
@@ -198,7 +198,7 @@ numbers() {
     $R unshare /bin/sh -c 'n=0; while read -r _ _ m; do n=$((n + m)); done </proc/self/uid_map; echo $n'
 }
 case $who in
-# One range for all, so that the layers of the image are mapped where they are: no job has a copy of them.
+# One range for all, so that the layers of the image are mapped where they are: no run has a copy of them.
 mapped) set -- "$@" --uidmap "0:$((uid - u)):65536" --gidmap "0:$((gid - g)):65536" ;;
 rootless)
     # Zero is the account itself there, and what the others are comes from /etc/subuid.
@@ -217,7 +217,7 @@ rootless)
         fi
     fi
     ;;
-# The job's user stays that user, whatever programs with a set-user-ID bit the image brings.
+# The run's user stays that user, whatever programs with a set-user-ID bit the image brings.
 account | agent) set -- "$@" --security-opt no-new-privileges ;;
 esac
 [ -n "$BATCHAI_SHM_SIZE" ] && set -- "$@" --shm-size "$BATCHAI_SHM_SIZE"
@@ -226,14 +226,14 @@ esac
 [ "$BATCHAI_PROCESSES" -gt 0 ] && set -- "$@" --pids-limit "$BATCHAI_PROCESSES"
 [ "$BATCHAI_OPEN_FILES" -gt 0 ] && set -- "$@" --ulimit "nofile=$BATCHAI_OPEN_FILES:$BATCHAI_OPEN_FILES"
 
-# Whether the job has the GPU of this number.
+# Whether the run has the GPU of this number.
 has_gpu() {
     [ "$D" = all ] && return 0
     case ",$D," in *",$1,"*) return 0 ;; esac
     return 1
 }
 # How GPUs are had: CDI, docker's --gpus, NVIDIA's own runtime, and else the devices themselves.
-# BATCHAI_DEVICES is all, or the numbers of those that the job has: none, if it has a part of the node.
+# BATCHAI_DEVICES is all, or the numbers of those that the run has: none, if it has a part of the node.
 D=$BATCHAI_DEVICES
 if [ "$BATCHAI_GPUS" -gt 0 ]; then
     if [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then

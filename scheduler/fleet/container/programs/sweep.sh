@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Removes every container that a job of the node root BATCHAI_ROOT has left behind; fails if one stays, or if a
+# Removes every container that a run of the node root BATCHAI_ROOT has left behind; fails if one stays, or if a
 # runtime hangs. One that fails has no part in what is started here, but is asked again the next time.
 # Where no container was left, docker and podman are not asked: that takes them long.
 [ -d "$BATCHAI_ROOT/containers" ] || exit 0

@@ -171,16 +171,16 @@ static void test_messages_of_remote_commands_go_both_ways(void **state)
     struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
     struct wire *w = open_wire(f, &callbacks);
-    struct remote_msg m = {.kind = REMOTE_OPEN, .job = "g-1", .session = "a", .host = "h2"};
+    struct remote_msg m = {.kind = REMOTE_OPEN, .run = "g-1", .session = "a", .host = "h2"};
     agent_says(w, remote_pack(&m), "");
     assert_int_equal(heard.n, 1);
     assert_string_equal(heard.host, "h2");
-    m = (struct remote_msg){.kind = REMOTE_DATA, .job = "g-1", .session = "a", .rank = 1, .n = 3};
+    m = (struct remote_msg){.kind = REMOTE_DATA, .run = "g-1", .session = "a", .rank = 1, .n = 3};
     agent_says(w, remote_pack(&m), "text");
     assert_int_equal(heard.last.n, 3);
     assert_string_equal(heard.bytes, "text");
     /* What no agent says is dropped, and the link stays. */
-    m.job = NULL;
+    m.run = NULL;
     agent_says(w, remote_pack(&m), "text");
     agent_says(w, json_pack("{s:s, s:s}", "event", REMOTE_EVENT, "kind", "coffee"), "");
     assert_int_equal(heard.n, 2);
@@ -193,7 +193,7 @@ static void test_messages_of_remote_commands_without_end(void **state)
     enum { TOO_MANY = 50000 };
     struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
-    const struct remote_msg m = {.kind = REMOTE_ACK, .job = "g-1", .session = "a", .n = 3};
+    const struct remote_msg m = {.kind = REMOTE_ACK, .run = "g-1", .session = "a", .n = 3};
     struct wire *w = open_wire(f, &callbacks);
     struct strbuf flood = STRBUF_INIT;
     struct err e;
@@ -222,7 +222,7 @@ static void test_messages_for_a_slow_node_are_dropped(void **state)
     static const struct link_transport slow = {keep_bytes, let_go, nothing, much_waits};
     struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
-    const struct remote_msg m = {.kind = REMOTE_ACK, .job = "g-1", .session = "a", .n = 3};
+    const struct remote_msg m = {.kind = REMOTE_ACK, .run = "g-1", .session = "a", .n = 3};
     struct wire *w = open_wire(f, &callbacks);
     json_t *none;
     struct err e;

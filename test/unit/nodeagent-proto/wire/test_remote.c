@@ -32,7 +32,7 @@ static void expect_same(const struct remote_msg *m)
     assert_int_equal(got.n_bytes, m->n_bytes);
     assert_int_equal(got.exit_code, m->exit_code);
     assert_int_equal(got.signal, m->signal);
-    assert_true(!m->job || strcmp(m->job, got.job) == 0);
+    assert_true(!m->run || strcmp(m->run, got.run) == 0);
     assert_true(!m->host || strcmp(m->host, got.host) == 0);
     assert_true(!m->why || strcmp(m->why, got.why) == 0);
     json_decref(j);
@@ -44,7 +44,7 @@ static void test_there_and_back(void **state)
         {.kind = REMOTE_OPEN, .session = "a1", .host = "node-7"},
         {.kind = REMOTE_LOST, .session = "a1", .to_near = true, .why = "no such node"},
         {.kind = REMOTE_RESUME, .session = "a1", .rank = 3, .n = 7, .answer = true},
-        {.kind = REMOTE_ACK, .session = "a1", .job = "guid-1", .n = 8},
+        {.kind = REMOTE_ACK, .session = "a1", .run = "guid-1", .n = 8},
         {.kind = REMOTE_DATA,
          .session = "a1",
          .n = 9,
