@@ -14,7 +14,7 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     arena_init(&a);
     int rc = fleet_wake_runs(s->fleet, &a, nd->id, e);
     arena_free(&a);
-    wake(s->wakes, WAKE_POOL, nd->pool_id);
+    wake(s->wakes, &woken_pool, nd->pool_id);
     return rc;
 }
 
@@ -50,7 +50,7 @@ static int restart(struct pass *p, const struct node *nd, struct err *e)
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd->name),
              LF_STR("kind", p->front->words->pool), LF_STR("pool", p->name),
              LF_STR("why", "a request asks for it"));
-    wake_durable(p->s->wakes, WAKE_NODE, nd->id);
+    wake_durable(p->s->wakes, &woken_node, nd->id);
     return 0;
 }
 

@@ -8,12 +8,12 @@
 void wake_short_pools(struct sched *s)
 {
     for (size_t i = 0; i < s->short_pools.n; i++)
-        wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
+        wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
 }
 
 void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
-    wake_at(s->wakes, WAKE_POOL, pool_id, 0);
+    wake_at(s->wakes, &woken_pool, pool_id, 0);
     oversized_forget(s, pool_id);
     bool wanted = machines_want(s->fleet, pool_id, NULL);
     id_map_remove(&s->resting, pool_id);

@@ -162,7 +162,7 @@ static int add_node(struct pass *p, struct pass_class *c, int ordinal, struct er
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name),
              LF_STR("kind", p->front->words->pool), LF_STR("pool", p->name),
              LF_STR("machine", machine));
-    wake_durable(p->s->wakes, WAKE_NODE, id);
+    wake_durable(p->s->wakes, &woken_node, id);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     if (st_node_move(p->s->st, &m, e) != 0)
         return -1;
     log_move(p, row, ev);
-    wake_durable(p->s->wakes, WAKE_NODE, row->id);
+    wake_durable(p->s->wakes, &woken_node, row->id);
     return fleet_wake_runs(p->s->fleet, p->a, row->id, e);
 }
 
@@ -442,7 +442,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
              LF_STR("why", why->msg));
     oversized_forget(s, id); /* what the front was told is about rows that were rolled back */
     machines_reread(s->fleet);
-    wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
+    wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
 
 /* Whether it is too early for another pass; if so, the pool is woken in time for one. */
@@ -451,7 +451,7 @@ static bool rests(struct sched *s, int64_t id)
     int64_t until = id_map_number(&s->resting, id);
     if (until <= wakes_mono(s->wakes))
         return false;
-    wake_by(s->wakes, WAKE_POOL, id, until);
+    wake_by(s->wakes, &woken_pool, id, until);
     return true;
 }
 
@@ -461,7 +461,7 @@ static void rest(struct pass *p, int64_t id)
     struct wakes *w = p->s->wakes;
     int64_t us = p->n_nodes < REST_FROM_NODES ? 0 : (int64_t)p->n_nodes * REST_PER_NODE_US;
     if (p->unfinished)
-        wake_at(w, WAKE_POOL, id, wakes_mono(w));
+        wake_at(w, &woken_pool, id, wakes_mono(w));
     else if (us > 0)
         id_map_put_number(&p->s->resting, id, wakes_mono(w) + us);
     else
@@ -483,9 +483,9 @@ void pool_reconcile(void *ctx, int64_t id)
     if (rc == 0 && p.pool.id == 0)
         sched_pool_gone(s, id); /* also one that was made in a turn that was taken back */
     if (rc == 0 && p.pool.id != 0) {
-        wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
+        wake_at(s->wakes, &woken_pool, id, p.scale.look_again_us);
         if (p.paced_until_us > 0)
-            wake_by(s->wakes, WAKE_POOL, id, p.paced_until_us);
+            wake_by(s->wakes, &woken_pool, id, p.paced_until_us);
         rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_fail_broken(&p, &e);
         if (rc == 0 && !deleting(&p))
             rc = pass_serve_queue(&p, &e);
@@ -497,7 +497,7 @@ void pool_reconcile(void *ctx, int64_t id)
         LOG_ERROR(s->log, "pool.reconcile_failed", LF_STR("kind", w->pool), LF_INT("pool_id", id),
                   LF_STR("why", e.msg));
         machines_reread(s->fleet);
-        wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
+        wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
     }
     if (rc == 0 && p.pool.id != 0)
         rest(&p, id);
@@ -521,9 +521,9 @@ void pool_refused(void *ctx, int64_t id, const struct err *why)
         rc = st_pool_set_errors(s->st, id, errors, &e);
     if (rc < 0) {
         LOG_ERROR(s->log, "pool.refusal_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
-        wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
+        wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
     } else if (st_has_pending(s->st)) {
-        wake_if_lost(s->wakes, WAKE_POOL, id);
+        wake_if_lost(s->wakes, &woken_pool, id);
     }
     arena_free(&a);
 }

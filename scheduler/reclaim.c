@@ -70,8 +70,8 @@ static int take(struct pass *p, const struct node *nd, struct err *e)
     if (st_node_set_reclaimed(p->s->st, nd->id, e) != 0 || st_node_move(p->s->st, &m, e) != 0)
         return -1;
     LOG_INFO(p->s->log, "node.leaving", LF_STR("node", nd->name), LF_STR("why", m.reason));
-    wake_durable(p->s->wakes, WAKE_NODE, nd->id);
-    wake(p->s->wakes, WAKE_POOL, nd->pool_id);
+    wake_durable(p->s->wakes, &woken_node, nd->id);
+    wake(p->s->wakes, &woken_pool, nd->pool_id);
     int64_t again = wakes_mono(p->s->wakes) + PATIENCE_US;
     if (p->scale.look_again_us == 0 || again < p->scale.look_again_us)
         p->scale.look_again_us = again;

@@ -10,12 +10,14 @@
 #include "model/vm_size.h"
 #include "scheduler/unplaceable.h"
 
+const struct wake_kind woken_pool = {"pool", WAKE_POOLS};
+
 /* --- what is told from below ---------------------------------------------------------------- */
 
 static void on_pool_changed(void *ctx, int64_t pool_id)
 {
     struct sched *s = ctx;
-    wake(s->wakes, WAKE_POOL, pool_id);
+    wake(s->wakes, &woken_pool, pool_id);
 }
 
 static void on_capacity_freed(void *ctx, bool rolled_back)
@@ -24,7 +26,8 @@ static void on_capacity_freed(void *ctx, bool rolled_back)
     if (!rolled_back)
         wake_short_pools(s);
     for (size_t i = 0; rolled_back && i < s->short_pools.n; i++)
-        wake_at(s->wakes, WAKE_POOL, s->short_pools.e[i].id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
+        wake_at(s->wakes, &woken_pool, s->short_pools.e[i].id,
+                wakes_mono(s->wakes) + WRITE_AGAIN_US);
 }
 
 static void on_deletion_goes_on(void *ctx)
@@ -34,9 +37,16 @@ static void on_deletion_goes_on(void *ctx)
         (*f)->ops->may_remove(*f);
 }
 
+static void on_run_hit(void *ctx, int64_t run_id)
+{
+    const struct sched *s = ctx;
+    wake_durable(s->wakes, &woken_run, run_id);
+}
+
 static const struct fleet_events fleet_events = {
     .pool_changed = on_pool_changed,
     .capacity_freed = on_capacity_freed,
+    .run_hit = on_run_hit,
     .deletion_goes_on = on_deletion_goes_on,
 };
 static const struct runs_events runs_events = {
@@ -118,8 +128,8 @@ struct sched *sched_create(const struct sched_config *c)
     s->backfill = copy_list(c->backfill, c->n_backfill);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     create_rooms(s, c);
-    wakes_handle(s->wakes, WAKE_POOL, pool_reconcile, s);
-    wakes_handle_refused(s->wakes, WAKE_POOL, pool_refused);
+    wakes_handle(s->wakes, &woken_pool, pool_reconcile, s);
+    wakes_handle_refused(s->wakes, &woken_pool, pool_refused);
     return s;
 }
 
@@ -166,7 +176,7 @@ static int wake_pools(struct sched *s, struct err *e)
     arena_init(&a);
     int rc = st_pool_ids(s->st, &a, &ids, &n, e);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        wake(s->wakes, WAKE_POOL, ids[i]);
+        wake(s->wakes, &woken_pool, ids[i]);
     arena_free(&a);
     return rc;
 }
@@ -205,7 +215,7 @@ struct wakes *sched_wakes(const struct sched *s)
 
 void sched_wake_pool(struct sched *s, int64_t pool_id)
 {
-    wake(s->wakes, WAKE_POOL, pool_id);
+    wake(s->wakes, &woken_pool, pool_id);
 }
 
 int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,

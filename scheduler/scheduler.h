@@ -71,6 +71,9 @@ struct sched_config {
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
+/* Pools by the ids of their rows. */
+extern const struct wake_kind woken_pool;
+
 struct sched *sched_create(const struct sched_config *c);
 /* Reads the database and resumes. */
 int sched_start(struct sched *s, struct err *e) MUST_CHECK;

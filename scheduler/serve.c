@@ -265,7 +265,7 @@ static int is_early(struct pass *p, const struct serving *v, const struct run *r
     int64_t until_us = wakes_until(w, since_us, takes_us);
     *early = until_us > 0;
     if (*early)
-        wake_by(w, WAKE_POOL, p->pool.id, until_us);
+        wake_by(w, &woken_pool, p->pool.id, until_us);
     return 0;
 }
 
@@ -347,6 +347,6 @@ int pass_serve_queue(struct pass *p, struct err *e)
             return -1;
     }
     if (p->n_started > 0 && plan_queue_goes_on(v.q))
-        wake(p->s->wakes, WAKE_POOL, p->pool.id);
+        wake(p->s->wakes, &woken_pool, p->pool.id);
     return 0;
 }

@@ -136,7 +136,7 @@ void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scal
     int largest = plan_largest(scale);
     size_t n = 0;
     bool known = is_told(s, pool_id, largest, &n);
-    wake(s->wakes, WAKE_POOL, pool_id);
+    wake(s->wakes, &woken_pool, pool_id);
     if (nodes <= largest || (known && n >= TOLD_MOST))
         return;
     arena_init(&a);

@@ -21,12 +21,13 @@ static json_t *of_requests(const struct request *r)
                      (json_int_t)c.longest_us);
 }
 
-static json_t *of_wakes(const struct wake_counts *c)
+static json_t *of_wakes(const struct wakes *w)
 {
+    const struct wake_counts *c = wakes_counts(w);
+    const struct wake_kind *kind;
     json_t *kinds = json_object();
-    for (int kind = 0; kind < WAKE_KINDS; kind++)
-        json_object_set_new(kinds, wake_kind_name((enum wake_kind)kind),
-                            json_integer((json_int_t)c->woken[kind]));
+    for (size_t i = 0; (kind = wakes_kind(w, i)); i++)
+        json_object_set_new(kinds, kind->name, json_integer((json_int_t)wakes_woken(w, kind)));
     return json_pack("{s:o, s:I, s:I, s:I}", "woken", kinds, "deadlines", (json_int_t)c->deadlines,
                      "slow", (json_int_t)c->slow, "longestMicroseconds", (json_int_t)c->longest_us);
 }
@@ -60,8 +61,8 @@ struct replied *counters_get(struct request *r)
     const struct st_counters *st = st_counters(a->storage);
     return reply_json(r, 200,
                       json_pack("{s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}}", "requests",
-                                of_requests(r), "wakes", of_wakes(wakes_counts(a->wakes)),
-                                "storage", of_storage(st), "files", of_files(a->files), "links",
+                                of_requests(r), "wakes", of_wakes(a->wakes), "storage",
+                                of_storage(st), "files", of_files(a->files), "links",
                                 of_links(fleet_counts(a->fleet)), "allocations", "made",
                                 (json_int_t)st->allocations, "over", (json_int_t)st->released));
 }

@@ -278,7 +278,8 @@ static void open_shares(struct daemon *d)
                                       .keep_us = cf->deleted_days * DAY_US,
                                       .subscription = cf->subscription_id,
                                       .principal = c->credentials->client_id,
-                                      .strict = cf->storage_strict};
+                                      .strict = cf->storage_strict,
+                                      .gone = &woken_deletions};
     d->shares = shares_create(&shc);
     const struct journal_config jc = {d->storage,        d->tools,     c->log,
                                       c->state->storage, c->ephemeral, !cf->storage_sync};
@@ -288,8 +289,7 @@ static void open_shares(struct daemon *d)
                                        .storage = d->storage,
                                        .log = c->log,
                                        .dir = c->state->packages};
-    d->packages = packages_create(&pc);
-    d->batch.packages = d->packages;
+    d->batch.packages = d->packages = packages_create(&pc);
 }
 
 static int open_scheduler(struct daemon *d, struct err *e)

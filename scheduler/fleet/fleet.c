@@ -9,6 +9,8 @@
 #include "scheduler/fleet/node/node_priv.h"
 #include "storage/folders/files.h"
 
+const struct wake_kind woken_node = {"node", WAKE_NODES};
+
 static const char *const *copy_list(const char *const *list)
 {
     size_t n = 0;
@@ -37,10 +39,10 @@ struct fleet *fleet_create(const struct fleet_config *c)
     fl->wakes = c->wakes;
     fl->st = c->storage;
     fl->log = c->log;
-    wakes_handle(fl->wakes, WAKE_NODE, node_reconcile, fl);
-    wakes_handle_refused(fl->wakes, WAKE_NODE, node_refused);
-    wakes_handle(fl->wakes, WAKE_NODE_READ, node_read_reconcile, fl);
-    wakes_handle(fl->wakes, WAKE_FILE_SERVER, file_server_reconcile, fl);
+    wakes_handle(fl->wakes, &woken_node, node_reconcile, fl);
+    wakes_handle_refused(fl->wakes, &woken_node, node_refused);
+    wakes_handle(fl->wakes, &woken_node_read, node_read_reconcile, fl);
+    wakes_handle(fl->wakes, &woken_file_server, file_server_reconcile, fl);
     return fl;
 }
 
@@ -97,7 +99,7 @@ static int wake_nodes(struct fleet *fl, struct arena *a, struct err *e)
         if (found == 0)
             continue;
         node_rt_get(fl, &row);
-        wake(fl->wakes, WAKE_NODE, row.id);
+        wake(fl->wakes, &woken_node, row.id);
     }
     return file_servers_resume(fl, a, e);
 }

@@ -36,6 +36,8 @@ struct fleet_events {
     /* More nodes are available than before. `rolled_back`: because a write was taken back, most
      * likely by a full disk, so wait a moment before looking. */
     void (*capacity_freed)(void *ctx, bool rolled_back);
+    /* A node of this run was given up, in this transaction. */
+    void (*run_hit)(void *ctx, int64_t run_id);
     /* Something that kept a resource from being deleted is gone. */
     void (*deletion_goes_on)(void *ctx);
 };
@@ -63,6 +65,9 @@ struct fleet_config {
     const struct fleet_events *events; /* of static life */
     void *events_ctx;
 };
+
+/* Nodes by the ids of their rows. */
+extern const struct wake_kind woken_node;
 
 /* Strings are copied. */
 struct fleet *fleet_create(const struct fleet_config *c);

@@ -98,6 +98,8 @@ void machine_trouble(struct machine *m, const char *why);
 void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 
 /* --- node/files.c, file_server.c: for wakes_handle() ------------------------------------------ */
+/* Reads of files on nodes, by numbers of their own. */
+extern const struct wake_kind woken_node_read;
 void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
 void file_server_reconcile(void *ctx, int64_t id);
 

@@ -60,12 +60,12 @@ static void effect_ended(void *ctx, int64_t id, const struct err *why)
         return;
     if (why) {
         run_go(run, RUN_ENDING);
-        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
     log_end(run); /* not earlier: what is rolled back has not happened */
     run_go(run, RUN_CLEANING);
-    wake(rs->wakes, WAKE_RUN, id);
+    wake(rs->wakes, &woken_run, id);
 }
 
 void run_write_end(struct live_run *run)
@@ -75,7 +75,7 @@ void run_write_end(struct live_run *run)
         const struct front_words *w = words_of(run);
         LOG_ERROR(run->runs->log, "run.end_not_written", LF_STR("kind", w->run),
                   LF_STR("run", run->name), LF_STR("why", e.msg));
-        wake_at(run->runs->wakes, WAKE_RUN, run->row.id,
+        wake_at(run->runs->wakes, &woken_run, run->row.id,
                 wakes_mono(run->runs->wakes) + WRITE_AGAIN_US);
         return;
     }
@@ -149,7 +149,7 @@ static void effect_released(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;
     if (why)
-        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
 }
 
 void run_release(struct live_run *run)
@@ -160,7 +160,7 @@ void run_release(struct live_run *run)
     if (st_tx(rs->st, "release nodes", release_tx, run, &e) != 0) {
         LOG_ERROR(rs->log, "run.release_not_written", LF_STR("kind", w->run),
                   LF_STR("run", run->name), LF_STR("why", e.msg));
-        wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
     if (run->out.kind == OUT_REQUEUE)
@@ -168,9 +168,9 @@ void run_release(struct live_run *run)
                  LF_INT("owner_id", run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
     if (run->out.kind != OUT_REQUEUE) /* to be forgotten */
-        wake_durable(rs->wakes, WAKE_RUN, run->row.id);
+        wake_durable(rs->wakes, &woken_run, run->row.id);
     for (int i = 0; i < run->n_slots; i++)
-        wake_durable(rs->wakes, WAKE_NODE, run->slots[i].node_id);
+        wake_durable(rs->wakes, &woken_node, run->slots[i].node_id);
     runs_tell_over(rs, run->row.pool_id);
     if (run->deleting)
         runs_tell_deletion(rs);

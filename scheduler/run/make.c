@@ -165,7 +165,7 @@ void live_run_free(struct live_run *run)
         mounts_wipe(run->slots[i].secrets);
         arena_free(&run->slots[i].a);
     }
-    wake_at(run->runs->wakes, WAKE_RUN, run->row.id, 0);
+    wake_at(run->runs->wakes, &woken_run, run->row.id, 0);
     id_map_remove(&run->runs->map, run->row.id);
     run_spec_wipe(&run->spec);
     arena_free(&run->a);

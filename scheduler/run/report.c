@@ -20,7 +20,7 @@ static void on_node_ready(struct node_tenant *t)
     slot_forget_link(slot);
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+    wake(run->runs->wakes, &woken_run, run->row.id);
 }
 
 static void on_node_down(struct node_tenant *t)
@@ -52,7 +52,7 @@ static void on_node_gone(struct node_tenant *t)
     slot->pending = 0;
     if (slot->script)
         script_halt(slot->script);
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+    wake(run->runs->wakes, &woken_run, run->row.id);
 }
 
 static bool on_task_ended(struct node_tenant *t, const struct task_status *st)

@@ -77,7 +77,7 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
     if (st_tx(rs->st, "end run", end_from_outside, &k, e) < 0)
         return -1;
     log_failed(rs, r, f);
-    wake(rs->wakes, WAKE_RUN, r->id);
+    wake(rs->wakes, &woken_run, r->id);
     runs_tell_over(rs, r->pool_id);
     return 0;
 }
@@ -147,7 +147,7 @@ static bool may_begin(struct live_run *run)
         return true;
     if (f->ops->is_held(f, rs->st, &run->row, &run->held, &e) < 0) {
         LOG_ERROR(rs->log, "run.hold_not_read", LF_STR("run", run->name), LF_STR("why", e.msg));
-        wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return false;
     }
     if (!run->held)
@@ -294,9 +294,9 @@ static void set_deadline(struct live_run *run)
     else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
         return; /* what failed has set its own */
     if (!run->awaits)
-        wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
+        wake_at(run->runs->wakes, &woken_run, run->row.id, at);
     else if (at > 0)
-        wake_by(run->runs->wakes, WAKE_RUN, run->row.id, at);
+        wake_by(run->runs->wakes, &woken_run, run->row.id, at);
 }
 
 /* Takes as many steps as possible without waiting. */
@@ -340,7 +340,7 @@ void run_reconcile(void *ctx, int64_t id)
         rc = verdict_rows(run, &a, &e);
     if (rc < 0) {
         LOG_ERROR(rs->log, "run.reconcile_failed", LF_INT("run_id", id), LF_STR("why", e.msg));
-        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {
         advance(run);
     }
@@ -377,9 +377,9 @@ void run_refused(void *ctx, int64_t id, const struct err *why)
         rc = fail_with_nodes(rs, &row, &f, &e);
     if (rc < 0) {
         LOG_ERROR(rs->log, "run.refusal_not_written", LF_INT("run_id", id), LF_STR("why", e.msg));
-        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (st_has_pending(rs->st)) {
-        wake_if_lost(rs->wakes, WAKE_RUN, id);
+        wake_if_lost(rs->wakes, &woken_run, id);
     }
     arena_free(&a);
 }

@@ -13,6 +13,8 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
+const struct wake_kind woken_run = {"run", WAKE_RUNS};
+
 struct runs *runs_create(const struct runs_config *c)
 {
     struct runs *rs = xcalloc(1, sizeof *rs);
@@ -24,8 +26,8 @@ struct runs *runs_create(const struct runs_config *c)
     rs->fronts = c->fronts;
     rs->events = c->events;
     rs->events_ctx = c->events_ctx;
-    wakes_handle(rs->wakes, WAKE_RUN, run_reconcile, rs);
-    wakes_handle_refused(rs->wakes, WAKE_RUN, run_refused);
+    wakes_handle(rs->wakes, &woken_run, run_reconcile, rs);
+    wakes_handle_refused(rs->wakes, &woken_run, run_refused);
     return rs;
 }
 
@@ -37,7 +39,7 @@ int runs_start(struct runs *rs, struct err *e)
     arena_init(&a);
     int rc = st_run_live_ids(rs->st, &a, &ids, &n, e);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        wake(rs->wakes, WAKE_RUN, ids[i]);
+        wake(rs->wakes, &woken_run, ids[i]);
     arena_free(&a);
     return rc;
 }
@@ -76,7 +78,7 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
 
 void runs_end(struct runs *rs, int64_t run_id)
 {
-    wake_durable(rs->wakes, WAKE_RUN, run_id);
+    wake_durable(rs->wakes, &woken_run, run_id);
 }
 
 int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
@@ -143,7 +145,7 @@ static void effect_given(void *ctx, int64_t run_id, const struct err *why)
 {
     struct runs *rs = ctx;
     id_map_remove(&rs->allocating, run_id);
-    wake_after(rs->wakes, WAKE_RUN, run_id, why);
+    wake_after(rs->wakes, &woken_run, run_id, why);
 }
 
 int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts, struct err *e)
@@ -214,7 +216,7 @@ static int terminate_running(struct runs *rs, struct arena *a, const struct run 
         return -1;
     LOG_INFO(rs->log, "run.stopping", LF_STR("kind", w->run),
              LF_STR("run", f->ops->run_name(f, rs->st, a, r)), LF_INT("owner_id", r->owner_id));
-    wake_durable(rs->wakes, WAKE_RUN, r->id);
+    wake_durable(rs->wakes, &woken_run, r->id);
     return 0;
 }
 
@@ -240,7 +242,7 @@ int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
         rc = terminate(rs, &a, &r, e);
     /* The operation's row may be written after this call: it is finished in this turn's end. */
     if (rc >= 0)
-        wake(rs->wakes, WAKE_RUN, r.id);
+        wake(rs->wakes, &woken_run, r.id);
     arena_free(&a);
     return rc;
 }

@@ -35,6 +35,9 @@ struct runs_events {
     void (*deletion_goes_on)(void *ctx);
 };
 
+/* Runs by the ids of their rows. */
+extern const struct wake_kind woken_run;
+
 struct runs_config {
     struct fleet *fleet;
     struct wakes *wakes;

@@ -16,7 +16,7 @@ bool step_answered(struct run_slot *slot)
     if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
         return false;
     if (--slot->pending == 0)
-        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+        wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
     return true;
 }
 

@@ -21,7 +21,7 @@ static void note_failure(struct run_slot *slot, const struct failure *f, bool no
     slot->error_us = wakes_mono(slot->run->runs->wakes);
     slot->nodes_fault = nodes_fault;
     slot->error = *f;
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+    wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
 }
 
 static void note_error(struct step *st, const struct err *why)
@@ -323,7 +323,7 @@ static bool add_container(struct run_slot *slot)
                              "install docker or podman on the node and let the account that the "
                              "agent runs as use it, or leave out {container}"),
         .exit_code = -1};
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+    wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
     return false;
 }
 
@@ -362,7 +362,7 @@ static bool is_preparation(const struct run_task *t)
 static void on_script_changed(void *ctx)
 {
     struct run_slot *slot = ctx;
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+    wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
 }
 
 void slot_run_script(struct run_slot *slot)
@@ -410,7 +410,7 @@ void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
     const char *as = slot_account(slot);
-    if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id)) {
+    if (mounts_await(slot->tenant.node, &run->spec.mounts, &woken_run, run->row.id)) {
         run->awaits = true;
         return;
     }
@@ -418,7 +418,7 @@ void slot_start(struct run_slot *slot)
         return;
     slot_go(slot, SLOT_STARTED);
     if (!run->spec.place && !add_directories(slot, as)) {
-        wake(run->runs->wakes, WAKE_RUN, run->row.id);
+        wake(run->runs->wakes, &woken_run, run->row.id);
         return;
     }
     if (run->spec.place) {

@@ -33,7 +33,7 @@ static void note_refusal(struct run_slot *slot, const struct err *why)
     slot->kill_pause_us = pause < KILL_AGAIN_MOST_US ? pause : KILL_AGAIN_MOST_US;
     slot->kill_again_us = wakes_mono(wakes) + slot->kill_pause_us;
     slot->kill_refused = arena_strdup(&slot->a, why->msg);
-    wake(wakes, WAKE_RUN, slot->run->row.id);
+    wake(wakes, &woken_run, slot->run->row.id);
 }
 
 /* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
@@ -73,7 +73,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
             t->state = RT_OVER;
     }
     remote_signal(slot, list, n, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+    wake(run->runs->wakes, &woken_run, run->row.id);
 }
 
 void slot_signal(struct run_slot *slot, int signo)
@@ -103,7 +103,7 @@ static void kill_again(struct run_slot *slot)
     if (wakes_mono(run->runs->wakes) >= slot->kill_again_us)
         slot_signal(slot, SIGKILL);
     else
-        wake_by(run->runs->wakes, WAKE_RUN, run->row.id, slot->kill_again_us);
+        wake_by(run->runs->wakes, &woken_run, run->row.id, slot->kill_again_us);
 }
 
 void run_signal(struct live_run *run, int signo)
@@ -141,7 +141,7 @@ static void check_kill(struct run_slot *slot)
         return;
     }
     if (!node_kill_is_overdue(slot->tenant.node, task, &slot->killing_us, &until, &run->a, &why)) {
-        wake_by(run->runs->wakes, WAKE_RUN, run->row.id, until);
+        wake_by(run->runs->wakes, &woken_run, run->row.id, until);
         kill_again(slot);
         return;
     }

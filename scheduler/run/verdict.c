@@ -32,7 +32,7 @@ void run_set_outcome(struct live_run *run, const struct outcome *out)
         return;
     run->out = *out;
     keep_texts(run, &run->out.why);
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+    wake(run->runs->wakes, &woken_run, run->row.id);
 }
 
 static void fail(struct live_run *run, struct failure why)
@@ -238,7 +238,7 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
     bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
     task->state = RT_OVER;
     note_part(run, task, st, good);
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+    wake(run->runs->wakes, &woken_run, run->row.id);
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
@@ -303,7 +303,7 @@ void verdict_slot_error(struct live_run *run, struct run_slot *slot)
         run->lost = slot->error;
         run->lost.code = FAIL_NODE_LOST;
         keep_texts(run, &run->lost);
-        wake(run->runs->wakes, WAKE_RUN, run->row.id);
+        wake(run->runs->wakes, &woken_run, run->row.id);
     } else if (nodes_fault && slot->tenant.node)
         node_rt_distrust(slot->tenant.node, slot->error.message); /* tried again, or given up */
     else

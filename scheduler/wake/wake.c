@@ -21,31 +21,14 @@
 /* An operator allows work in a file, which wakes nobody. */
 #define REFUSED_AGAIN_US (INT64_C(60) * 1000000)
 
-static const char *const kind_names[WAKE_KINDS] = {
-    [WAKE_DELETIONS] = "deletions",
-    [WAKE_RUN] = "run",
-    [WAKE_NODE] = "node",
-    [WAKE_NODE_READ] = "node read",
-    [WAKE_POOL] = "pool",
-    [WAKE_OPERATIONS] = "operations",
-    [WAKE_FILE_SERVER] = "file server",
-    [WAKE_SHARE] = "share",
-    [WAKE_ACCOUNT] = "storage account",
-    [WAKE_DELETED_SHARES] = "deleted shares",
-    [WAKE_BATCH_SIZE] = "batch pool",
-    [WAKE_BATCH_SCALE] = "batch formula",
-    [WAKE_BATCH_DELETIONS] = "batch deletions",
-    [WAKE_BATCH_SCHEDULE] = "batch schedule",
-    [WAKE_BATCH_JOB] = "batch job",
-    [WAKE_BATCH_FEED] = "batch tasks",
-    [WAKE_BATCH_LITTER] = "batch litter",
-    [WAKE_BATCH_FILES] = "batch files",
-};
-
-struct handler {
-    wake_fn reconcile;
-    wake_refused_fn refused; /* or NULL */
+/* What is known of a kind. Its number in struct wakes is that of its deadlines. */
+struct queue {
+    const struct wake_kind *kind; /* borrowed */
+    wake_fn reconcile;            /* NULL: nobody has given one yet */
+    wake_refused_fn refused;      /* or NULL */
     void *ctx;
+    struct id_queue ids; /* woken ones */
+    uint64_t woken;      /* since the start */
 };
 
 struct wakes {
@@ -53,8 +36,9 @@ struct wakes {
     struct loop *loop;
     const struct log *log;
     const struct pace *pace; /* likewise; may be NULL */
-    struct handler handlers[WAKE_KINDS];
-    struct id_queue woken[WAKE_KINDS];
+    struct queue queues[WAKE_KINDS_MAX];
+    int order[WAKE_KINDS_MAX]; /* their numbers, in the order in which they are reconciled */
+    int n_kinds;
     struct deadlines *deadlines; /* when a deadline passes, its id is woken */
     struct loop_timer *timer;    /* fires at the earliest deadline */
     struct wake_counts counts;
@@ -77,7 +61,7 @@ struct wakes *wakes_create(const struct wakes_config *c)
     w->st = c->storage;
     w->loop = c->loop;
     w->log = c->log;
-    w->deadlines = deadlines_new(WAKE_KINDS);
+    w->deadlines = deadlines_new(WAKE_KINDS_MAX);
     w->timer = loop_timer_create(c->loop, on_timer, w);
     w->wall_ahead_us = loop_wall_us(c->loop) - loop_mono_us(c->loop);
     w->random = (uint64_t)loop_mono_us(c->loop);
@@ -88,22 +72,46 @@ struct wakes *wakes_create(const struct wakes_config *c)
 void wakes_free(struct wakes *w)
 {
     assert(w->refs == 0);
-    for (int k = 0; k < WAKE_KINDS; k++)
-        id_queue_free(&w->woken[k]);
+    for (int k = 0; k < w->n_kinds; k++)
+        id_queue_free(&w->queues[k].ids);
     deadlines_free(w->deadlines);
     free(w);
 }
 
-void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx)
+/* Puts a new kind behind those of its place. */
+static int add_kind(struct wakes *w, const struct wake_kind *kind)
 {
-    assert(kind < WAKE_KINDS && !w->handlers[kind].reconcile);
-    w->handlers[kind] = (struct handler){reconcile, NULL, ctx};
+    assert(w->n_kinds < WAKE_KINDS_MAX);
+    int number = w->n_kinds++, at = number;
+    for (; at > 0 && w->queues[w->order[at - 1]].kind->place > kind->place; at--)
+        w->order[at] = w->order[at - 1];
+    w->order[at] = number;
+    w->queues[number] = (struct queue){.kind = kind};
+    return number;
 }
 
-void wakes_handle_refused(struct wakes *w, enum wake_kind kind, wake_refused_fn refused)
+/* A kind may be woken before its owner has given it a handler. */
+static int number_of(struct wakes *w, const struct wake_kind *kind)
 {
-    assert(w->handlers[kind].reconcile && !w->handlers[kind].refused);
-    w->handlers[kind].refused = refused;
+    int k = 0;
+    while (k < w->n_kinds && w->queues[k].kind != kind)
+        k++;
+    return k < w->n_kinds ? k : add_kind(w, kind);
+}
+
+void wakes_handle(struct wakes *w, const struct wake_kind *kind, wake_fn reconcile, void *ctx)
+{
+    struct queue *q = &w->queues[number_of(w, kind)];
+    assert(!q->reconcile);
+    q->reconcile = reconcile;
+    q->ctx = ctx;
+}
+
+void wakes_handle_refused(struct wakes *w, const struct wake_kind *kind, wake_refused_fn refused)
+{
+    struct queue *q = &w->queues[number_of(w, kind)];
+    assert(q->reconcile && !q->refused);
+    q->refused = refused;
 }
 
 void wakes_ref(struct wakes *w)
@@ -141,10 +149,17 @@ bool wakes_stopping(const struct wakes *w)
     return w->stopping;
 }
 
-const char *wake_kind_name(enum wake_kind kind)
+const struct wake_kind *wakes_kind(const struct wakes *w, size_t i)
 {
-    assert(kind < WAKE_KINDS && kind_names[kind]);
-    return kind_names[kind];
+    return i < (size_t)w->n_kinds ? w->queues[w->order[i]].kind : NULL;
+}
+
+uint64_t wakes_woken(const struct wakes *w, const struct wake_kind *kind)
+{
+    for (int k = 0; k < w->n_kinds; k++)
+        if (w->queues[k].kind == kind)
+            return w->queues[k].woken;
+    return 0;
 }
 
 const struct wake_counts *wakes_counts(const struct wakes *w)
@@ -154,34 +169,39 @@ const struct wake_counts *wakes_counts(const struct wakes *w)
 
 /* --- waking --------------------------------------------------------------------------------- */
 
-void wake(struct wakes *w, enum wake_kind kind, int64_t id)
+static void put(struct wakes *w, struct queue *q, int64_t id)
 {
-    assert(kind < WAKE_KINDS);
-    if (!w->stopping && id != 0 && id_queue_put(&w->woken[kind], id))
-        w->counts.woken[kind]++;
+    if (!w->stopping && id != 0 && id_queue_put(&q->ids, id))
+        q->woken++;
+}
+
+void wake(struct wakes *w, const struct wake_kind *kind, int64_t id)
+{
+    put(w, &w->queues[number_of(w, kind)], id);
 }
 
 static bool is_pending(const struct wakes *w)
 {
-    for (int k = 0; k < WAKE_KINDS; k++)
-        if (w->woken[k].n > 0)
+    for (int k = 0; k < w->n_kinds; k++)
+        if (w->queues[k].ids.n > 0)
             return true;
     return false;
 }
 
-void wake_by(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us)
+void wake_by(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us)
 {
+    int k = number_of(w, kind);
     int64_t before;
-    if (!deadlines_get(w->deadlines, (int)kind, id, &before) || before > at_us)
-        deadlines_set(w->deadlines, (int)kind, id, at_us);
+    if (!deadlines_get(w->deadlines, k, id, &before) || before > at_us)
+        deadlines_set(w->deadlines, k, id, at_us);
 }
 
-void wake_at(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us)
+void wake_at(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us)
 {
     if (at_us == 0)
-        deadlines_remove(w->deadlines, (int)kind, id);
+        deadlines_remove(w->deadlines, number_of(w, kind), id);
     else
-        deadlines_set(w->deadlines, (int)kind, id, at_us);
+        deadlines_set(w->deadlines, number_of(w, kind), id, at_us);
 }
 
 static void on_timer(void *ctx)
@@ -192,7 +212,7 @@ static void on_timer(void *ctx)
     while (deadlines_first(w->deadlines, &first) && first.at_us <= now) {
         deadlines_remove(w->deadlines, first.kind, first.id);
         w->counts.deadlines++;
-        wake(w, (enum wake_kind)first.kind, first.id);
+        put(w, &w->queues[first.kind], first.id);
     }
 }
 
@@ -211,55 +231,55 @@ void wake_arm(struct wakes *w)
 
 /* --- turns ---------------------------------------------------------------------------------- */
 
-static void note_time(struct wakes *w, int kind, int64_t id, int64_t us)
+static void note_time(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t us)
 {
     if (us > w->counts.longest_us)
         w->counts.longest_us = us;
     if (us < LOOP_SLOW_US)
         return;
     w->counts.slow++;
-    LOG_INFO(w->log, "loop.slow", LF_STR("work", kind_names[kind]), LF_INT("id", id),
+    LOG_INFO(w->log, "loop.slow", LF_STR("work", kind->name), LF_INT("id", id),
              LF_INT("ms", us / 1000));
 }
 
 /* What has ended the daemon before is left as it is, so that all else goes on; and so is saying
  * that, if it ends the daemon too. */
-static void refuse(struct wakes *w, int kind, int64_t id, const struct err *why)
+static void refuse(struct wakes *w, const struct queue *q, int64_t id, const struct err *why)
 {
-    const struct work_item saying = {.kind = kind_names[kind], .verb = "refusal", .id = id};
-    const struct handler *h = &w->handlers[kind];
+    const struct work_item saying = {.kind = q->kind->name, .verb = "refusal", .id = id};
     struct err e;
-    LOG_ERROR(w->log, "work.refused", LF_STR("work", kind_names[kind]), LF_INT("id", id),
+    LOG_ERROR(w->log, "work.refused", LF_STR("work", q->kind->name), LF_INT("id", id),
               LF_STR("why", why->msg));
     const struct work_item *before = work_enter(&saying);
-    if (h->refused && work_may_begin(&saying, &e) == 0)
-        h->refused(h->ctx, id, why);
+    if (q->refused && work_may_begin(&saying, &e) == 0)
+        q->refused(q->ctx, id, why);
     work_leave(before);
-    wake_by(w, (enum wake_kind)kind, id, wakes_mono(w) + REFUSED_AGAIN_US);
+    wake_by(w, q->kind, id, wakes_mono(w) + REFUSED_AGAIN_US);
 }
 
-static void reconcile(struct wakes *w, int kind, int64_t id)
+static void reconcile(struct wakes *w, const struct queue *q, int64_t id)
 {
-    const struct work_item step = {.kind = kind_names[kind], .id = id};
+    const struct work_item step = {.kind = q->kind->name, .id = id};
     struct err e;
     const struct work_item *before = work_enter(&step);
     int64_t begun = wakes_mono(w);
     if (work_may_begin(&step, &e) == 0)
-        w->handlers[kind].reconcile(w->handlers[kind].ctx, id);
+        q->reconcile(q->ctx, id);
     else
-        refuse(w, kind, id, &e);
-    note_time(w, kind, id, wakes_mono(w) - begun);
+        refuse(w, q, id, &e);
+    note_time(w, q->kind, id, wakes_mono(w) - begun);
     work_leave(before);
 }
 
 static bool reconcile_one(struct wakes *w)
 {
-    for (int kind = 0; kind < WAKE_KINDS; kind++) {
+    for (int i = 0; i < w->n_kinds; i++) {
+        struct queue *q = &w->queues[w->order[i]];
         int64_t id;
-        if (!id_queue_pop(&w->woken[kind], &id))
+        if (!id_queue_pop(&q->ids, &id))
             continue;
-        assert(w->handlers[kind].reconcile);
-        reconcile(w, kind, id);
+        assert(q->reconcile);
+        reconcile(w, q, id);
         return true;
     }
     return false;
@@ -294,7 +314,7 @@ struct durable {
     int64_t id;
     wake_effect fn; /* NULL: wake `kind` */
     void *ctx;
-    enum wake_kind kind;
+    const struct wake_kind *kind;
     bool if_lost; /* only then */
 };
 
@@ -326,18 +346,18 @@ void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id)
     when_durable(&(struct durable){.w = w, .id = id, .fn = fn, .ctx = ctx});
 }
 
-void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id)
+void wake_durable(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     when_durable(&(struct durable){.w = w, .id = id, .kind = kind});
 }
 
-void wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id)
+void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     when_durable(&(struct durable){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
 /* After a rollback it does not wake at once, which would loop on a full disk. */
-void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why)
+void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why)
 {
     if (why)
         wake_at(w, kind, id, wakes_mono(w) + WRITE_AGAIN_US);
@@ -372,7 +392,7 @@ void wakes_pace_changed(struct wakes *w)
     }
     for (size_t i = 0; i < n; i++) {
         deadlines_set(w->deadlines, all[i].kind, all[i].id, all[i].at_us);
-        wake(w, (enum wake_kind)all[i].kind, all[i].id);
+        put(w, &w->queues[all[i].kind], all[i].id);
     }
     free(all);
     wake_arm(w);
@@ -424,7 +444,7 @@ int64_t wakes_paced_until(const struct wakes *w, const struct paced *what)
     return takes_us > 0 ? wakes_until(w, what->since_us, what->before_us + takes_us) : 0;
 }
 
-bool wake_paced(struct wakes *w, enum wake_kind kind, int64_t id, const struct paced *what)
+bool wake_paced(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct paced *what)
 {
     int64_t until_us = wakes_paced_until(w, what);
     if (until_us > 0)

@@ -14,6 +14,7 @@
 #define SCHEDULER_WAKE_WAKE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/err.h"
@@ -23,40 +24,27 @@
 struct storage;
 struct wakes;
 
-/* In the order in which they are reconciled. Pools come after runs and nodes, so that they see the
- * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_DELETED_SHARES,
- * WAKE_BATCH_DELETIONS, WAKE_BATCH_LITTER and WAKE_BATCH_FILES stand for all of them, with the id
- * WAKE_ALL: each is one pass. */
-enum wake_kind {
-    WAKE_DELETIONS,
-    WAKE_RUN,
-    WAKE_NODE,
-    WAKE_NODE_READ,
-    WAKE_POOL,
-    WAKE_OPERATIONS,
-    WAKE_FILE_SERVER,
-    WAKE_SHARE,
-    WAKE_ACCOUNT,
-    WAKE_DELETED_SHARES,
-    WAKE_BATCH_SIZE,  /* a pool of Azure Batch whose resize may be over */
-    WAKE_BATCH_SCALE, /* one that a formula scales */
-    WAKE_BATCH_DELETIONS,
-    WAKE_BATCH_SCHEDULE, /* one that may make a run */
-    WAKE_BATCH_JOB,
-    WAKE_BATCH_FEED,   /* a pool of Azure Batch whose tasks may get runs */
-    WAKE_BATCH_LITTER, /* what is to be removed from nodes */
-    WAKE_BATCH_FILES,  /* those whose time is up */
-    WAKE_KINDS
+/* When in a turn woken ids are reconciled; those of one place in the order in which their kinds
+ * were first used. Pools come after runs and nodes, so that they see the rows that those wrote in
+ * this turn. */
+enum wake_place { WAKE_FIRST, WAKE_RUNS, WAKE_NODES, WAKE_POOLS, WAKE_LAST };
+
+/* A kind of things that are woken: a constant of static life. It belongs to the room that has the
+ * handler; others name it to wake such things. */
+struct wake_kind {
+    const char *name; /* "node", "file server": in the log, and of counts */
+    enum wake_place place;
 };
+/* More kinds than there are. */
+#define WAKE_KINDS_MAX 32
+/* The id where one pass is for all things of a kind. */
 #define WAKE_ALL 1
 
 /* Since the start. */
 struct wake_counts {
-    uint64_t
-        woken[WAKE_KINDS]; /* ids that were put into the queue, so those that wait count once */
-    uint64_t deadlines;    /* deadlines that have passed */
-    uint64_t slow;         /* reconciles that took longer than they may */
-    int64_t longest_us;    /* of all reconciles */
+    uint64_t deadlines; /* deadlines that have passed */
+    uint64_t slow;      /* reconciles that took longer than they may */
+    int64_t longest_us; /* of all reconciles */
 };
 
 /* How long until a write that failed (disk full) is tried again. */
@@ -71,12 +59,12 @@ struct wakes_config { /* all borrowed */
 struct wakes *wakes_create(const struct wakes_config *c);
 /* Sets the handler of a kind; once for each, before anything is woken. */
 typedef void (*wake_fn)(void *ctx, int64_t id);
-void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx);
+void wakes_handle(struct wakes *w, const struct wake_kind *kind, wake_fn reconcile, void *ctx);
 /* Called instead of the handler for an id whose step has ended the daemon too often (lib/work.h),
  * as `why` says, each time that it is woken, and each minute until the step may begin; optional,
  * once for each kind. It says so in rows, and does nothing of what the step does. */
 typedef void (*wake_refused_fn)(void *ctx, int64_t id, const struct err *why);
-void wakes_handle_refused(struct wakes *w, enum wake_kind kind, wake_refused_fn refused);
+void wakes_handle_refused(struct wakes *w, const struct wake_kind *kind, wake_refused_fn refused);
 /* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.
  * Call it in every turn, before what the turn wrote is committed. */
 void wakes_turn(struct wakes *w);
@@ -89,7 +77,11 @@ void wakes_go_on(struct wakes *w);
 void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);
 bool wakes_stopping(const struct wakes *w);
 const struct wake_counts *wakes_counts(const struct wakes *w);
-const char *wake_kind_name(enum wake_kind kind); /* "node", "file server" */
+/* How many ids of a kind were put into its queue since the start, so that ids that wait count once.
+ */
+uint64_t wakes_woken(const struct wakes *w, const struct wake_kind *kind);
+/* The i-th kind, in the order in which they are reconciled; NULL: there are no more. */
+const struct wake_kind *wakes_kind(const struct wakes *w, size_t i);
 void wakes_free(struct wakes *w);
 
 /* Anything under way that will call back (a link, a thread's work) keeps a reference. */
@@ -99,11 +91,11 @@ void wakes_unref(struct wakes *w); /* may call `stopped` */
 /* --- waking ----------------------------------------------------------------------------------- */
 
 /* Id 0 is ignored. */
-void wake(struct wakes *w, enum wake_kind kind, int64_t id);
+void wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
 /* Replaces the deadline of (kind, id), an instant of wakes_mono(); 0 removes it. */
-void wake_at(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
+void wake_at(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
 /* Like wake_at(), but an earlier deadline stays. */
-void wake_by(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
+void wake_by(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
 /* Makes sure that a turn comes; to be called after waking outside of a turn. */
 void wake_arm(struct wakes *w);
 
@@ -112,12 +104,12 @@ typedef void (*wake_effect)(void *ctx, int64_t id, const struct err *why);
 void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
 /* The same, with waking (kind, id) as the effect; after a rollback a moment later. The handler
  * reads the rows again. */
-void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id);
+void wake_durable(struct wakes *w, const struct wake_kind *kind, int64_t id);
 /* The same from inside an effect that was told `why`. */
-void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why);
+void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why);
 /* Wakes (kind, id) a moment later if what was written so far is rolled back: for a handler that
  * has written what it was woken for, and would not be woken again. */
-void wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
+void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
 
 /* --- time ------------------------------------------------------------------------------------- */
 

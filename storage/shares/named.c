@@ -220,7 +220,7 @@ static int make_share(struct naming *m, int64_t now_us, struct err *e)
                             .updated_us = now_us};
     if (st_share_insert(m->sh->c.storage, &s, &id, e) < 0)
         return -1;
-    wake_durable(m->sh->c.wakes, WAKE_SHARE, id);
+    wake_durable(m->sh->c.wakes, &woken_share, id);
     return 0;
 }
 

@@ -14,6 +14,11 @@
 #include "storage/shares/shares_priv.h"
 #include "storage/storage.h"
 
+const struct wake_kind woken_share = {"share", WAKE_LAST};
+const struct wake_kind woken_account = {"storage account", WAKE_LAST};
+/* All of them. */
+static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAST};
+
 /* A folder that could not be moved or removed is tried again after this. */
 #define FOLDER_AGAIN_US INT64_C(60000000)
 /* Deleted shares are looked at this often, so many at once. */
@@ -78,9 +83,9 @@ struct shares *shares_create(const struct shares_config *c)
     sh->c.storage_dir = sh->storage_dir = xstrdup(c->storage_dir);
     sh->c.subscription = sh->subscription = xstrdup(c->subscription);
     sh->c.principal = sh->principal = xstrdup(c->principal);
-    wakes_handle(c->wakes, WAKE_SHARE, reconcile_share, sh);
-    wakes_handle(c->wakes, WAKE_ACCOUNT, reconcile_account, sh);
-    wakes_handle(c->wakes, WAKE_DELETED_SHARES, purge_pass, sh);
+    wakes_handle(c->wakes, &woken_share, reconcile_share, sh);
+    wakes_handle(c->wakes, &woken_account, reconcile_account, sh);
+    wakes_handle(c->wakes, &woken_deleted_shares, purge_pass, sh);
     return sh;
 }
 
@@ -92,8 +97,8 @@ int shares_start(struct shares *sh, struct err *e)
     arena_init(&a);
     int rc = st_share_unsettled_ids(sh->c.storage, &a, &ids, &n, e);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        wake(sh->c.wakes, WAKE_SHARE, ids[i]);
-    wake(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+        wake(sh->c.wakes, &woken_share, ids[i]);
+    wake(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
     shares_find(sh);
     arena_free(&a);
     return rc;
@@ -156,7 +161,7 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
     LOG_INFO(sh->c.log, "share.state_changed", LF_STR("account", s->account),
              LF_STR("share", s->name), LF_STR("kind", enum_to_name(share_kind_names, (int)s->kind)),
              LF_STR("state", enum_to_name(share_state_names, (int)to)));
-    wake_durable(sh->c.wakes, WAKE_SHARE, s->id);
+    wake_durable(sh->c.wakes, &woken_share, s->id);
     return 0;
 }
 
@@ -178,7 +183,7 @@ static int made(struct shares *sh, const struct share *s, struct folder_work *w,
     say_failed(sh, s, &w->why);
     if (s->deleted_us)
         return move_row(sh, s, SHARE_DELETED, s->deleted_us, e);
-    wake_durable(sh->c.wakes, WAKE_SHARE, s->id);
+    wake_durable(sh->c.wakes, &woken_share, s->id);
     return st_share_remove(sh->c.storage, s->id, e);
 }
 
@@ -187,16 +192,16 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
 {
     if (w->failed) {
         say_failed(sh, s, &w->why);
-        wake_at(sh->c.wakes, WAKE_SHARE, s->id, wakes_mono(sh->c.wakes) + FOLDER_AGAIN_US);
+        wake_at(sh->c.wakes, &woken_share, s->id, wakes_mono(sh->c.wakes) + FOLDER_AGAIN_US);
         return 0;
     }
     if (w->stays)
         LOG_INFO(sh->c.log, "share.detached", LF_STR("folder", w->place));
     if (move_row(sh, s, SHARE_DELETED, s->deleted_us, e) < 0)
         return -1;
-    wake(sh->c.wakes, WAKE_ACCOUNT, s->account_id);
+    wake(sh->c.wakes, &woken_account, s->account_id);
     if (sh->c.keep_us == 0 || share_is_buried(s->account))
-        wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+        wake_durable(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
     return 0;
 }
 
@@ -220,7 +225,7 @@ static int purged(struct shares *sh, const struct share *s, struct folder_work *
         return -1;
     if (gone == PURGED_ROWS) {
         sh->purged_to = 0;
-        wake_at(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL, wakes_mono(sh->c.wakes));
+        wake_at(sh->c.wakes, &woken_deleted_shares, WAKE_ALL, wakes_mono(sh->c.wakes));
         return 0;
     }
     LOG_INFO(sh->c.log, "share.purged", LF_STR("account", s->account), LF_STR("share", s->name));
@@ -239,7 +244,7 @@ static int finish(struct pending *p, struct folder_work *w, struct err *e)
     if (rc == 1 && s.state == p->from)
         rc = ends[w->task](p->sh, &s, w, e);
     else if (rc == 1) /* it was marked as being deleted meanwhile */
-        wake(p->sh->c.wakes, WAKE_SHARE, p->id);
+        wake(p->sh->c.wakes, &woken_share, p->id);
     arena_free(&a);
     return rc < 0 ? -1 : 0;
 }
@@ -258,7 +263,7 @@ static void end_work(struct pending *p, const struct err *why)
     }
     if (finish(p, w, &e) < 0) {
         LOG_ERROR(sh->c.log, "share.not_written", LF_INT("share_id", id), LF_STR("why", e.msg));
-        wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+        wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else {
         if (w->failed) /* where the folder is, the log has said */
             err_set(&e, ERR_IO, NULL, "The folder cannot be used; the daemon's log says why.");
@@ -325,7 +330,7 @@ static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s
     const struct paced deletion = {.step = PACE_SHARE_DELETION,
                                    .subscription = account.scope.subscription,
                                    .since_us = s->deleted_us};
-    return wake_paced(sh->c.wakes, WAKE_SHARE, s->id, &deletion);
+    return wake_paced(sh->c.wakes, &woken_share, s->id, &deletion);
 }
 
 static void reconcile_share(void *ctx, int64_t id)
@@ -341,7 +346,7 @@ static void reconcile_share(void *ctx, int64_t id)
     int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
     if (rc < 0) {
         LOG_ERROR(sh->c.log, "share.not_read", LF_INT("share_id", id), LF_STR("why", e.msg));
-        wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+        wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc == 1 && s.state == SHARE_MAKING) {
         begin(sh, &s, FOLDER_MAKE);
     } else if (rc == 1 && s.state == SHARE_DELETING && is_held_up(sh, &a, &s)) {
@@ -388,7 +393,7 @@ static void purge_pass(void *ctx, int64_t id)
         LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
     arena_free(&a);
     shares_sweep_blocks(sh);
-    wake_at(sh->c.wakes, WAKE_DELETED_SHARES, id,
+    wake_at(sh->c.wakes, &woken_deleted_shares, id,
             wakes_mono(sh->c.wakes) + (rc > 0 ? PURGE_PAUSE_US : PURGE_EVERY_US));
 }
 
@@ -408,7 +413,7 @@ static int end_account(struct shares *sh, struct arena *a, int64_t id, struct er
     if (st_share_ids_of(sh->c.storage, a, id, &ids, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        wake(sh->c.wakes, WAKE_SHARE, ids[i]);
+        wake(sh->c.wakes, &woken_share, ids[i]);
     if (n > 0)
         return 0;
     int64_t now = wakes_wall(sh->c.wakes);
@@ -416,10 +421,10 @@ static int end_account(struct shares *sh, struct arena *a, int64_t id, struct er
         return -1;
     LOG_INFO(sh->c.log, "resource.deleted", LF_STR("kind", "storage account"),
              LF_STR("name", s.name));
-    wake_durable(sh->c.wakes, WAKE_ACCOUNT, id);
+    wake_durable(sh->c.wakes, &woken_account, id);
     if (share_is_buried(s.name))
-        wake_durable(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
-    wake(sh->c.wakes, WAKE_DELETIONS, WAKE_ALL); /* its group may go */
+        wake_durable(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
+    wake(sh->c.wakes, sh->c.gone, WAKE_ALL);
     return 1;
 }
 
@@ -433,7 +438,7 @@ static void reconcile_account(void *ctx, int64_t id)
     arena_free(&a);
     if (rc < 0) {
         LOG_ERROR(sh->c.log, "storage_account.not_deleted", LF_INT("id", id), LF_STR("why", e.msg));
-        wake_at(sh->c.wakes, WAKE_ACCOUNT, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
+        wake_at(sh->c.wakes, &woken_account, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc > 0) {
         not_written(&e);
         settle(&sh->accounts, id, rc == 1 ? NULL : &e);
@@ -446,7 +451,7 @@ int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us,
     if (st_mark_deleting(sh->c.storage, RES_STORAGE_ACCOUNT, account_id, now_us, e) < 0)
         return -1;
     add_waiter(pending_get(sh, &sh->accounts, account_id), cb, ctx);
-    wake_durable(sh->c.wakes, WAKE_ACCOUNT, account_id);
+    wake_durable(sh->c.wakes, &woken_account, account_id);
     return 0;
 }
 
@@ -471,7 +476,7 @@ static void await(struct shares *sh, int64_t id, enum share_state want, shares_d
     struct pending *p = pending_get(sh, &sh->shares, id);
     p->want = want;
     add_waiter(p, cb, ctx);
-    wake_durable(sh->c.wakes, WAKE_SHARE, id);
+    wake_durable(sh->c.wakes, &woken_share, id);
 }
 
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,

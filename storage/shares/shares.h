@@ -34,6 +34,7 @@ struct log;
 struct shares;
 struct storage;
 struct wakes;
+struct wake_kind;
 
 struct shares_config { /* all borrowed; storage_dir is copied */
     struct storage *storage;
@@ -44,9 +45,13 @@ struct shares_config { /* all borrowed; storage_dir is copied */
     int64_t keep_us;                      /* how long what was deleted can be restored */
     const char *subscription, *principal; /* whose accounts are that nobody has created; copied */
     bool strict;                          /* nothing is made by being named */
+    const struct wake_kind
+        *gone; /* woken with WAKE_ALL when an account is gone: its group may go */
 };
 
-/* Before anything is woken. */
+/* Shares, and accounts that are being deleted, by the ids of their rows. */
+extern const struct wake_kind woken_share, woken_account;
+
 struct shares *shares_create(const struct shares_config *c);
 /* Goes on with what an earlier start left. Folders that have no rows, as older builds and people
  * make them, get rows. */

@@ -84,7 +84,7 @@ static int retry_node(struct fleet *fl, const struct machine *m, struct err *e)
                                           .to = node_next(row.state, NODE_EV_RETRY),
                                           .now_us = wakes_wall(fl->wakes)};
         rc = st_node_move(fl->st, &move, e);
-        wake_durable(fl->wakes, WAKE_NODE, row.id);
+        wake_durable(fl->wakes, &woken_node, row.id);
     }
     arena_free(&a);
     return rc < 0 ? -1 : 0;

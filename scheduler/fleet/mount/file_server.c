@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/fleet/mount/file_server.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "storage/folders/files.h"
+
+const struct wake_kind woken_file_server = {"file server", WAKE_LAST};
 
 /* Exporting again: the pause after a failure doubles between these. */
 #define AGAIN_MIN_US 1000000
@@ -19,10 +22,10 @@ bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const st
 
 static void wake_waiting(struct server_work *w)
 {
-    for (int kind = 0; kind < WAKE_KINDS; kind++) {
-        for (int64_t id; id_map_pop(&w->waiting[kind], &id);)
-            wake(w->fleet->wakes, (enum wake_kind)kind, id);
-        id_map_free(&w->waiting[kind]);
+    for (size_t i = 0; i < sizeof w->waiting / sizeof w->waiting[0] && w->waiting[i].kind; i++) {
+        for (int64_t id; id_map_pop(&w->waiting[i].ids, &id);)
+            wake(w->fleet->wakes, w->waiting[i].kind, id);
+        id_map_free(&w->waiting[i].ids);
     }
 }
 
@@ -43,7 +46,7 @@ static void work_done(struct server_work *w)
     if (wakes_stopping(w->fleet->wakes))
         return;
     wake_waiting(w);
-    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+    wake(w->fleet->wakes, &woken_file_server, w->id);
     fleet_row_gone(w->fleet); /* the file server may have been deleted while it was set up */
 }
 
@@ -94,7 +97,7 @@ static void effect_begin(void *ctx, int64_t id, const struct err *why)
         return;
     if (why) { /* looked at again: the row may be older than the turn that was rolled back */
         work_free(w);
-        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
     }
     w->begun = true;
@@ -138,7 +141,7 @@ static void effect_finished(void *ctx, int64_t id, const struct err *why)
     struct fleet *fl = ctx;
     const struct server_work *w = id_map_find(&fl->servers, id);
     if (why)
-        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     else if (w && w->done && !w->take_down)
         file_server_forget(fl, id);
 }
@@ -150,7 +153,7 @@ static void finish(struct fleet *fl, const struct file_server *f, const struct f
     if (st_tx(fl->st, "file server set up", finish_tx, &t, &e) != 0) {
         LOG_ERROR(fl->log, "file_server.not_written", LF_STR("file_server", f->name),
                   LF_STR("why", e.msg));
-        wake_at(fl->wakes, WAKE_FILE_SERVER, f->id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        wake_at(fl->wakes, &woken_file_server, f->id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
     }
     if (!why->code)
@@ -183,7 +186,7 @@ static void plan_again(struct fleet *fl, struct arena *a, const struct file_serv
     struct server_work *w = work_new(fl, f, false, &at);
     w->again = true;
     w->tries = tries;
-    wake(fl->wakes, WAKE_FILE_SERVER, f->id);
+    wake(fl->wakes, &woken_file_server, f->id);
 }
 
 static int64_t again_pause(int tries)
@@ -211,7 +214,7 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
     } else if (w->done) {
         if (w->next_us == 0)
             w->next_us = now + wakes_jitter(fl->wakes, again_pause(w->tries));
-        wake_at(fl->wakes, WAKE_FILE_SERVER, w->id, w->next_us);
+        wake_at(fl->wakes, &woken_file_server, w->id, w->next_us);
     }
 }
 
@@ -230,7 +233,7 @@ void file_server_reconcile(void *ctx, int64_t id)
     int rc = st_file_server_by_id(fl->st, &a, id, &f, &e);
     if (rc < 0) {
         LOG_ERROR(fl->log, "file_server.reconcile_failed", LF_INT("id", id), LF_STR("why", e.msg));
-        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     } else if (rc > 0 && f.prov_state == PROV_CREATING) {
         set_up(fl, &a, &f);
     } else if (rc > 0 && f.prov_state == PROV_SUCCEEDED && w && w->again) {
@@ -263,13 +266,13 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
     if (st_file_server_creating_ids(fl->st, a, &ids, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        wake(fl->wakes, WAKE_FILE_SERVER, ids[i]);
+        wake(fl->wakes, &woken_file_server, ids[i]);
     return resume_served(fl, a, e);
 }
 
 void fleet_wake_file_server(struct fleet *fl, int64_t id)
 {
-    wake(fl->wakes, WAKE_FILE_SERVER, id);
+    wake(fl->wakes, &woken_file_server, id);
 }
 
 bool file_server_is_awaited(const struct fleet *fl, int64_t id)
@@ -278,11 +281,18 @@ bool file_server_is_awaited(const struct fleet *fl, int64_t id)
     return w && w->again && w->tries == 0 && !w->done;
 }
 
-void file_server_await(struct fleet *fl, int64_t file_server, enum wake_kind kind, int64_t id)
+void file_server_await(struct fleet *fl, int64_t file_server, const struct wake_kind *kind,
+                       int64_t id)
 {
     struct server_work *w = id_map_find(&fl->servers, file_server);
-    if (w)
-        id_map_put(&w->waiting[kind], id, NULL);
+    struct server_waiting *of = w ? w->waiting : NULL;
+    if (!w)
+        return;
+    if (of->kind && of->kind != kind)
+        of++;
+    assert(!of->kind || of->kind == kind);
+    of->kind = kind;
+    id_map_put(&of->ids, id, NULL);
 }
 
 /* --- taking down ------------------------------------------------------------------------------ */

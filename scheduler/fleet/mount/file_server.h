@@ -22,6 +22,15 @@
 #include "scheduler/fleet/mount/plan.h"
 #include "scheduler/fleet/script/script.h"
 
+/* File servers by the ids of their rows. */
+extern const struct wake_kind woken_file_server;
+
+/* Who is woken when the first try has ended: things of one kind. */
+struct server_waiting {
+    const struct wake_kind *kind; /* NULL: none, as all behind it */
+    struct id_map ids;            /* a set */
+};
+
 struct server_work {
     struct fleet *fleet;
     int64_t id; /* of the row */
@@ -29,7 +38,7 @@ struct server_work {
     bool again;      /* the row says that it is served: it is exported once more */
     int tries;       /* again: those that failed before this one */
     int64_t next_us; /* again, done and failed: when it is tried next; 0: not known yet */
-    struct id_map waiting[WAKE_KINDS]; /* sets: who is woken when the first try has ended */
+    struct server_waiting waiting[2]; /* nodes and runs */
     struct arena a;
     struct file_server_backing at;
     const char *name, *guid;
@@ -57,7 +66,8 @@ void file_servers_free(struct fleet *fl);
 /* Whether its first export since the start is still to come or under way. */
 bool file_server_is_awaited(const struct fleet *fl, int64_t id);
 /* Wakes (kind, id) once that is no more so. */
-void file_server_await(struct fleet *fl, int64_t file_server, enum wake_kind kind, int64_t id);
+void file_server_await(struct fleet *fl, int64_t file_server, const struct wake_kind *kind,
+                       int64_t id);
 
 /* --- file_server_export.c --------------------------------------------------------------------- */
 

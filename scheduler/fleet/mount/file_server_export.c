@@ -133,7 +133,7 @@ static void fail(struct server_work *w, enum failure_code code, const char *mess
 static void over(struct server_work *w)
 {
     w->over = true;
-    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+    wake(w->fleet->wakes, &woken_file_server, w->id);
 }
 
 bool export_is_over(struct server_work *w)
@@ -142,7 +142,7 @@ bool export_is_over(struct server_work *w)
     if (!w->link)
         return false;
     if (!w->over && wakes_mono(wakes) < w->until_us) {
-        wake_by(wakes, WAKE_FILE_SERVER, w->id, w->until_us);
+        wake_by(wakes, &woken_file_server, w->id, w->until_us);
         return false;
     }
     if (!w->over && !w->closing)
@@ -258,6 +258,6 @@ void export_begin(struct server_work *w)
     } else {
         wakes_ref(w->fleet->wakes);
         w->until_us = wakes_mono(w->fleet->wakes) + LINK_LIMIT_S * INT64_C(1000000);
-        wake_by(w->fleet->wakes, WAKE_FILE_SERVER, w->id, w->until_us);
+        wake_by(w->fleet->wakes, &woken_file_server, w->id, w->until_us);
     }
 }

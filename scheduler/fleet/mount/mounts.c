@@ -105,7 +105,7 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
 
 /* Being created for as long as that took in the service; (kind, id) is woken when it is over. */
 static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
-                            enum wake_kind kind, int64_t id)
+                            const struct wake_kind *kind, int64_t id)
 {
     const struct paced creation = {.step = PACE_FILE_SERVER_CREATION,
                                    .subscription = f->scope.subscription,
@@ -113,8 +113,8 @@ static bool awaits_creation(const struct node_rt *rt, const struct file_server *
     return wake_paced(rt->fleet->wakes, kind, id, &creation);
 }
 
-bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
-                  int64_t id)
+bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
+                  const struct wake_kind *kind, int64_t id)
 {
     struct fleet *fl = rt->fleet;
     struct arena a;

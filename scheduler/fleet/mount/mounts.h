@@ -27,8 +27,8 @@ struct mounts {
  * since the daemon started, and its export may be gone; or a test wants its creation to take a
  * while. When that is over, or has failed, (kind, id) is woken, and has to ask again. Call it
  * before the script with the mounts is begun. */
-bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
-                  int64_t id);
+bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
+                  const struct wake_kind *kind, int64_t id);
 /* Opens the volumes that are folders of the daemon's to runs with accounts of their own, even if
  * the node was prepared before such accounts were in use. */
 void mounts_open_shares(const struct mounts *m, const struct mount_list *list);

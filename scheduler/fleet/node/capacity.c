@@ -95,7 +95,8 @@ bool node_capacity_as_row(struct node_rt *rt, const struct node *row)
     if (st_node_set_capacity(rt->fleet->st, rt->id, &has, rt->seen.devices, &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.capacity_not_written", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return false;
     }
     fleet_pool_changed(rt->fleet, row->pool_id);

@@ -94,7 +94,7 @@ static void wake_next(struct fleet *fl)
 {
     int n = fl->turns.first ? free_turns(fl) : 0;
     for (struct node_rt *rt = fl->turns.first; rt && n > 0; rt = rt->turn.next, n--)
-        wake(fl->wakes, WAKE_NODE, rt->id);
+        wake(fl->wakes, &woken_node, rt->id);
 }
 
 static void turn_give_up(struct node_rt *rt)
@@ -216,7 +216,7 @@ bool node_connect_hopeless(struct node_rt *rt, bool preparing)
     int64_t until = rt->contact.lost_us + rt->fleet->cfg.site->unusable_after_s * 1000000LL;
     if (wakes_mono(rt->fleet->wakes) >= until)
         return true;
-    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+    wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
     return false;
 }
 
@@ -279,7 +279,7 @@ static void on_ready(void *ctx, const struct node_facts *said)
     LOG_DEBUG(rt->fleet->log, "node.connected", LF_STR("node", rt->name),
               LF_STR("agent", facts.agent_version));
     arena_free(&a);
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 static void on_closed(void *ctx)
@@ -289,7 +289,7 @@ static void on_closed(void *ctx)
     rt->contact.link = NULL;
     go(rt, CONNECTION_NONE);
     connecting_ends(rt);
-    wake(fl->wakes, WAKE_NODE, rt->id);
+    wake(fl->wakes, &woken_node, rt->id);
     if (wakes_stopping(fl->wakes))
         node_rt_free(rt);
     wakes_unref(fl->wakes);
@@ -384,7 +384,7 @@ static void open_link(struct node_rt *rt)
     struct err e = {0};
     if (ask_provider(rt, &e) != 0) {
         note_loss(rt, e.msg, true); /* a machine: its settings are wrong */
-        wake(fl->wakes, WAKE_NODE, rt->id);
+        wake(fl->wakes, &woken_node, rt->id);
         wake_next(fl);
         return;
     }
@@ -398,7 +398,7 @@ void node_connect_want(struct node_rt *rt)
     if (rt->contact.state != CONNECTION_NONE)
         return;
     if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, rt->contact.retry_us);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, rt->contact.retry_us);
     else if (turn_take(rt))
         open_link(rt);
 }

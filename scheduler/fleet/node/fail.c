@@ -17,7 +17,7 @@ int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct e
     if (st_allocation_of_node(fl->st, a, node_id, &live, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        wake_durable(fl->wakes, WAKE_RUN, live[i].run_id);
+        fl->cfg.events->run_hit(fl->cfg.events_ctx, live[i].run_id);
     return 0;
 }
 
@@ -50,7 +50,7 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
         LOG_WARN(fl->log, "node.failed", LF_STR("node", row->name), LF_STR("machine", machine),
                  LF_STR("why", why), LF_STR("command", f->command),
                  LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
-    wake_durable(fl->wakes, WAKE_NODE, row->id);
+    wake_durable(fl->wakes, &woken_node, row->id);
     fleet_pool_changed(fl, row->pool_id);
     return fleet_wake_runs(fl, a, row->id, e);
 }
@@ -75,7 +75,7 @@ void node_refused(void *ctx, int64_t id, const struct err *why)
         rc = write_failure(fl, &a, &row, NULL, &f, &e);
     if (rc < 0) {
         LOG_ERROR(fl->log, "node.refusal_not_written", LF_INT("node_id", id), LF_STR("why", e.msg));
-        wake_at(fl->wakes, WAKE_NODE, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        wake_at(fl->wakes, &woken_node, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
 }
@@ -90,7 +90,8 @@ static bool try_to_write(struct node_rt *rt, const struct failure *f)
     if (rc != 0) {
         LOG_ERROR(rt->fleet->log, "node.failure_not_written", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
     return rc == 0;

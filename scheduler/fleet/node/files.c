@@ -8,6 +8,8 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
+const struct wake_kind woken_node_read = {"node read", WAKE_NODES};
+
 /* The agent gives up after 30 s by itself; this limit is for an agent that does not even do that.
  */
 #define READ_LIMIT_US 40000000
@@ -32,7 +34,7 @@ static void answer(struct node_read *k, const struct err *why, const struct node
     k->on_bytes = NULL;
     k->on_done = NULL;
     id_map_remove(&k->fleet->reads, k->id);
-    wake_at(k->fleet->wakes, WAKE_NODE_READ, k->id, 0);
+    wake_at(k->fleet->wakes, &woken_node_read, k->id, 0);
     if (on_dir)
         on_dir(k->ctx, why, list, n);
     else if (on_bytes)
@@ -95,7 +97,7 @@ static void on_done(void *ctx, const struct err *why)
 static void want_link(struct node_rt *rt)
 {
     rt->noted.read_us = wakes_mono(rt->fleet->wakes);
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 /* Why nobody should ask again soon; NULL: that is not known. */
@@ -136,7 +138,7 @@ static struct node_read *read_new(struct node_rt *rt, void *ctx)
     *k = (struct node_read){
         .fleet = fl, .id = ++fl->last_read, .node = xstrdup(rt->name), .ctx = ctx};
     id_map_put(&fl->reads, k->id, k);
-    wake_at(fl->wakes, WAKE_NODE_READ, k->id, wakes_mono(fl->wakes) + READ_LIMIT_US);
+    wake_at(fl->wakes, &woken_node_read, k->id, wakes_mono(fl->wakes) + READ_LIMIT_US);
     wake_arm(fl->wakes);
     return k;
 }

@@ -101,7 +101,7 @@ static void go(struct node_rt *rt, enum exit_phase to)
 static void step_to(struct node_rt *rt, enum exit_phase phase)
 {
     go(rt, phase);
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 /* --- unmounting ----------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static void unmount(struct node_rt *rt)
 static void on_swept(void *ctx)
 {
     const struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 /* Killing the processes of a container, or the step that starts it, need not tell the runtime: it
@@ -212,7 +212,7 @@ static bool wait_for_ends(struct node_rt *rt)
         return false;
     }
     go(rt, EXIT_ASKING);
-    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, now + KILL_LOOK_US);
+    wake_by(rt->fleet->wakes, &woken_node, rt->id, now + KILL_LOOK_US);
     return true;
 }
 
@@ -365,7 +365,7 @@ static void on_root_removed(void *ctx, const struct err *why)
         step_to(rt, EXIT_REMOVED);
     } else if (rt) {
         go(rt, EXIT_ASKING); /* something may still be mounted there */
-        wake_by(fl->wakes, WAKE_NODE, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
+        wake_by(fl->wakes, &woken_node, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
     }
     root_work_free(w);
 }
@@ -390,14 +390,14 @@ static void remove_row(struct node_rt *rt)
     struct err e = {0};
     if (rt->id > 0 && st_node_remove(fl->st, rt->id, &e) != 0) {
         LOG_ERROR(fl->log, "node.not_removed", LF_STR("node", rt->name), LF_STR("why", e.msg));
-        wake_by(fl->wakes, WAKE_NODE, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
+        wake_by(fl->wakes, &woken_node, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
         return;
     }
     if (rt->id <= 0) {
         LOG_INFO(fl->log, "node.orphan_removed", LF_STR("node", rt->name));
     } else {
         LOG_INFO(fl->log, "node.removed", LF_STR("node", rt->name));
-        wake_durable(fl->wakes, WAKE_NODE, rt->id);
+        wake_durable(fl->wakes, &woken_node, rt->id);
         machine_release(fl, rt->id);
         fleet_row_gone(fl);
     }
@@ -462,7 +462,7 @@ static void on_root(void *ctx, const char *name)
         return;
     struct node_rt *rt = node_rt_new_orphan(fl, name);
     LOG_WARN(fl->log, "node.orphan_found", LF_STR("node", rt->name));
-    wake(fl->wakes, WAKE_NODE, rt->id);
+    wake(fl->wakes, &woken_node, rt->id);
 }
 
 static void on_scanned(void *ctx, const struct err *why, struct file_entries *found, bool no_base)

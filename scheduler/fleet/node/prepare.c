@@ -117,7 +117,7 @@ static void effect_prepared(void *ctx, int64_t id, const struct err *why)
     struct node_rt *rt = node_rt_find(fl, id);
     if (rt && !why)
         node_prepare_is_durable(rt);
-    wake_after(fl->wakes, WAKE_NODE, id, why);
+    wake_after(fl->wakes, &woken_node, id, why);
 }
 
 static void prepared(struct node_rt *rt)
@@ -145,7 +145,7 @@ static void prepared(struct node_rt *rt)
 static void on_changed(void *ctx)
 {
     struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 /* --- the setup task ------------------------------------------------------------------------- */
@@ -441,7 +441,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
         return;
     }
-    if (mounts_await(rt, &prep->spec.mounts, WAKE_NODE, rt->id)) {
+    if (mounts_await(rt, &prep->spec.mounts, &woken_node, rt->id)) {
         node_prepare_abandon(rt);
         return;
     }
@@ -471,7 +471,7 @@ static void check_kill(struct node_rt *rt)
     else if (node_kill_is_overdue(rt, task, &prep->killing_us, &until, &prep->a, &why))
         prep_fail(prep, &why);
     else
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
 }
 
 /* Since when a part of the preparation goes on, if what comes before it takes as long as it is to.
@@ -490,14 +490,14 @@ static struct paced part_of(const struct node_rt *rt, const struct node *row, en
 static bool is_starting(const struct node_rt *rt, const struct node *row)
 {
     const struct paced start = part_of(rt, row, PACE_NODE_START);
-    return !rt->prep && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &start);
+    return !rt->prep && wake_paced(rt->fleet->wakes, &woken_node, rt->id, &start);
 }
 
 static bool is_setting_up(const struct node_rt *rt, const struct node *row)
 {
     const struct paced setup = part_of(rt, row, PACE_NODE_SETUP);
     const struct setup_task_spec *t = rt->prep->spec.setup_task;
-    return t && !t->beside && wake_paced(rt->fleet->wakes, WAKE_NODE, rt->id, &setup);
+    return t && !t->beside && wake_paced(rt->fleet->wakes, &woken_node, rt->id, &setup);
 }
 
 void node_prepare(struct node_rt *rt, const struct node *row)

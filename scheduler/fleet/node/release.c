@@ -100,7 +100,7 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
 static void on_changed(void *ctx)
 {
     struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 static void begin(struct node_rt *rt)
@@ -152,7 +152,7 @@ static void take_step(struct node_rt *rt)
     } else if (rt->contact.state == CONNECTION_READY) {
         if (r->until_us == 0)
             r->until_us = now + LONGEST_US;
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, r->until_us);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, r->until_us);
         clean(rt);
     } else if (!rt->machine->site || node_connect_hopeless(rt, false)) {
         give_up(rt,

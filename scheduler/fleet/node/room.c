@@ -13,7 +13,7 @@ enum room node_room_since(struct node_rt *rt, int64_t since_us)
     if (rt->room.known && rt->room.asked_us >= since_us)
         return rt->room.closed ? ROOM_NONE : ROOM_LEFT;
     if (!rt->room.wanted)
-        wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+        wake(rt->fleet->wakes, &woken_node, rt->id);
     rt->room.wanted = true;
     return ROOM_ASKED;
 }
@@ -82,7 +82,8 @@ static void tell(struct node_rt *rt)
         LOG_ERROR(rt->fleet->log, "node.runs_not_woken", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
         rt->room.wanted = true;
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
 }
@@ -97,7 +98,7 @@ void node_room_answered(struct node_rt *rt, int64_t asked_us, const struct node_
         note(rt, judge(&a, rt, h));
     arena_free(&a);
     tell(rt);
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 void node_room_link_down(struct node_rt *rt)

@@ -77,7 +77,7 @@ void node_rt_free(struct node_rt *rt)
 {
     assert(rt->contact.state == CONNECTION_NONE && !rt->tenants);
     node_rt_close(rt); /* it may wait for its turn to connect */
-    wake_at(rt->fleet->wakes, WAKE_NODE, rt->id, 0);
+    wake_at(rt->fleet->wakes, &woken_node, rt->id, 0);
     id_map_remove(&rt->fleet->nodes, rt->id);
     node_prepare_abandon(rt);
     node_strays_free(rt);
@@ -224,10 +224,11 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     if (st_node_set_incarnation(rt->fleet->st, rt->id, rt->seen.incarnation,
                                 wakes_wall(rt->fleet->wakes), &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.incarnation_not_written", LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return false;
     }
-    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake_durable(rt->fleet->wakes, &woken_node, rt->id);
     if (change == NODE_SAME || (change == NODE_REPLACED && row->state == NODE_PREPARING))
         return true;
     node_tell_gone(rt);
@@ -317,11 +318,12 @@ static void prepare_healed(struct node_rt *rt, const struct node *row)
     if (st_node_move(rt->fleet->st, &m, &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.retry_failed", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return;
     }
     LOG_INFO(rt->fleet->log, "node.preparing", LF_STR("node", rt->name));
-    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake_durable(rt->fleet->wakes, &woken_node, rt->id);
     fleet_pool_changed(rt->fleet, row->pool_id);
 }
 
@@ -364,14 +366,14 @@ static bool is_being_created(const struct node_rt *rt, const struct node *row)
     const struct paced creation = {
         .step = PACE_NODE_CREATION, .pool_id = row->pool_id, .since_us = row->created_us};
     return row->state == NODE_PREPARING && !row->incarnation &&
-           wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &creation);
+           wake_paced(rt->fleet->wakes, &woken_node, row->id, &creation);
 }
 
 static bool is_leaving_still(const struct node_rt *rt, const struct node *row)
 {
     const struct paced leaving = {
         .step = PACE_NODE_LEAVING, .pool_id = row->pool_id, .since_us = row->state_us};
-    return wake_paced(rt->fleet->wakes, WAKE_NODE, row->id, &leaving);
+    return wake_paced(rt->fleet->wakes, &woken_node, row->id, &leaving);
 }
 
 static void keep_link(struct node_rt *rt, const struct node *row)

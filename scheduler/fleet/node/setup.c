@@ -123,7 +123,7 @@ static void add_container(struct setup_run *s, const struct env *v, struct task_
 static void on_changed(void *ctx)
 {
     const struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 static void start(struct setup_run *s)

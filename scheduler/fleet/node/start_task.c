@@ -64,7 +64,7 @@ static void effect_over(void *ctx, int64_t id, const struct err *why)
         rt->beside.looked = false; /* the row says that it runs */
     else if (rt)
         node_prepare_is_durable(rt);
-    wake_after(fl->wakes, WAKE_NODE, id, why);
+    wake_after(fl->wakes, &woken_node, id, why);
 }
 
 static void log_end(const struct node_rt *rt, const struct failure *why)

@@ -150,7 +150,7 @@ void node_sweep_archives(struct node_rt *rt, const struct node *row)
         rt->archives_due_us = wakes_mono_of(wakes, row->idle_us, ARCHIVES_US) + ARCHIVES_US;
     }
     if (rt->archives_due_us > wakes_mono(wakes)) {
-        wake_by(wakes, WAKE_NODE, rt->id, rt->archives_due_us);
+        wake_by(wakes, &woken_node, rt->id, rt->archives_due_us);
     } else if (rt->archives_due_us != 0) {
         rt->archives_due_us = 0;
         drop_archives(rt, w);
@@ -166,7 +166,7 @@ static void effect_sweep(void *ctx, int64_t id, const struct err *why)
     struct node_rt *rt = node_rt_find(fl, id);
     if (rt && !why)
         rt->swept = false;
-    wake_after(fl->wakes, WAKE_NODE, id, why);
+    wake_after(fl->wakes, &woken_node, id, why);
 }
 
 void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id)

@@ -14,7 +14,7 @@ void node_attach(struct node_rt *rt, struct node_tenant *t)
     t->next = rt->tenants;
     rt->tenants = t;
     /* The link is wanted now, unless the node was given up before. */
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 void node_detach(struct node_tenant *t)

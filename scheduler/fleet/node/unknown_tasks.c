@@ -29,7 +29,7 @@ void node_strays_free(struct node_rt *rt)
 static void on_changed(void *ctx)
 {
     const struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
 /* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations,
@@ -82,7 +82,7 @@ static bool is_stuck(struct node_rt *rt, struct failure *why)
     }
     if (node_kill_is_overdue(rt, task, &k->killing_us, &until, &k->a, why))
         return true;
-    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+    wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
     return false;
 }
 
@@ -94,7 +94,8 @@ enum strays node_strays_end(struct node_rt *rt, struct failure *why)
     if (!rt->strays && begin(rt, &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.allocations_not_read", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id,
+                wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return STRAYS_ENDING;
     }
     if (is_stuck(rt, why)) {

@@ -277,7 +277,7 @@ static void run_command(struct node_rt *rt)
     struct node_watch *w = rt->watch;
     const struct site_group *g = rt->machine->site->group;
     w->command_us = next_time(rt, g->health_interval_s);
-    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, w->command_us);
+    wake_by(rt->fleet->wakes, &woken_node, rt->id, w->command_us);
     if (w->task_id)
         return;
     struct arena a;
@@ -319,7 +319,7 @@ void node_watch_pulse(struct node_rt *rt, const struct node *row)
         ask(rt);
     }
     if (is_due_by_itself(rt, row))
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, w->health_us);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, w->health_us);
 }
 
 void node_watch(struct node_rt *rt)
@@ -331,7 +331,7 @@ void node_watch(struct node_rt *rt)
     if (rt->machine->site->group->health_command && now >= w->command_us)
         run_command(rt);
     if (w->command_us > now)
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, w->command_us);
+        wake_by(rt->fleet->wakes, &woken_node, rt->id, w->command_us);
 }
 
 void node_watch_stop(struct node_rt *rt)

@@ -23,6 +23,8 @@
 #include "scheduler/front/batch/samples.h"
 #include "storage/batch_samples.h"
 
+const struct wake_kind woken_formula = {"batch formula", WAKE_LAST};
+
 #define SECOND_US INT64_C(1000000)
 #define PERIOD_US (SAMPLES_PERIOD_S * SECOND_US)
 /* Agents have so long to answer before a sample is taken of what they say. */
@@ -304,7 +306,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         return -1;
     if (asks)
         machine_samples_ask(f, l.nodes, l.n_nodes);
-    wake_at(f->wakes, WAKE_BATCH_SCALE, id,
+    wake_at(f->wakes, &woken_formula, id,
             wakes_mono(f->wakes) + until_next(&l, due ? l.now_us : p.scaling.evaluated_us, asks));
     return 0;
 }
@@ -317,7 +319,7 @@ static void reconcile(void *ctx, int64_t id)
     arena_init(&a);
     if (look_at(f, &a, id, &e) < 0) {
         LOG_ERROR(f->log, "pool.not_scaled", LF_INT("pool_id", id), LF_STR("why", e.msg));
-        wake_at(f->wakes, WAKE_BATCH_SCALE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_formula, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
 }
@@ -327,7 +329,7 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;
     if (why)
-        wake(f->wakes, WAKE_BATCH_SCALE, id);
+        wake(f->wakes, &woken_formula, id);
 }
 
 bool batch_pool_may_enable(struct batch_front *f, const struct batch_pool *p)
@@ -344,8 +346,8 @@ int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
 {
     if (st_batch_pool_set_scaling(f->st, p->id, s, updated_us, e) < 0)
         return -1;
-    wake_at(f->wakes, WAKE_BATCH_SCALE, p->id, 0);
-    wake(f->wakes, WAKE_BATCH_SCALE, p->id);
+    wake_at(f->wakes, &woken_formula, p->id, 0);
+    wake(f->wakes, &woken_formula, p->id);
     wake_when_durable(f->wakes, effect_written, f, p->id);
     return 0;
 }
@@ -362,12 +364,12 @@ void autoscale_go_on(struct batch_front *f)
         n = 0;
     }
     for (size_t i = 0; i < n; i++)
-        wake(f->wakes, WAKE_BATCH_SCALE, ids[i]);
+        wake(f->wakes, &woken_formula, ids[i]);
     arena_free(&a);
 }
 
 void autoscale_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, WAKE_BATCH_SCALE, reconcile, f);
+    wakes_handle(f->wakes, &woken_formula, reconcile, f);
     autoscale_go_on(f);
 }

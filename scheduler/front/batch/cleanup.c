@@ -10,6 +10,10 @@
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/front_priv.h"
 
+/* All that is to be removed from nodes, and all whose time is up. */
+static const struct wake_kind woken_litter = {"batch litter", WAKE_LAST};
+static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
+
 #define AT_ONCE 50
 /* How long until a node that does not answer, or a removal that failed, is tried again. */
 #define AGAIN_US 10000000
@@ -47,7 +51,7 @@ int litter_of_task(struct storage *st, struct arena *a, const struct batch_task 
 
 void litter_wake(struct batch_front *f)
 {
-    wake_durable(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+    wake_durable(f->wakes, &woken_litter, WAKE_ALL);
 }
 
 int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
@@ -76,7 +80,7 @@ static void tell_node(const struct batch_front *f, int64_t node_id)
     arena_init(&a);
     if (st_node_by_id(f->st, &a, node_id, &nd, &e) == 1 &&
         (nd.wish != WISH_NOTHING || id_map_has(&f->unsettled, nd.pool_id)))
-        wake_durable(f->wakes, WAKE_POOL, nd.pool_id);
+        wake_durable(f->wakes, &woken_pool, nd.pool_id);
     arena_free(&a);
 }
 
@@ -89,9 +93,9 @@ static void on_removed(void *ctx, const struct err *why)
         LOG_WARN(f->log, "batch_cleanup.not_written", LF_STR("why", e.msg));
     if (!why)
         tell_node(f, k->node_id);
-    wake_if_lost(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+    wake_if_lost(f->wakes, &woken_litter, WAKE_ALL);
     if (why)
-        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     id_map_remove(&f->removing, k->id);
     wakes_unref(f->wakes);
     free(k);
@@ -118,7 +122,7 @@ static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, 
     size_t n;
     struct node_rt *rt = node_rt_find(sched_fleet(f->sched), node_id);
     if (!rt || !node_rt_usable(rt)) {
-        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
         return 0;
     }
     if (st_batch_litter_of_node(f->st, a, node_id, wakes_steady_wall(f->wakes), AT_ONCE, &rows, &n,
@@ -127,7 +131,7 @@ static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, 
     for (size_t i = 0; i < n; i++)
         remove_one(f, a, rt, &rows[i]);
     if (n == AT_ONCE)
-        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
+        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
     return 0;
 }
 
@@ -146,10 +150,10 @@ static void litter_reconcile(void *ctx, int64_t id)
     if (rc == 0)
         rc = st_batch_litter_next(f->st, now, &next, &e);
     if (rc == 0 && next > 0)
-        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + next - now);
+        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + next - now);
     if (rc < 0) {
         LOG_ERROR(f->log, "batch_cleanup.not_read", LF_STR("why", e.msg));
-        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        wake_by(f->wakes, &woken_litter, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     }
     arena_free(&a);
 }
@@ -180,7 +184,7 @@ static int clean_due(struct storage *st, void *ctx, struct err *e)
     if (rc == 0)
         rc = st_batch_task_files_next(st, &next, e);
     if (rc == 0 && next > 0)
-        wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+        wake_at(f->wakes, &woken_files, WAKE_ALL,
                 wakes_mono(f->wakes) + (next > now ? next - now : 1));
     arena_free(&a);
     return rc;
@@ -191,24 +195,24 @@ static void files_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct err e = {0};
     (void)id;
-    wake_if_lost(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
+    wake_if_lost(f->wakes, &woken_files, WAKE_ALL);
     if (st_tx(f->st, "clean files", clean_due, f, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_files.not_removed", LF_STR("why", e.msg));
-    wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+    wake_at(f->wakes, &woken_files, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
 }
 
 void files_wake(const struct batch_front *f, int64_t at_us)
 {
     int64_t now = wakes_steady_wall(f->wakes);
-    wake_by(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+    wake_by(f->wakes, &woken_files, WAKE_ALL,
             wakes_mono(f->wakes) + (at_us > now ? at_us - now : 1));
 }
 
 void litter_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, WAKE_BATCH_LITTER, litter_reconcile, f);
-    wakes_handle(f->wakes, WAKE_BATCH_FILES, files_reconcile, f);
-    wake(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
-    wake(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
+    wakes_handle(f->wakes, &woken_litter, litter_reconcile, f);
+    wakes_handle(f->wakes, &woken_files, files_reconcile, f);
+    wake(f->wakes, &woken_litter, WAKE_ALL);
+    wake(f->wakes, &woken_files, WAKE_ALL);
 }

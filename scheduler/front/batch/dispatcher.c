@@ -10,6 +10,8 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
+const struct wake_kind woken_tasks = {"batch tasks", WAKE_LAST};
+
 /* Runs of one pool that wait in the core's queue, of a priority and all above. A pass of the core
  * looks at 64 of them, and starts that many. */
 #define WINDOW 200
@@ -127,10 +129,10 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
         rc = st_tx(f->st, "feed pool", feed_pool, &k, &e);
     if (rc < 0) {
         LOG_ERROR(f->log, "pool.not_dispatched", LF_INT("pool_id", pool_id), LF_STR("why", e.msg));
-        wake_at(f->wakes, WAKE_BATCH_FEED, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_tasks, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (k.fed > 0) {
-        wake(f->wakes, WAKE_POOL, pool_id); /* in this turn, whose sync covers both */
-        wake_if_lost(f->wakes, WAKE_BATCH_FEED, pool_id);
+        wake(f->wakes, &woken_pool, pool_id); /* in this turn, whose sync covers both */
+        wake_if_lost(f->wakes, &woken_tasks, pool_id);
     }
     arena_free(&a);
 }
@@ -142,14 +144,14 @@ int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e)
     arena_init(&a);
     int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
     if (rc == 1)
-        wake(f->wakes, WAKE_BATCH_FEED, p.id);
+        wake(f->wakes, &woken_tasks, p.id);
     arena_free(&a);
     return rc < 0 ? -1 : 0;
 }
 
 void task_runs_wanted(const struct front *f, const struct pool *p)
 {
-    wake(batch_self(f)->wakes, WAKE_BATCH_FEED, p->id);
+    wake(batch_self(f)->wakes, &woken_tasks, p->id);
 }
 
 /* Runs that were over when the daemon stopped are to be forgotten: they are looked at again. */
@@ -162,7 +164,7 @@ static void wake_fed(struct batch_front *f)
     arena_init(&a);
     if (st_batch_task_over(f->st, &a, &ids, &n, &e) == 0)
         for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_RUN, ids[i]);
+            wake(f->wakes, &woken_run, ids[i]);
     else
         LOG_ERROR(f->log, "batch_task.not_listed", LF_STR("why", e.msg));
     arena_free(&a);
@@ -170,6 +172,6 @@ static void wake_fed(struct batch_front *f)
 
 void feeder_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, WAKE_BATCH_FEED, feeder_reconcile, f);
+    wakes_handle(f->wakes, &woken_tasks, feeder_reconcile, f);
     wake_fed(f);
 }

@@ -30,6 +30,10 @@ static inline struct batch_front *batch_self_rw(struct front *f)
     return (struct batch_front *)f;
 }
 
+/* Pools whose resize may be over, those that formulas scale, jobs, and pools whose tasks may get
+ * runs; by the ids of their rows. */
+extern const struct wake_kind woken_size, woken_formula, woken_job, woken_tasks;
+
 /* --- pools.c: their sizes -------------------------------------------------------------------- */
 void pools_begin(struct batch_front *f);
 /* Wakes those whose size is not steady. */

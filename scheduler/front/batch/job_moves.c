@@ -27,12 +27,12 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
 
 void batch_job_changed(struct batch_front *f, int64_t job_id)
 {
-    wake_durable(f->wakes, WAKE_BATCH_JOB, job_id);
+    wake_durable(f->wakes, &woken_job, job_id);
 }
 
 void batch_job_has_more(struct batch_front *f, int64_t job_id)
 {
-    wake(f->wakes, WAKE_BATCH_JOB, job_id);
+    wake(f->wakes, &woken_job, job_id);
 }
 
 int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
@@ -99,7 +99,7 @@ static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct
     arena_init(&a);
     if (list(f->st, &a, &ids, &n, &e) == 0)
         for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_BATCH_JOB, ids[i]);
+            wake(f->wakes, &woken_job, ids[i]);
     else
         LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
     arena_free(&a);

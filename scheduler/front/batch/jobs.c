@@ -6,6 +6,8 @@
 #include "scheduler/front/batch/schedules.h"
 #include "scheduler/wake/paced.h"
 
+const struct wake_kind woken_job = {"batch job", WAKE_LAST};
+
 /* Tasks that one pass stops; that one removes, some 6 us each; and numbers of tasks. Other work of
  * the loop waits meanwhile. */
 #define TASKS_AT_ONCE   200
@@ -56,7 +58,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (!left && st_batch_job_remove_numbers(f->st, j->id, NUMBERS_AT_ONCE, &left, e) < 0)
         return -1;
     if (left) {
-        wake_durable(f->wakes, WAKE_BATCH_JOB, j->id); /* after a turn for all others */
+        wake_durable(f->wakes, &woken_job, j->id); /* after a turn for all others */
         return 0;
     }
     arena_init(&a);
@@ -90,7 +92,7 @@ static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pac
     if (rc == 1) {
         const struct paced state = {
             .step = step, .subscription = account.scope.subscription, .since_us = j->state_us};
-        *held = wake_paced(f->wakes, WAKE_BATCH_JOB, j->id, &state);
+        *held = wake_paced(f->wakes, &woken_job, j->id, &state);
     }
     arena_free(&a);
     return rc < 0 ? -1 : 0;
@@ -169,7 +171,7 @@ static int active(struct batch_front *f, const struct batch_job *j, struct err *
     int64_t up = time_is_up(f, j), now = wakes_wall(f->wakes);
     if (up && up <= wakes_mono(f->wakes))
         return batch_job_terminate(f, j, "MaxWallClockTimeExpiry", false, now, e);
-    wake_at(f->wakes, WAKE_BATCH_JOB, j->id, up);
+    wake_at(f->wakes, &woken_job, j->id, up);
     arena_init(&a);
     int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
     arena_free(&a);
@@ -192,7 +194,7 @@ static int next_step(struct batch_front *f, const struct batch_job *j, struct er
     case BATCH_JOB_ENABLING:
         if (is_held_up(f, j, PACE_BATCH_JOB_CHANGE, &held, e) < 0 || held)
             return held ? 0 : -1;
-        wake(f->wakes, WAKE_BATCH_JOB, j->id);
+        wake(f->wakes, &woken_job, j->id);
         return job_move(f->st, j, BATCH_JOB_EV_ENABLED, m, e);
     case BATCH_JOB_TERMINATING:
         return stopping(f, j, BATCH_JOB_EV_COMPLETED, e);
@@ -230,16 +232,16 @@ static void job_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct step s = {f, id};
     struct err e = {0};
-    wake_if_lost(f->wakes, WAKE_BATCH_JOB, id);
+    wake_if_lost(f->wakes, &woken_job, id);
     if (st_tx(f->st, "batch job", step_in_tx, &s, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));
-    wake_at(f->wakes, WAKE_BATCH_JOB, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    wake_at(f->wakes, &woken_job, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
 void jobs_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
+    wakes_handle(f->wakes, &woken_job, job_reconcile, f);
     jobs_go_on(f);
     jobs_wake_limited(f);
     schedules_begin(f);

@@ -30,7 +30,7 @@ static int let_begin(const struct batch_front *f, struct storage *st, struct are
     int rc = st_run_of(st, a, RES_BATCH_TASK, t->id, 0, &r, e);
     if (rc <= 0 || st_batch_task_move(st, &m, e) < 0 || st_run_begins(st, r.id, now_us, e) < 0)
         return rc < 0 ? -1 : 0;
-    wake_durable(f->wakes, WAKE_RUN, r.id);
+    wake_durable(f->wakes, &woken_run, r.id);
     return 0;
 }
 
@@ -101,7 +101,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
                                          .failure =
                                              end->why ? task_failure_info(a, end->why) : NULL,
                                          .container_error = container_error(end->why)};
-    wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+    wake_durable(f->wakes, &woken_job, c.job_id);
     if (st_batch_chore_end(st, &m, e) < 0)
         return -1;
     return settle(f, st, a, &c, end, e);
@@ -144,7 +144,7 @@ static int again(const struct batch_front *f, struct storage *st, struct arena *
     int rc = st_batch_chore_by_id(st, a, was->owner_id, &c, e);
     if (rc <= 0)
         return rc < 0 ? -1 : st_runs_remove(st, RES_BATCH_CHORE, was->owner_id, e);
-    wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+    wake_durable(f->wakes, &woken_job, c.job_id);
     rc = st_run_by_id(st, a, was->id, &r, e);
     if (rc < 0)
         return -1;
@@ -177,7 +177,7 @@ int chore_run_may_forget(const struct batch_front *f, struct storage *st, const 
     arena_init(&a);
     int rc = st_batch_chore_by_id(st, &a, r->owner_id, &c, e);
     if (rc == 1)
-        wake_durable(f->wakes, WAKE_BATCH_JOB, c.job_id);
+        wake_durable(f->wakes, &woken_job, c.job_id);
     arena_free(&a);
     return rc < 0 ? -1 : st_runs_remove(st, RES_BATCH_CHORE, r->owner_id, e);
 }

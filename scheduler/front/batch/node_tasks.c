@@ -178,7 +178,7 @@ static int go_on(struct chores *k, const struct batch_chore *c, bool *left, stru
         return give_up(k, c, e);
     if (how == NODE_READY)
         return begin(k, &nd, BATCH_RELEASE, e);
-    wake_by(k->f->wakes, WAKE_BATCH_JOB, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
+    wake_by(k->f->wakes, &woken_job, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
     return 0;
 }
 
@@ -193,7 +193,7 @@ static int release(struct chores *k, const struct batch_chore *prep, bool *left,
     if (how == NODE_READY)
         return begin(k, &nd, BATCH_RELEASE, e);
     if (how == NODE_LATER)
-        wake_by(k->f->wakes, WAKE_BATCH_JOB, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
+        wake_by(k->f->wakes, &woken_job, k->j->id, wakes_mono(k->f->wakes) + LOOK_US);
     return 0;
 }
 
@@ -254,7 +254,7 @@ void chores_begin(struct batch_front *f)
     arena_init(&a);
     if (st_batch_chore_over(f->st, &a, &ids, &n, &e) == 0)
         for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_RUN, ids[i]);
+            wake(f->wakes, &woken_run, ids[i]);
     else
         LOG_ERROR(f->log, "batch_node_task.not_listed", LF_STR("why", e.msg));
     arena_free(&a);

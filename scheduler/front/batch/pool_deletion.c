@@ -6,6 +6,9 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/wake/paced.h"
 
+/* All pools that are being deleted. */
+static const struct wake_kind woken_pool_deletions = {"batch deletions", WAKE_LAST};
+
 static int is_held_up(struct batch_front *f, struct arena *a, int64_t id, bool *held, struct err *e)
 {
     struct batch_pool p;
@@ -17,7 +20,7 @@ static int is_held_up(struct batch_front *f, struct arena *a, int64_t id, bool *
         return rc;
     const struct paced deletion = {
         .step = PACE_POOL_DELETION, .pool_id = id, .since_us = p.state_us};
-    *held = wake_paced(f->wakes, WAKE_BATCH_DELETIONS, WAKE_ALL, &deletion);
+    *held = wake_paced(f->wakes, &woken_pool_deletions, WAKE_ALL, &deletion);
     return 0;
 }
 
@@ -35,7 +38,7 @@ static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool 
         return -1;
     id_map_remove(&f->unsettled, id);
     id_map_remove(&f->enabled, id);
-    wake_at(f->wakes, WAKE_BATCH_SIZE, id, 0);
+    wake_at(f->wakes, &woken_size, id, 0);
     sched_pool_gone(f->sched, id);
     LOG_INFO(f->log, "pool.deleted", LF_INT("pool_id", id));
     return 0;
@@ -57,7 +60,7 @@ static void effect_removed(void *ctx, int64_t id, const struct err *why)
     struct batch_front *f = ctx;
     effect_marked(f, id, why);
     if (why)
-        wake_at(f->wakes, WAKE_BATCH_DELETIONS, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_pool_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
 static void reconcile(void *ctx, int64_t id)
@@ -78,7 +81,7 @@ static void reconcile(void *ctx, int64_t id)
     }
     if (rc < 0) {
         LOG_ERROR(f->log, "pool.not_removed", LF_STR("why", e.msg));
-        wake_at(f->wakes, WAKE_BATCH_DELETIONS, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_pool_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     }
     if (any) {
         wake_when_durable(f->wakes, effect_removed, f, id);
@@ -89,7 +92,7 @@ static void reconcile(void *ctx, int64_t id)
 
 void pools_may_remove(struct front *f)
 {
-    wake(batch_self_rw(f)->wakes, WAKE_BATCH_DELETIONS, WAKE_ALL);
+    wake(batch_self_rw(f)->wakes, &woken_pool_deletions, WAKE_ALL);
 }
 
 int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t now_us,
@@ -110,10 +113,10 @@ void pool_deletions_begin(struct batch_front *f)
     int64_t *ids;
     size_t n;
     arena_init(&a);
-    wakes_handle(f->wakes, WAKE_BATCH_DELETIONS, reconcile, f);
+    wakes_handle(f->wakes, &woken_pool_deletions, reconcile, f);
     if (st_batch_pool_deleting_ids(f->st, &a, &ids, &n, &e) == 0)
         for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_POOL, ids[i]);
+            wake(f->wakes, &woken_pool, ids[i]);
     pools_may_remove(&f->front);
     arena_free(&a);
 }

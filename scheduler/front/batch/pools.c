@@ -9,6 +9,8 @@
 #include "lib/strbuf.h"
 #include "scheduler/front/batch/front_priv.h"
 
+const struct wake_kind woken_size = {"batch pool", WAKE_LAST};
+
 /* Why a resize ends before the size is reached. */
 struct shortfall {
     const char *code, *message; /* message: "Desired number of CLASS nodes MESSAGE" */
@@ -120,7 +122,7 @@ static int64_t deadline(struct batch_front *f, const struct batch_pool *p)
 static void settle_in_time(struct batch_front *f, const struct batch_pool *p)
 {
     if (p->size.state == BATCH_ALLOCATION_RESIZING)
-        wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, deadline(f, p));
+        wake_at(f->wakes, &woken_size, p->id, deadline(f, p));
 }
 
 /* Looks at a pool whose time may be up; 1 if it was found, 0, or -1. */
@@ -137,7 +139,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         return 1;
     }
     /* The turn in which it is written may be lost. */
-    wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    wake_at(f->wakes, &woken_size, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     struct cut c = {f, a, &p, &timed_out, NULL, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
     return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
 }
@@ -150,7 +152,7 @@ static void reconcile(void *ctx, int64_t id)
     arena_init(&a);
     if (look_at(f, &a, id, &e) < 0) {
         LOG_ERROR(f->log, "pool.size_not_written", LF_INT("pool_id", id), LF_STR("why", e.msg));
-        wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_size, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
 }
@@ -219,7 +221,7 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
     if (!why)
         return;
     id_map_put(&f->unsettled, id, NULL);
-    wake(f->wakes, WAKE_BATCH_SIZE, id);
+    wake(f->wakes, &woken_size, id);
 }
 
 static void begun(struct batch_front *f, const struct batch_pool *p)
@@ -243,7 +245,7 @@ int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char
     *id = row.id;
     begun(f, &row);
     if (row.scaling.enabled)
-        wake(f->wakes, WAKE_BATCH_SCALE, row.id);
+        wake(f->wakes, &woken_formula, row.id);
     return 0;
 }
 
@@ -319,7 +321,7 @@ int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, st
     struct cut c = {f, &a, p, &stopped, NULL, BATCH_ALLOCATION_STOPPING, wakes_wall(f->wakes)};
     int rc = st_tx(f->st, "stop resize", cut_short, &c, e);
     if (rc == 0) {
-        wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, 0);
+        wake_at(f->wakes, &woken_size, p->id, 0);
         id_map_put(&f->unsettled, p->id, NULL);
         wake_when_durable(f->wakes, effect_written, f, p->id);
     }
@@ -341,13 +343,13 @@ void pools_go_on(struct batch_front *f)
     for (size_t i = 0; i < n; i++) {
         if (!id_map_has(&f->unsettled, ids[i])) /* its deadline stands */
             id_map_put(&f->unsettled, ids[i], NULL);
-        wake(f->wakes, WAKE_BATCH_SIZE, ids[i]);
+        wake(f->wakes, &woken_size, ids[i]);
     }
     arena_free(&a);
 }
 
 void pools_begin(struct batch_front *f)
 {
-    wakes_handle(f->wakes, WAKE_BATCH_SIZE, reconcile, f);
+    wakes_handle(f->wakes, &woken_size, reconcile, f);
     pools_go_on(f);
 }

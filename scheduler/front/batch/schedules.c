@@ -6,6 +6,8 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/tasks.h"
 
+static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
+
 /* Jobs that one pass deletes; other work of the loop waits meanwhile. */
 #define JOBS_AT_ONCE 100
 /* It looks at the wall clock again that often, which may be set at any moment. */
@@ -123,7 +125,7 @@ static void wake_then(const struct pass *p, int64_t next_us)
 {
     int64_t in = next_us - p->now_us;
     in = in <= 0 || in > LOOK_US ? LOOK_US : in;
-    wake_at(p->f->wakes, WAKE_BATCH_SCHEDULE, p->s->id, wakes_mono(p->f->wakes) + in);
+    wake_at(p->f->wakes, &woken_schedule, p->s->id, wakes_mono(p->f->wakes) + in);
 }
 
 static int move(struct pass *p, enum batch_schedule_state to, struct err *e)
@@ -221,22 +223,22 @@ static void schedule_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct step k = {f, id};
     struct err e = {0};
-    wake_if_lost(f->wakes, WAKE_BATCH_SCHEDULE, id);
+    wake_if_lost(f->wakes, &woken_schedule, id);
     if (st_tx(f->st, "job schedule", step_in_tx, &k, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_schedule.reconcile_failed", LF_INT("schedule_id", id),
               LF_STR("why", e.msg));
-    wake_at(f->wakes, WAKE_BATCH_SCHEDULE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    wake_at(f->wakes, &woken_schedule, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
 void batch_schedule_changed(struct batch_front *f, int64_t id)
 {
-    wake_durable(f->wakes, WAKE_BATCH_SCHEDULE, id);
+    wake_durable(f->wakes, &woken_schedule, id);
 }
 
 void batch_schedule_look(struct batch_front *f, int64_t id)
 {
-    wake(f->wakes, WAKE_BATCH_SCHEDULE, id);
+    wake(f->wakes, &woken_schedule, id);
 }
 
 void schedules_begin(struct batch_front *f)
@@ -245,11 +247,11 @@ void schedules_begin(struct batch_front *f)
     struct err e;
     int64_t *ids;
     size_t n;
-    wakes_handle(f->wakes, WAKE_BATCH_SCHEDULE, schedule_reconcile, f);
+    wakes_handle(f->wakes, &woken_schedule, schedule_reconcile, f);
     arena_init(&a);
     if (st_batch_schedule_live_ids(f->st, &a, &ids, &n, &e) == 0)
         for (size_t i = 0; i < n; i++)
-            wake(f->wakes, WAKE_BATCH_SCHEDULE, ids[i]);
+            wake(f->wakes, &woken_schedule, ids[i]);
     else
         LOG_ERROR(f->log, "batch_schedule.not_listed", LF_STR("why", e.msg));
     arena_free(&a);

@@ -74,7 +74,7 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
                                          .starts = !held,
                                          .pool_name = o.j.pool_name,
                                          .node_name = n > 0 ? parts[0].node_name : NULL};
-    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id); /* one waits less */
+    wake(f->wakes, &woken_tasks, r->pool_id); /* one waits less */
     if (o.t.instances > 1 && team_begin(st, &o.t, parts, n, now_us, e) < 0)
         return -1;
     return move(st, r, &o.t, held ? BATCH_TASK_EV_PREPARE : BATCH_TASK_EV_START, m, e);
@@ -174,8 +174,8 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
     struct owner o;
     if (owner_of(st, a, r, &o, e) < 0)
         return -1;
-    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id);
-    wake_durable(f->wakes, WAKE_BATCH_JOB, o.j.id);
+    wake(f->wakes, &woken_tasks, r->pool_id);
+    wake_durable(f->wakes, &woken_job, o.j.id);
     if (o.t.fate == BATCH_FATE_DELETE)
         return 0; /* it goes as soon as its run does */
     if (goes_back(&o.t, end))
@@ -223,8 +223,8 @@ static int forget(struct batch_front *f, struct storage *st, struct arena *a, co
         return -1;
     if (rc == 0)
         return 0;
-    wake_durable(f->wakes, WAKE_BATCH_JOB, t.job_id);
-    wake_if_lost(f->wakes, WAKE_RUN, r->id);
+    wake_durable(f->wakes, &woken_job, t.job_id);
+    wake_if_lost(f->wakes, &woken_run, r->id);
     if (t.fate == BATCH_FATE_DELETE) {
         litter_wake(f);
         return task_remove(st, &t, e);

@@ -56,6 +56,8 @@ bool batchai_file_server_named(struct arena *a, const char *id, struct scope *sc
 void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j);
 /* 1: under way (or done at once, for one that waits), 0: it had already ended; -1: err. */
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
+/* All that is marked as deleting: woken with WAKE_ALL when something may go. */
+extern const struct wake_kind woken_deletions;
 /* Something was marked as deleting (st_mark_deleting). */
 void batchai_wake_deletions(struct batchai_front *f);
 /* Something was buried (storage/burial.h). */

@@ -6,9 +6,12 @@
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/wake/paced.h"
 #include "storage/burial.h"
+#include "storage/shares/shares.h"
 #include "storage/storage.h"
 
 #include <assert.h>
+
+const struct wake_kind woken_deletions = {"deletions", WAKE_FIRST};
 
 /* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
  * microseconds, so other work waits for a few milliseconds. */
@@ -128,7 +131,7 @@ static int is_held_up(struct pass *p, enum resource_kind kind, int64_t id, bool 
     const struct paced deletion = {.step = pace_of_operation(kind, true),
                                    .subscription = op.subscription,
                                    .since_us = op.start_us};
-    *held = wake_paced(p->f->wakes, WAKE_DELETIONS, WAKE_ALL, &deletion);
+    *held = wake_paced(p->f->wakes, &woken_deletions, WAKE_ALL, &deletion);
     return 0;
 }
 
@@ -172,7 +175,7 @@ static int wake_accounts(struct pass *p, struct err *e)
     if (st_deleting_account_ids(p->f->st, &p->a, &ids, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        wake(p->f->wakes, WAKE_ACCOUNT, ids[i]);
+        wake(p->f->wakes, &woken_account, ids[i]);
     return 0;
 }
 
@@ -268,7 +271,7 @@ static void effect_removed(void *ctx, int64_t id, const struct err *why)
     if (!why)
         return;
     f->fresh_deletions = true; /* from the beginning */
-    wake_at(f->wakes, WAKE_DELETIONS, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+    wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 
 static void reconcile(void *ctx, int64_t id)
@@ -287,16 +290,16 @@ static void reconcile(void *ctx, int64_t id)
     if (rc != 0) {
         LOG_ERROR(f->log, "deletion.failed", LF_STR("why", e.msg));
         f->fresh_deletions = true;
-        wake_at(f->wakes, WAKE_DELETIONS, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+        wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (p.left == 0) {
-        wake_at(f->wakes, WAKE_DELETIONS, id, wakes_mono(f->wakes)); /* next turn: others first */
+        wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes)); /* next turn: others first */
     }
     arena_free(&p.a);
 }
 
 void may_remove(struct front *f)
 {
-    wake(front_self_rw(f)->wakes, WAKE_DELETIONS, WAKE_ALL);
+    wake(front_self_rw(f)->wakes, &woken_deletions, WAKE_ALL);
 }
 
 bool removes_runs(const struct front *f)
@@ -307,11 +310,11 @@ bool removes_runs(const struct front *f)
 void batchai_wake_deletions(struct batchai_front *f)
 {
     f->fresh_deletions = true;
-    wake(f->wakes, WAKE_DELETIONS, WAKE_ALL);
+    wake(f->wakes, &woken_deletions, WAKE_ALL);
 }
 
 void deletions_begin(struct batchai_front *f)
 {
-    wakes_handle(f->wakes, WAKE_DELETIONS, reconcile, f);
+    wakes_handle(f->wakes, &woken_deletions, reconcile, f);
     batchai_wake_deletions(f);
 }

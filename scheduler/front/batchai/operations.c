@@ -7,6 +7,9 @@
 #include "scheduler/front/batchai/front_priv.h"
 #include "storage/changes.h"
 
+/* All of them. */
+static const struct wake_kind woken_operations = {"operations", WAKE_LAST};
+
 #define KEPT_US         (24LL * 3600 * 1000000)
 #define EXPIRE_EVERY_US (600LL * 1000000)
 /* Per pass: some 10 us each; a pass follows at once while there are more. */
@@ -29,19 +32,19 @@ static void expire(void *ctx, int64_t id)
     if (purged > 0)
         LOG_INFO(f->log, "vaults.purged", LF_INT("count", purged));
     if (gone == EXPIRE_PER_PASS || purged >= PURGE_PER_PASS || swept == SWEEP_PER_PASS)
-        wake_at(f->wakes, WAKE_OPERATIONS, id, wakes_mono(f->wakes)); /* next turn */
+        wake_at(f->wakes, &woken_operations, id, wakes_mono(f->wakes)); /* next turn */
     else
-        wake_at(f->wakes, WAKE_OPERATIONS, id, wakes_mono(f->wakes) + EXPIRE_EVERY_US);
+        wake_at(f->wakes, &woken_operations, id, wakes_mono(f->wakes) + EXPIRE_EVERY_US);
 }
 
 void operations_begin(struct batchai_front *f)
 {
-    wakes_handle(f->wakes, WAKE_OPERATIONS, expire, f);
-    wake(f->wakes, WAKE_OPERATIONS, WAKE_ALL);
+    wakes_handle(f->wakes, &woken_operations, expire, f);
+    wake(f->wakes, &woken_operations, WAKE_ALL);
 }
 
 void batchai_wake_burials(struct batchai_front *f)
 {
     batchai_wake_deletions(f);
-    wake(f->wakes, WAKE_OPERATIONS, WAKE_ALL);
+    wake(f->wakes, &woken_operations, WAKE_ALL);
 }

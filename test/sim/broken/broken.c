@@ -12,6 +12,7 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/reservations.h"
 #include "scheduler/run/launch/launch.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
 #include "storage/batch_jobs.h"
 #include "storage/storage.h"
@@ -146,12 +147,12 @@ const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const str
 }
 
 /* Loses some of what should wake a pool. */
-void __real_wake(struct wakes *w, enum wake_kind kind, int64_t id);
-void __wrap_wake(struct wakes *w, enum wake_kind kind, int64_t id);
-void __wrap_wake(struct wakes *w, enum wake_kind kind, int64_t id)
+void __real_wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
+void __wrap_wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
+void __wrap_wake(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     static int n;
-    if (!broken("waking") || kind != WAKE_POOL || ++n % 3 != 0)
+    if (!broken("waking") || kind != &woken_pool || ++n % 3 != 0)
         __real_wake(w, kind, id);
 }
 
@@ -314,9 +315,9 @@ int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t
 /* --- tasks of Azure Batch --------------------------------------------------------------------- */
 
 /* What a lost turn has written is never written again. */
-void __real_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
-void __wrap_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
-void __wrap_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id)
+void __real_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
+void __wrap_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
+void __wrap_wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
     if (!broken("lost-turns"))
         __real_wake_if_lost(w, kind, id);

@@ -248,7 +248,7 @@ static void test_a_machine_that_was_restarted_is_prepared_anew(void **state)
     *at = '\0';
     /* As a daemon wrote it that knew of no boot ids: nothing follows from it. */
     ok(st_node_set_incarnation(w->st, row.id, now, row.booted_us, &e), &e);
-    wake(w->s->wakes, WAKE_NODE, row.id);
+    wake(w->s->wakes, &woken_node, row.id);
     WAIT(w, strchr(node_row(w, c).incarnation, '@'));
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     fake_restart(machine(m, "m00"));

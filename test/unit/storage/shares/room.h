@@ -29,6 +29,8 @@ struct room {
 
 /* --- a life of the room ----------------------------------------------------------------------- */
 
+static const struct wake_kind woken_deletions = {"deletions", WAKE_FIRST};
+
 static inline void deletions(void *ctx, int64_t id)
 {
     (void)ctx, (void)id;
@@ -40,7 +42,7 @@ static inline void begin(struct room *w, int64_t keep_us)
     w->files = files_create(f->tools, &f->log);
     const struct wakes_config wc = {.loop = f->tools, .storage = f->st, .log = &f->log};
     w->wakes = wakes_create(&wc);
-    wakes_handle(w->wakes, WAKE_DELETIONS, deletions, w);
+    wakes_handle(w->wakes, &woken_deletions, deletions, w);
     const struct shares_config c = {.storage = f->st,
                                     .files = w->files,
                                     .wakes = w->wakes,
@@ -49,7 +51,8 @@ static inline void begin(struct room *w, int64_t keep_us)
                                     .keep_us = keep_us,
                                     .subscription = SUB,
                                     .principal = "somebody",
-                                    .strict = w->strict};
+                                    .strict = w->strict,
+                                    .gone = &woken_deletions};
     w->shares = shares_create(&c);
 }
 

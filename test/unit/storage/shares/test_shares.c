@@ -64,7 +64,7 @@ static void one_whose_account_is_buried_meanwhile_fails_in_silence(void **state)
     assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
     write_file(w, "acct/files/plain");
     ok(w->f, shares_make(w->shares, &s, T0, on_done, &a, &w->f->e));
-    while (wakes_counts(w->wakes)->woken[WAKE_SHARE] == 0) {
+    while (wakes_woken(w->wakes, &woken_share) == 0) {
         st_turn_end(w->f->st);
         uv_run(&w->f->loop, UV_RUN_NOWAIT);
     }
