@@ -57,8 +57,8 @@ struct node_counts { /* computed from the nodes in one query, never stored */
 
 struct scale {
     enum scale_kind kind;
-    int target;                  /* manual */
-    enum dealloc_option dealloc; /* manual; automatic scaling behaves as WAIT_FOR_JOB_COMPLETION */
+    int target;                    /* manual */
+    enum dealloc_option dealloc;   /* manual; automatic scaling behaves as WAIT_FOR_COMPLETION */
     int minimum, maximum, initial; /* auto */
     int low; /* low-priority nodes that are wanted besides, in a pool of dedicated ones */
 };

@@ -132,7 +132,7 @@ static void on_remote(void *ctx, const struct remote_msg *m)
 {
     struct daemon_end *d = ctx;
     tell("remote", 0, "");
-    CLAIM(m->job && remote_session_valid(m->session) && m->n_bytes <= REMOTE_BYTES_MAX);
+    CLAIM(m->run && remote_session_valid(m->session) && m->n_bytes <= REMOTE_BYTES_MAX);
     CLAIM(text(m->host) <= REMOTE_TEXT_MAX && text(m->why) <= REMOTE_TEXT_MAX);
     node_remote_send(&d->link, m);
     called(d);
@@ -261,8 +261,8 @@ static void ask_everything(struct daemon_end *d)
     node_ask(l, REQUEST(account_release, .name = "j"), on_done, next(d));
     node_ask(l, BARE_REQUEST(remove_root), on_done, next(d));
     node_ask(l, BARE_REQUEST(reboot), on_done, next(d));
-    node_ask(l, REQUEST(remote_open, .job = "j", .as = "+j"), on_done, next(d));
-    node_ask(l, REQUEST(remote_close, .job = "j"), on_done, next(d));
+    node_ask(l, REQUEST(remote_open, .run = "j", .as = "+j"), on_done, next(d));
+    node_ask(l, REQUEST(remote_close, .run = "j"), on_done, next(d));
     node_usage(l, on_usage, next(d));
 }
 

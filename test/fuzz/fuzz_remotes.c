@@ -75,8 +75,8 @@ void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n)
     struct strbuf frame = STRBUF_INIT;
     CLAIM(a == &w.a && msg);
     CLAIM(remote_read(msg, bytes, n, &m, &e) == 0);
-    CLAIM(m.job && m.kind != REMOTE_LOST);
-    CLAIM(strcmp(m.job, JOB) == 0 || (m.kind == REMOTE_GONE && w.daemon_speaks));
+    CLAIM(m.run && m.kind != REMOTE_LOST);
+    CLAIM(strcmp(m.run, JOB) == 0 || (m.kind == REMOTE_GONE && w.daemon_speaks));
     CLAIM(frame_encode_with(msg, bytes, n, &frame, &e) == 0 && frame.len <= REMOTE_FRAME_MAX);
     tell("passed on", 0, "");
     strbuf_free(&frame);

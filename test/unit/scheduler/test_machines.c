@@ -137,7 +137,7 @@ static void test_views(void **state)
     assert_true(views[3].is_local);
     assert_string_equal(views[3].state, "idle");
     assert_string_equal(views[3].pool, "local");
-    assert_null(views[3].jobs);
+    assert_null(views[3].runs);
     assert_true(views[3].has_facts);
     assert_true(views[3].facts.cpus > 0);
     assert_true(views[3].contact_us > 0);

@@ -56,9 +56,9 @@ static void test_uses_of_nodes_are_of_all_pools(void **state)
     add_node(f, add_pool(f), "tvm-2");
     ok(f, st_node_uses(f->st, &f->a, &uses, &n, &f->e));
     assert_int_equal(n, 2);
-    assert_string_equal(uses[0].cluster, "nc6");
+    assert_string_equal(uses[0].pool, "nc6");
     assert_string_equal(uses[1].node, "tvm-2");
-    assert_string_equal(uses[1].cluster, "p1");
+    assert_string_equal(uses[1].pool, "p1");
     assert_string_equal(uses[1].workspace, "acct");
 }
 

@@ -133,16 +133,16 @@ static void test_uses_of_nodes(void **state)
     assert_int_equal(uses[0].pool_id, f->cluster);
     assert_int_equal(uses[0].machine_id, machine);
     assert_string_equal(uses[0].node, "tvm-1");
-    assert_string_equal(uses[0].cluster, "nc6");
+    assert_string_equal(uses[0].pool, "nc6");
     assert_string_equal(uses[0].workspace, "Work");
-    assert_string_equal(uses[0].jobs, "Train");
+    assert_string_equal(uses[0].runs, "Train");
     assert_int_equal(uses[0].state, NODE_IDLE);
     assert_int_equal(uses[0].live, 1);
     assert_int_equal(uses[0].vm_priority, VM_DEDICATED);
     assert_null(uses[0].why);
     assert_int_equal(uses[1].node_id, local);
     assert_int_equal(uses[1].machine_id, 0);
-    assert_null(uses[1].jobs);
+    assert_null(uses[1].runs);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
