@@ -10,7 +10,6 @@
 #include "model/states.h"
 #include "scheduler/pass.h"
 #include "scheduler/unplaceable.h"
-#include "scheduler/wake/paced.h"
 
 /* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
  * other work waits for a few milliseconds. The next pass follows in the next turn. */
@@ -72,7 +71,7 @@ static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, si
 /* How long a node idles before automatic scaling lets it go. */
 static int64_t idle_us(const struct pass *p)
 {
-    int64_t paced_us = wakes_pace_us(p->s->wakes, p->pool.id, PACE_AUTO_IDLE);
+    int64_t paced_us = front_takes_us(p->front, STEP_AUTO_IDLE, p->pool.id);
     return paced_us > 0 ? paced_us : p->s->autoscale_idle_us;
 }
 
@@ -81,21 +80,23 @@ static int64_t max_us(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static int64_t until(const struct pass *p, enum front_step step, int64_t since_us)
+{
+    return wakes_until(p->s->wakes, since_us, front_takes_us(p->front, step, p->pool.id));
+}
+
 /* New nodes take their time from when the pool began to want another size, and a new pool has
  * none before it is created. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
     const struct sched_gate *gate = &p->s->gate;
     bool resizes = p->pool.alloc_state == ALLOC_RESIZING;
-    const struct paced allocation = {.step = p->pool.scale.kind == SCALE_AUTO ? PACE_AUTO_ALLOCATION
-                                                                              : PACE_ALLOCATION,
-                                     .pool_id = p->pool.id,
-                                     .since_us = resizes ? p->pool.alloc_us : p->now_us};
-    const struct paced creation = {
-        .step = PACE_CLUSTER_CREATION, .pool_id = p->pool.id, .since_us = p->pool.alloc_us};
-    p->paced_until_us = wakes_paced_until(p->s->wakes, &allocation);
-    if (p->pool.is_new && p->pool.kind == RES_CLUSTER)
-        p->paced_until_us = max_us(p->paced_until_us, wakes_paced_until(p->s->wakes, &creation));
+    int64_t since_us = resizes ? p->pool.alloc_us : p->now_us;
+    p->paced_until_us = until(
+        p, p->pool.scale.kind == SCALE_AUTO ? STEP_AUTO_ALLOCATION : STEP_ALLOCATION, since_us);
+    if (p->pool.is_new)
+        p->paced_until_us =
+            max_us(p->paced_until_us, until(p, STEP_POOL_CREATION, p->pool.alloc_us));
     return p->paced_until_us > 0 ||
            (gate->is_shut && gate->is_shut(gate->ctx, p->a, &p->pool, &c->error));
 }
@@ -372,7 +373,7 @@ static int tell_scaled(struct pass *p, bool settled, struct err *e)
     struct pool_scaled s = {.settled = settled, .missing = p->scale.missing};
     for (size_t i = 0; i < p->n_classes && !s.refused; i++)
         s.refused = p->classes[i].error;
-    return p->front->ops->scaled(p->front, p->s->st, &p->pool, &s, p->now_us, e);
+    return FRONT_ASK(p->front, scaled, p->s->st, &p->pool, &s, p->now_us, e);
 }
 
 /* A resize that ends in the same turn still moves the transition time: two steps. */
@@ -389,7 +390,7 @@ static int write_alloc_state(struct pass *p, struct err *e)
     if (settled && !deleting(p) && move_pool(p, POOL_EV_SETTLED, e) != 0)
         return -1;
     assert(settled || p->pool.alloc_state == ALLOC_RESIZING);
-    if (p->front->ops->scaled && !deleting(p) && tell_scaled(p, settled, e) != 0)
+    if (!deleting(p) && tell_scaled(p, settled, e) != 0)
         return -1;
     if (p->pool.scale.kind == SCALE_AUTO && p->pool.auto_target != p->scale.target)
         return st_pool_set_auto_target(p->s->st, p->pool.id, p->scale.target, e);

@@ -34,7 +34,8 @@ static void on_deletion_goes_on(void *ctx)
 {
     const struct sched *s = ctx;
     for (struct front *const *f = s->fronts.all; *f; f++)
-        (*f)->ops->may_remove(*f);
+        if ((*f)->ops->may_remove)
+            (*f)->ops->may_remove(*f);
 }
 
 static void on_run_hit(void *ctx, int64_t run_id)
@@ -139,7 +140,8 @@ static void on_stopped(void *ctx)
     void (*stopped)(void *) = s->stopped;
     void *stopped_ctx = s->stopped_ctx;
     for (struct front *const *f = s->fronts.all; s->begun && *f; f++)
-        (*f)->ops->end(*f);
+        if ((*f)->ops->end)
+            (*f)->ops->end(*f);
     runs_free(s->runs);
     fleet_free(s->fleet);
     wakes_free(s->wakes);
@@ -186,7 +188,8 @@ int sched_start(struct sched *s, struct err *e)
     assert(!s->begun);
     s->begun = true;
     for (struct front *const *f = s->fronts.all; *f; f++)
-        (*f)->ops->begin(*f, s);
+        if ((*f)->ops->begin)
+            (*f)->ops->begin(*f, s);
     if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_pools(s, e) != 0)
         return err_prefix(e, "starting the scheduler");
     wake_arm(s->wakes);

@@ -88,7 +88,7 @@ void sched_turn(struct sched *s);
 /* Wakes the reconciler: the pool's scale, nodes or queue changed. */
 void sched_wake_pool(struct sched *s, int64_t pool_id);
 /* The first run of `owner`, which wants this many nodes, was queued: wakes its pool. If the pool is
- * too small for it as it is scaled now, the front is told at once (front_ops.too_large). */
+ * too small for it as it is scaled now, the front is told at once (front_ops.waits). */
 void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
                       enum resource_kind owner, int64_t owner_id, int nodes);
 /* For a pool that is being deleted. cleared: whether nothing waits in it any more. removed: its row

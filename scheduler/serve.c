@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "scheduler/pass.h"
-#include "scheduler/wake/paced.h"
 #include "storage/overview.h"
 #include "storage/storage.h"
 
@@ -26,7 +25,7 @@
 int pass_fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->front;
-    if (front->ops->removes_runs(front))
+    if (front->ops->removes_runs && front->ops->removes_runs(front))
         return 0; /* most of them need not be failed: woken again when they are gone */
     struct run *runs;
     size_t n;
@@ -40,8 +39,8 @@ int pass_fail_queue(struct pass *p, struct err *e)
     for (size_t i = 0; i < n; i++)
         if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
             return -1;
-    if (n > 0)
-        p->front->ops->may_remove(p->front);
+    if (n > 0 && front->ops->may_remove)
+        front->ops->may_remove(p->front);
     return 0;
 }
 
@@ -204,6 +203,8 @@ bool pass_backfills(struct pass *p)
     const char *path = NULL;
     for (char *const *pattern = s->backfill; *pattern; pattern++) {
         bool by_path = strchr(*pattern, '/') != NULL;
+        if (by_path && !p->front->ops->pool_path)
+            continue;
         if (by_path && !path)
             path = p->front->ops->pool_path(p->front, s->st, p->a, p->pool.id);
         if (fnmatch(*pattern, by_path ? path : p->name, FNM_CASEFOLD) == 0)
@@ -237,35 +238,22 @@ struct serving {
     struct run *runs; /* the first of those that wait */
     size_t n, limit;  /* how many were read, and how many there might have been */
     size_t next;
-    size_t looked, waiting;   /* in this pass */
-    int64_t first_wait_us[2]; /* how long at least a task, a run waits for the first time */
+    size_t looked, waiting; /* in this pass */
+    int64_t first_wait_us;  /* how long at least a run waits for the first time */
 };
-
-static void find_first_waits(struct pass *p, struct serving *v)
-{
-    const struct wakes *w = p->s->wakes;
-    int64_t id = p->pool.id;
-    v->first_wait_us[false] = wakes_pace_us(w, id, PACE_TASK_START);
-    v->first_wait_us[true] =
-        wakes_pace_us(w, id, PACE_JOB_CREATION) + wakes_pace_us(w, id, PACE_JOB_START);
-}
 
 /* The time that its first wait takes at least is not over; then the pool is woken when it is. */
 static int is_early(struct pass *p, const struct serving *v, const struct run *r, bool *early,
                     struct err *e)
 {
-    struct wakes *w = p->s->wakes;
-    int64_t takes_us = v->first_wait_us[r->owner_kind == RES_JOB], since_us;
+    int64_t since_us;
     *early = false;
-    if (r->attempt > 0 || takes_us == 0)
+    if (r->attempt > 0 || v->first_wait_us == 0)
         return 0;
     int rc = st_run_queued_since(p->s->st, r->id, &since_us, e);
     if (rc <= 0)
         return rc;
-    int64_t until_us = wakes_until(w, since_us, takes_us);
-    *early = until_us > 0;
-    if (*early)
-        wake_by(w, &woken_pool, p->pool.id, until_us);
+    *early = wake_until_over(p->s->wakes, &woken_pool, p->pool.id, since_us, v->first_wait_us);
     return 0;
 }
 
@@ -334,7 +322,7 @@ int pass_serve_queue(struct pass *p, struct err *e)
                         .largest = in.largest,
                         .limit = first_look(nodes, p->n_nodes)};
     p->started = arena_alloc(p->a, QUEUE_MAX * sizeof *p->started);
-    find_first_waits(p, &v);
+    v.first_wait_us = front_takes_us(p->front, STEP_RUN_START, p->pool.id);
     while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;

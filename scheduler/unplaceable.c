@@ -16,10 +16,16 @@
  * thousands into a pool that is not scaled up yet need not wait for that many files. */
 #define TOLD_MOST 64
 
-static void tell(struct sched *s, const struct pool *p, const struct run *r)
+static void tell(struct sched *s, const struct run_waiting *w)
 {
-    const struct front *f = front_of(&s->fronts, p->kind);
-    f->ops->too_large(f, s->st, p, r);
+    const struct front *f = front_of(&s->fronts, w->pool->kind);
+    if (f->ops->waits)
+        f->ops->waits(f, s->st, w);
+}
+
+static void tell_too_large(struct sched *s, const struct pool *p, const struct run *r)
+{
+    tell(s, &(struct run_waiting){.pool = p, .run = r, .why = WAITS_FOR_SCALE});
 }
 
 /* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
@@ -47,7 +53,7 @@ int oversized_look(struct sched *s, struct arena *a, const struct pool *p, struc
     if (st_run_oversized(s->st, a, p->id, largest, TOLD_MOST, &runs, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        tell(s, p, &runs[i]);
+        tell_too_large(s, p, &runs[i]);
     id_map_put_number(&s->told_sizes, p->id, told(largest, n));
     return 0;
 }
@@ -68,8 +74,7 @@ int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
     if (id_map_number(&s->told_blocked, p->id) == now)
         return 0;
     id_map_put_number(&s->told_blocked, p->id, now);
-    const struct front *f = front_of(&s->fronts, p->kind);
-    f->ops->blocks(f, s->st, p, first, have);
+    tell(s, &(struct run_waiting){.pool = p, .run = first, .why = WAITS_FOR_NODES, .have = have});
     return 0;
 }
 
@@ -92,7 +97,6 @@ static bool some_are_known(const struct node *nodes, size_t n_nodes)
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e)
 {
-    const struct front *f = front_of(&s->fronts, p->kind);
     struct run *runs;
     size_t n;
     int64_t last = id_map_number(&s->told_parts, p->id);
@@ -102,7 +106,8 @@ int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
         return -1;
     for (size_t i = 0; i < n; i++)
         if (!fits_some(&runs[i], nodes, n_nodes))
-            f->ops->fits_no_node(f, s->st, p, &runs[i]);
+            tell(s,
+                 &(struct run_waiting){.pool = p, .run = &runs[i], .why = WAITS_FOR_LARGER_NODES});
     if (n > 0)
         id_map_put_number(&s->told_parts, p->id, runs[n - 1].id);
     return 0;
@@ -124,7 +129,7 @@ static int tell_of(struct sched *s, struct arena *a, int64_t pool_id, enum resou
     if (rc == 1)
         rc = st_pool_by_id(s->st, a, pool_id, &p, e);
     if (rc == 1)
-        tell(s, &p, &r);
+        tell_too_large(s, &p, &r);
     return rc;
 }
 

@@ -11,3 +11,8 @@ struct front *front_of(const struct fronts *fronts, enum resource_kind kind)
     assert(*f);
     return *f;
 }
+
+int64_t front_takes_us(const struct front *f, enum front_step step, int64_t pool_id)
+{
+    return FRONT_ASK(f, takes_us, step, pool_id, NULL);
+}

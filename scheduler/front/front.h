@@ -78,6 +78,44 @@ struct secret_answer {
     const char *cause, *remedy; /* why not, and what helps */
 };
 
+/* What the core does at once, but may have taken its time in the service that a front stands for.
+ */
+enum front_step {
+    STEP_POOL_CREATION,   /* a new pool gets no nodes */
+    STEP_ALLOCATION,      /* a pool that wants another size gets no new nodes */
+    STEP_AUTO_ALLOCATION, /* likewise, if it scales by itself */
+    STEP_AUTO_IDLE,       /* a node idles before automatic scaling lets it go */
+    STEP_NODE_CREATION,   /* a new node says nothing */
+    STEP_NODE_START,      /* it says something, and its preparation has not begun */
+    STEP_NODE_SETUP,      /* its set-up task, if it has one */
+    STEP_NODE_LEAVING,
+    STEP_RUN_START, /* a run waits for its first nodes */
+    STEP_RUN_STOP,  /* a run that its user ends goes on */
+    STEP_FILE_SERVER_CREATION,
+    FRONT_STEPS
+};
+
+/* Which run waits, and why it cannot have its nodes. */
+enum run_waits {
+    /* It wants more nodes than its pool is scaled to now, so others go ahead of it. Said once for
+     * each size of the pool. */
+    WAITS_FOR_SCALE,
+    /* It wants more of each node than any node of its pool has, so others go ahead of it. Said
+     * once. */
+    WAITS_FOR_LARGER_NODES,
+    /* It is the first that waits and cannot get its nodes now, even if all of them become idle;
+     * those behind it wait too. Said once for each number of usable nodes. */
+    WAITS_FOR_NODES
+};
+struct run_waiting {
+    const struct pool *pool;
+    const struct run *run;
+    enum run_waits why;
+    const struct pool_nodes *have; /* WAITS_FOR_NODES */
+};
+
+/* Where nothing else is said, a function that is NULL counts as one that does nothing and returns
+ * 0. No front lacks load_pool, pool_name, run_name, load and ended. */
 struct front_ops {
     /* begin: the scheduler has started, and the front may go on with its own work (deletions of its
      * resources). end: nothing is called any more. */
@@ -87,16 +125,15 @@ struct front_ops {
      * gone) or -1. To be wiped with node_setup_wipe(). */
     int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e);
-    /* Adds to `out` the users of one node, with their passwords. NULL: nodes have none of their
-     * own.
-     */
+    /* Adds to `out` the users of one node, with their passwords. */
     int (*load_users)(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
                       int64_t now_us, struct node_setup_spec *out, struct err *e);
     /* The names that people know a pool and a run by; "" if it is gone. The arena's. `full`: says
      * also what it is and where, for users of another pool. */
     const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id, bool full);
-    /* What patterns of the site name a pool by: PLACE/NAME. "" if it is gone. The arena's. */
+    /* What patterns of the site name a pool by: PLACE/NAME. "" if it is gone. The arena's. NULL: no
+     * such pattern names a pool of this front. */
     const char *(*pool_path)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
@@ -104,11 +141,16 @@ struct front_ops {
     /* What a run is to do. To be wiped with run_spec_wipe(). */
     int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                 bool secrets, struct run_spec *out, struct err *e);
-    /* Reads it, for those whom the resource is made for. Texts are the arena's. */
+    /* How long a step takes at least, in a pool or for a file server (else NULL), as strict mode
+     * wants it. */
+    int64_t (*takes_us)(const struct front *f, enum front_step step, int64_t pool_id,
+                        const struct file_server *server);
+    /* Reads it, for those whom the resource is made for. Texts are the arena's. NULL: none of the
+     * front's can be read. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);
     /* *held: its nodes must do something else first (place_spec.held); the front wakes the run when
-     * that has changed. NULL: no run of this front is held. */
+     * that has changed. */
     int (*is_held)(const struct front *f, struct storage *st, const struct run *r, bool *held,
                    struct err *e);
     /* It has nodes. */
@@ -118,12 +160,10 @@ struct front_ops {
      * that needs no preparation, nor of one that was under way when the daemon started. */
     int (*prepared)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
-    /* A preparation has ended on one of its nodes; may be called again for the same one. NULL: not
-     * wanted. */
+    /* A preparation has ended on one of its nodes; may be called again for the same one. */
     int (*part_prepared)(const struct front *f, struct storage *st, const struct run *r,
                          const struct run_prep *part, struct err *e);
-    /* Its container has started on one of its nodes; may be called again for the same one. NULL:
-     * not wanted. */
+    /* Its container has started on one of its nodes; may be called again for the same one. */
     int (*contained)(const struct front *f, struct storage *st, const struct run *r,
                      const struct run_container *c, struct err *e);
     /* It runs, and is to be ended. */
@@ -138,28 +178,16 @@ struct front_ops {
      */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
-    /* It wants more nodes than its pool is scaled to now, so others go ahead of it. Called once for
-     * each size of the pool. */
-    void (*too_large)(const struct front *f, struct storage *st, const struct pool *p,
-                      const struct run *r);
+    /* For people alone. */
+    void (*waits)(const struct front *f, struct storage *st, const struct run_waiting *w);
 
-    /* It wants more of each node than any node of its pool has, so others go ahead of it. Called
-     * once. */
-    void (*fits_no_node)(const struct front *f, struct storage *st, const struct pool *p,
-                         const struct run *r);
-    /* It is the first that waits and cannot get its nodes now, even if all of them become idle;
-     * those behind it wait too. Called once for each number of usable nodes. */
-    void (*blocks)(const struct front *f, struct storage *st, const struct pool *p,
-                   const struct run *r, const struct pool_nodes *have);
-
-    /* A pass over a pool has decided on its nodes; in its transaction. NULL: not wanted. */
+    /* A pass over a pool has decided on its nodes; in its transaction. */
     int (*scaled)(const struct front *f, struct storage *st, const struct pool *p,
                   const struct pool_scaled *s, int64_t now_us, struct err *e);
-    /* For how long what its runs have left on a node is to stay there; 0: nothing is. NULL: no run
-     * of this front leaves anything. */
+    /* For how long what its runs have left on a node is to stay there; 0: nothing is. */
     int (*kept_for)(const struct front *f, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);
-    /* Nothing waits in the pool, and its nodes have room. NULL: not wanted. */
+    /* Nothing waits in the pool, and its nodes have room. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
     /* Something that may have kept a resource from being removed is gone or over: a node, a run, a
@@ -183,6 +211,10 @@ struct front_ops {
 
 #define FRONT_OWNS(kind) (UINT32_C(1) << (kind))
 
+/* Calls a function that returns a number and may be NULL. */
+#define FRONT_ASK(front, function, ...)                                                            \
+    ((front)->ops->function ? (front)->ops->function((front), __VA_ARGS__) : 0)
+
 struct front {
     const struct front_ops *ops;
     const struct front_words *words; /* for all that users read of pools and runs */
@@ -197,5 +229,7 @@ struct fronts {
 /* Whose a pool, an owner of runs or a file server is; storage gives nobody a kind that none owns.
  */
 struct front *front_of(const struct fronts *fronts, enum resource_kind kind);
+/* How long a step takes at least in a pool of the front; 0: no time. */
+int64_t front_takes_us(const struct front *f, enum front_step step, int64_t pool_id);
 
 #endif

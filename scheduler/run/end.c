@@ -125,8 +125,9 @@ static int move_on(struct live_run *run, struct err *e)
         .retry = run->out.retry};
     if (st_run_move(rs->st, &m, e) < 0)
         return -1;
-    return again ? f->ops->requeued(f, rs->st, &run->row, why_again(run), wakes_wall(rs->wakes), e)
-                 : 0;
+    return again
+               ? FRONT_ASK(f, requeued, rs->st, &run->row, why_again(run), wakes_wall(rs->wakes), e)
+               : 0;
 }
 
 static int release_tx(struct storage *st, void *ctx, struct err *e)

@@ -7,7 +7,6 @@
 
 #include "model/states.h"
 #include "scheduler/run/run_priv.h"
-#include "scheduler/wake/paced.h"
 
 /* --- runs without nodes ---------------------------------------------------------------------- */
 
@@ -120,7 +119,7 @@ static int without_run(struct runs *rs, struct arena *a, int64_t id, struct live
     if (row.state == RUN_ALLOCATED && end_nodeless(rs, a, &row, e) < 0)
         return -1;
     const struct front *f = front_of_run(rs, &row);
-    return f->ops->may_forget(f, rs->st, &row, wakes_wall(rs->wakes), e);
+    return FRONT_ASK(f, may_forget, rs->st, &row, wakes_wall(rs->wakes), e);
 }
 
 /* --- the next step -------------------------------------------------------------------------- */
@@ -132,7 +131,7 @@ static void tell_prepared(struct live_run *run)
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
             return; /* it was told, or nobody knows any more */
-    if (f->ops->prepared(f, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
+    if (FRONT_ASK(f, prepared, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
         LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                  LF_STR("why", e.msg));
 }
@@ -145,7 +144,7 @@ static bool may_begin(struct live_run *run)
     struct err e;
     if (!run->held)
         return true;
-    if (f->ops->is_held(f, rs->st, &run->row, &run->held, &e) < 0) {
+    if (FRONT_ASK(f, is_held, rs->st, &run->row, &run->held, &e) < 0) {
         LOG_ERROR(rs->log, "run.hold_not_read", LF_STR("run", run->name), LF_STR("why", e.msg));
         wake_at(rs->wakes, &woken_run, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return false;
@@ -163,7 +162,7 @@ static void tell_parts(struct live_run *run)
     for (size_t i = 0; i < run->n_tasks; i++) {
         const struct run_prep *p = run->tasks[i].part;
         run->tasks[i].part = NULL;
-        if (p && f->ops->part_prepared(f, run->runs->st, &run->row, p, &e) < 0)
+        if (p && FRONT_ASK(f, part_prepared, run->runs->st, &run->row, p, &e) < 0)
             LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                      LF_STR("why", e.msg));
     }
@@ -178,7 +177,7 @@ static void tell_containers(struct live_run *run)
         struct run_slot *slot = &run->slots[i];
         const struct run_container c = {slot->rank, container_id(&slot->a, slot->container_said)};
         slot->container_said = NULL;
-        if (c.id && f->ops->contained && f->ops->contained(f, run->runs->st, &run->row, &c, &e) < 0)
+        if (c.id && FRONT_ASK(f, contained, run->runs->st, &run->row, &c, &e) < 0)
             LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                      LF_STR("why", e.msg));
     }
@@ -209,9 +208,8 @@ static void advance_active(struct live_run *run)
 static bool stop_is_early(struct live_run *run)
 {
     struct wakes *w = run->runs->wakes;
-    bool asked =
-        run->row.owner_kind == RES_JOB && run->out.kind == OUT_STOPPED && run->row.stop == STOP_RUN;
-    int64_t us = asked ? wakes_pace_us(w, run->row.pool_id, PACE_JOB_TERMINATION) : 0;
+    bool asked = run->out.kind == OUT_STOPPED && run->row.stop == STOP_RUN;
+    int64_t us = asked ? front_takes_us(run->front, STEP_RUN_STOP, run->row.pool_id) : 0;
     if (us == 0)
         return false;
     if (run->asked_us == 0)

@@ -135,7 +135,7 @@ static int give(struct storage *st, void *ctx, struct err *e)
     if (rc == 0)
         rc = insert_parts(g, &a, e);
     if (rc == 0)
-        rc = f->ops->started(f, st, r, g->now_us, e);
+        rc = FRONT_ASK(f, started, st, r, g->now_us, e);
     arena_free(&a);
     return rc;
 }
@@ -202,7 +202,7 @@ static int stop(struct storage *st, void *ctx, struct err *e)
     const struct front *f = front_of_run(k->runs, k->r);
     if (st_run_set_stop(st, k->r->id, STOP_RUN, e) < 0)
         return -1;
-    return f->ops->stopping(f, st, k->r, wakes_wall(k->runs->wakes), e);
+    return FRONT_ASK(f, stopping, st, k->r, wakes_wall(k->runs->wakes), e);
 }
 
 static int terminate_running(struct runs *rs, struct arena *a, const struct run *r, struct err *e)

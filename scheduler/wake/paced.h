@@ -29,8 +29,6 @@ int64_t wakes_paced_until(const struct wakes *w, const struct paced *what);
 /* Whether it takes longer. Then (kind, id) is woken when it does not any more. */
 bool wake_paced(struct wakes *w, const struct wake_kind *kind, int64_t id,
                 const struct paced *what);
-/* The same of a span of the wall clock. */
-int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us);
 /* How long a step takes in a pool; whether anything is held up there. */
 int64_t wakes_pace_us(const struct wakes *w, int64_t pool_id, enum pace_step step);
 bool wakes_pace_is_on(const struct wakes *w, int64_t pool_id);

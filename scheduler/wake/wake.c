@@ -430,13 +430,6 @@ bool wakes_pace_is_on(const struct wakes *w, int64_t pool_id)
     return on;
 }
 
-int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us)
-{
-    int64_t gone_us = wakes_wall(w) - since_us;
-    bool goes_on = gone_us >= -PACE_AHEAD_US && gone_us < takes_us;
-    return goes_on ? wakes_mono(w) + takes_us - gone_us : 0;
-}
-
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what)
 {
     int64_t takes_us = what->subscription ? pace_us(w->pace, what->subscription, what->step)
@@ -473,6 +466,22 @@ int64_t wakes_steady_wall(const struct wakes *w)
 {
     int64_t steady = wakes_mono(w) + w->wall_ahead_us, wall = wakes_wall(w);
     return steady < wall ? steady : wall;
+}
+
+int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us)
+{
+    int64_t gone_us = wakes_wall(w) - since_us;
+    bool goes_on = takes_us > 0 && gone_us >= -PACE_AHEAD_US && gone_us < takes_us;
+    return goes_on ? wakes_mono(w) + takes_us - gone_us : 0;
+}
+
+bool wake_until_over(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t since_us,
+                     int64_t takes_us)
+{
+    int64_t until_us = wakes_until(w, since_us, takes_us);
+    if (until_us > 0)
+        wake_by(w, kind, id, until_us);
+    return until_us > 0;
 }
 
 int64_t wakes_jitter(struct wakes *w, int64_t us)

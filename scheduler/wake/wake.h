@@ -122,6 +122,12 @@ int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
 /* The wall clock without any steps forward since the start: what has passed by this clock has
  * really passed. */
 int64_t wakes_steady_wall(const struct wakes *w);
+/* The instant of wakes_mono() at which something is over that began at an instant of the wall clock
+ * and takes so long; 0: it is over, or takes no time. */
+int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us);
+/* Whether that is still to come. Then (kind, id) is woken at that instant. */
+bool wake_until_over(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t since_us,
+                     int64_t takes_us);
 /* 80 to 120 % of `us`, to spread out what many do at the same rhythm. */
 int64_t wakes_jitter(struct wakes *w, int64_t us);
 

@@ -132,7 +132,7 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct finish *t = ctx;
     const struct front *f = front_of(t->fleet->cfg.fronts, RES_FILE_SERVER);
-    return f->ops->file_server_made(f, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
+    return FRONT_ASK(f, file_server_made, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 
 /* What was rolled back is written again; until then it is known from the work. */

@@ -6,7 +6,6 @@
 #include "scheduler/fleet/mount/file_server.h"
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/fleet/script/env.h"
-#include "scheduler/wake/paced.h"
 
 /* Below the node root: keys for mount commands, their logs and caches. */
 #define WORK_DIR "volumes"
@@ -99,7 +98,7 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
     const struct front *f = rt->front;
     *out = NULL;
     return v->kind == MOUNT_FILE_SERVER
-               ? f->ops->find_file_server(f, rt->fleet->st, a, v->source, out, e)
+               ? FRONT_ASK(f, find_file_server, rt->fleet->st, a, v->source, out, e)
                : 0;
 }
 
@@ -107,10 +106,8 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
 static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
                             const struct wake_kind *kind, int64_t id)
 {
-    const struct paced creation = {.step = PACE_FILE_SERVER_CREATION,
-                                   .subscription = f->scope.subscription,
-                                   .since_us = f->created_us};
-    return wake_paced(rt->fleet->wakes, kind, id, &creation);
+    int64_t takes_us = FRONT_ASK(rt->front, takes_us, STEP_FILE_SERVER_CREATION, rt->pool_id, f);
+    return wake_until_over(rt->fleet->wakes, kind, id, f->created_us, takes_us);
 }
 
 bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
@@ -120,8 +117,7 @@ bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
     struct arena a;
     bool awaits = false;
     arena_init(&a);
-    bool may_be = fl->servers.n > 0 || pace_is_on(wakes_pace(fl->wakes), NULL);
-    for (size_t i = 0; may_be && i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         struct file_server *server;
         struct err e = {0};
         if (find_server(rt, &a, &list->items[i], &server, &e) < 0 || !server)

@@ -17,7 +17,6 @@
 #include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/fleet/node/setup.h"
 #include "scheduler/fleet/script/env.h"
-#include "scheduler/wake/paced.h"
 
 struct node_prep {
     struct arena a;
@@ -474,30 +473,30 @@ static void check_kill(struct node_rt *rt)
         wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
 }
 
-/* Since when a part of the preparation goes on, if what comes before it takes as long as it is to.
- */
-static struct paced part_of(const struct node_rt *rt, const struct node *row, enum pace_step step)
+/* Whether a part of the preparation takes longer, if what comes before it takes as long as it is
+ * to. */
+static bool goes_on(const struct node_rt *rt, const struct node *row, enum front_step step)
 {
-    const struct wakes *w = rt->fleet->wakes;
-    struct paced part = {.step = step, .pool_id = row->pool_id, .since_us = row->state_us};
+    int64_t takes_us = front_takes_us(rt->front, step, row->pool_id), before_us = 0;
+    if (takes_us == 0)
+        return false;
     if (row->state_us == row->created_us)
-        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_CREATION);
-    if (step == PACE_NODE_SETUP)
-        part.before_us += wakes_pace_us(w, part.pool_id, PACE_NODE_START);
-    return part;
+        before_us += front_takes_us(rt->front, STEP_NODE_CREATION, row->pool_id);
+    if (step == STEP_NODE_SETUP)
+        before_us += front_takes_us(rt->front, STEP_NODE_START, row->pool_id);
+    return wake_until_over(rt->fleet->wakes, &woken_node, rt->id, row->state_us,
+                           before_us + takes_us);
 }
 
 static bool is_starting(const struct node_rt *rt, const struct node *row)
 {
-    const struct paced start = part_of(rt, row, PACE_NODE_START);
-    return !rt->prep && wake_paced(rt->fleet->wakes, &woken_node, rt->id, &start);
+    return !rt->prep && goes_on(rt, row, STEP_NODE_START);
 }
 
 static bool is_setting_up(const struct node_rt *rt, const struct node *row)
 {
-    const struct paced setup = part_of(rt, row, PACE_NODE_SETUP);
     const struct setup_task_spec *t = rt->prep->spec.setup_task;
-    return t && !t->beside && wake_paced(rt->fleet->wakes, &woken_node, rt->id, &setup);
+    return t && !t->beside && goes_on(rt, row, STEP_NODE_SETUP);
 }
 
 void node_prepare(struct node_rt *rt, const struct node *row)

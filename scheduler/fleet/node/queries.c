@@ -114,9 +114,9 @@ int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_
     int rc = f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, true, out, e);
     if (rc == 0)
         return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "the node's %s is gone", f->words->pool);
-    if (rc < 0 || !f->ops->load_users)
-        return rc < 0 ? -1 : 0;
-    return f->ops->load_users(f, rt->fleet->st, a, rt->id, wakes_wall(rt->fleet->wakes), out, e);
+    if (rc < 0)
+        return -1;
+    return FRONT_ASK(f, load_users, rt->fleet->st, a, rt->id, wakes_wall(rt->fleet->wakes), out, e);
 }
 
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,

@@ -14,7 +14,6 @@
 #include "lib/strbuf.h"
 #include "model/states.h"
 #include "scheduler/fleet/node/node_priv.h"
-#include "scheduler/wake/paced.h"
 
 /* --- finding, making, freeing --------------------------------------------------------------- */
 
@@ -363,17 +362,15 @@ static void use_link(struct node_rt *rt, const struct node *row)
 /* A node that is new says nothing at first. */
 static bool is_being_created(const struct node_rt *rt, const struct node *row)
 {
-    const struct paced creation = {
-        .step = PACE_NODE_CREATION, .pool_id = row->pool_id, .since_us = row->created_us};
     return row->state == NODE_PREPARING && !row->incarnation &&
-           wake_paced(rt->fleet->wakes, &woken_node, row->id, &creation);
+           wake_until_over(rt->fleet->wakes, &woken_node, row->id, row->created_us,
+                           front_takes_us(rt->front, STEP_NODE_CREATION, row->pool_id));
 }
 
 static bool is_leaving_still(const struct node_rt *rt, const struct node *row)
 {
-    const struct paced leaving = {
-        .step = PACE_NODE_LEAVING, .pool_id = row->pool_id, .since_us = row->state_us};
-    return wake_paced(rt->fleet->wakes, &woken_node, row->id, &leaving);
+    return wake_until_over(rt->fleet->wakes, &woken_node, row->id, row->state_us,
+                           front_takes_us(rt->front, STEP_NODE_LEAVING, row->pool_id));
 }
 
 static void keep_link(struct node_rt *rt, const struct node *row)

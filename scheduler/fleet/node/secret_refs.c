@@ -27,7 +27,7 @@ static int find_value(const struct secret_reader *r, const char *url, struct sec
             return rc < 0 ? -1 : 0;
     }
     const struct secret_wish wish = {.url = url, .pool_id = r->pool_id, .run = r->run};
-    if (r->front->ops->read_secret(r->front, r->st, r->a, &wish, out, e) < 0)
+    if (FRONT_ASK(r->front, read_secret, r->st, r->a, &wish, out, e) < 0)
         return -1;
     if (!out->value || !keeps(r))
         return 0;
@@ -56,7 +56,7 @@ static bool read_value(const struct secret_reader *r, const char *what, const ch
         (struct failure){.code = FAIL_SECRET_NOT_READ,
                          .message = arena_printf(
                              r->a, "%s refers to the Key Vault secret %s, which cannot be read: %s",
-                             what, url, got.cause),
+                             what, url, got.cause ? got.cause : "no vaults are read for it"),
                          .step = "launch",
                          .remedy = got.remedy,
                          .exit_code = -1};

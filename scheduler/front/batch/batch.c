@@ -2,6 +2,7 @@
 #include "model/kept_docs.h"
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
+#include "scheduler/wake/paced.h"
 
 static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e)
@@ -38,63 +39,25 @@ static const char *pool_path(const struct front *f, struct storage *st, struct a
     return arena_printf(a, "%s/%s", p.account, p.name);
 }
 
-/* There are no references to vaults in documents of Azure Batch. */
-static int read_secret(const struct front *f, struct storage *st, struct arena *a,
-                       const struct secret_wish *w, struct secret_answer *out, struct err *e)
+/* How long the service took for the steps of the core. */
+static int64_t takes_us(const struct front *f, enum front_step step, int64_t pool_id,
+                        const struct file_server *server)
 {
-    (void)f;
-    (void)st;
-    (void)a;
-    (void)w;
-    (void)e;
-    *out = (struct secret_answer){.cause = "Azure Batch reads no vaults"};
-    return 0;
-}
-
-static int no_file_server(const struct front *f, struct storage *st, struct arena *a,
-                          const char *name, struct file_server **out, struct err *e)
-{
-    (void)f;
-    (void)st;
-    (void)a;
-    (void)name;
-    (void)e;
-    *out = NULL;
-    return 0;
-}
-
-static int not_ours(const struct front *f, struct storage *st, int64_t id,
-                    const struct failure *why, int64_t now_us, struct err *e)
-{
-    (void)f;
-    (void)st;
-    (void)why;
-    (void)now_us;
-    return err_set(e, ERR_STORAGE, NULL, "the file server %lld is not Azure Batch's",
-                   (long long)id);
-}
-
-/* A task whose pool is too small waits, as it does while there is no such pool. */
-static void say_nothing(const struct front *f, struct storage *st, const struct pool *p,
-                        const struct run *r)
-{
-    (void)f;
-    (void)st;
-    (void)p;
-    (void)r;
-}
-
-static void blocks(const struct front *f, struct storage *st, const struct pool *p,
-                   const struct run *r, const struct pool_nodes *have)
-{
-    (void)have;
-    say_nothing(f, st, p, r);
-}
-
-static bool removes_runs(const struct front *f)
-{
-    (void)f;
-    return false;
+    static const enum pace_step steps[FRONT_STEPS] = {
+        [STEP_POOL_CREATION] = PACE_NONE,
+        [STEP_ALLOCATION] = PACE_ALLOCATION,
+        [STEP_AUTO_ALLOCATION] = PACE_AUTO_ALLOCATION,
+        [STEP_AUTO_IDLE] = PACE_AUTO_IDLE,
+        [STEP_NODE_CREATION] = PACE_NODE_CREATION,
+        [STEP_NODE_START] = PACE_NODE_START,
+        [STEP_NODE_SETUP] = PACE_NODE_SETUP,
+        [STEP_NODE_LEAVING] = PACE_NODE_LEAVING,
+        [STEP_RUN_START] = PACE_TASK_START,
+        [STEP_RUN_STOP] = PACE_NONE,
+        [STEP_FILE_SERVER_CREATION] = PACE_NONE,
+    };
+    (void)server;
+    return wakes_pace_us(batch_self(f)->wakes, pool_id, steps[step]);
 }
 
 static void begin(struct front *base, struct sched *sched)
@@ -129,7 +92,7 @@ static const struct front_ops ops = {
     .pool_path = pool_path,
     .run_name = task_run_name,
     .load = task_run_load,
-    .read_secret = read_secret,
+    .takes_us = takes_us,
     .is_held = task_run_is_held,
     .started = task_run_started,
     .prepared = task_run_prepared,
@@ -139,16 +102,10 @@ static const struct front_ops ops = {
     .ended = task_run_ended,
     .requeued = task_run_requeued,
     .may_forget = task_run_may_forget,
-    .too_large = say_nothing,
-    .fits_no_node = say_nothing,
-    .blocks = blocks,
     .scaled = pool_scaled,
     .kept_for = litter_kept_for,
     .has_room = task_runs_wanted,
     .may_remove = pools_may_remove,
-    .removes_runs = removes_runs,
-    .find_file_server = no_file_server,
-    .file_server_made = not_ours,
 };
 
 struct batch_front batch_front(struct storage *st, const struct log *log)

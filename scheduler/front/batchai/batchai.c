@@ -276,6 +276,30 @@ int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
     return rc < 0 ? -1 : under_way;
 }
 
+/* How long the service took for the steps of the core. */
+static int64_t takes_us(const struct front *f, enum front_step step, int64_t pool_id,
+                        const struct file_server *server)
+{
+    static const enum pace_step steps[FRONT_STEPS] = {
+        [STEP_POOL_CREATION] = PACE_CLUSTER_CREATION,
+        [STEP_ALLOCATION] = PACE_ALLOCATION,
+        [STEP_AUTO_ALLOCATION] = PACE_AUTO_ALLOCATION,
+        [STEP_AUTO_IDLE] = PACE_AUTO_IDLE,
+        [STEP_NODE_CREATION] = PACE_NODE_CREATION,
+        [STEP_NODE_START] = PACE_NODE_START,
+        [STEP_NODE_SETUP] = PACE_NODE_SETUP,
+        [STEP_NODE_LEAVING] = PACE_NODE_LEAVING,
+        [STEP_RUN_START] = PACE_JOB_START,
+        [STEP_RUN_STOP] = PACE_JOB_TERMINATION,
+        [STEP_FILE_SERVER_CREATION] = PACE_FILE_SERVER_CREATION,
+    };
+    const struct wakes *w = front_self(f)->wakes;
+    if (server)
+        return pace_us(wakes_pace(w), server->scope.subscription, steps[step]);
+    int64_t before_us = step == STEP_RUN_START ? wakes_pace_us(w, pool_id, PACE_JOB_CREATION) : 0;
+    return before_us + wakes_pace_us(w, pool_id, steps[step]);
+}
+
 static const struct front_ops ops = {
     .begin = begin,
     .end = end,
@@ -284,6 +308,7 @@ static const struct front_ops ops = {
     .pool_path = pool_path,
     .run_name = run_name,
     .load = load,
+    .takes_us = takes_us,
     .read_secret = secret_read,
     .started = started,
     .prepared = prepared,
@@ -291,9 +316,7 @@ static const struct front_ops ops = {
     .ended = ended,
     .requeued = requeued,
     .may_forget = may_forget,
-    .too_large = too_large,
-    .fits_no_node = fits_no_node,
-    .blocks = blocks,
+    .waits = waits,
     .may_remove = may_remove,
     .removes_runs = removes_runs,
     .find_file_server = file_server_find,

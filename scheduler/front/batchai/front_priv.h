@@ -61,13 +61,8 @@ void array_spec(struct arena *a, const struct run *r, struct run_spec *s);
 /* --- operations.c ---------------------------------------------------------------------------- */
 void operations_begin(struct batchai_front *f);
 
-/* --- too_large.c ----------------------------------------------------------------------------- */
-void too_large(const struct front *f, struct storage *st, const struct pool *p,
-               const struct run *r);
-void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
-                  const struct run *r);
-void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
-            const struct pool_nodes *have);
+/* --- waits.c --------------------------------------------------------------------------------- */
+void waits(const struct front *f, struct storage *st, const struct run_waiting *w);
 
 /* --- file_server.c --------------------------------------------------------------------------- */
 int file_server_find(const struct front *f, struct storage *st, struct arena *a, const char *id,

@@ -94,46 +94,46 @@ static void tell(const struct front *f, struct storage *st, const struct run *r,
     arena_free(&a);
 }
 
-void too_large(const struct front *f, struct storage *st, const struct pool *p, const struct run *r)
+static const char *needs_scale(struct arena *a, const struct run_waiting *w, const char *cluster)
 {
-    struct arena a;
-    arena_init(&a);
-    tell(f, st, r,
-         arena_printf(&a,
-                      "it needs %d nodes, but cluster %s is scaled to %d; other jobs start before "
-                      "it until the cluster is resized",
-                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false),
-                      plan_largest(&p->scale)));
-    arena_free(&a);
+    return arena_printf(
+        a,
+        "it needs %d nodes, but cluster %s is scaled to %d; other jobs start before "
+        "it until the cluster is resized",
+        w->run->nodes, cluster, plan_largest(&w->pool->scale));
 }
 
-void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
-                  const struct run *r)
+static const char *needs_larger(struct arena *a, const struct run_waiting *w, const char *cluster)
 {
-    struct arena a;
-    arena_init(&a);
-    tell(f, st, r,
-         arena_printf(&a,
-                      "it needs %s of each node, but no node of cluster %s has that much; other "
-                      "jobs start before it until a node has",
-                      capacity_text(&a, &r->need), f->ops->pool_name(f, st, &a, p->id, false)));
-    arena_free(&a);
+    return arena_printf(a,
+                        "it needs %s of each node, but no node of cluster %s has that much; other "
+                        "jobs start before it until a node has",
+                        capacity_text(a, &w->run->need), cluster);
 }
 
-void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
-            const struct pool_nodes *have)
+static const char *needs_nodes(struct arena *a, const struct run_waiting *w, const char *cluster)
 {
-    struct arena a;
-    arena_init(&a);
+    const struct pool_nodes *have = w->have;
     const char *no_use =
-        have->no_use == 0 ? "" : arena_printf(&a, ", %d cannot be used", have->no_use);
+        have->no_use == 0 ? "" : arena_printf(a, ", %d cannot be used", have->no_use);
     const char *missing =
-        have->missing == 0 ? "" : arena_printf(&a, ", %d not available", have->missing);
-    tell(f, st, r,
-         arena_printf(&a,
-                      "it needs %d nodes, but cluster %s has %d for jobs now%s%s; its errors say "
-                      "why, and the jobs behind this one wait too",
-                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false), have->usable, no_use,
-                      missing));
+        have->missing == 0 ? "" : arena_printf(a, ", %d not available", have->missing);
+    return arena_printf(a,
+                        "it needs %d nodes, but cluster %s has %d for jobs now%s%s; its errors say "
+                        "why, and the jobs behind this one wait too",
+                        w->run->nodes, cluster, have->usable, no_use, missing);
+}
+
+void waits(const struct front *f, struct storage *st, const struct run_waiting *w)
+{
+    static const char *(*const texts[])(struct arena *, const struct run_waiting *,
+                                        const char *) = {
+        [WAITS_FOR_SCALE] = needs_scale,
+        [WAITS_FOR_LARGER_NODES] = needs_larger,
+        [WAITS_FOR_NODES] = needs_nodes,
+    };
+    struct arena a;
+    arena_init(&a);
+    tell(f, st, w->run, texts[w->why](&a, w, f->ops->pool_name(f, st, &a, w->pool->id, false)));
     arena_free(&a);
 }
