@@ -68,6 +68,20 @@ JSON_FREES = {
 }
 # How messages are not worded.
 WORDING = re.compile(r"(?<!there )(?<!There )\b(?:is|are|was) no(?:ne)?\b(?! (?:longer|more)\b)|\bcannot be had\b|\bnone that\b")
+# The core knows pools and runs; jobs and clusters are of services. Its fronts, the names of our programs and of
+# variables on nodes are no words of it; nor are a few texts, each in one file:
+CORE, NOT_CORE = "scheduler/", re.compile(r"scheduler/front/\w+/")
+SERVICE_WORD = re.compile(r"\w*(?:job|cluster|batch|azure)\w*", re.I)
+NO_SERVICE_WORD = re.compile(r"\bbatchaid\b|\bBATCHAID?_\w+|BATCHAI-VARIABLES|\bbatchai-(?:node\b|%|\")")
+SERVICE_TEXTS = {
+    "scheduler/fleet/node/node.h": ('RUNS_DIR "jobs"',),  # the directory on nodes
+    "scheduler/fleet/node/account.c": ("job_user; jobs.uids",),  # settings
+    "scheduler/fleet/container/programs/start.sh": ("jobs.uids",),
+    "scheduler/run/shared_dir.c": ("jobs.shared_directory",),
+    "scheduler/run/programs/share.sh": ("jobs.shared_directory",),
+    "scheduler/fleet/mount/types.c": ("BatchMode",),  # an option of ssh
+    "scheduler/run/launch/tensorflow.c": ('\\"cluster\\"',),  # TF_CONFIG, which TensorFlow reads
+}
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
 COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
 # Texts of these rooms have the words of fronts in braces, and placeholders of the site's rules: where each is listed.
@@ -194,6 +208,17 @@ def check_words(name, lines, known):
                 yield f"{name}:{number}: {{{word}}} is no word of {' or '.join(WORD_LISTS)}"
 
 
+def check_core(name, lines):
+    """The words of services in the core: in names, comments and texts."""
+    if not name.startswith(CORE) or NOT_CORE.match(name):
+        return
+    for number, line in enumerate(lines, 1):
+        for text in SERVICE_TEXTS.get(name, ()):
+            line = line.replace(text, "")
+        if found := SERVICE_WORD.search(NO_SERVICE_WORD.sub("", line)):
+            yield f"{name}:{number}: {found[0]} is a word of a front; the core has pools and runs"
+
+
 def check_format(root):
     files = [str(f.relative_to(root)) for f in sources(root, ".c", ".h")]
     if not files:
@@ -210,6 +235,7 @@ def main(root):
     for file in [*sources(root, ".c", ".h", ".py", ".sh"), *sorted((root / "storage").rglob("*.sql"))]:
         name, lines = str(file.relative_to(root)), file.read_text().splitlines()
         complaints += check_text(name, lines)
+        complaints += check_core(name, lines)
         if file.suffix in (".c", ".h"):
             complaints += check_c(name, lines)
             complaints += check_rows(name, lines)

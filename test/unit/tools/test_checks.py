@@ -172,6 +172,10 @@ def says(text):
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
     ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; write 'is not a valid X'"),
     ("lib/b.c", says("The file cannot be had."), "lib/b.c:4: 'cannot be had' in a message"),
+    ("scheduler/plan.c", SPDX + "int job_id;\n", "scheduler/plan.c:2: job_id is a word of a front"),
+    ("scheduler/run/a.h", SPDX + "/* of Azure */\n", "Azure is a word of a front; the core has pools and runs"),
+    ("scheduler/fleet/a.c", SPDX + 'const char *a = "batchai-x";\n', "batchai is a word of a front"),
+    ("scheduler/front/front.h", SPDX + "int clusters;\n", "clusters is a word of a front"),
     ("api/http/reply.c", SPDX + "int json_decref;\n", "in 0 places: let JSON_FREES of check_source.py say that"),
 ] + [
     ("lib/b.c", f"{SPDX}int f(char *s)\n{{\n    return {name}(s);\n}}\n", f"lib/b.c:4: {name}() is banned")
