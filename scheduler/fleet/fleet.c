@@ -39,6 +39,7 @@ struct fleet *fleet_create(const struct fleet_config *c)
     fl->wakes = c->wakes;
     fl->st = c->storage;
     fl->log = c->log;
+    fl->works = node_works;
     wakes_handle(fl->wakes, &woken_node, node_reconcile, fl);
     wakes_handle_refused(fl->wakes, &woken_node, node_refused);
     wakes_handle(fl->wakes, &woken_node_read, node_read_reconcile, fl);

@@ -64,6 +64,7 @@ struct fleet {
     struct id_map machine_ids; /* the same, by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
     struct turns turns;
+    const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
     struct id_map reads; /* struct node_read * that are not answered yet: node/files.c */
     int64_t last_read;

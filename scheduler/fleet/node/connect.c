@@ -290,8 +290,9 @@ static void on_closed(void *ctx)
     go(rt, CONNECTION_NONE);
     connecting_ends(rt);
     wake(fl->wakes, &woken_node, rt->id);
-    if (wakes_stopping(fl->wakes))
-        node_rt_free(rt);
+    for (const struct node_work *const *w = fl->works; *w; w++)
+        if ((*w)->link_closed)
+            (*w)->link_closed(rt);
     wakes_unref(fl->wakes);
 }
 
@@ -303,15 +304,14 @@ void node_rt_close(struct node_rt *rt)
     go(rt, CONNECTION_CLOSING);
     rt->contact.greeted = false;
     node_set_text(&rt->account, NULL);
-    node_leave_halt(rt);
-    node_release_halt(rt);
+    const struct node_work *const *works = rt->fleet->works;
+    for (const struct node_work *const *w = works; *w; w++)
+        if ((*w)->halt)
+            (*w)->halt(rt);
     node_close(rt->contact.link, on_closed, rt);
-    node_prepare_abandon(rt);
-    node_strays_free(rt);
-    node_beside_free(rt);
-    node_leave_link_down(rt);
-    node_release_link_down(rt);
-    node_watch_link_down(rt);
+    for (const struct node_work *const *w = works; *w; w++)
+        if ((*w)->link_down)
+            (*w)->link_down(rt);
     node_tell_down(rt);
 }
 
@@ -334,16 +334,9 @@ void node_rt_distrust(struct node_rt *rt, const char *why)
 static void on_task_ended(void *ctx, const struct task_status *status)
 {
     struct node_rt *rt = ctx;
-    /* A preparation or release awaits the end of the watch's command too.
-     */
-    node_watch_task_ended(rt, status);
-    if (rt->prep)
-        node_prepare_task_ended(rt, status);
-    node_strays_task_ended(rt, status);
-    node_beside_task_ended(rt, status);
-    if (rt->release)
-        node_release_task_ended(rt, status);
-    node_leave_task_ended(rt, status);
+    for (const struct node_work *const *w = rt->fleet->works; *w; w++)
+        if ((*w)->task_ended)
+            (*w)->task_ended(rt, status);
     node_tell_task_ended(rt, status);
 }
 

@@ -65,7 +65,7 @@ static struct node_exit *exit_new(void)
     return x;
 }
 
-void node_exit_free(struct node_rt *rt)
+static void exit_free(struct node_rt *rt)
 {
     if (rt->exit)
         arena_free(&rt->exit->a);
@@ -180,13 +180,13 @@ static void await_sweep(struct node_rt *rt)
     }
 }
 
-void node_leave_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     if (rt->exit && rt->exit->sweep)
         script_task_ended(rt->exit->sweep, st);
 }
 
-void node_leave_halt(struct node_rt *rt)
+static void halt(struct node_rt *rt)
 {
     if (rt->exit && rt->exit->sweep)
         script_halt(rt->exit->sweep);
@@ -340,7 +340,7 @@ static void ask(struct node_rt *rt)
         node_connect_want(rt);
 }
 
-void node_leave_link_down(struct node_rt *rt)
+static void on_link_down(struct node_rt *rt)
 {
     if (!rt->exit)
         return;
@@ -350,6 +350,9 @@ void node_leave_link_down(struct node_rt *rt)
     if (BIT(rt->exit->phase) & WITH_LINK)
         go(rt, EXIT_ASKING);
 }
+
+const struct node_work node_leave_work = {
+    .halt = halt, .link_down = on_link_down, .task_ended = on_task_ended, .free = exit_free};
 
 /* --- removing the root ---------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One node, and the work in hand on it: runtime.c (rows and memory), connect.c (the
- * link), watch.c (health), prepare.c, sweep.c, leave.c and release.c (the
- * end), login.c.
+ * One node, and the work in hand on it. runtime.c compares rows with memory.c and takes the next
+ * step by watch.c (health), prepare.c, sweep.c, and leave.c and release.c (the end); these use
+ * connect.c (the link), which tells them of the link by struct node_work and calls none of them.
  */
 #ifndef SCHEDULER_FLEET_NODE_NODE_PRIV_H
 #define SCHEDULER_FLEET_NODE_NODE_PRIV_H
@@ -150,17 +150,34 @@ int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_
 /* Replaces an owned text; NULL: none. */
 void node_set_text(char **field, const char *text);
 
+/* Work in hand on a node, as its link sees it: a constant of the file that does the work. Functions
+ * may be NULL. Each looks whether there is such work on the node. */
+struct node_work {
+    void (*halt)(struct node_rt *rt);      /* the link is about to close */
+    void (*link_down)(struct node_rt *rt); /* it closes: open requests have been answered */
+    void (*link_closed)(
+        struct node_rt *rt); /* and is closed; the only one that may free the node */
+    void (*task_ended)(struct node_rt *rt, const struct task_status *st);
+    void (*free)(struct node_rt *rt); /* the node goes */
+};
+extern const struct node_work node_watch_work, node_prepare_work, node_strays_work,
+    node_beside_work, node_leave_work, node_release_work;
+
 /* --- runtime.c ------------------------------------------------------------------------- */
 
+/* All of them, in the order in which they are told; ends with a NULL. */
+extern const struct node_work *const node_works[];
 void node_reconcile(void *ctx, int64_t id);
 /* For wakes_handle_refused(): the node is unusable for that reason. */
 void node_refused(void *ctx, int64_t id, const struct err *why);
+/* Somebody has wanted its files a moment ago. */
+bool node_rt_is_read(const struct node_rt *rt);
+
+/* --- memory.c -------------------------------------------------------------------------- */
+
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
 /* Frees a node whose link is closed and that has no tenants. */
 void node_rt_free(struct node_rt *rt);
-
-/* Somebody has wanted its files a moment ago. */
-bool node_rt_is_read(const struct node_rt *rt);
 
 /* --- capacity.c ------------------------------------------------------------------------ */
 
@@ -224,8 +241,6 @@ void node_prepare_cancel(struct node_rt *rt);
 /* Writes down a noted failure; false if there is none. */
 bool node_prepare_report(struct node_rt *rt);
 bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
-void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is closed */
-void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
 /* Forgets the set-up task, which is not needed any more; the link is ready and the node idle. */
 void node_prepare_forget(struct node_rt *rt);
 /* The end of that task is on disk. */
@@ -244,8 +259,6 @@ int node_setup_beside(const struct node_rt *rt, struct arena *a, const char **id
 void node_beside(struct node_rt *rt, const struct node *row);
 /* The node is not idle any more. */
 void node_beside_halt(struct node_rt *rt);
-void node_beside_free(struct node_rt *rt); /* the link is closed */
-void node_beside_task_ended(struct node_rt *rt, const struct task_status *st);
 
 /* --- unknown_tasks.c -------------------------------------------------------------------------- */
 
@@ -258,7 +271,6 @@ enum strays {
 /* Ends the tasks that no live allocation names, on the first link after a start of the daemon.
  * Texts of *why live until node_strays_free(). */
 enum strays node_strays_end(struct node_rt *rt, struct failure *why);
-void node_strays_task_ended(struct node_rt *rt, const struct task_status *st);
 void node_strays_free(struct node_rt *rt);
 
 /* --- sweep.c --------------------------------------------------------------------------- */
@@ -274,11 +286,6 @@ void node_sweep_archives(struct node_rt *rt, const struct node *row);
 /* Takes the next step of leaving: kill what runs there, remove its containers, close the link,
  * remove the root, remove the row. */
 void node_leave(struct node_rt *rt);
-void node_leave_task_ended(struct node_rt *rt, const struct task_status *st);
-/* Before and after the link closes. */
-void node_leave_halt(struct node_rt *rt);
-void node_leave_link_down(struct node_rt *rt);
-void node_exit_free(struct node_rt *rt);
 /* Looks for node roots that no row knows. */
 void node_find_orphans(struct fleet *fl);
 
@@ -290,11 +297,6 @@ bool node_release(struct node_rt *rt);
 /* Adds steps that remove from a machine what preparations put there; nothing runs there any more.
  * Texts live in `a`. */
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc);
-void node_release_task_ended(struct node_rt *rt, const struct task_status *st);
-/* Before and after the link closes. */
-void node_release_halt(struct node_rt *rt);
-void node_release_link_down(struct node_rt *rt);
-void node_release_free(struct node_rt *rt);
 
 /* --- login.c --------------------------------------------------------------------------- */
 
@@ -325,12 +327,8 @@ void node_watch_pulse(struct node_rt *rt, const struct node *row);
 /* Runs a machine's health command when it is time; after node_watch_pulse(), on a node that is
  * prepared. */
 void node_watch(struct node_rt *rt);
-/* The link is going down: open requests are not answered any more. */
-void node_watch_link_down(struct node_rt *rt);
 /* The node is prepared or given back, which kills a running health command: its result does not
  * matter any more. */
 void node_watch_stop(struct node_rt *rt);
-void node_watch_task_ended(struct node_rt *rt, const struct task_status *st);
-void node_watch_free(struct node_rt *rt);
 
 #endif

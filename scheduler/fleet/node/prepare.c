@@ -48,6 +48,14 @@ static void prep_free(struct node_prep *prep)
     free(prep);
 }
 
+static void abandon(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    rt->prep = NULL;
+    if (prep)
+        prep_free(prep);
+}
+
 #define PREPARE_REMEDY                                                                             \
     "put right what the message names, then resize the {pool}: the node is prepared again"
 
@@ -129,7 +137,7 @@ static void prepared(struct node_rt *rt)
     const struct setup_task_spec *t = rt->prep->spec.setup_task;
     if (t && !t->beside)
         node_set_text(&rt->setup.id, rt->prep->setup_id);
-    node_prepare_abandon(rt);
+    abandon(rt);
     rt->no_strays = true;
     if (st_node_move(rt->fleet->st, &m, &e) == 0) {
         LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
@@ -441,7 +449,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         return;
     }
     if (mounts_await(rt, &prep->spec.mounts, &woken_node, rt->id)) {
-        node_prepare_abandon(rt);
+        abandon(rt);
         return;
     }
     if (prep->spec.refused) {
@@ -523,10 +531,10 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         prepared(rt);
 }
 
-void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct node_prep *prep = rt->prep;
-    if (prep->failed)
+    if (!prep || prep->failed)
         return;
     if (prep->script)
         script_task_ended(prep->script, st);
@@ -545,10 +553,5 @@ bool node_prepare_over(const struct node_rt *rt)
     return rt->prep && rt->prep->failed;
 }
 
-void node_prepare_abandon(struct node_rt *rt)
-{
-    struct node_prep *prep = rt->prep;
-    rt->prep = NULL;
-    if (prep)
-        prep_free(prep);
-}
+const struct node_work node_prepare_work = {
+    .link_down = abandon, .task_ended = on_task_ended, .free = abandon};

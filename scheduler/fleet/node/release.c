@@ -36,7 +36,7 @@ static void forget_script(struct node_release *r)
     arena_init(&r->a);
 }
 
-void node_release_free(struct node_rt *rt)
+static void release_free(struct node_rt *rt)
 {
     if (!rt->release)
         return;
@@ -46,23 +46,26 @@ void node_release_free(struct node_rt *rt)
     rt->release = NULL;
 }
 
-void node_release_halt(struct node_rt *rt)
+static void halt(struct node_rt *rt)
 {
     if (rt->release && rt->release->script)
         script_halt(rt->release->script);
 }
 
-void node_release_link_down(struct node_rt *rt)
+static void on_link_down(struct node_rt *rt)
 {
     if (rt->release)
         forget_script(rt->release);
 }
 
-void node_release_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
-    if (rt->release->script)
+    if (rt->release && rt->release->script)
         script_task_ended(rt->release->script, st);
 }
+
+const struct node_work node_release_work = {
+    .halt = halt, .link_down = on_link_down, .task_ended = on_task_ended, .free = release_free};
 
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node in memory: compares its row with what is known of it, and takes the next step.
+ * The reconciler of nodes: compares the row of a node with what is known of it, and takes the next
+ * step.
  *
  * A node is given up when too many links in a row are lost, or when a machine is silent for too
  * long or has changed. It is unusable then, and its runs are lost. The link is asked for in the
@@ -8,100 +9,10 @@
  * ends everything that still runs there, and waits until it is gone, before anything new starts.
  */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/strbuf.h"
 #include "model/states.h"
 #include "scheduler/fleet/node/node_priv.h"
-
-/* --- finding, making, freeing --------------------------------------------------------------- */
-
-/* A machine's node root is used by one node at a time, so it needs no name of its own. */
-static char *root_of(const struct fleet *fl, const struct machine *m, const char *name)
-{
-    struct arena a;
-    arena_init(&a);
-    char *root;
-    if (m)
-        root = xstrdup(m->site ? m->site->group->node_root : "");
-    else
-        root = xstrdup(arena_printf(&a, "%s/%s", fl->cfg.nodes_dir, name));
-    arena_free(&a);
-    return root;
-}
-
-/* All of 127.0.0.0/8 leads to this machine. Nodes with an address of their own are different hosts
- * to programs that start one process or one server a host. Those below 127.64.0.0 are somebody
- * else's: localhost, resolvers, Debian's 127.0.1.1. */
-static char *local_address(int64_t id)
-{
-    struct strbuf b = STRBUF_INIT;
-    unsigned n = (unsigned)id;
-    strbuf_printf(&b, "127.%u.%u.%u", 64 + (n >> 16) % 64, (n >> 8) % 256, n % 256);
-    return strbuf_take(&b);
-}
-
-static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, struct machine *m)
-{
-    struct node_rt *rt = xcalloc(1, sizeof *rt);
-    rt->fleet = fl;
-    rt->id = id;
-    rt->front = fl->cfg.fronts->all[0];
-    rt->machine = m;
-    rt->name = xstrdup(name);
-    rt->root = root_of(fl, m, name);
-    rt->address = m ? NULL : local_address(id);
-    id_map_put(&fl->nodes, id, rt);
-    return rt;
-}
-
-struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
-{
-    struct node_rt *rt = node_rt_find(fl, row->id);
-    if (!rt)
-        rt = rt_new(fl, row->id, row->name,
-                    row->machine_id ? machine_find(fl, row->machine_id) : NULL);
-    rt->pool_id = row->pool_id;
-    rt->front = front_of(fl->cfg.fronts, row->pool_kind);
-    return rt;
-}
-
-struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name)
-{
-    return rt_new(fl, --fl->last_orphan, name, NULL);
-}
-
-void node_rt_free(struct node_rt *rt)
-{
-    assert(rt->contact.state == CONNECTION_NONE && !rt->tenants);
-    node_rt_close(rt); /* it may wait for its turn to connect */
-    wake_at(rt->fleet->wakes, &woken_node, rt->id, 0);
-    id_map_remove(&rt->fleet->nodes, rt->id);
-    node_prepare_abandon(rt);
-    node_strays_free(rt);
-    node_beside_free(rt);
-    node_exit_free(rt);
-    node_login_close(rt);
-    node_release_free(rt);
-    node_watch_free(rt);
-    node_usage_free(rt);
-    node_loss_free(rt);
-    free(rt->seen.facts);
-    free(rt->name);
-    free(rt->root);
-    free(rt->contact.why_down);
-    free(rt->contact.why_told);
-    free(rt->setup.id);
-    free(rt->room.closed);
-    free(rt->account);
-    free(rt->seen.incarnation);
-    free(rt->seen.runtimes);
-    free(rt->seen.devices);
-    free(rt->seen.hostname);
-    free(rt->address);
-    free(rt);
-}
 
 /* --- failing -------------------------------------------------------------------------------- */
 
@@ -456,6 +367,21 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
     else if (!is_leaving_still(rt, row))
         node_leave(rt);
 }
+
+/* The scheduler stops: what has no link any more is forgotten. */
+static void forget_if_stopping(struct node_rt *rt)
+{
+    if (wakes_stopping(rt->fleet->wakes))
+        node_rt_free(rt);
+}
+
+static const struct node_work memory_work = {.link_closed = forget_if_stopping};
+
+/* A watch may see the end of a command that preparations and releases await too, so it comes first.
+ * What may free the node comes last. */
+const struct node_work *const node_works[] = {
+    &node_watch_work, &node_prepare_work, &node_strays_work, &node_beside_work,
+    &node_leave_work, &node_release_work, &memory_work,      NULL};
 
 void node_reconcile(void *ctx, int64_t id)
 {

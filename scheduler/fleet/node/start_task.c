@@ -27,7 +27,7 @@ static void drop(struct node_beside *b)
     free(b);
 }
 
-void node_beside_free(struct node_rt *rt)
+static void beside_free(struct node_rt *rt)
 {
     for (struct node_beside *b = rt->beside.last, *older; b; b = older) {
         older = b->older;
@@ -47,7 +47,7 @@ void node_beside_halt(struct node_rt *rt)
         script_halt(b->run.script);
 }
 
-void node_beside_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct node_beside *b = rt->beside.last;
     if (b && !b->halted && b->run.script)
@@ -163,3 +163,6 @@ void node_beside(struct node_rt *rt, const struct node *row)
     if (b && !b->halted && setup_run_over(&b->run))
         end(rt);
 }
+
+const struct node_work node_beside_work = {
+    .link_down = beside_free, .task_ended = on_task_ended, .free = beside_free};

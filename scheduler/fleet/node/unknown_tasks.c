@@ -116,8 +116,11 @@ enum strays node_strays_end(struct node_rt *rt, struct failure *why)
     return STRAYS_NONE;
 }
 
-void node_strays_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     if (rt->strays)
         script_task_ended(rt->strays->script, st);
 }
+
+const struct node_work node_strays_work = {
+    .link_down = node_strays_free, .task_ended = on_task_ended, .free = node_strays_free};

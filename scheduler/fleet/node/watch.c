@@ -33,7 +33,7 @@ struct node_watch {
     char *trouble; /* what was last told; NULL: nothing */
 };
 
-void node_watch_free(struct node_rt *rt)
+static void watch_free(struct node_rt *rt)
 {
     if (!rt->watch)
         return;
@@ -239,7 +239,7 @@ static const char *id_prefix(struct arena *a, const struct node_rt *rt)
 }
 
 /* Ignores commands of an earlier link or daemon. */
-void node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
+static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct node_watch *w = rt->watch;
     struct arena a;
@@ -342,7 +342,7 @@ void node_watch_stop(struct node_rt *rt)
     node_set_text(&rt->watch->task_id, NULL);
 }
 
-void node_watch_link_down(struct node_rt *rt)
+static void on_link_down(struct node_rt *rt)
 {
     if (!rt->watch)
         return;
@@ -351,3 +351,6 @@ void node_watch_link_down(struct node_rt *rt)
     rt->watch->asked = false;
     rt->watch->health_us = 0;
 }
+
+const struct node_work node_watch_work = {
+    .link_down = on_link_down, .task_ended = on_task_ended, .free = watch_free};
