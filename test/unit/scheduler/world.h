@@ -50,6 +50,7 @@ struct world {
     const struct site *site; /* borrowed; NULL: local nodes only */
     struct batchai_front front;
     struct batch_front batch;
+    struct front *only;  /* the one front, instead of these two; NULL: these */
     int64_t ahead_us;    /* of the system's clocks: so much time has passed */
     int64_t wall_set_us; /* and the wall clock was set by so much */
     int64_t group, workspace, experiment;
@@ -155,21 +156,22 @@ static inline void world_start(struct world *w)
     w->logins = loop_lane_create(w->tools, "logins", 2, 64);
     w->front = batchai_front(w->st, &w->log, false);
     w->batch = batch_front(w->st, &w->log);
-    const struct sched_config c = {.loop = w->tools,
-                                   .fronts = {{&w->front.front, &w->batch.front}},
-                                   .storage = w->st,
-                                   .files = w->files,
-                                   .login_lane = w->logins,
-                                   .log = &w->log,
-                                   .local = w->local,
-                                   .machines = w->machines,
-                                   .nodes_dir = path(w, "nodes"),
-                                   .storage_dir = path(w, "storage"),
-                                   .local_nodes = w->local_nodes,
-                                   .autoscale_idle_s = w->idle_s,
-                                   .mount_timeout_s = w->mount_timeout_s,
-                                   .kill_timeout_s = w->kill_timeout_s,
-                                   .site = w->site};
+    const struct sched_config c = {
+        .loop = w->tools,
+        .fronts = {{w->only ? w->only : &w->front.front, w->only ? NULL : &w->batch.front}},
+        .storage = w->st,
+        .files = w->files,
+        .login_lane = w->logins,
+        .log = &w->log,
+        .local = w->local,
+        .machines = w->machines,
+        .nodes_dir = path(w, "nodes"),
+        .storage_dir = path(w, "storage"),
+        .local_nodes = w->local_nodes,
+        .autoscale_idle_s = w->idle_s,
+        .mount_timeout_s = w->mount_timeout_s,
+        .kill_timeout_s = w->kill_timeout_s,
+        .site = w->site};
     w->s = sched_create(&c);
     ok(sched_start(w->s, &e), &e);
     w->up = true;
