@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One look at a pool, in the order in which it is shown: its nodes, the runs that have some of
+ * them, and those that wait with the verdict of the plan. It uses struct pass as a pass over
+ * the pool does, and writes nothing. All texts are the caller's arena's.
+ */
 #include "scheduler/queue_view.h"
 
 #include <stdlib.h>

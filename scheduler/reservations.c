@@ -15,14 +15,14 @@
 #define SHAPES 16
 
 /* A part of a node, from one instant to another; the whole of it takes all that it has. */
-struct span {
+struct held_span {
     int64_t from, to;
     struct room_size takes;
     int64_t by; /* the waiting run that it is kept for; 0: it is held */
 };
 
 struct spans {
-    struct span *e;
+    struct held_span *e;
     uint32_t n, cap;
 };
 
@@ -40,7 +40,7 @@ struct shape {
 };
 
 /* While a marked node can be had. */
-struct window {
+struct free_window {
     int64_t from, to;
     uint32_t node;
 };
@@ -58,7 +58,7 @@ struct ahead {
     struct shape shapes[SHAPES];
     size_t n_shapes;
     struct since *spare_list; /* for sorting */
-    struct window *windows;
+    struct free_window *windows;
     size_t n_windows, windows_cap;
     uint32_t *chosen;
     uint64_t *bits; /* one for each node */
@@ -76,11 +76,11 @@ static bool serves(const struct plan_node *n)
 
 /* --- spans ---------------------------------------------------------------------------------- */
 
-static void add_span(struct ahead *h, size_t node, const struct span *s)
+static void add_span(struct ahead *h, size_t node, const struct held_span *s)
 {
     struct spans *of = &h->spans[node];
     if (of->n == of->cap) {
-        struct span *old = of->e;
+        struct held_span *old = of->e;
         of->cap = of->cap ? 2 * of->cap : 4;
         of->e = arena_alloc(h->a, of->cap * sizeof *of->e);
         if (of->n > 0)
@@ -98,11 +98,11 @@ static int64_t end_of(int64_t from, int64_t for_us)
 }
 
 /* Held from now on: by a run that runs, so since long ago. */
-static struct span held_span(const struct ahead *h, const struct ahead_want *w, size_t node)
+static struct held_span held_span(const struct ahead *h, const struct ahead_want *w, size_t node)
 {
-    return (struct span){.from = INT64_MIN,
-                         .to = end_of(h->now_us, w->for_us),
-                         .takes = w->part ? w->need : h->has[node]};
+    return (struct held_span){.from = INT64_MIN,
+                              .to = end_of(h->now_us, w->for_us),
+                              .takes = w->part ? w->need : h->has[node]};
 }
 
 static void mark(struct ahead *h, size_t node)
@@ -115,7 +115,7 @@ static void mark(struct ahead *h, size_t node)
 
 void ahead_hold(struct ahead *h, const struct ahead_want *w, size_t node)
 {
-    const struct span s = held_span(h, w, node);
+    const struct held_span s = held_span(h, w, node);
     mark(h, node);
     add_span(h, node, &s);
 }
@@ -124,7 +124,7 @@ void ahead_hold(struct ahead *h, const struct ahead_want *w, size_t node)
 static void make_room(struct ahead *h, const struct ahead_input *in)
 {
     size_t total = in->n_held + in->n_started;
-    struct span *block = arena_alloc(h->a, (total + 1) * sizeof *block);
+    struct held_span *block = arena_alloc(h->a, (total + 1) * sizeof *block);
     for (size_t i = 0; i < in->n_held; i++)
         if (in->at[in->held[i].node] != SIZE_MAX)
             h->spans[in->at[in->held[i].node]].cap++;
@@ -140,16 +140,17 @@ static void fill(struct ahead *h, const struct ahead_input *in)
 {
     for (size_t i = 0; i < in->n_held; i++) {
         size_t node = in->at[in->held[i].node];
-        struct span s = {.from = INT64_MIN,
-                         .to = in->held[i].end_us > h->now_us ? in->held[i].end_us : h->now_us + 1,
-                         .takes = room_size_of(&in->held[i].takes)};
+        struct held_span s = {.from = INT64_MIN,
+                              .to = in->held[i].end_us > h->now_us ? in->held[i].end_us
+                                                                   : h->now_us + 1,
+                              .takes = room_size_of(&in->held[i].takes)};
         if (node == SIZE_MAX)
             continue;
         add_span(h, node, &s);
     }
     for (size_t i = 0; i < in->n_started; i++) {
         const struct ahead_held *now = &in->started[i];
-        const struct span s = held_span(h, &now->what, now->node);
+        const struct held_span s = held_span(h, &now->what, now->node);
         add_span(h, now->node, &s);
     }
 }
@@ -267,7 +268,7 @@ static bool fits_at(const struct ahead *h, const struct ahead_want *w, size_t no
 
 /* The first instant behind `at` when the node has no room for it any more, because of *span. */
 static int64_t fits_until(const struct ahead *h, const struct ahead_want *w, size_t node,
-                          int64_t at, const struct span **span)
+                          int64_t at, const struct held_span **span)
 {
     const struct spans *of = &h->spans[node];
     int64_t until = AHEAD_NEVER;
@@ -284,7 +285,7 @@ static int64_t fits_until(const struct ahead *h, const struct ahead_want *w, siz
 bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node, int64_t *by)
 {
     const struct spans *of = &h->spans[node];
-    const struct span *span = NULL;
+    const struct held_span *span = NULL;
     if (!h->marked[node])
         return true;
     if (fits_at(h, w, node, h->now_us)) {
@@ -301,19 +302,19 @@ bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node
 
 static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
 {
-    struct window *last = h->n_windows > 0 ? &h->windows[h->n_windows - 1] : NULL;
+    struct free_window *last = h->n_windows > 0 ? &h->windows[h->n_windows - 1] : NULL;
     if (last && last->node == node && last->to >= from) {
         last->to = to > last->to ? to : last->to;
         return;
     }
     if (!h->windows || h->n_windows == h->windows_cap) {
-        struct window *old = h->windows;
+        struct free_window *old = h->windows;
         h->windows_cap = old ? 2 * h->windows_cap : 256;
         h->windows = arena_alloc(h->a, h->windows_cap * sizeof *h->windows);
         if (old)
             memcpy(h->windows, old, h->n_windows * sizeof *old);
     }
-    h->windows[h->n_windows++] = (struct window){from, to, node};
+    h->windows[h->n_windows++] = (struct free_window){from, to, node};
 }
 
 /* Adds while this node can be had, for so long: it can be had for the first time now, or when
@@ -321,7 +322,7 @@ static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
 static void windows_of(struct ahead *h, const struct ahead_want *w, uint32_t node, int64_t start)
 {
     const struct spans *of = &h->spans[node];
-    const struct span *span = NULL;
+    const struct held_span *span = NULL;
     int64_t before = AHEAD_NEVER;
     if (!serves(h->nodes[node]) && !is_coming(h->nodes[node]))
         return;
@@ -340,7 +341,7 @@ static void windows_of(struct ahead *h, const struct ahead_want *w, uint32_t nod
 
 static int by_from(const void *pa, const void *pb)
 {
-    const struct window *a = pa, *b = pb;
+    const struct free_window *a = pa, *b = pb;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
     return (a->node > b->node) - (a->node < b->node);
@@ -350,7 +351,7 @@ static int by_from(const void *pa, const void *pb)
  */
 
 /* Goes through the instants at which another node can be had. */
-struct sweep {
+struct span_sweep {
     const struct shape *shape;
     size_t i, k;    /* the next of the list, and of the windows */
     size_t n_found; /* in chosen[]: nodes that can be had from now on */
@@ -358,7 +359,7 @@ struct sweep {
     int64_t at_us;
 };
 
-static void advance(struct ahead *h, struct sweep *s)
+static void advance(struct ahead *h, struct span_sweep *s)
 {
     for (; s->i < s->shape->n && s->shape->list[s->i].at_us <= s->at_us; s->i++)
         if (!h->marked[s->shape->list[s->i].node])
@@ -367,7 +368,7 @@ static void advance(struct ahead *h, struct sweep *s)
         h->windows[s->n_open++] = h->windows[s->k];
 }
 
-static void close_windows(struct ahead *h, struct sweep *s)
+static void close_windows(struct ahead *h, struct span_sweep *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n_open; i++)
@@ -377,7 +378,7 @@ static void close_windows(struct ahead *h, struct sweep *s)
 }
 
 /* False: there is no later one. */
-static bool next_instant(const struct ahead *h, struct sweep *s)
+static bool next_instant(const struct ahead *h, struct span_sweep *s)
 {
     int64_t at = AHEAD_NEVER;
     if (s->i < s->shape->n)
@@ -391,7 +392,7 @@ static bool next_instant(const struct ahead *h, struct sweep *s)
 }
 
 /* How many can be had at s->at_us: as many as are wanted, or all that there will ever be. */
-static size_t sweep(struct ahead *h, struct sweep *s, size_t wanted)
+static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
 {
     for (;;) {
         advance(h, s);
@@ -408,7 +409,7 @@ static size_t sweep(struct ahead *h, struct sweep *s, size_t wanted)
 
 /* Of those that can be had the first in their order. The choice depends on the instant alone, not
  * on since when each of them can be had, so that it stays when a lower run has got in between. */
-static void choose(struct ahead *h, struct sweep *s, struct ahead_place *out)
+static void choose(struct ahead *h, struct span_sweep *s, struct ahead_place *out)
 {
     size_t n = 0, words = h->n / 64 + 1;
     memset(h->bits, 0, words * sizeof *h->bits);
@@ -425,15 +426,15 @@ static void choose(struct ahead *h, struct sweep *s, struct ahead_place *out)
     out->nodes = h->chosen;
 }
 
-static struct sweep sweep_new(struct ahead *h, const struct ahead_want *w,
-                              const struct shape *shape, int64_t start)
+static struct span_sweep sweep_new(struct ahead *h, const struct ahead_want *w,
+                                   const struct shape *shape, int64_t start)
 {
     h->n_windows = 0;
     for (size_t i = 0; i < h->n_marks; i++)
         windows_of(h, w, h->marks[i], start);
     if (h->n_windows > 1)
         qsort(h->windows, h->n_windows, sizeof *h->windows, by_from);
-    return (struct sweep){.shape = shape, .at_us = start};
+    return (struct span_sweep){.shape = shape, .at_us = start};
 }
 
 bool ahead_find(struct ahead *h, const struct ahead_want *w, size_t wanted, size_t spare,
@@ -441,7 +442,7 @@ bool ahead_find(struct ahead *h, const struct ahead_want *w, size_t wanted, size
 {
     int64_t start = not_before > h->now_us ? not_before : h->now_us;
     const struct shape *shape = shape_of(h, w);
-    struct sweep s = sweep_new(h, w, shape, start);
+    struct span_sweep s = sweep_new(h, w, shape, start);
     size_t n = sweep(h, &s, wanted);
     *out = (struct ahead_place){.n_nodes = wanted};
     if (n < wanted) {
@@ -461,10 +462,10 @@ void ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_
                 int64_t by)
 {
     for (size_t i = 0; i < p->n_nodes; i++) {
-        const struct span s = {.from = p->at_us,
-                               .to = end_of(p->at_us, w->for_us),
-                               .takes = w->part ? w->need : h->has[p->nodes[i]],
-                               .by = by};
+        const struct held_span s = {.from = p->at_us,
+                                    .to = end_of(p->at_us, w->for_us),
+                                    .takes = w->part ? w->need : h->has[p->nodes[i]],
+                                    .by = by};
         mark(h, p->nodes[i]);
         add_span(h, p->nodes[i], &s);
     }

@@ -38,7 +38,7 @@ struct machine {
 };
 
 /* Turns to connect: node/connect.c. */
-struct turns {
+struct connect_turns {
     int connecting;               /* links of machines between open and ready */
     struct node_rt *first, *last; /* those that wait to connect, the oldest first */
 };
@@ -63,7 +63,7 @@ struct fleet {
     size_t n_machines;
     struct id_map machine_ids; /* the same, by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
-    struct turns turns;
+    struct connect_turns turns;
     const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
     struct id_map reads; /* struct node_read * that are not answered yet: node/files.c */

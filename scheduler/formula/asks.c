@@ -16,7 +16,7 @@ static bool is_of_machines(const char *name)
     return false;
 }
 
-static bool asks(const struct node *n)
+static bool asks(const struct formula_node *n)
 {
     if (n->kind == NODE_NAME && is_of_machines(n->name))
         return true;

@@ -94,11 +94,11 @@ static bool metric_named(const char *name, enum sample_metric *out)
 }
 
 /* What the service gives and no formula sets. */
-static bool given_name(const struct run *r, const char *name, struct value *out)
+static bool given_name(const struct formula_run *r, const char *name, struct formula_value *out)
 {
     enum sample_metric m;
     if (metric_named(name, &m)) {
-        *out = (struct value){.kind = VALUE_METRIC, .metric = m};
+        *out = (struct formula_value){.kind = VALUE_METRIC, .metric = m};
         return true;
     }
     if (strcmp(name, "$TaskSlotsPerNode") == 0) {
@@ -113,29 +113,30 @@ static bool given_name(const struct run *r, const char *name, struct value *out)
     enum formula_option option;
     if (option_of(name, &option) < 0)
         return false;
-    *out = (struct value){.kind = VALUE_TEXT, .text = formula_option_word(option)};
+    *out = (struct formula_value){.kind = VALUE_TEXT, .text = formula_option_word(option)};
     return true;
 }
 
 /* Where the variable is, or where it would be. */
-static struct variable **find_variable(struct run *r, const char *name)
+static struct formula_variable **find_variable(struct formula_run *r, const char *name)
 {
-    struct variable **at = &r->variables;
+    struct formula_variable **at = &r->variables;
     while (*at && strcmp((*at)->name, name) < 0)
         at = &(*at)->next;
     return at;
 }
 
-static bool variable_named(struct run *r, const char *name, struct value *out)
+static bool variable_named(struct formula_run *r, const char *name, struct formula_value *out)
 {
-    struct variable *v = *find_variable(r, name);
+    struct formula_variable *v = *find_variable(r, name);
     if (!v || strcmp(v->name, name) != 0)
         return false;
     *out = v->value;
     return true;
 }
 
-static int evaluate_name(struct run *r, const struct node *n, struct value *out)
+static int evaluate_name(struct formula_run *r, const struct formula_node *n,
+                         struct formula_value *out)
 {
     enum target t;
     bool whole;
@@ -151,11 +152,11 @@ static int evaluate_name(struct run *r, const struct node *n, struct value *out)
     return run_fail(r, n->at, "Undefined symbol: %.120s", n->name);
 }
 
-static int evaluate(struct run *r, const struct node *n, struct value *out);
+static int evaluate(struct formula_run *r, const struct formula_node *n, struct formula_value *out);
 
-static int as_truth(struct run *r, const struct node *n, bool *out)
+static int as_truth(struct formula_run *r, const struct formula_node *n, bool *out)
 {
-    struct value v;
+    struct formula_value v;
     double d;
     if (evaluate(r, n, &v) < 0 || value_as_number(r, n->at, &v, &d) < 0)
         return -1;
@@ -163,7 +164,8 @@ static int as_truth(struct run *r, const struct node *n, bool *out)
     return 0;
 }
 
-static int evaluate_choice(struct run *r, const struct node *n, struct value *out)
+static int evaluate_choice(struct formula_run *r, const struct formula_node *n,
+                           struct formula_value *out)
 {
     bool yes;
     if (as_truth(r, n->children[0], &yes) < 0)
@@ -171,7 +173,8 @@ static int evaluate_choice(struct run *r, const struct node *n, struct value *ou
     return evaluate(r, n->children[yes ? 1 : 2], out);
 }
 
-static int evaluate_binary(struct run *r, const struct node *n, struct value *out)
+static int evaluate_binary(struct formula_run *r, const struct formula_node *n,
+                           struct formula_value *out)
 {
     if (n->sign == SIGN_AND || n->sign == SIGN_OR) {
         bool truth;
@@ -182,63 +185,70 @@ static int evaluate_binary(struct run *r, const struct node *n, struct value *ou
         *out = value_number(truth);
         return 0;
     }
-    struct value a, b;
+    struct formula_value a, b;
     if (evaluate(r, n->children[0], &a) < 0 || evaluate(r, n->children[1], &b) < 0)
         return -1;
     return operate(r, n, &a, &b, out);
 }
 
-static int evaluate_unary(struct run *r, const struct node *n, struct value *out)
+static int evaluate_unary(struct formula_run *r, const struct formula_node *n,
+                          struct formula_value *out)
 {
-    struct value v;
+    struct formula_value v;
     return evaluate(r, n->children[0], &v) < 0 ? -1 : operate_unary(r, n, &v, out);
 }
 
-static int evaluate_member(struct run *r, const struct node *n, struct value *out)
+static int evaluate_member(struct formula_run *r, const struct formula_node *n,
+                           struct formula_value *out)
 {
-    struct value v;
+    struct formula_value v;
     return evaluate(r, n->children[0], &v) < 0 ? -1 : timestamp_member(r, n, &v, out);
 }
 
 /* What a call or a method is given; NULL: one of it has no value. */
-static struct value *evaluate_children(struct run *r, const struct node *n)
+static struct formula_value *evaluate_children(struct formula_run *r, const struct formula_node *n)
 {
-    struct value *values = arena_alloc(&r->arena, (n->count + 1) * sizeof *values);
+    struct formula_value *values = arena_alloc(&r->arena, (n->count + 1) * sizeof *values);
     for (size_t i = 0; i < n->count; i++)
         if (evaluate(r, n->children[i], &values[i]) < 0)
             return NULL;
     return values;
 }
 
-static int evaluate_call(struct run *r, const struct node *n, struct value *out)
+static int evaluate_call(struct formula_run *r, const struct formula_node *n,
+                         struct formula_value *out)
 {
-    const struct value *given = evaluate_children(r, n);
+    const struct formula_value *given = evaluate_children(r, n);
     return given ? call_function(r, n, given, out) : -1;
 }
 
-static int evaluate_method(struct run *r, const struct node *n, struct value *out)
+static int evaluate_method(struct formula_run *r, const struct formula_node *n,
+                           struct formula_value *out)
 {
-    const struct value *given = evaluate_children(r, n);
+    const struct formula_value *given = evaluate_children(r, n);
     return given ? call_method(r, n, given, out) : -1;
 }
 
-static int evaluate_number(struct run *r, const struct node *n, struct value *out)
+static int evaluate_number(struct formula_run *r, const struct formula_node *n,
+                           struct formula_value *out)
 {
     (void)r;
     *out = value_number(n->number);
     return 0;
 }
 
-static int evaluate_text(struct run *r, const struct node *n, struct value *out)
+static int evaluate_text(struct formula_run *r, const struct formula_node *n,
+                         struct formula_value *out)
 {
     (void)r;
-    *out = (struct value){.kind = VALUE_TEXT, .text = n->name};
+    *out = (struct formula_value){.kind = VALUE_TEXT, .text = n->name};
     return 0;
 }
 
-static int evaluate(struct run *r, const struct node *n, struct value *out)
+static int evaluate(struct formula_run *r, const struct formula_node *n, struct formula_value *out)
 {
-    static int (*const by_kind[])(struct run *, const struct node *, struct value *) = {
+    static int (*const by_kind[])(struct formula_run *, const struct formula_node *,
+                                  struct formula_value *) = {
         [NODE_NUMBER] = evaluate_number, [NODE_TEXT] = evaluate_text,
         [NODE_NAME] = evaluate_name,     [NODE_UNARY] = evaluate_unary,
         [NODE_BINARY] = evaluate_binary, [NODE_CHOICE] = evaluate_choice,
@@ -251,7 +261,8 @@ static int evaluate(struct run *r, const struct node *n, struct value *out)
 /* More nodes than this in one pool are a mistake. */
 #define MOST_NODES 1e6
 
-static int check_nodes(struct run *r, const struct statement *s, const struct value *v)
+static int check_nodes(struct formula_run *r, const struct statement *s,
+                       const struct formula_value *v)
 {
     double d;
     if (value_as_number(r, s->value->at, v, &d) < 0)
@@ -261,8 +272,8 @@ static int check_nodes(struct run *r, const struct statement *s, const struct va
     return 0;
 }
 
-static int set_target(struct run *r, const struct statement *s, enum target t, bool whole,
-                      struct value v)
+static int set_target(struct formula_run *r, const struct statement *s, enum target t, bool whole,
+                      struct formula_value v)
 {
     enum formula_option option;
     if (t != TARGET_OPTION) {
@@ -279,29 +290,29 @@ static int set_target(struct run *r, const struct statement *s, enum target t, b
     return 0;
 }
 
-static int assign(struct run *r, const struct statement *s, struct value v)
+static int assign(struct formula_run *r, const struct statement *s, struct formula_value v)
 {
     enum target t;
     bool whole;
-    struct value given;
+    struct formula_value given;
     if (target_named(s->name, &t, &whole))
         return set_target(r, s, t, whole, v);
     if (given_name(r, s->name, &given))
         return run_fail(r, s->at, "%s cannot be assigned", s->name);
-    struct variable **at = find_variable(r, s->name);
+    struct formula_variable **at = find_variable(r, s->name);
     if (!*at || strcmp((*at)->name, s->name) != 0) {
-        struct variable *made = arena_alloc(&r->arena, sizeof *made);
-        *made = (struct variable){s->name, v, *at};
+        struct formula_variable *made = arena_alloc(&r->arena, sizeof *made);
+        *made = (struct formula_variable){s->name, v, *at};
         *at = made;
     }
     (*at)->value = v;
     return 0;
 }
 
-static int run_all(struct run *r, const struct formula *f)
+static int run_all(struct formula_run *r, const struct formula *f)
 {
     for (size_t i = 0; i < f->count && !r->stopped; i++) {
-        struct value v;
+        struct formula_value v;
         if (evaluate(r, f->statements[i].value, &v) < 0)
             return -1;
         if (!r->stopped && f->statements[i].name && assign(r, &f->statements[i], v) < 0)
@@ -315,12 +326,12 @@ void formula_evaluate(const struct formula *f, const struct formula_inputs *in,
 {
     *out = (struct formula_outputs){.target_dedicated = in->target_dedicated,
                                     .target_low_priority = in->target_low_priority};
-    struct run r = {.in = in, .error = &out->error};
+    struct formula_run r = {.in = in, .error = &out->error};
     arena_init(&r.arena);
     r.targets[TARGET_DEDICATED] = value_number((double)in->target_dedicated);
     r.targets[TARGET_LOW_PRIORITY] = value_number((double)in->target_low_priority);
     r.targets[TARGET_OPTION] =
-        (struct value){.kind = VALUE_TEXT, .text = formula_option_word(FORMULA_REQUEUE)};
+        (struct formula_value){.kind = VALUE_TEXT, .text = formula_option_word(FORMULA_REQUEUE)};
     if (run_all(&r, f) == 0) {
         out->target_dedicated = target_nodes(&r, TARGET_DEDICATED);
         out->target_low_priority = target_nodes(&r, TARGET_LOW_PRIORITY);

@@ -7,7 +7,7 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-int formula_fail(struct formula_error *e, enum formula_fault fault, struct place at,
+int formula_fail(struct formula_error *e, enum formula_fault fault, struct formula_place at,
                  const char *fmt, ...)
 {
     e->fault = fault;

@@ -13,12 +13,12 @@
 #include "lib/strbuf.h"
 #include "scheduler/formula/formula.h"
 
-struct place {
+struct formula_place {
     int line, column; /* from 1; columns are bytes */
 };
 
 /* Fills the error, with "Line L, Col C: " before the text. Returns -1. */
-int formula_fail(struct formula_error *e, enum formula_fault fault, struct place at,
+int formula_fail(struct formula_error *e, enum formula_fault fault, struct formula_place at,
                  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* --- tokens --- */
@@ -62,7 +62,7 @@ const char *sign_text(enum sign s);
 struct token {
     enum token_kind kind;
     enum sign sign;
-    struct place at;
+    struct formula_place at;
     double number;
     const char *text; /* of a text its content, of a name the name; in the arena */
 };
@@ -89,21 +89,21 @@ enum node_kind {
     NODE_MEMBER, /* children[0].name */
 };
 
-struct node {
+struct formula_node {
     enum node_kind kind;
     enum sign sign;
-    struct place at;
+    struct formula_place at;
     int depth; /* of the tree from here on, at most FORMULA_DEPTH */
     double number;
     const char *name; /* or text */
-    const struct node **children;
+    const struct formula_node **children;
     size_t count;
 };
 
 struct statement {
     const char *name; /* NULL: a bare expression */
-    struct place at;
-    const struct node *value;
+    struct formula_place at;
+    const struct formula_node *value;
 };
 
 struct formula {
@@ -128,7 +128,7 @@ const char *value_kind_name(enum value_kind k);
 #define TICKS_PER_US     INT64_C(10)
 #define TICKS_PER_SECOND INT64_C(10000000)
 
-struct value {
+struct formula_value {
     enum value_kind kind;
     union {
         double number;
@@ -142,57 +142,61 @@ struct value {
     };
 };
 
-struct variable {
+struct formula_variable {
     const char *name;
-    struct value value;
-    struct variable *next; /* in order of names */
+    struct formula_value value;
+    struct formula_variable *next; /* in order of names */
 };
 
 /* The variables that the service has, which formulas set: indices of run.set. */
 enum target { TARGET_DEDICATED, TARGET_LOW_PRIORITY, TARGET_OPTION, TARGET_COUNT };
 
-struct run {
+struct formula_run {
     const struct formula_inputs *in;
     struct arena arena;
-    struct value targets[TARGET_COUNT];
-    bool named[TARGET_COUNT];   /* assigned by its whole name, which an alias does not overrule */
-    struct variable *variables; /* the formula's own */
-    size_t items;               /* of all vectors so far, at most FORMULA_MOST_ITEMS */
-    bool stopped;               /* stop() was called */
+    struct formula_value targets[TARGET_COUNT];
+    bool named[TARGET_COUNT]; /* assigned by its whole name, which an alias does not overrule */
+    struct formula_variable *variables; /* the formula's own */
+    size_t items;                       /* of all vectors so far, at most FORMULA_MOST_ITEMS */
+    bool stopped;                       /* stop() was called */
     struct formula_error *error;
 };
 
-int run_fail(struct run *r, struct place at, const char *fmt, ...)
+int run_fail(struct formula_run *r, struct formula_place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* A vector of n items to fill, in the run's memory; NULL: too many, and the run has failed. */
-double *run_vector(struct run *r, struct place at, size_t n, struct value *out);
+double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
+                   struct formula_value *out);
 
-struct value value_number(double d);
-struct value value_of_ticks(enum value_kind kind, int64_t ticks);
+struct formula_value value_number(double d);
+struct formula_value value_of_ticks(enum value_kind kind, int64_t ticks);
 /* As a number: what a metric or a vector is worth. Other kinds fail. */
-int value_as_number(struct run *r, struct place at, const struct value *v, double *out);
+int value_as_number(struct formula_run *r, struct formula_place at, const struct formula_value *v,
+                    double *out);
 /* As a timestamp or an interval that ticks can hold; the value of a calculation with fractions. */
-int value_of_calculation(struct run *r, struct place at, enum value_kind kind, long double ticks,
-                         struct value *out);
+int value_of_calculation(struct formula_run *r, struct formula_place at, enum value_kind kind,
+                         long double ticks, struct formula_value *out);
 
-int operate(struct run *r, const struct node *n, const struct value *a, const struct value *b,
-            struct value *out);
-int operate_unary(struct run *r, const struct node *n, const struct value *a, struct value *out);
+int operate(struct formula_run *r, const struct formula_node *n, const struct formula_value *a,
+            const struct formula_value *b, struct formula_value *out);
+int operate_unary(struct formula_run *r, const struct formula_node *n,
+                  const struct formula_value *a, struct formula_value *out);
 /* `given` are the values of the children of n. */
-int call_function(struct run *r, const struct node *n, const struct value *given,
-                  struct value *out);
-int call_method(struct run *r, const struct node *n, const struct value *given, struct value *out);
-int timestamp_member(struct run *r, const struct node *n, const struct value *of,
-                     struct value *out);
+int call_function(struct formula_run *r, const struct formula_node *n,
+                  const struct formula_value *given, struct formula_value *out);
+int call_method(struct formula_run *r, const struct formula_node *n,
+                const struct formula_value *given, struct formula_value *out);
+int timestamp_member(struct formula_run *r, const struct formula_node *n,
+                     const struct formula_value *of, struct formula_value *out);
 /* The last sample of a metric, or NaN. */
-double metric_last(const struct run *r, enum sample_metric m);
+double metric_last(const struct formula_run *r, enum sample_metric m);
 /* Parses a text as W3C-DTF or RFC 1123 has it. Returns 0, or -1 if it is neither. */
 int instant_parse(const char *text, int64_t *ticks);
-char *show_results(const struct run *r);
+char *show_results(const struct formula_run *r);
 
 /* Whether `name` is one of the targets, by its whole name or by an alias. */
 bool target_named(const char *name, enum target *t, bool *whole);
 /* The number of nodes that the value of a target means. */
-int64_t target_nodes(const struct run *r, enum target t);
+int64_t target_nodes(const struct formula_run *r, enum target t);
 
 #endif

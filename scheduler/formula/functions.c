@@ -10,12 +10,13 @@
 #include "scheduler/formula/formula_priv.h"
 
 struct call {
-    struct run *run;
-    const struct node *node;
-    const struct value *given;
+    struct formula_run *run;
+    const struct formula_node *node;
+    const struct formula_value *given;
 };
 
-static int items_of(struct run *r, const struct node *n, const struct value *v, size_t *count)
+static int items_of(struct formula_run *r, const struct formula_node *n,
+                    const struct formula_value *v, size_t *count)
 {
     double ignored;
     *count = v->kind == VALUE_VECTOR ? v->vector.count : 1;
@@ -23,8 +24,8 @@ static int items_of(struct run *r, const struct node *n, const struct value *v, 
 }
 
 /* What a call is given as one vector. */
-static int flatten(struct run *r, const struct node *n, const struct value *given,
-                   struct value *out)
+static int flatten(struct formula_run *r, const struct formula_node *n,
+                   const struct formula_value *given, struct formula_value *out)
 {
     size_t total = 0, count;
     for (size_t i = 0; i < n->count; i++) {
@@ -125,10 +126,11 @@ static const struct {
     {"lg", log2}, {"ln", log}, {"log", log10}, {"ceil", ceil}, {"floor", floor}, {"round", round},
 };
 
-static int apply_each(struct run *r, const struct node *n, const struct value *given,
-                      double (*of)(double), struct value *out)
+static int apply_each(struct formula_run *r, const struct formula_node *n,
+                      const struct formula_value *given, double (*of)(double),
+                      struct formula_value *out)
 {
-    struct value v;
+    struct formula_value v;
     double d = 0;
     if (n->count == 1 && given->kind != VALUE_VECTOR) {
         if (value_as_number(r, n->at, given, &d) < 0)
@@ -155,7 +157,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* As it is given where a vector is wanted. */
-static int as_vector(struct run *r, struct place at, const struct value *v, struct value *out)
+static int as_vector(struct formula_run *r, struct formula_place at, const struct formula_value *v,
+                     struct formula_value *out)
 {
     double d;
     *out = *v;
@@ -171,11 +174,11 @@ static int as_vector(struct run *r, struct place at, const struct value *v, stru
 }
 
 /* The smallest element that at least p percent of the elements do not exceed. */
-static int percentile(const struct call *c, struct value *out)
+static int percentile(const struct call *c, struct formula_value *out)
 {
-    struct run *r = c->run;
-    struct place at = c->node->at;
-    struct value v, sorted;
+    struct formula_run *r = c->run;
+    struct formula_place at = c->node->at;
+    struct formula_value v, sorted;
     double p;
     if (as_vector(r, at, &c->given[0], &v) < 0 || value_as_number(r, at, &c->given[1], &p) < 0)
         return -1;
@@ -194,11 +197,11 @@ static int percentile(const struct call *c, struct value *out)
     return 0;
 }
 
-static int element(const struct call *c, struct value *out)
+static int element(const struct call *c, struct formula_value *out)
 {
-    struct run *r = c->run;
-    struct place at = c->node->at;
-    struct value v;
+    struct formula_run *r = c->run;
+    struct formula_place at = c->node->at;
+    struct formula_value v;
     double i;
     if (as_vector(r, at, &c->given[0], &v) < 0 || value_as_number(r, at, &c->given[1], &i) < 0)
         return -1;
@@ -208,28 +211,28 @@ static int element(const struct call *c, struct value *out)
     return 0;
 }
 
-static int at_random(const struct call *c, struct value *out)
+static int at_random(const struct call *c, struct formula_value *out)
 {
     const struct formula_inputs *in = c->run->in;
     *out = value_number(in->random ? in->random(in->ctx) : 0);
     return 0;
 }
 
-static int stop(const struct call *c, struct value *out)
+static int stop(const struct call *c, struct formula_value *out)
 {
     c->run->stopped = true;
     *out = value_number(0);
     return 0;
 }
 
-static int instant(const struct call *c, struct value *out)
+static int instant(const struct call *c, struct formula_value *out)
 {
-    struct run *r = c->run;
+    struct formula_run *r = c->run;
     if (c->node->count == 0) {
         *out = value_of_ticks(VALUE_TIMESTAMP, r->in->now_us * TICKS_PER_US);
         return 0;
     }
-    const struct value *v = &c->given[0];
+    const struct formula_value *v = &c->given[0];
     int64_t ticks;
     if (v->kind != VALUE_TEXT)
         return run_fail(r, c->node->at, "time() wants a string, not a %s",
@@ -246,15 +249,15 @@ static int instant(const struct call *c, struct value *out)
 static const struct {
     const char *name;
     size_t least, most; /* how many it is given */
-    int (*call)(const struct call *c, struct value *out);
+    int (*call)(const struct call *c, struct formula_value *out);
 } others[] = {
     {"percentile", 2, 2, percentile}, {"val", 2, 2, element},
     {"rand", 0, 0, at_random},        {"stop", 0, 0, stop},
     {"time", 0, 1, instant},
 };
 
-static int call_other(struct run *r, const struct node *n, const struct value *given, size_t i,
-                      struct value *out)
+static int call_other(struct formula_run *r, const struct formula_node *n,
+                      const struct formula_value *given, size_t i, struct formula_value *out)
 {
     const struct call c = {.run = r, .node = n, .given = given};
     if (n->count < others[i].least || n->count > others[i].most)
@@ -262,10 +265,10 @@ static int call_other(struct run *r, const struct node *n, const struct value *g
     return others[i].call(&c, out);
 }
 
-static int call_of_list(struct run *r, const struct node *n, const struct value *given, size_t i,
-                        struct value *out)
+static int call_of_list(struct formula_run *r, const struct formula_node *n,
+                        const struct formula_value *given, size_t i, struct formula_value *out)
 {
-    struct value v;
+    struct formula_value v;
     if (flatten(r, n, given, &v) < 0)
         return -1;
     if (v.vector.count == 0 && !of_lists[i].of_none)
@@ -274,7 +277,8 @@ static int call_of_list(struct run *r, const struct node *n, const struct value 
     return 0;
 }
 
-int call_function(struct run *r, const struct node *n, const struct value *given, struct value *out)
+int call_function(struct formula_run *r, const struct formula_node *n,
+                  const struct formula_value *given, struct formula_value *out)
 {
     for (size_t i = 0; i < sizeof of_lists / sizeof *of_lists; i++)
         if (strcmp(n->name, of_lists[i].name) == 0)

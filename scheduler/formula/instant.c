@@ -152,7 +152,8 @@ int instant_parse(const char *text, int64_t *ticks)
     return parse_w3c(text, ticks) == 0 ? 0 : parse_rfc1123(text, ticks);
 }
 
-int timestamp_member(struct run *r, const struct node *n, const struct value *of, struct value *out)
+int timestamp_member(struct formula_run *r, const struct formula_node *n,
+                     const struct formula_value *of, struct formula_value *out)
 {
     if (of->kind != VALUE_TIMESTAMP)
         return run_fail(r, n->at, "A %s has no member %.60s", value_kind_name(of->kind), n->name);

@@ -22,9 +22,9 @@ const char *sign_text(enum sign s)
     return signs[s];
 }
 
-static struct place here(const struct lexer *l)
+static struct formula_place here(const struct lexer *l)
 {
-    return (struct place){l->line, (int)(l->p - l->line_start) + 1};
+    return (struct formula_place){l->line, (int)(l->p - l->line_start) + 1};
 }
 
 static bool starts(const struct lexer *l, const char *with)
@@ -48,7 +48,7 @@ static bool is_space(char c)
 
 static int skip_comment(struct lexer *l)
 {
-    struct place at = here(l);
+    struct formula_place at = here(l);
     bool rest_of_line = starts(l, "//");
     l->p += 2;
     while (l->p < l->end && (rest_of_line ? *l->p != '\n' : !starts(l, "*/")))

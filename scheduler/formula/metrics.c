@@ -7,23 +7,23 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-struct asked {
-    struct run *run;
-    const struct node *node; /* children[0] is the metric */
+struct metric_call {
+    struct formula_run *run;
+    const struct formula_node *node; /* children[0] is the metric */
     enum sample_metric metric;
-    const struct value *given; /* borrowed */
-    size_t count;              /* of them */
+    const struct formula_value *given; /* borrowed */
+    size_t count;                      /* of them */
 };
 
 /* Samples after `from`, up to `to`: a window of n periods has n of them. */
-struct window {
+struct metric_window {
     int64_t from, to; /* ticks */
     bool wanted;      /* a percentage must be there */
     double percent;
 };
 
 /* Instants, or intervals before now; the earlier of two is the start, whichever is named first. */
-static int as_instant(const struct asked *q, const struct value *v, int64_t *out)
+static int as_instant(const struct metric_call *q, const struct formula_value *v, int64_t *out)
 {
     int64_t now = q->run->in->now_us * TICKS_PER_US;
     if (v->kind != VALUE_TIMESTAMP && v->kind != VALUE_INTERVAL)
@@ -36,11 +36,11 @@ static int as_instant(const struct asked *q, const struct value *v, int64_t *out
     return 0;
 }
 
-static int read_window(const struct asked *q, struct window *w)
+static int read_window(const struct metric_call *q, struct metric_window *w)
 {
     size_t times = q->count;
-    *w = (struct window){.to = q->run->in->now_us * TICKS_PER_US};
-    const struct value *last = &q->given[q->count - 1];
+    *w = (struct metric_window){.to = q->run->in->now_us * TICKS_PER_US};
+    const struct formula_value *last = &q->given[q->count - 1];
     if (last->kind != VALUE_TIMESTAMP && last->kind != VALUE_INTERVAL) {
         w->wanted = true;
         times--;
@@ -62,14 +62,14 @@ static int read_window(const struct asked *q, struct window *w)
     return 0;
 }
 
-static bool in_window(const struct asked *q, const struct window *w, size_t i)
+static bool in_window(const struct metric_call *q, const struct metric_window *w, size_t i)
 {
     const struct samples *s = q->run->in->samples;
     int64_t at = samples_at(s, i) * TICKS_PER_US;
     return at > w->from && at <= w->to && !isnan(samples_value(s, i, q->metric));
 }
 
-static size_t count_in(const struct asked *q, const struct window *w)
+static size_t count_in(const struct metric_call *q, const struct metric_window *w)
 {
     size_t found = 0;
     for (size_t i = 0; i < samples_count(q->run->in->samples); i++)
@@ -78,7 +78,7 @@ static size_t count_in(const struct asked *q, const struct window *w)
 }
 
 /* Of the samples that the window can have, at least one. */
-static double percent_of(const struct window *w, size_t found)
+static double percent_of(const struct metric_window *w, size_t found)
 {
     double possible =
         floor(((double)w->to - (double)w->from) / TICKS_PER_SECOND / SAMPLES_PERIOD_S);
@@ -86,12 +86,12 @@ static double percent_of(const struct window *w, size_t found)
     return percent < 100 ? percent : 100;
 }
 
-static int last_samples(const struct asked *q, double wanted, struct value *out)
+static int last_samples(const struct metric_call *q, double wanted, struct formula_value *out)
 {
     const struct samples *s = q->run->in->samples;
     if (!(wanted >= 0))
         return run_fail(q->run, q->node->at, "GetSample() of %.15g samples", wanted);
-    struct window all = {.from = INT64_MIN, .to = INT64_MAX};
+    struct metric_window all = {.from = INT64_MIN, .to = INT64_MAX};
     size_t there = count_in(q, &all);
     size_t n = wanted < (double)there ? (size_t)wanted : there;
     double *items = run_vector(q->run, q->node->at, n, out);
@@ -103,9 +103,9 @@ static int last_samples(const struct asked *q, double wanted, struct value *out)
     return 0;
 }
 
-static int get_sample(const struct asked *q, struct value *out)
+static int get_sample(const struct metric_call *q, struct formula_value *out)
 {
-    struct window w;
+    struct metric_window w;
     double wanted;
     enum value_kind first = q->given[0].kind;
     if (q->count == 1 && first != VALUE_TIMESTAMP && first != VALUE_INTERVAL)
@@ -129,9 +129,9 @@ static int get_sample(const struct asked *q, struct value *out)
     return 0;
 }
 
-static int get_sample_percent(const struct asked *q, struct value *out)
+static int get_sample_percent(const struct metric_call *q, struct formula_value *out)
 {
-    struct window w;
+    struct metric_window w;
     if (read_window(q, &w) < 0)
         return -1;
     if (w.wanted)
@@ -140,25 +140,25 @@ static int get_sample_percent(const struct asked *q, struct value *out)
     return 0;
 }
 
-static int get_sample_period(const struct asked *q, struct value *out)
+static int get_sample_period(const struct metric_call *q, struct formula_value *out)
 {
     (void)q;
     *out = value_of_ticks(VALUE_INTERVAL, SAMPLES_PERIOD_S * TICKS_PER_SECOND);
     return 0;
 }
 
-static int count(const struct asked *q, struct value *out)
+static int count(const struct metric_call *q, struct formula_value *out)
 {
-    struct window all = {.from = INT64_MIN, .to = INT64_MAX};
+    struct metric_window all = {.from = INT64_MIN, .to = INT64_MAX};
     *out = value_number((double)count_in(q, &all));
     return 0;
 }
 
 /* Without a sample it begins now. */
-static int history_begin_time(const struct asked *q, struct value *out)
+static int history_begin_time(const struct metric_call *q, struct formula_value *out)
 {
     const struct samples *s = q->run->in->samples;
-    struct window all = {.from = INT64_MIN, .to = INT64_MAX};
+    struct metric_window all = {.from = INT64_MIN, .to = INT64_MAX};
     int64_t at = q->run->in->now_us;
     for (size_t i = samples_count(s); i-- > 0;)
         if (in_window(q, &all, i))
@@ -170,7 +170,7 @@ static int history_begin_time(const struct asked *q, struct value *out)
 static const struct {
     const char *name;
     size_t least, most; /* how many it is given */
-    int (*call)(const struct asked *q, struct value *out);
+    int (*call)(const struct metric_call *q, struct formula_value *out);
 } methods[] = {
     {"GetSample", 1, 3, get_sample},
     {"GetSamplePercent", 1, 2, get_sample_percent},
@@ -179,9 +179,10 @@ static const struct {
     {"HistoryBeginTime", 0, 0, history_begin_time},
 };
 
-int call_method(struct run *r, const struct node *n, const struct value *given, struct value *out)
+int call_method(struct formula_run *r, const struct formula_node *n,
+                const struct formula_value *given, struct formula_value *out)
 {
-    struct asked q = {.run = r, .node = n, .given = given + 1, .count = n->count - 1};
+    struct metric_call q = {.run = r, .node = n, .given = given + 1, .count = n->count - 1};
     if (given->kind != VALUE_METRIC)
         return run_fail(r, n->at, "A %s has no method %.60s", value_kind_name(given->kind),
                         n->name);

@@ -21,24 +21,26 @@ static double calculate(enum sign s, double a, double b)
     }
 }
 
-static int numbers(struct run *r, const struct node *n, const struct value *a,
-                   const struct value *b, struct value *out)
+static int numbers(struct formula_run *r, const struct formula_node *n,
+                   const struct formula_value *a, const struct formula_value *b,
+                   struct formula_value *out)
 {
     (void)r;
     *out = value_number(calculate(n->sign, a->number, b->number));
     return 0;
 }
 
-static double item(const struct value *v, size_t i)
+static double item(const struct formula_value *v, size_t i)
 {
     return v->kind == VALUE_NUMBER ? v->number : v->vector.items[i];
 }
 
 /* Element by element; a number goes with each element. */
-static int vectors(struct run *r, const struct node *n, const struct value *a,
-                   const struct value *b, struct value *out)
+static int vectors(struct formula_run *r, const struct formula_node *n,
+                   const struct formula_value *a, const struct formula_value *b,
+                   struct formula_value *out)
 {
-    const struct value *lead = a->kind == VALUE_VECTOR ? a : b;
+    const struct formula_value *lead = a->kind == VALUE_VECTOR ? a : b;
     size_t count = lead->vector.count;
     if (a->kind == b->kind && b->vector.count != count)
         return run_fail(r, n->at, "Vectors of %zu and %zu elements", count, b->vector.count);
@@ -51,8 +53,8 @@ static int vectors(struct run *r, const struct node *n, const struct value *a,
 }
 
 /* A multiple or a fraction of an interval. */
-static int scale(struct run *r, const struct node *n, const struct value *a, const struct value *b,
-                 struct value *out)
+static int scale(struct formula_run *r, const struct formula_node *n, const struct formula_value *a,
+                 const struct formula_value *b, struct formula_value *out)
 {
     long double ticks = a->kind == VALUE_INTERVAL ? a->ticks : b->ticks;
     long double by = a->kind == VALUE_INTERVAL ? b->number : a->number;
@@ -61,8 +63,9 @@ static int scale(struct run *r, const struct node *n, const struct value *a, con
 }
 
 /* A timestamp and an interval are a timestamp; two of a kind are an interval. */
-static int instants(struct run *r, const struct node *n, const struct value *a,
-                    const struct value *b, struct value *out)
+static int instants(struct formula_run *r, const struct formula_node *n,
+                    const struct formula_value *a, const struct formula_value *b,
+                    struct formula_value *out)
 {
     long double left = a->ticks, right = b->ticks;
     return value_of_calculation(r, n->at, a->kind == b->kind ? VALUE_INTERVAL : VALUE_TIMESTAMP,
@@ -79,8 +82,8 @@ static int instants(struct run *r, const struct node *n, const struct value *a,
 static const struct {
     enum value_kind left, right;
     unsigned signs;
-    int (*apply)(struct run *, const struct node *, const struct value *, const struct value *,
-                 struct value *);
+    int (*apply)(struct formula_run *, const struct formula_node *, const struct formula_value *,
+                 const struct formula_value *, struct formula_value *);
 } operators[] = {
     {VALUE_NUMBER, VALUE_NUMBER, LINEAR | SCALING, numbers},
     {VALUE_VECTOR, VALUE_NUMBER, LINEAR | SCALING, vectors},
@@ -95,7 +98,7 @@ static const struct {
 };
 
 /* -1, 0, 1; 2: one of them is not a number, and all but != is false. */
-static int order(const struct value *a, const struct value *b)
+static int order(const struct formula_value *a, const struct formula_value *b)
 {
     if (a->kind == VALUE_TEXT) {
         int c = strcmp(a->text, b->text);
@@ -127,7 +130,8 @@ static bool holds(enum sign s, int order)
 }
 
 /* Metrics become numbers wherever an operator stands; vectors where they are compared. */
-static int settle(struct run *r, const struct node *n, const struct value *v, struct value *out)
+static int settle(struct formula_run *r, const struct formula_node *n,
+                  const struct formula_value *v, struct formula_value *out)
 {
     bool compared = (COMPARISONS & BIT(n->sign)) != 0;
     *out = *v;
@@ -140,10 +144,10 @@ static int settle(struct run *r, const struct node *n, const struct value *v, st
     return 0;
 }
 
-int operate(struct run *r, const struct node *n, const struct value *a, const struct value *b,
-            struct value *out)
+int operate(struct formula_run *r, const struct formula_node *n, const struct formula_value *a,
+            const struct formula_value *b, struct formula_value *out)
 {
-    struct value left, right;
+    struct formula_value left, right;
     if (settle(r, n, a, &left) < 0 || settle(r, n, b, &right) < 0)
         return -1;
     if ((COMPARISONS & BIT(n->sign)) && left.kind == right.kind) {
@@ -158,12 +162,13 @@ int operate(struct run *r, const struct node *n, const struct value *a, const st
                     value_kind_name(left.kind), value_kind_name(right.kind));
 }
 
-int operate_unary(struct run *r, const struct node *n, const struct value *a, struct value *out)
+int operate_unary(struct formula_run *r, const struct formula_node *n,
+                  const struct formula_value *a, struct formula_value *out)
 {
-    struct value v;
+    struct formula_value v;
     if (settle(r, n, a, &v) < 0)
         return -1;
-    const struct value zero = value_number(0);
+    const struct formula_value zero = value_number(0);
     if (n->sign == SIGN_NOT) {
         double d = 0;
         if (value_as_number(r, n->at, &v, &d) < 0)

@@ -9,7 +9,7 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-struct parser {
+struct formula_parser {
     struct lexer lexer;
     struct token now, next; /* the token to look at, and the one behind it */
     int depth;              /* of calls */
@@ -17,14 +17,14 @@ struct parser {
     struct formula_error *error;
 };
 
-static int advance(struct parser *p)
+static int advance(struct formula_parser *p)
 {
     p->now = p->next;
     return lex_next(&p->lexer, &p->next);
 }
 
 /* Past two tokens, which were looked at; or to the first two. */
-static int advance_two(struct parser *p)
+static int advance_two(struct formula_parser *p)
 {
     for (int i = 0; i < 2; i++)
         if (advance(p) < 0)
@@ -32,13 +32,13 @@ static int advance_two(struct parser *p)
     return 0;
 }
 
-static bool at_sign(const struct parser *p, enum sign s)
+static bool at_sign(const struct formula_parser *p, enum sign s)
 {
     return p->now.kind == TOKEN_SIGN && p->now.sign == s;
 }
 
 /* "Unexpected TOKEN, expected WHAT". */
-static int unexpected(struct parser *p, const char *what)
+static int unexpected(struct formula_parser *p, const char *what)
 {
     const struct token *t = &p->now;
     switch (t->kind) {
@@ -59,21 +59,22 @@ static int unexpected(struct parser *p, const char *what)
                         sign_text(t->sign), what);
 }
 
-static int too_deep(struct parser *p, struct place at)
+static int too_deep(struct formula_parser *p, struct formula_place at)
 {
     return formula_fail(p->error, FORMULA_SYNTAX, at, "More than %d expressions in one another",
                         FORMULA_DEPTH);
 }
 
-static int expect(struct parser *p, enum sign s, const char *what)
+static int expect(struct formula_parser *p, enum sign s, const char *what)
 {
     return at_sign(p, s) ? advance(p) : unexpected(p, what);
 }
 
 /* A node with room for so many children. */
-static struct node *make(struct parser *p, enum node_kind kind, struct place at, size_t room)
+static struct formula_node *make(struct formula_parser *p, enum node_kind kind,
+                                 struct formula_place at, size_t room)
 {
-    struct node *n = arena_alloc(&p->formula->arena, sizeof *n);
+    struct formula_node *n = arena_alloc(&p->formula->arena, sizeof *n);
     n->kind = kind;
     n->at = at;
     n->depth = 1;
@@ -82,7 +83,7 @@ static struct node *make(struct parser *p, enum node_kind kind, struct place at,
     return n;
 }
 
-static int adopt(struct parser *p, struct node *n, const struct node *child)
+static int adopt(struct formula_parser *p, struct formula_node *n, const struct formula_node *child)
 {
     n->children[n->count++] = child;
     if (child->depth >= n->depth)
@@ -91,19 +92,20 @@ static int adopt(struct parser *p, struct node *n, const struct node *child)
 }
 
 /* What follows returns NULL on failure. */
-static const struct node *parse_expression(struct parser *p);
+static const struct formula_node *parse_expression(struct formula_parser *p);
 
 /* What a call is given, after its (: a list that grows. */
-static const struct node *parse_arguments(struct parser *p, struct node *n, size_t room)
+static const struct formula_node *parse_arguments(struct formula_parser *p, struct formula_node *n,
+                                                  size_t room)
 {
     if (at_sign(p, SIGN_CLOSE))
         return advance(p) < 0 ? NULL : n;
     for (;;) {
-        const struct node *child = parse_expression(p);
+        const struct formula_node *child = parse_expression(p);
         if (!child)
             return NULL;
         if (n->count == room) {
-            const struct node **more =
+            const struct formula_node **more =
                 arena_alloc(&p->formula->arena, 2 * room * sizeof *n->children);
             memcpy(more, n->children, room * sizeof *more);
             n->children = more;
@@ -118,7 +120,7 @@ static const struct node *parse_arguments(struct parser *p, struct node *n, size
     }
 }
 
-static bool call_follows(const struct parser *p)
+static bool call_follows(const struct formula_parser *p)
 {
     return p->next.kind == TOKEN_SIGN && p->next.sign == SIGN_OPEN;
 }
@@ -126,25 +128,26 @@ static bool call_follows(const struct parser *p)
 /* Most calls are given no more; the list begins with as much room. */
 enum { USUAL_ARGUMENTS = 4 };
 
-static const struct node *parse_name(struct parser *p)
+static const struct formula_node *parse_name(struct formula_parser *p)
 {
     bool call = call_follows(p);
-    struct node *n = make(p, call ? NODE_CALL : NODE_NAME, p->now.at, call ? USUAL_ARGUMENTS : 0);
+    struct formula_node *n =
+        make(p, call ? NODE_CALL : NODE_NAME, p->now.at, call ? USUAL_ARGUMENTS : 0);
     n->name = p->now.text;
     if (!call)
         return advance(p) < 0 ? NULL : n;
     return advance_two(p) < 0 ? NULL : parse_arguments(p, n, USUAL_ARGUMENTS);
 }
 
-static const struct node *parse_literal(struct parser *p, enum node_kind kind)
+static const struct formula_node *parse_literal(struct formula_parser *p, enum node_kind kind)
 {
-    struct node *n = make(p, kind, p->now.at, 0);
+    struct formula_node *n = make(p, kind, p->now.at, 0);
     n->number = p->now.number;
     n->name = p->now.text;
     return advance(p) < 0 ? NULL : n;
 }
 
-static const struct node *parse_primary(struct parser *p)
+static const struct formula_node *parse_primary(struct formula_parser *p)
 {
     if (p->now.kind == TOKEN_NUMBER)
         return parse_literal(p, NODE_NUMBER);
@@ -158,13 +161,14 @@ static const struct node *parse_primary(struct parser *p)
     }
     if (advance(p) < 0)
         return NULL;
-    const struct node *n = parse_expression(p);
+    const struct formula_node *n = parse_expression(p);
     return n && expect(p, SIGN_CLOSE, ")") == 0 ? n : NULL;
 }
 
 /* ".name" or ".name(...)" of what is before it. A method is at its parenthesis, as the service has
  * it. */
-static const struct node *parse_member(struct parser *p, const struct node *of)
+static const struct formula_node *parse_member(struct formula_parser *p,
+                                               const struct formula_node *of)
 {
     if (advance(p) < 0)
         return NULL;
@@ -173,7 +177,7 @@ static const struct node *parse_member(struct parser *p, const struct node *of)
         return NULL;
     }
     bool call = call_follows(p);
-    struct node *n =
+    struct formula_node *n =
         make(p, call ? NODE_METHOD : NODE_MEMBER, call ? p->next.at : p->now.at, USUAL_ARGUMENTS);
     n->name = p->now.text;
     if (adopt(p, n, of) < 0)
@@ -183,19 +187,19 @@ static const struct node *parse_member(struct parser *p, const struct node *of)
     return advance_two(p) < 0 ? NULL : parse_arguments(p, n, USUAL_ARGUMENTS);
 }
 
-static const struct node *parse_postfix(struct parser *p)
+static const struct formula_node *parse_postfix(struct formula_parser *p)
 {
-    const struct node *n = parse_primary(p);
+    const struct formula_node *n = parse_primary(p);
     while (n && at_sign(p, SIGN_DOT))
         n = parse_member(p, n);
     return n;
 }
 
-static const struct node *parse_unary(struct parser *p)
+static const struct formula_node *parse_unary(struct formula_parser *p)
 {
     if (!at_sign(p, SIGN_MINUS) && !at_sign(p, SIGN_NOT))
         return parse_postfix(p);
-    struct node *n = make(p, NODE_UNARY, p->now.at, 1);
+    struct formula_node *n = make(p, NODE_UNARY, p->now.at, 1);
     n->sign = p->now.sign;
     if (++p->depth > FORMULA_DEPTH) {
         too_deep(p, n->at);
@@ -203,7 +207,7 @@ static const struct node *parse_unary(struct parser *p)
     }
     if (advance(p) < 0)
         return NULL;
-    const struct node *child = parse_unary(p);
+    const struct formula_node *child = parse_unary(p);
     p->depth--;
     return child && adopt(p, n, child) == 0 ? n : NULL;
 }
@@ -215,16 +219,16 @@ static const int strength[SIGN_BINARY_COUNT] = {
     [SIGN_PLUS] = 5, [SIGN_MINUS] = 5,   [SIGN_TIMES] = 6,   [SIGN_DIVIDE] = 6,
 };
 
-static const struct node *parse_binary(struct parser *p, int weakest)
+static const struct formula_node *parse_binary(struct formula_parser *p, int weakest)
 {
-    const struct node *left = parse_unary(p);
+    const struct formula_node *left = parse_unary(p);
     while (left && p->now.kind == TOKEN_SIGN && p->now.sign < SIGN_BINARY_COUNT &&
            strength[p->now.sign] >= weakest) {
-        struct node *n = make(p, NODE_BINARY, p->now.at, 2);
+        struct formula_node *n = make(p, NODE_BINARY, p->now.at, 2);
         n->sign = p->now.sign;
         if (advance(p) < 0)
             return NULL;
-        const struct node *right = parse_binary(p, strength[n->sign] + 1);
+        const struct formula_node *right = parse_binary(p, strength[n->sign] + 1);
         if (!right || adopt(p, n, left) < 0 || adopt(p, n, right) < 0)
             return NULL;
         left = n;
@@ -232,35 +236,35 @@ static const struct node *parse_binary(struct parser *p, int weakest)
     return left;
 }
 
-static const struct node *parse_choice(struct parser *p)
+static const struct formula_node *parse_choice(struct formula_parser *p)
 {
-    const struct node *which = parse_binary(p, 1);
+    const struct formula_node *which = parse_binary(p, 1);
     if (!which || !at_sign(p, SIGN_QUESTION))
         return which;
-    struct node *n = make(p, NODE_CHOICE, p->now.at, 3);
+    struct formula_node *n = make(p, NODE_CHOICE, p->now.at, 3);
     if (advance(p) < 0)
         return NULL;
-    const struct node *yes = parse_expression(p);
+    const struct formula_node *yes = parse_expression(p);
     if (!yes || expect(p, SIGN_COLON, ":") < 0)
         return NULL;
-    const struct node *no = parse_expression(p);
+    const struct formula_node *no = parse_expression(p);
     if (!no || adopt(p, n, which) < 0 || adopt(p, n, yes) < 0 || adopt(p, n, no) < 0)
         return NULL;
     return n;
 }
 
-static const struct node *parse_expression(struct parser *p)
+static const struct formula_node *parse_expression(struct formula_parser *p)
 {
     if (++p->depth > FORMULA_DEPTH) {
         too_deep(p, p->now.at);
         return NULL;
     }
-    const struct node *n = parse_choice(p);
+    const struct formula_node *n = parse_choice(p);
     p->depth--;
     return n;
 }
 
-static int parse_statement(struct parser *p)
+static int parse_statement(struct formula_parser *p)
 {
     struct formula *f = p->formula;
     if (f->count == FORMULA_STATEMENTS)
@@ -280,7 +284,7 @@ static int parse_statement(struct parser *p)
     return 0;
 }
 
-static int parse_all(struct parser *p)
+static int parse_all(struct formula_parser *p)
 {
     if (advance_two(p) < 0)
         return -1;
@@ -304,7 +308,7 @@ struct formula *formula_parse(const char *text, size_t len, struct formula_error
     }
     struct formula *f = xcalloc(1, sizeof *f);
     arena_init(&f->arena);
-    struct parser p = {.formula = f, .error = e};
+    struct formula_parser p = {.formula = f, .error = e};
     p.lexer = (struct lexer){text, text + len, text, 1, &f->arena, e};
     if (parse_all(&p) < 0) {
         formula_free(f);

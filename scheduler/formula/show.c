@@ -42,7 +42,7 @@ static void show_timestamp(struct strbuf *b, int64_t ticks)
 }
 
 /* A vector of a day's samples is told by its first elements. */
-static void show_vector(struct strbuf *b, const struct value *v)
+static void show_vector(struct strbuf *b, const struct formula_value *v)
 {
     enum { SHOWN = 100 };
     strbuf_putc(b, '[');
@@ -53,7 +53,7 @@ static void show_vector(struct strbuf *b, const struct value *v)
     strbuf_puts(b, v->vector.count > SHOWN ? ",...]" : "]");
 }
 
-static void show_value(const struct run *r, struct strbuf *b, const struct value *v)
+static void show_value(const struct formula_run *r, struct strbuf *b, const struct formula_value *v)
 {
     switch (v->kind) {
     case VALUE_NUMBER:
@@ -77,7 +77,7 @@ static void show_value(const struct run *r, struct strbuf *b, const struct value
     }
 }
 
-char *show_results(const struct run *r)
+char *show_results(const struct formula_run *r)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b,
@@ -85,7 +85,7 @@ char *show_results(const struct run *r)
                   ";$NodeDeallocationOption=%s",
                   target_nodes(r, TARGET_DEDICATED), target_nodes(r, TARGET_LOW_PRIORITY),
                   r->targets[TARGET_OPTION].text);
-    for (const struct variable *v = r->variables; v; v = v->next) {
+    for (const struct formula_variable *v = r->variables; v; v = v->next) {
         strbuf_printf(&b, ";%s=", v->name);
         show_value(r, &b, &v->value);
     }

@@ -8,7 +8,7 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-int run_fail(struct run *r, struct place at, const char *fmt, ...)
+int run_fail(struct formula_run *r, struct formula_place at, const char *fmt, ...)
 {
     char msg[sizeof r->error->msg];
     va_list ap;
@@ -28,17 +28,18 @@ const char *value_kind_name(enum value_kind k)
     return names[k];
 }
 
-struct value value_number(double d)
+struct formula_value value_number(double d)
 {
-    return (struct value){.kind = VALUE_NUMBER, .number = d};
+    return (struct formula_value){.kind = VALUE_NUMBER, .number = d};
 }
 
-struct value value_of_ticks(enum value_kind kind, int64_t ticks)
+struct formula_value value_of_ticks(enum value_kind kind, int64_t ticks)
 {
-    return (struct value){.kind = kind, .ticks = ticks};
+    return (struct formula_value){.kind = kind, .ticks = ticks};
 }
 
-double *run_vector(struct run *r, struct place at, size_t n, struct value *out)
+double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
+                   struct formula_value *out)
 {
     if (n > FORMULA_MOST_ITEMS - r->items) {
         run_fail(r, at, "The vectors of the formula have more than %d elements",
@@ -47,11 +48,12 @@ double *run_vector(struct run *r, struct place at, size_t n, struct value *out)
     }
     r->items += n;
     double *items = arena_alloc(&r->arena, n > 0 ? n * sizeof *items : 1);
-    *out = (struct value){.kind = VALUE_VECTOR, .vector = {items, n}};
+    *out = (struct formula_value){.kind = VALUE_VECTOR, .vector = {items, n}};
     return items;
 }
 
-int value_as_number(struct run *r, struct place at, const struct value *v, double *out)
+int value_as_number(struct formula_run *r, struct formula_place at, const struct formula_value *v,
+                    double *out)
 {
     switch (v->kind) {
     case VALUE_NUMBER:
@@ -84,8 +86,8 @@ int value_as_number(struct run *r, struct place at, const struct value *v, doubl
 #define FIRST_TICK (INT64_C(-62135596800) * TICKS_PER_SECOND)
 #define LAST_TICK  (INT64_C(253402300800) * TICKS_PER_SECOND - 1)
 
-int value_of_calculation(struct run *r, struct place at, enum value_kind kind, long double ticks,
-                         struct value *out)
+int value_of_calculation(struct formula_run *r, struct formula_place at, enum value_kind kind,
+                         long double ticks, struct formula_value *out)
 {
     long double least = kind == VALUE_TIMESTAMP ? FIRST_TICK : -0x1p63L;
     long double most = kind == VALUE_TIMESTAMP ? LAST_TICK : 0x1p63L - 1;
@@ -96,7 +98,7 @@ int value_of_calculation(struct run *r, struct place at, enum value_kind kind, l
 }
 
 /* Two numbers of nodes are known at any time, also before the first sample. */
-double metric_last(const struct run *r, enum sample_metric m)
+double metric_last(const struct formula_run *r, enum sample_metric m)
 {
     if (m == SAMPLE_CURRENT_DEDICATED)
         return (double)r->in->current_dedicated;
@@ -111,13 +113,13 @@ double metric_last(const struct run *r, enum sample_metric m)
 }
 
 /* Truncated, as the service's own samples round up by adding before they divide. */
-int64_t target_nodes(const struct run *r, enum target t)
+int64_t target_nodes(const struct formula_run *r, enum target t)
 {
     struct formula_error ignored;
-    struct run probe = *r;
+    struct formula_run probe = *r;
     probe.error = &ignored;
     double d = 0;
-    if (value_as_number(&probe, (struct place){0}, &r->targets[t], &d) < 0 || !(d > 0))
+    if (value_as_number(&probe, (struct formula_place){0}, &r->targets[t], &d) < 0 || !(d > 0))
         return 0;
     return (int64_t)d;
 }

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the output directories of a run on the nodes that it has or had: from the rows of its
+ * allocations, the spec of its front, and the paths that a launch would make. A search lives
+ * for one call and owns nothing but the secrets of the spec, which it wipes.
+ */
 #include "scheduler/run/outputs.h"
 
 #include <assert.h>
@@ -43,7 +48,7 @@ static const char *const reasons[] = {
 static_assert(sizeof reasons / sizeof reasons[0] == VOLUME_GONE + 1, "a reason for each");
 
 /* The state of the search. */
-struct search {
+struct output_search {
     struct runs *runs;
     struct arena *a;
     struct run run;
@@ -59,7 +64,7 @@ struct search {
     enum absence absence;
 };
 
-static int find_parts(struct search *q, struct err *e)
+static int find_parts(struct output_search *q, struct err *e)
 {
     if (st_allocation_of_run(q->runs->st, q->a, q->run.id, q->run.attempt, &q->at, &q->n, e) < 0)
         return -1;
@@ -69,7 +74,7 @@ static int find_parts(struct search *q, struct err *e)
 }
 
 /* A leaving node counts as gone: its files are about to be removed. */
-static int find_runtimes(struct search *q, struct err *e)
+static int find_runtimes(struct output_search *q, struct err *e)
 {
     size_t n = (size_t)q->run.nodes;
     q->nodes = arena_alloc(q->a, n * sizeof *q->nodes);
@@ -97,7 +102,7 @@ static int find_runtimes(struct search *q, struct err *e)
     return 0;
 }
 
-static enum absence judge(const struct search *q, const struct allocation *at,
+static enum absence judge(const struct output_search *q, const struct allocation *at,
                           const struct launch_env *env, const char *path)
 {
     if (!q->held && fs_is_within(path, env->run_mounts))
@@ -106,7 +111,7 @@ static enum absence judge(const struct search *q, const struct allocation *at,
 }
 
 /* Local nodes are one machine: the same path is the same directory. */
-static bool known(const struct search *q, const struct node_rt *rt, const char *path)
+static bool known(const struct output_search *q, const struct node_rt *rt, const char *path)
 {
     for (size_t i = 0; i < q->n_found && node_rt_is_local(rt); i++)
         if (strcmp(q->found[i].base, path) == 0)
@@ -114,7 +119,7 @@ static bool known(const struct search *q, const struct node_rt *rt, const char *
     return false;
 }
 
-static int add_part(struct search *q, const struct allocation *at, struct err *e)
+static int add_part(struct output_search *q, const struct allocation *at, struct err *e)
 {
     struct node_rt *rt = at->rank < q->run.nodes ? q->rt[at->rank] : NULL;
     if (!rt)
@@ -149,7 +154,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     return 0;
 }
 
-static int add_parts(struct search *q, struct err *e)
+static int add_parts(struct output_search *q, struct err *e)
 {
     const struct front *f = front_of_run(q->runs, &q->run);
     if (f->ops->load(f, q->runs->st, q->a, &q->run, true, &q->spec, e) != 0)
@@ -166,7 +171,7 @@ static int add_parts(struct search *q, struct err *e)
 int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
                      const char *id, struct output_dir **out, size_t *n, struct err *e)
 {
-    struct search q = {.runs = rs, .a = a, .id = id};
+    struct output_search q = {.runs = rs, .a = a, .id = id};
     *out = NULL;
     *n = 0;
     int rc = st_run_of(rs->st, a, owner, owner_id, 0, &q.run, e);

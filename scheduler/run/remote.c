@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon keeps nothing of a session: a message is handed to the node that it is for, and a
+ * far end is known by the id of its task. All is called from the loop, by the slot whose node
+ * sent a message or ended a task.
+ */
 #include "scheduler/run/remote.h"
 
 #include <assert.h>

@@ -1,12 +1,17 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What all requests of a run have in common: the count of replies that a slot still waits for,
+ * limits, paths and the account of its processes. A step is owned by the request until its
+ * reply.
+ */
 #include "scheduler/run/step.h"
 
 #include <string.h>
 
-struct step *step_new(struct run_slot *slot, enum failure_code code, const char *what)
+struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what)
 {
-    struct step *st = arena_alloc(&slot->a, sizeof *st);
-    *st = (struct step){.slot = slot, .code = code, .what = what};
+    struct run_step *st = arena_alloc(&slot->a, sizeof *st);
+    *st = (struct run_step){.slot = slot, .code = code, .what = what};
     slot->pending++;
     return st;
 }

@@ -10,7 +10,7 @@
 /* The context of one request; in the slot's arena, which outlives the requests over a link: they
  * are answered before the next link is opened. A run is freed when its last one was answered, or
  * after the links were closed. */
-struct step {
+struct run_step {
     struct run_slot *slot;
     struct run_task *task; /* run requests */
     enum failure_code code;
@@ -19,7 +19,7 @@ struct step {
 };
 
 /* Makes the context of a request that is sent now; it counts as pending until step_answered(). */
-struct step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
+struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
 /* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
 bool step_answered(struct run_slot *slot);
 /* The first of the run's tasks on this node; NULL: none. */

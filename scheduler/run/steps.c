@@ -24,7 +24,7 @@ static void note_failure(struct run_slot *slot, const struct failure *f, bool no
     wake(slot->run->runs->wakes, &woken_run, slot->run->row.id);
 }
 
-static void note_error(struct step *st, const struct err *why)
+static void note_error(struct run_step *st, const struct err *why)
 {
     struct run_slot *slot = st->slot;
     const struct failure f = {.code = st->code,
@@ -38,7 +38,7 @@ static void note_error(struct step *st, const struct err *why)
 
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
 {
-    struct step *st = ctx;
+    struct run_step *st = ctx;
     struct run_slot *slot = st->slot;
     const struct place_spec *place = slot->run->spec.place;
     if (!step_answered(slot))
@@ -118,7 +118,7 @@ static void send_task(struct run_slot *slot, struct run_task *task)
         container_wrap(a, &slot->container, own, n_own, &spec);
     task->state = RT_SENT;
     task->asked = true;
-    struct step *st = step_new(slot, FAIL_RUN_START_FAILED, task->step);
+    struct run_step *st = step_new(slot, FAIL_RUN_START_FAILED, task->step);
     st->task = task;
     st->on_node = true; /* faults of the run itself arrive as the status of its task */
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
@@ -146,8 +146,8 @@ static bool make_env(struct run_slot *slot)
     struct err e = {0};
     if (compute_env(slot, &e) == 0)
         return true;
-    note_error(&(struct step){.slot = slot, .code = FAIL_RUN_PATH_NOT_RESOLVED, .what = "launch"},
-               &e);
+    note_error(
+        &(struct run_step){.slot = slot, .code = FAIL_RUN_PATH_NOT_RESOLVED, .what = "launch"}, &e);
     return false;
 }
 
@@ -168,23 +168,23 @@ static const char *run_dir(struct run_slot *slot)
     return own_run_dir(slot);
 }
 
-static struct mounts mounts_of(struct run_slot *slot)
+static struct node_mounts mounts_of(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
-    return (struct mounts){.rt = slot->tenant.node,
-                           .a = &slot->a,
-                           .script = slot->script,
-                           .mount_root = arena_printf(&slot->a, "%s/mounts", run_dir(slot)),
-                           .owner =
-                               arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt),
-                           .task_prefix = slot_task_prefix(slot),
-                           .secrets = &slot->secrets};
+    return (struct node_mounts){
+        .rt = slot->tenant.node,
+        .a = &slot->a,
+        .script = slot->script,
+        .mount_root = arena_printf(&slot->a, "%s/mounts", run_dir(slot)),
+        .owner = arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt),
+        .task_prefix = slot_task_prefix(slot),
+        .secrets = &slot->secrets};
 }
 
 /* Opens the shares of the pool, which were mounted with the node. */
 static void open_shares(struct run_slot *slot)
 {
-    struct mounts mounts = mounts_of(slot);
+    struct node_mounts mounts = mounts_of(slot);
     if (!node_rt_is_local(slot->tenant.node) || !node_rt_has_accounts(slot->tenant.node))
         return;
     mounts.mount_root = node_mount_root(&slot->a, words_of(slot->run), slot->root);
@@ -208,7 +208,7 @@ static bool add_directories(struct run_slot *slot, const char *as)
                               write_hosts = {.code = FAIL_RUN_DIRECTORY_FAILED,
                                              .what = "write host file"};
     const struct launch_env *env = &slot->env;
-    const struct mounts mounts = mounts_of(slot);
+    const struct node_mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
     size_t n_own = 0;
     bool elsewhere = slot_shares_outside(slot);
@@ -549,7 +549,7 @@ void slot_clean(struct run_slot *slot)
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     if (run->spec.container && run->spec.place)
         script_ask(slot->script, &remove, REQUEST(remove_tree, .path = own_run_dir(slot)));
-    const struct mounts mounts = mounts_of(slot);
+    const struct node_mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     shared_dir_remove(slot);
     if (!run->spec.place || !stays(run)) {

@@ -39,7 +39,7 @@ static void note_refusal(struct run_slot *slot, const struct err *why)
 /* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
 static void on_signal(void *ctx, const struct err *why)
 {
-    struct step *st = ctx;
+    struct run_step *st = ctx;
     struct run_slot *slot = st->slot;
     if (!step_answered(slot))
         return;
@@ -55,7 +55,7 @@ static void on_signal(void *ctx, const struct err *why)
 /* Learns which of the tasks run, which is not known after a restart of the daemon. */
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
-    struct step *st = ctx;
+    struct run_step *st = ctx;
     struct run_slot *slot = st->slot;
     struct live_run *run = slot->run;
     if (!step_answered(slot))
@@ -86,7 +86,7 @@ void slot_signal(struct run_slot *slot, int signo)
         struct run_task *t = &run->tasks[i];
         if (t->process->rank != slot->rank || t->state != RT_SENT)
             continue;
-        struct step *st = step_new(slot, FAIL_RUN_STOP_FAILED, "signal");
+        struct run_step *st = step_new(slot, FAIL_RUN_STOP_FAILED, "signal");
         st->task = t;
         node_ask(node_rt_link(slot->tenant.node), REQUEST(signal, .task = t->id, .signal = signo),
                  on_signal, st);

@@ -309,7 +309,7 @@ void wakes_turn(struct wakes *w)
 
 /* --- what waits for the disk ---------------------------------------------------------------- */
 
-struct durable {
+struct durable_effect {
     struct wakes *w;
     int64_t id;
     wake_effect fn; /* NULL: wake `kind` */
@@ -320,7 +320,7 @@ struct durable {
 
 static void on_durable(void *ctx, const struct err *why)
 {
-    struct durable d = *(struct durable *)ctx;
+    struct durable_effect d = *(struct durable_effect *)ctx;
     free(ctx);
     if (!d.w->stopping && (why || !d.if_lost)) {
         if (d.fn)
@@ -333,9 +333,9 @@ static void on_durable(void *ctx, const struct err *why)
     wakes_unref(d.w);
 }
 
-static void when_durable(const struct durable *d)
+static void when_durable(const struct durable_effect *d)
 {
-    struct durable *copy = xcalloc(1, sizeof *copy);
+    struct durable_effect *copy = xcalloc(1, sizeof *copy);
     *copy = *d;
     wakes_ref(d->w);
     st_when_durable(d->w->st, on_durable, copy);
@@ -343,17 +343,17 @@ static void when_durable(const struct durable *d)
 
 void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id)
 {
-    when_durable(&(struct durable){.w = w, .id = id, .fn = fn, .ctx = ctx});
+    when_durable(&(struct durable_effect){.w = w, .id = id, .fn = fn, .ctx = ctx});
 }
 
 void wake_durable(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
-    when_durable(&(struct durable){.w = w, .id = id, .kind = kind});
+    when_durable(&(struct durable_effect){.w = w, .id = id, .kind = kind});
 }
 
 void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
 {
-    when_durable(&(struct durable){.w = w, .id = id, .kind = kind, .if_lost = true});
+    when_durable(&(struct durable_effect){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
 /* After a rollback it does not wake at once, which would loop on a full disk. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the steps of a script: their environment, and one shell program each. Who the processes
+ * are is decided by one table, of the runtime, the agent's rights and the site's wish. Nothing
+ * is kept here; a container belongs to whoever named it.
+ */
 #include "scheduler/fleet/container/container.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@
 #define FILES_MAX 100000
 
 /* A file of the container. */
-struct found {
+struct found_file {
     const char *name;
     struct file_place at; /* share NULL: where the URL leads to */
     bool has_bytes;
@@ -37,18 +37,18 @@ struct targets {
     size_t n_changed;
 };
 
-struct order {
+struct put_order {
     struct carry_what what;
     struct put_which which;
     struct putting *work;
 };
 
 struct putting {
-    struct order *order; /* NULL: the script was halted */
+    struct put_order *order; /* NULL: the script was halted */
     struct script_turn *turn;
     struct node_link *link;
     struct arena a; /* of the page */
-    struct found *found;
+    struct found_file *found;
     size_t n, at, total; /* total: of all pages, which count too */
     char *next;          /* where the next page begins; NULL: there is none */
     bool is_aside;       /* the page is of those that lie aside */
@@ -105,7 +105,7 @@ static const char *path_of(struct arena *a, const char *name)
     return path;
 }
 
-static bool is_directory(const struct found *f)
+static bool is_directory(const struct found_file *f)
 {
     size_t n = strlen(f->name);
     return !f->has_bytes && n > 0 && f->name[n - 1] == '/';
@@ -186,7 +186,7 @@ static void take_aside(struct putting *j)
     j->found = arena_alloc(&j->a, (j->n + 1) * sizeof *j->found);
     for (size_t i = 0; i < j->n; i++) {
         const struct input_blob *b = &which->aside[i];
-        j->found[i] = (struct found){b->name, {b->share, b->path}, b->has_bytes};
+        j->found[i] = (struct found_file){b->name, {b->share, b->path}, b->has_bytes};
     }
     carry_next(j);
 }
@@ -211,7 +211,7 @@ static void carry_next(struct putting *j)
         turn_page(j);
         return;
     }
-    const struct found *f = &j->found[j->at];
+    const struct found_file *f = &j->found[j->at];
     const char *path = path_of(&j->a, f->name);
     if (!path || ++j->total > FILES_MAX) {
         if (j->total > FILES_MAX)
@@ -265,7 +265,7 @@ static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
     j->found = arena_alloc(&j->a, (found->n + 1) * sizeof *j->found);
     for (size_t i = 0; i < found->n; i++) {
         const char *name = arena_strdup(&j->a, found->item[i].name);
-        j->found[i] = (struct found){name, {j->order->what.from.share, name}, true};
+        j->found[i] = (struct found_file){name, {j->order->what.from.share, name}, true};
     }
     carry_next(j);
 }
@@ -288,7 +288,7 @@ static void read_page(struct putting *j)
     j->found = arena_alloc(&j->a, (page.n + 1) * sizeof *j->found);
     for (size_t i = 0; i < page.n; i++)
         j->found[i] =
-            (struct found){.name = page.blobs[i].name, .has_bytes = page.blobs[i].has_bytes};
+            (struct found_file){.name = page.blobs[i].name, .has_bytes = page.blobs[i].has_bytes};
     carry_next(j);
 }
 
@@ -319,7 +319,7 @@ static void on_list(void *ctx, const struct err *why, struct transfer_got *got)
 
 static void find_page(struct putting *j)
 {
-    const struct order *o = j->order;
+    const struct put_order *o = j->order;
     const char *prefix = o->which.prefix;
     if (o->what.url) {
         const struct transfer_ask ask = {.url = blob_list_url(&j->a, o->what.url, prefix, j->next)};
@@ -337,7 +337,7 @@ static void find_page(struct putting *j)
 
 static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 {
-    struct order *o = ctx;
+    struct put_order *o = ctx;
     struct putting *j = xcalloc(1, sizeof *j);
     assert(!o->work);
     o->work = j;
@@ -349,7 +349,7 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 
 static void halt(void *ctx)
 {
-    struct order *o = ctx;
+    struct put_order *o = ctx;
     struct putting *j = o->work;
     if (!j)
         return;
@@ -364,8 +364,8 @@ static void halt(void *ctx)
 void script_put_all(struct script *sc, struct arena *a, const struct script_label *label,
                     const struct carry_what *what, const struct put_which *which)
 {
-    struct order *o = arena_alloc(a, sizeof *o);
-    *o = (struct order){.what = *what, .which = *which};
+    struct put_order *o = arena_alloc(a, sizeof *o);
+    *o = (struct put_order){.what = *what, .which = *which};
     const struct script_work work = {.begin = begin, .halt = halt, .ctx = o};
     script_work(sc, label, &work);
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Owned by itself: freed with the one callback that carry_begin() promises. carry_halt() lets
+ * what is under way answer first.
+ */
 #include "scheduler/fleet/copy/copy_file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a `struct copying` carries it out, and outlives the
+ * A step is an order, in the script's arena; a `struct carrying` carries it out, and outlives the
  * arena if the script is halted meanwhile.
  */
 #include "scheduler/fleet/copy/copy_step.h"
@@ -12,21 +12,21 @@
 #include "lib/guid.h"
 #include "lib/strbuf.h"
 
-struct order {
+struct carry_order {
     struct carry_what what;
     bool archive;
-    struct copying *work; /* while it is carried out */
+    struct carrying *work; /* while it is carried out */
 };
 
-struct copying {
-    struct order *order; /* NULL: the script was halted */
+struct carrying {
+    struct carry_order *order; /* NULL: the script was halted */
     struct script_turn *turn;
     struct node_link *link;
     struct carry *carry;
     char *archive; /* where it lies on the node until it is unpacked; NULL: it is none */
 };
 
-static void end(struct copying *j, const struct err *why)
+static void end(struct carrying *j, const struct err *why)
 {
     struct script_turn *turn = j->order ? j->turn : NULL;
     if (j->order)
@@ -44,7 +44,7 @@ static void on_unpacked(void *ctx, const struct err *why)
 
 static void on_carried(void *ctx, const struct err *why)
 {
-    struct copying *j = ctx;
+    struct carrying *j = ctx;
     j->carry = NULL;
     if (why || !j->archive)
         end(j, why);
@@ -53,7 +53,7 @@ static void on_carried(void *ctx, const struct err *why)
                  on_unpacked, j);
 }
 
-static void carry(struct copying *j)
+static void carry(struct carrying *j)
 {
     struct carry_what what = j->order->what;
     if (j->archive) {
@@ -67,7 +67,7 @@ static void carry(struct copying *j)
 /* Whether the node has unpacked it before. */
 static void on_looked(void *ctx, const struct err *why)
 {
-    struct copying *j = ctx;
+    struct carrying *j = ctx;
     if (j->order && why && why->code == ERR_FILE_NOT_FOUND)
         carry(j);
     else
@@ -76,11 +76,11 @@ static void on_looked(void *ctx, const struct err *why)
 
 static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 {
-    struct order *o = ctx;
-    struct copying *j = xcalloc(1, sizeof *j);
+    struct carry_order *o = ctx;
+    struct carrying *j = xcalloc(1, sizeof *j);
     assert(!o->work);
     o->work = j;
-    *j = (struct copying){.order = o, .turn = turn, .link = link};
+    *j = (struct carrying){.order = o, .turn = turn, .link = link};
     if (!o->archive) {
         carry(j);
         return;
@@ -95,8 +95,8 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 
 static void halt(void *ctx)
 {
-    struct order *o = ctx;
-    struct copying *j = o->work;
+    struct carry_order *o = ctx;
+    struct carrying *j = o->work;
     if (!j)
         return;
     o->work = NULL;
@@ -110,8 +110,8 @@ static void halt(void *ctx)
 static void add(struct script *sc, struct arena *a, const struct script_label *label,
                 const struct carry_what *what, bool archive)
 {
-    struct order *o = arena_alloc(a, sizeof *o);
-    *o = (struct order){.what = *what, .archive = archive};
+    struct carry_order *o = arena_alloc(a, sizeof *o);
+    *o = (struct carry_order){.what = *what, .archive = archive};
     const struct script_work work = {.begin = begin, .halt = halt, .ctx = o};
     script_work(sc, label, &work);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a `struct uploading` carries it out. One thing is
+ * A step is an order, in the script's arena; a `struct upload_work` carries it out. One thing is
  * under way at a time: a request to the node, which always calls back, or a call of a transfer,
  * which does not once that is ended. So halted work waits for the node alone.
  */
@@ -28,25 +28,25 @@
 /* Of the storage service; blocks of such sizes are taken from this one on. */
 #define VERSION "x-ms-version: 2020-04-08"
 
-struct order {
+struct upload_order {
     struct upload what;
-    struct uploading *work;
+    struct upload_work *work;
 };
 
-struct names {
+struct upload_names {
     const char **at;
     size_t n, room;
 };
 
-struct uploading {
-    struct order *order; /* NULL: the script was halted */
+struct upload_work {
+    struct upload_order *order; /* NULL: the script was halted */
     struct script_turn *turn;
     struct node_link *link;
     struct arena a;
     struct glob_place place;
-    struct names dirs, files; /* below that; dirs: still to be listed */
-    size_t at;                /* of the files */
-    const char *path, *blob;  /* of the file: below the base; in the container */
+    struct upload_names dirs, files; /* below that; dirs: still to be listed */
+    size_t at;                       /* of the files */
+    const char *path, *blob;         /* of the file: below the base; in the container */
     struct transfer *transfer;
     int tries;
     uint64_t size, sent; /* of the file */
@@ -59,7 +59,7 @@ struct uploading {
 /* --- the end ------------------------------------------------------------------------------------
  */
 
-static void end(struct uploading *j, const struct err *why)
+static void end(struct upload_work *j, const struct err *why)
 {
     struct script_turn *turn = j->order ? j->turn : NULL;
     if (j->order)
@@ -74,7 +74,7 @@ static void end(struct uploading *j, const struct err *why)
 }
 
 /* Of an answer of the node. True: there is nothing left to do with it. */
-static bool answered(struct uploading *j)
+static bool answered(struct upload_work *j)
 {
     j->asks = false;
     if (j->order)
@@ -85,14 +85,14 @@ static bool answered(struct uploading *j)
 
 static void on_failure_logged(void *ctx, const struct err *why)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     (void)why; /* it is told anyway */
     if (!answered(j))
         end(j, &j->why);
 }
 
 /* Ends the work with this error, once it stands in the file for errors. */
-static void fail(struct uploading *j, const struct err *why)
+static void fail(struct upload_work *j, const struct err *why)
 {
     const struct upload *u = &j->order->what;
     j->why = *why;
@@ -109,12 +109,12 @@ static void fail(struct uploading *j, const struct err *why)
 /* --- one file -----------------------------------------------------------------------------------
  */
 
-static void put_file(struct uploading *j);
-static void put_part(struct uploading *j);
+static void put_file(struct upload_work *j);
+static void put_part(struct upload_work *j);
 
 static void on_logged(void *ctx, const struct err *why)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     if (answered(j))
         return;
     if (why) {
@@ -129,7 +129,7 @@ static void on_logged(void *ctx, const struct err *why)
         end(j, NULL);
 }
 
-static void log_line(struct uploading *j, const char *text)
+static void log_line(struct upload_work *j, const char *text)
 {
     const struct upload *u = &j->order->what;
     j->asks = true;
@@ -137,7 +137,7 @@ static void log_line(struct uploading *j, const char *text)
 }
 
 /* The name of the blob: `path` itself for one file, else a directory of blobs. */
-static const char *blob_of(struct uploading *j, const char *name)
+static const char *blob_of(struct upload_work *j, const char *name)
 {
     const char *path = j->order->what.file->path;
     size_t n = path ? strlen(path) : 0;
@@ -149,12 +149,12 @@ static const char *blob_of(struct uploading *j, const char *name)
     return j->place.is_pattern ? arena_concat(&j->a, path, "/", name) : path;
 }
 
-static bool has_blocks(const struct uploading *j)
+static bool has_blocks(const struct upload_work *j)
 {
     return j->size > WHOLE_MAX;
 }
 
-static void log_end(struct uploading *j)
+static void log_end(struct upload_work *j)
 {
     const char *name = j->files.at[j->at];
     log_line(j, arena_printf(&j->a, "%s: %llu bytes are in blob %s\n", name,
@@ -162,8 +162,8 @@ static void log_end(struct uploading *j)
 }
 
 /* Whether the answer is good; else the request is tried again, or all of it has failed. */
-static bool is_done(struct uploading *j, const struct err *why, const struct transfer_got *got,
-                    void (*again)(struct uploading *j))
+static bool is_done(struct upload_work *j, const struct err *why, const struct transfer_got *got,
+                    void (*again)(struct upload_work *j))
 {
     struct err e;
     bool passes = why ? why->code != ERR_UNAVAILABLE : transfer_may_pass(got->status);
@@ -185,7 +185,7 @@ static bool is_done(struct uploading *j, const struct err *why, const struct tra
 enum put { PUT_BLOB, PUT_BLOCK, PUT_LIST };
 
 /* A put of `n` bytes to this URL; `a` is free once it has begun. */
-static void begin_transfer(struct uploading *j, struct arena *a, enum put put, const char *url,
+static void begin_transfer(struct upload_work *j, struct arena *a, enum put put, const char *url,
                            uint64_t n)
 {
     const struct output_file *f = j->order->what.file;
@@ -214,23 +214,23 @@ static void begin_transfer(struct uploading *j, struct arena *a, enum put put, c
 /* --- its blocks --------------------------------------------------------------------------------
  */
 
-static void commit(struct uploading *j);
+static void commit(struct upload_work *j);
 
 static void on_committed(void *ctx, const struct err *why, struct transfer_got *got)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     if (is_done(j, why, got, commit))
         log_end(j);
 }
 
 static void on_list_written(void *ctx, const struct err *why)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     (void)why; /* an error is the answer's */
     transfer_read(j->transfer, PIECE, on_committed, j);
 }
 
-static void commit(struct uploading *j)
+static void commit(struct upload_work *j)
 {
     size_t n;
     struct arena a;
@@ -243,7 +243,7 @@ static void commit(struct uploading *j)
 
 static void on_answer(void *ctx, const struct err *why, struct transfer_got *got)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     if (!is_done(j, why, got, put_part))
         return;
     j->tries = 0;
@@ -261,11 +261,11 @@ static void on_answer(void *ctx, const struct err *why, struct transfer_got *got
 /* --- its bytes ---------------------------------------------------------------------------------
  */
 
-static void read_on(struct uploading *j);
+static void read_on(struct upload_work *j);
 
 static void on_written(void *ctx, const struct err *why)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     if (!why && j->sent < j->upto)
         read_on(j);
     else /* an error is the answer's */
@@ -273,7 +273,7 @@ static void on_written(void *ctx, const struct err *why)
 }
 
 /* A part of the file, or all of it. */
-static void begin_part(struct uploading *j)
+static void begin_part(struct upload_work *j)
 {
     const char *container = j->order->what.file->url;
     uint64_t block = j->size / BLOB_BLOCKS_MAX + 1;
@@ -292,7 +292,7 @@ static void begin_part(struct uploading *j)
 /* A file that grows meanwhile is put as it was when that began. */
 static void on_read(void *ctx, const struct err *why, const struct node_bytes *got)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     struct err e;
     if (answered(j))
         return;
@@ -325,7 +325,7 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
     transfer_write(j->transfer, copy, n, on_written, j);
 }
 
-static void read_on(struct uploading *j)
+static void read_on(struct upload_work *j)
 {
     const struct upload *u = &j->order->what;
     j->asks = true;
@@ -338,20 +338,20 @@ static void read_on(struct uploading *j)
                    on_read, j);
 }
 
-static void put_part(struct uploading *j)
+static void put_part(struct upload_work *j)
 {
     j->sent = j->from;
     read_on(j);
 }
 
 /* Below the base. */
-static const char *path_of(struct uploading *j, const char *name)
+static const char *path_of(struct upload_work *j, const char *name)
 {
     const char *below = j->place.below;
     return arena_concat(&j->a, below, *below && *name ? "/" : "", name);
 }
 
-static void put_file(struct uploading *j)
+static void put_file(struct upload_work *j)
 {
     const char *name = j->files.at[j->at];
     j->path = path_of(j, name);
@@ -364,7 +364,7 @@ static void put_file(struct uploading *j)
 /* --- which files --------------------------------------------------------------------------------
  */
 
-static void add_name(struct uploading *j, struct names *l, const char *name)
+static void add_name(struct upload_work *j, struct upload_names *l, const char *name)
 {
     if (l->n == l->room) {
         size_t room = l->room > 0 ? 2 * l->room : 16;
@@ -377,7 +377,7 @@ static void add_name(struct uploading *j, struct names *l, const char *name)
     l->at[l->n++] = name;
 }
 
-static void put_files(struct uploading *j)
+static void put_files(struct upload_work *j)
 {
     if (j->files.n > 0)
         put_file(j);
@@ -385,11 +385,11 @@ static void put_files(struct uploading *j)
         log_line(j, arena_concat(&j->a, j->order->what.file->what, ": nothing matches\n"));
 }
 
-static void list_next(struct uploading *j);
+static void list_next(struct upload_work *j);
 
 static void on_list(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
-    struct uploading *j = ctx;
+    struct upload_work *j = ctx;
     struct err e;
     if (answered(j))
         return;
@@ -415,7 +415,7 @@ static void on_list(void *ctx, const struct err *why, const struct node_dir_entr
     }
 }
 
-static void list_next(struct uploading *j)
+static void list_next(struct upload_work *j)
 {
     const struct upload *u = &j->order->what;
     if (j->dirs.n == 0) {
@@ -432,13 +432,13 @@ static void list_next(struct uploading *j)
 
 static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 {
-    struct order *o = ctx;
+    struct upload_order *o = ctx;
     struct upload *u = &o->what;
-    struct uploading *j = xcalloc(1, sizeof *j);
+    struct upload_work *j = xcalloc(1, sizeof *j);
     struct err e;
     assert(!o->work);
     o->work = j;
-    *j = (struct uploading){.order = o, .turn = turn, .link = link};
+    *j = (struct upload_work){.order = o, .turn = turn, .link = link};
     arena_init(&j->a);
     if (u->file->refused) {
         err_set(&e, u->file->refused_as, NULL, "%s", u->file->refused);
@@ -457,8 +457,8 @@ static void begin(void *ctx, struct node_link *link, struct script_turn *turn)
 
 static void halt(void *ctx)
 {
-    struct order *o = ctx;
-    struct uploading *j = o->work;
+    struct upload_order *o = ctx;
+    struct upload_work *j = o->work;
     if (!j)
         return;
     o->work = NULL;
@@ -475,10 +475,10 @@ static const struct script_cause causes[] = {
 
 void script_upload(struct script *sc, struct arena *a, const struct upload *what)
 {
-    struct order *o = arena_alloc(a, sizeof *o);
+    struct upload_order *o = arena_alloc(a, sizeof *o);
     const struct script_label label = {
         .code = FAIL_OUTPUT_FAILED, .causes = causes, .what = what->file->what};
-    *o = (struct order){.what = *what};
+    *o = (struct upload_order){.what = *what};
     const struct script_work work = {.begin = begin, .halt = halt, .ctx = o};
     script_work(sc, &label, &work);
 }

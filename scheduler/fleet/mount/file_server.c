@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A work is owned by fleet.servers, by the id of its row. It is made by a reconcile, begun once
+ * the decision is on disk, and stays until its end is written:
+ *
+ *   waits for the disk -> begun -> done -> freed by the reconcile or by file_server_forget()
+ */
 #include "scheduler/fleet/mount/file_server.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Each volume is planned (plan.h) and becomes some steps. Keys go to the node in files that only
+ * root reads; the copies here are on a list that mounts_wipe() empties. Unmounting goes by the
+ * list of volumes backwards, and none of its steps fails the script.
+ */
 #include "scheduler/fleet/mount/mounts.h"
 
 #include <string.h>
@@ -18,12 +23,12 @@ struct mount_secret {
     char *text;
 };
 
-static const char *work_dir(const struct mounts *m)
+static const char *work_dir(const struct node_mounts *m)
 {
     return arena_printf(m->a, "%s/" WORK_DIR "/%s", m->rt->root, m->owner);
 }
 
-static struct mount_node node_of(const struct mounts *m)
+static struct mount_node node_of(const struct node_mounts *m)
 {
     const struct fleet_config *c = &m->rt->fleet->cfg;
     return (struct mount_node){.words = words_of_node(m->rt),
@@ -37,7 +42,7 @@ static struct mount_node node_of(const struct mounts *m)
                                .work_dir = work_dir(m)};
 }
 
-static void note_secret(const struct mounts *m, const struct mount_volume *v,
+static void note_secret(const struct node_mounts *m, const struct mount_volume *v,
                         const struct mount_plan *plan)
 {
     if (!plan->file_text || plan->file_text == v->key)
@@ -55,7 +60,7 @@ void mounts_wipe(struct mount_secret *secrets)
 
 /* --- mounting --------------------------------------------------------------------------------- */
 
-static struct task_spec command_of(const struct mounts *m, const char *verb, size_t i,
+static struct task_spec command_of(const struct node_mounts *m, const char *verb, size_t i,
                                    const char *what, const char *command)
 {
     const char *log = arena_printf(m->a, "%s/log.txt", work_dir(m));
@@ -69,7 +74,7 @@ static struct task_spec command_of(const struct mounts *m, const char *verb, siz
                               .timeout_s = limit > 0 ? limit : TIMEOUT_S};
 }
 
-static void add_planned(const struct mounts *m, size_t i, const struct mount_plan *plan)
+static void add_planned(const struct node_mounts *m, size_t i, const struct mount_plan *plan)
 {
     const struct script_label label = {
         .code = plan->code, .what = plan->what, .remedy = plan->remedy, .command = plan->shown};
@@ -131,7 +136,7 @@ bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
     return awaits;
 }
 
-static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t i,
+static bool add_one(const struct node_mounts *m, const struct mount_volume *v, size_t i,
                     struct failure *why)
 {
     const struct mount_node node = node_of(m);
@@ -154,7 +159,7 @@ static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t
     return true;
 }
 
-bool mounts_add(const struct mounts *m, const struct mount_list *list, struct failure *why)
+bool mounts_add(const struct node_mounts *m, const struct mount_list *list, struct failure *why)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!add_one(m, &list->items[i], i, why))
@@ -162,7 +167,7 @@ bool mounts_add(const struct mounts *m, const struct mount_list *list, struct fa
     return true;
 }
 
-void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
+void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct mount_node node = node_of(m);
@@ -183,7 +188,7 @@ void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
 size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mount_list *list,
                       const char **reach)
 {
-    const struct mounts m = {.rt = rt, .a = a, .mount_root = rt->root, .owner = ""};
+    const struct node_mounts m = {.rt = rt, .a = a, .mount_root = rt->root, .owner = ""};
     const struct mount_node node = node_of(&m);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -208,7 +213,7 @@ static struct script_label unmount_label(struct arena *a, const struct mount_vol
 
 /* Adds the rule's own unmount command, if it has one. Works also for a volume that cannot be
  * planned (any more). */
-static void add_unmount_command(const struct mounts *m, const struct mount_volume *v, size_t i)
+static void add_unmount_command(const struct node_mounts *m, const struct mount_volume *v, size_t i)
 {
     const struct mount_node node = node_of(m);
     const struct script_label label = unmount_label(m->a, v);
@@ -224,7 +229,7 @@ static void add_unmount_command(const struct mounts *m, const struct mount_volum
     script_command(m->script, &label, &spec, false);
 }
 
-void mounts_remove(const struct mounts *m, const struct mount_list *list)
+void mounts_remove(const struct node_mounts *m, const struct mount_list *list)
 {
     static const struct script_label kill = {.what = "end mount commands", .may_fail = true},
                                      tidy = {.what = "remove what mounting left", .may_fail = true};
@@ -252,13 +257,13 @@ static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struc
     struct err e = {0};
     if (!rt->machine || f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, false, &spec, &e) <= 0)
         return;
-    const struct mounts m = {.rt = rt,
-                             .a = a,
-                             .script = sc,
-                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
-                             .owner = "node",
-                             .task_prefix = node_task_prefix(rt, a, NULL, "release"),
-                             .secrets = &none};
+    const struct node_mounts m = {.rt = rt,
+                                  .a = a,
+                                  .script = sc,
+                                  .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
+                                  .owner = "node",
+                                  .task_prefix = node_task_prefix(rt, a, NULL, "release"),
+                                  .secrets = &none};
     for (size_t i = spec.mounts.n; i-- > 0;)
         add_unmount_command(&m, &spec.mounts.items[i], i);
 }

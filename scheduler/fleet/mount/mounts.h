@@ -13,7 +13,7 @@
 struct mount_secret; /* a text with a key in it, made here */
 
 /* Volumes of a pool, or of a run, on one node. Texts are borrowed. */
-struct mounts {
+struct node_mounts {
     const struct node_rt *rt;
     struct arena *a; /* borrowed: the script's */
     struct script *script;
@@ -31,16 +31,16 @@ bool mounts_await(const struct node_rt *rt, const struct mount_list *list,
                   const struct wake_kind *kind, int64_t id);
 /* Opens the volumes that are folders of the daemon's to runs with accounts of their own, even if
  * the node was prepared before such accounts were in use. */
-void mounts_open_shares(const struct mounts *m, const struct mount_list *list);
+void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list);
 /* The folders of the daemon's that these volumes are on a local node; `reach` has room for one
  * each. Returns how many. */
 size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mount_list *list,
                       const char **reach);
 /* Adds the steps that mount `list`, in its order. False: a volume cannot be mounted (*why); the
  * script must not be run. */
-bool mounts_add(const struct mounts *m, const struct mount_list *list, struct failure *why);
+bool mounts_add(const struct node_mounts *m, const struct mount_list *list, struct failure *why);
 /* Adds the steps that unmount them, the last first. No failure of these ends the script. */
-void mounts_remove(const struct mounts *m, const struct mount_list *list);
+void mounts_remove(const struct node_mounts *m, const struct mount_list *list);
 /* Overwrites the texts with keys that mounts_add() made. */
 void mounts_wipe(struct mount_secret *secrets);
 

@@ -312,13 +312,13 @@ static bool add_mounts(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
-    const struct mounts m = {.rt = rt,
-                             .a = a,
-                             .script = prep->script,
-                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
-                             .owner = "node",
-                             .task_prefix = prep->task_prefix,
-                             .secrets = &prep->secrets};
+    const struct node_mounts m = {.rt = rt,
+                                  .a = a,
+                                  .script = prep->script,
+                                  .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
+                                  .owner = "node",
+                                  .task_prefix = prep->task_prefix,
+                                  .secrets = &prep->secrets};
     struct failure why;
     if (mounts_add(&m, &prep->spec.mounts, &why))
         return true;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What is known lives in struct node_room: it is forgotten with the link and asked for again
+ * (watch.c). A node is closed by an answer, never by silence; whoever waits for an answer is
+ * woken with it or by the next link.
+ */
 #include "scheduler/fleet/node/room.h"
 
 #include <stdlib.h>

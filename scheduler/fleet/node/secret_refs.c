@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks for each reference in a spec: first for what the storage keeps of this attempt, then by
+ * the front, whose answer is kept in turn. The values are the arena's, and wiped by whoever
+ * wipes the spec.
+ */
 #include "scheduler/fleet/node/secret_refs.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A try is a script over the node's link. Its row is written before the try begins and once it
+ * is over, so that a start of the daemon goes on with the try that runs. struct setup_run
+ * belongs to the preparation or the work beside runs that began it.
+ */
 #include "scheduler/fleet/node/setup.h"
 
 #include "scheduler/fleet/container/container.h"

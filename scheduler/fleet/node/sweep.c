@@ -12,13 +12,13 @@
 /* Tasks that follow one another share an archive that is there. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
-struct kept {
+struct kept_dirs {
     struct kept_dir *dirs;
     size_t n;
     const struct node_tenant *tenants;
 };
 
-static bool is_kept(const struct kept *k, const char *name)
+static bool is_kept(const struct kept_dirs *k, const char *name)
 {
     for (const struct node_tenant *t = k->tenants; t; t = t->next)
         if (strcmp(t->dir, name) == 0)
@@ -39,7 +39,7 @@ static int count_tenants(const struct node_rt *rt)
 
 /* False: not known now, because a live allocation's run is not in memory yet. It may have to be
  * cleaned, or its release may have been rolled back. */
-static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
+static bool find_kept(struct node_rt *rt, struct arena *a, struct kept_dirs *k)
 {
     struct node row;
     struct err e;
@@ -58,7 +58,7 @@ static void on_removed(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *k,
+static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept_dirs *k,
                         const struct node_dir_entry *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *
     }
 }
 
-static void note_lost(const struct node_rt *rt, const struct kept *k,
+static void note_lost(const struct node_rt *rt, const struct kept_dirs *k,
                       const struct node_dir_entry *list, size_t n)
 {
     for (size_t i = 0; i < k->n; i++) {
@@ -93,7 +93,7 @@ static void note_lost(const struct node_rt *rt, const struct kept *k,
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct node_rt *rt = ctx;
-    struct kept k = {0};
+    struct kept_dirs k = {0};
     struct arena a;
     if ((why && why->code != ERR_FILE_NOT_FOUND) || !node_rt_usable(rt))
         return;

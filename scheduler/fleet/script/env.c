@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A name stands once in the list; setting it again replaces the value. Paths are expanded by
+ * the list alone, never by a shell.
+ */
 #include "scheduler/fleet/script/env.h"
 
 #include <ctype.h>

@@ -12,10 +12,10 @@
 #include "lib/work.h"
 
 /* Each kind of step uses some of these fields; the others are unset. */
-struct step {
-    void (*send)(struct script *sc, struct step *st);
+struct script_step {
+    void (*send)(struct script *sc, struct script_step *st);
     struct script *sc;
-    struct step *next;
+    struct script_step *next;
     struct script_label label;
     struct node_request ask;     /* of script_ask() */
     const char *prefix, *except; /* killing: the ids of tasks begin so, of some to spare */
@@ -42,9 +42,9 @@ struct script {
     struct arena *a;
     const struct log *log;
     const char *node;
-    struct step *first, **end, *last;
-    struct step *next;    /* to be sent */
-    struct step *waiting; /* a command, kill or unmount under way */
+    struct script_step *first, **end, *last;
+    struct script_step *next;    /* to be sent */
+    struct script_step *waiting; /* a command, kill or unmount under way */
     struct node_link *link;
     void (*changed)(void *ctx);
     void *ctx;
@@ -70,7 +70,7 @@ void script_about(struct script *sc, const char *name, const char *id)
 
 /* --- failing ---------------------------------------------------------------------------------- */
 
-static void note_failure(struct script *sc, const struct step *st, const struct failure *f,
+static void note_failure(struct script *sc, const struct script_step *st, const struct failure *f,
                          bool nodes_fault)
 {
     if (st->label.may_fail) {
@@ -100,7 +100,7 @@ static enum failure_code code_of(const struct script_label *label, const struct 
     return c ? c->code : FAIL_NONE;
 }
 
-static void request_failed(struct script *sc, const struct step *st, const struct err *why)
+static void request_failed(struct script *sc, const struct script_step *st, const struct err *why)
 {
     /* The link was closed on purpose; the request is sent again over the next one. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
@@ -112,7 +112,8 @@ static void request_failed(struct script *sc, const struct step *st, const struc
     note_failure(sc, st, &f, fault);
 }
 
-static void command_failed(struct script *sc, const struct step *st, const struct task_status *t)
+static void command_failed(struct script *sc, const struct script_step *st,
+                           const struct task_status *t)
 {
     const char *what = st->label.what;
     bool exited = t->state == TASK_EXITED;
@@ -137,7 +138,7 @@ static void command_failed(struct script *sc, const struct step *st, const struc
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-static void skip_to_mark(struct script *sc, const struct step *mark)
+static void skip_to_mark(struct script *sc, const struct script_step *mark)
 {
     while (mark->skip && *mark->skip && sc->next && !sc->next->is_mark)
         sc->next = sc->next->next;
@@ -148,12 +149,12 @@ static void step_done(void *ctx, const struct err *why);
 /* The node answers something, so that the step fails from a callback as ever. */
 static void on_refused(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
-    struct step *st = ctx;
+    struct script_step *st = ctx;
     (void)list, (void)n;
     step_done(st, why ? why : st->refusal);
 }
 
-static void begin_step(struct script *sc, struct step *st)
+static void begin_step(struct script *sc, struct script_step *st)
 {
     struct err e;
     sc->doing.verb = st->label.what;
@@ -173,7 +174,7 @@ static void begin_step(struct script *sc, struct step *st)
 static void send_on(struct script *sc)
 {
     while (sc->next && !sc->waiting && !sc->failed && !sc->halted) {
-        struct step *st = sc->next;
+        struct script_step *st = sc->next;
         sc->next = st->next;
         if (st->is_mark) {
             skip_to_mark(sc, st);
@@ -195,7 +196,7 @@ static void tell(struct script *sc)
 
 static void step_done(void *ctx, const struct err *why)
 {
-    struct step *st = ctx;
+    struct script_step *st = ctx;
     struct script *sc = st->sc;
     if (sc->halted)
         return;
@@ -211,7 +212,7 @@ static void step_done(void *ctx, const struct err *why)
 
 static void on_forgotten(void *ctx, const struct err *why)
 {
-    struct step *st = ctx;
+    struct script_step *st = ctx;
     struct script *sc = st->sc;
     if (sc->halted)
         return;
@@ -225,7 +226,7 @@ static void on_forgotten(void *ctx, const struct err *why)
 
 static void command_ended(struct script *sc, const struct task_status *t)
 {
-    struct step *st = sc->waiting;
+    struct script_step *st = sc->waiting;
     sc->waiting = NULL;
     if (t->state != TASK_EXITED || t->exit_code != 0 || t->signal)
         command_failed(sc, st, t);
@@ -239,7 +240,7 @@ static void command_ended(struct script *sc, const struct task_status *t)
 
 static void on_started(void *ctx, const struct err *why, const struct task_status *t)
 {
-    struct step *st = ctx;
+    struct script_step *st = ctx;
     struct script *sc = st->sc;
     if (sc->halted)
         return;
@@ -255,7 +256,7 @@ static void on_started(void *ctx, const struct err *why, const struct task_statu
 
 /* --- killing ---------------------------------------------------------------------------------- */
 
-static bool victim_ended(struct step *st, const char *id)
+static bool victim_ended(struct script_step *st, const char *id)
 {
     for (struct victim **at = &st->victims; *at; at = &(*at)->next) {
         if (strcmp((*at)->id, id) != 0)
@@ -270,7 +271,7 @@ static bool victim_ended(struct step *st, const char *id)
     return false;
 }
 
-static void kill_one(struct step *st, const struct task_status *t)
+static void kill_one(struct script_step *st, const struct task_status *t)
 {
     struct script *sc = st->sc;
     struct victim *v = arena_alloc(sc->a, sizeof *v);
@@ -288,7 +289,7 @@ static bool starts_with(const char *id, const char *prefix)
     return strncmp(id, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_known(const struct step *st, const char *id)
+static bool is_known(const struct script_step *st, const char *id)
 {
     bool known = false;
     for (size_t i = 0; i < st->n && !known; i++)
@@ -298,7 +299,7 @@ static bool is_known(const struct step *st, const char *id)
 
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
-    struct step *st = ctx;
+    struct script_step *st = ctx;
     struct script *sc = st->sc;
     if (sc->halted)
         return;
@@ -329,7 +330,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
  * the reply then says the same. */
 bool script_task_ended(struct script *sc, const struct task_status *t)
 {
-    struct step *st = sc->waiting;
+    struct script_step *st = sc->waiting;
     if (sc->halted || !st)
         return false;
     if (st->is_command) {
@@ -376,7 +377,7 @@ bool script_busy(const struct script *sc)
 
 const char *script_awaits_end_of(const struct script *sc)
 {
-    const struct step *st = sc->halted ? NULL : sc->waiting;
+    const struct script_step *st = sc->halted ? NULL : sc->waiting;
     return st && st->victims ? st->victims->id : NULL;
 }
 
@@ -401,25 +402,25 @@ void script_halt(struct script *sc)
 /* --- the kinds of steps ------------------------------------------------------------------------
  */
 
-static struct step *add_step(struct script *sc, const struct script_label *label,
-                             void (*send)(struct script *, struct step *))
+static struct script_step *add_step(struct script *sc, const struct script_label *label,
+                                    void (*send)(struct script *, struct script_step *))
 {
-    struct step *st = arena_alloc(sc->a, sizeof *st);
-    *st = (struct step){.send = send, .sc = sc, .label = *label};
+    struct script_step *st = arena_alloc(sc->a, sizeof *st);
+    *st = (struct script_step){.send = send, .sc = sc, .label = *label};
     *sc->end = st;
     sc->end = &st->next;
     sc->last = st;
     return st;
 }
 
-static void send_ask(struct script *sc, struct step *st)
+static void send_ask(struct script *sc, struct script_step *st)
 {
     node_ask(sc->link, &st->ask, step_done, st);
 }
 
 void script_ask(struct script *sc, const struct script_label *label, const struct node_request *r)
 {
-    struct step *st = add_step(sc, label, send_ask);
+    struct script_step *st = add_step(sc, label, send_ask);
     st->ask = *r;
     st->waits = node_ask_is_beside(r);
     if (r->op == REQUEST_make_dirs) {
@@ -431,7 +432,7 @@ void script_ask(struct script *sc, const struct script_label *label, const struc
     }
 }
 
-static void send_work(struct script *sc, struct step *st)
+static void send_work(struct script *sc, struct script_step *st)
 {
     st->work.begin(st->work.ctx, sc->link, (struct script_turn *)st);
 }
@@ -439,7 +440,7 @@ static void send_work(struct script *sc, struct step *st)
 void script_work(struct script *sc, const struct script_label *label,
                  const struct script_work *work)
 {
-    struct step *st = add_step(sc, label, send_work);
+    struct script_step *st = add_step(sc, label, send_work);
     st->work = *work;
     st->waits = true;
 }
@@ -449,15 +450,15 @@ void script_turn_end(struct script_turn *turn, const struct err *why)
     step_done(turn, why);
 }
 
-static void send_list(struct script *sc, struct step *st)
+static void send_list(struct script *sc, struct script_step *st)
 {
     node_tasks(sc->link, on_list, st);
 }
 
-static struct step *add_kill(struct script *sc, const struct script_label *label,
-                             const char *prefix)
+static struct script_step *add_kill(struct script *sc, const struct script_label *label,
+                                    const char *prefix)
 {
-    struct step *st = add_step(sc, label, send_list);
+    struct script_step *st = add_step(sc, label, send_list);
     st->prefix = prefix;
     st->waits = true;
     return st;
@@ -466,7 +467,7 @@ static struct step *add_kill(struct script *sc, const struct script_label *label
 void script_kill_tasks(struct script *sc, const struct script_label *label, const char *prefix,
                        const char *except, bool forget, bool *found)
 {
-    struct step *st = add_kill(sc, label, prefix);
+    struct script_step *st = add_kill(sc, label, prefix);
     st->except = except;
     st->forget = forget;
     st->found = found;
@@ -476,7 +477,7 @@ void script_find_task(struct script *sc, const struct script_label *label, const
                       bool *found)
 {
     static const char *const all[] = {""};
-    struct step *st = add_kill(sc, label, task_id);
+    struct script_step *st = add_kill(sc, label, task_id);
     st->except = task_id;
     st->exact = true;
     st->known = all; /* none of them is killed */
@@ -487,7 +488,7 @@ void script_find_task(struct script *sc, const struct script_label *label, const
 void script_kill_unknown(struct script *sc, const struct script_label *label,
                          const char *const *known, size_t n)
 {
-    struct step *st = add_kill(sc, label, "");
+    struct script_step *st = add_kill(sc, label, "");
     st->known = known;
     st->n = n;
     st->forget = true;
@@ -495,12 +496,12 @@ void script_kill_unknown(struct script *sc, const struct script_label *label,
 
 void script_skip_if(struct script *sc, const bool *skip)
 {
-    struct step *st = add_step(sc, &(struct script_label){0}, NULL);
+    struct script_step *st = add_step(sc, &(struct script_label){0}, NULL);
     st->is_mark = true;
     st->skip = skip;
 }
 
-static void send_command(struct script *sc, struct step *st)
+static void send_command(struct script *sc, struct script_step *st)
 {
     node_run(sc->link, &st->task, on_started, st);
 }
@@ -508,7 +509,7 @@ static void send_command(struct script *sc, struct step *st)
 void script_command(struct script *sc, const struct script_label *label,
                     const struct task_spec *spec, bool keep_record)
 {
-    struct step *st = add_step(sc, label, send_command);
+    struct script_step *st = add_step(sc, label, send_command);
     st->task = *spec;
     st->is_command = st->waits = true;
     st->keep_record = keep_record;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists come from strangers: the reader of their XML bounds texts and names, and takes only the
+ * elements that it knows.
+ */
 #include "scheduler/fleet/transfer/blobs.h"
 
 #include <expat.h>
@@ -114,7 +118,7 @@ const char *blob_list_url(struct arena *a, const char *container, const char *pr
 /* --- lists -------------------------------------------------------------------------------------
  */
 
-struct reading {
+struct listing_reading {
     struct arena *a;
     struct blob_page *page;
     XML_Parser parser;
@@ -127,7 +131,7 @@ struct reading {
 
 /* EnumerationResults/Blobs/Blob/Name, .../Blob/Properties/Content-Length, and
  * EnumerationResults/NextMarker. */
-static bool is_collected(const struct reading *r, const char *name)
+static bool is_collected(const struct listing_reading *r, const char *name)
 {
     if (r->depth == 2)
         return strcmp(name, "NextMarker") == 0;
@@ -147,7 +151,7 @@ static bool is_encoded(const char **attributes)
 
 static void on_begin(void *ctx, const char *name, const char **attributes)
 {
-    struct reading *r = ctx;
+    struct listing_reading *r = ctx;
     r->depth++;
     if (r->depth == 3) {
         r->in_blob = strcmp(name, "Blob") == 0;
@@ -162,12 +166,12 @@ static void on_begin(void *ctx, const char *name, const char **attributes)
 
 static void on_text(void *ctx, const char *text, int n)
 {
-    struct reading *r = ctx;
+    struct listing_reading *r = ctx;
     if (r->collects)
         strbuf_add(&r->text, text, (size_t)n);
 }
 
-static void add_blob(struct reading *r)
+static void add_blob(struct listing_reading *r)
 {
     struct blob_page *p = r->page;
     if (p->n == r->room) {
@@ -203,7 +207,7 @@ static void decode(struct strbuf *b)
     b->len = to;
 }
 
-static void take_text(struct reading *r)
+static void take_text(struct listing_reading *r)
 {
     if (r->depth == 5) {
         r->blob.has_bytes = strspn(r->text.s, "0") < r->text.len;
@@ -217,7 +221,7 @@ static void take_text(struct reading *r)
 
 static void on_end(void *ctx, const char *name)
 {
-    struct reading *r = ctx;
+    struct listing_reading *r = ctx;
     (void)name;
     if (r->collects && r->text.len > 0)
         take_text(r);
@@ -231,7 +235,7 @@ static void on_end(void *ctx, const char *name)
 static void on_doctype(void *ctx, const char *name, const char *system, const char *public,
                        int internal)
 {
-    struct reading *r = ctx;
+    struct listing_reading *r = ctx;
     (void)name;
     (void)system;
     (void)public;
@@ -241,7 +245,7 @@ static void on_doctype(void *ctx, const char *name, const char *system, const ch
 
 int blob_page_read(struct arena *a, const char *xml, size_t n, struct blob_page *out, struct err *e)
 {
-    struct reading r = {.a = a, .page = out, .text = STRBUF_INIT};
+    struct listing_reading r = {.a = a, .page = out, .text = STRBUF_INIT};
     *out = (struct blob_page){0};
     r.parser = XML_ParserCreate(NULL);
     if (!r.parser)

@@ -18,7 +18,7 @@ struct trouble {
     const char *code, *message, *detail;
 };
 
-struct making {
+struct pool_making {
     struct batch_front *f;
     struct arena *a;
     const struct batch_job *j;
@@ -36,13 +36,13 @@ static const char *new_name(struct arena *a, const char *prefix)
     return prefix && *prefix ? arena_concat(a, prefix, "_", guid) : arena_strdup(a, guid);
 }
 
-static bool refuse(struct making *k, const char *code, const char *message, const char *detail)
+static bool refuse(struct pool_making *k, const char *code, const char *message, const char *detail)
 {
     k->wrong = (struct trouble){code, message, arena_strdup(k->a, detail)};
     return false;
 }
 
-static bool formula_is_good(struct making *k, const struct batch_pool *p)
+static bool formula_is_good(struct pool_making *k, const struct batch_pool *p)
 {
     struct formula_error wrong;
     if (!p->scaling.enabled)
@@ -55,7 +55,7 @@ static bool formula_is_good(struct making *k, const struct batch_pool *p)
                       "The autoscale formula of the auto pool is invalid", wrong.msg);
 }
 
-static bool settings_are_good(struct making *k, const struct batch_pool *p)
+static bool settings_are_good(struct pool_making *k, const struct batch_pool *p)
 {
     static const struct scale none = {SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE};
     static const char says[] = "The settings of the auto pool are invalid";
@@ -66,7 +66,7 @@ static bool settings_are_good(struct making *k, const struct batch_pool *p)
 }
 
 /* *name stays NULL if it cannot be made. */
-static int make(struct making *k, const json_t *doc, const char **name, struct err *e)
+static int make(struct pool_making *k, const json_t *doc, const char **name, struct err *e)
 {
     struct batch_pool p;
     int64_t id;
@@ -88,7 +88,7 @@ int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_jo
                    const struct batch_job_spec *spec, const char *secrets,
                    struct auto_pool_made *out, struct err *e)
 {
-    struct making k = {.f = f, .a = a, .j = j, .secrets = secrets};
+    struct pool_making k = {.f = f, .a = a, .j = j, .secrets = secrets};
     json_t *job = json_loads(j->doc, 0, NULL);
     json_t *doc = json_deep_copy(batch_part(job, POOL));
     int rc = 0;

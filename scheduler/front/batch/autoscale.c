@@ -32,7 +32,7 @@ const struct wake_kind woken_formula = {"batch formula", WAKE_LAST};
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-struct look {
+struct pool_look {
     struct batch_front *f;
     struct arena *a;
     const struct batch_pool *p;
@@ -41,7 +41,7 @@ struct look {
     size_t n_nodes;
 };
 
-static void count_nodes(const struct look *l, double values[])
+static void count_nodes(const struct pool_look *l, double values[])
 {
     size_t usable = 0, preempted = 0;
     for (size_t i = 0; i < l->n_nodes; i++) {
@@ -55,7 +55,7 @@ static void count_nodes(const struct look *l, double values[])
     values[SAMPLE_CURRENT_LOW_PRIORITY] = l->p->has_low;
 }
 
-static int count_tasks(const struct look *l, double values[], struct err *e)
+static int count_tasks(const struct pool_look *l, double values[], struct err *e)
 {
     struct batch_pool_tasks t;
     if (st_batch_pool_tasks(l->f->st, l->a, l->p->account_id, l->p->name, &t, e) < 0)
@@ -94,7 +94,7 @@ static void values_read(const char *text, double values[])
     }
 }
 
-static int take_sample(const struct look *l, struct err *e)
+static int take_sample(const struct pool_look *l, struct err *e)
 {
     double values[SAMPLE_METRIC_COUNT];
     int64_t last, at_us = l->now_us - l->now_us % PERIOD_US;
@@ -189,7 +189,7 @@ static enum dealloc_option how_of(enum formula_option o)
     return by_option[o];
 }
 
-static void evaluate(const struct look *l, const struct formula *formula,
+static void evaluate(const struct pool_look *l, const struct formula *formula,
                      const struct samples *samples, struct batch_evaluation *out)
 {
     const struct batch_pool *p = l->p;
@@ -211,7 +211,7 @@ static void evaluate(const struct look *l, const struct formula *formula,
     free(got.results);
 }
 
-static int evaluate_text(const struct look *l, const char *text, struct batch_evaluation *out,
+static int evaluate_text(const struct pool_look *l, const char *text, struct batch_evaluation *out,
                          struct formula_error *wrong, struct err *e)
 {
     struct formula *formula = formula_parse(text, strlen(text), wrong);
@@ -229,7 +229,7 @@ int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct bat
                         const char *formula, struct batch_evaluation *out,
                         struct formula_error *wrong, struct err *e)
 {
-    const struct look l = {.f = f, .a = a, .p = p, .now_us = wakes_wall(f->wakes)};
+    const struct pool_look l = {.f = f, .a = a, .p = p, .now_us = wakes_wall(f->wakes)};
     *wrong = (struct formula_error){0};
     return evaluate_text(&l, formula, out, wrong, e);
 }
@@ -238,7 +238,7 @@ int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct bat
 
 /* A resize that was asked for goes on unless the formula wants something else; one that ended with
  * too few nodes begins again. */
-static int apply(const struct look *l, const struct batch_targets *t, struct err *e)
+static int apply(const struct pool_look *l, const struct batch_targets *t, struct err *e)
 {
     const struct batch_pool *p = l->p;
     bool same = t->dedicated == p->size.dedicated && t->low == p->size.low;
@@ -250,14 +250,14 @@ static int apply(const struct look *l, const struct batch_targets *t, struct err
     return batch_pool_resize(l->f, p, t, p->updated_us, e);
 }
 
-static bool is_due(const struct look *l)
+static bool is_due(const struct pool_look *l)
 {
     const struct batch_auto_scale *s = &l->p->scaling;
     /* A clock that was set back does not end it. */
     return l->now_us - s->evaluated_us >= s->interval_us || l->now_us < s->evaluated_us;
 }
 
-static int scale(const struct look *l, struct err *e)
+static int scale(const struct pool_look *l, struct err *e)
 {
     struct batch_auto_scale s = l->p->scaling;
     struct batch_evaluation found = {0};
@@ -273,7 +273,7 @@ static int scale(const struct look *l, struct err *e)
 
 /* The next whole half minute; with `asks` a moment before it, too; or when the formula is due, if
  * that is sooner. */
-static int64_t until_next(const struct look *l, int64_t evaluated_us, bool asks)
+static int64_t until_next(const struct pool_look *l, int64_t evaluated_us, bool asks)
 {
     int64_t sample = PERIOD_US - l->now_us % PERIOD_US;
     int64_t next = asks && sample > ANSWERS_US ? sample - ANSWERS_US : sample;
@@ -299,7 +299,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         return rc < 0 ? -1 : 0;
     if (!p.scaling.enabled)
         return st_batch_samples_remove(f->st, id, e);
-    struct look l = {.f = f, .a = a, .p = &p, .now_us = wakes_wall(f->wakes)};
+    struct pool_look l = {.f = f, .a = a, .p = &p, .now_us = wakes_wall(f->wakes)};
     bool due = is_due(&l), asks = asks_machines(p.scaling.formula);
     if (st_node_list(f->st, a, id, &l.nodes, &l.n_nodes, e) < 0 || take_sample(&l, e) < 0 ||
         (due && scale(&l, e) < 0))

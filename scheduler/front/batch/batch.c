@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions that the core calls, of all files of the room, and the life of the front. It
+ * owns the tables in memory of struct batch_front, which rows can always make anew.
+ */
 #include "model/kept_docs.h"
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"

@@ -66,7 +66,7 @@ int litter_kept_for(const struct front *base, struct storage *st, const struct n
 
 /* --- removing -------------------------------------------------------------------------------- */
 
-struct removal {
+struct litter_removal {
     struct batch_front *f;
     int64_t id, node_id;
 };
@@ -86,7 +86,7 @@ static void tell_node(const struct batch_front *f, int64_t node_id)
 
 static void on_removed(void *ctx, const struct err *why)
 {
-    struct removal *k = ctx;
+    struct litter_removal *k = ctx;
     struct batch_front *f = k->f;
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
@@ -106,8 +106,8 @@ static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *r
 {
     if (id_map_has(&f->removing, l->id))
         return;
-    struct removal *k = xcalloc(1, sizeof *k);
-    *k = (struct removal){f, l->id, l->node_id};
+    struct litter_removal *k = xcalloc(1, sizeof *k);
+    *k = (struct litter_removal){f, l->id, l->node_id};
     id_map_put(&f->removing, l->id, NULL);
     wakes_ref(f->wakes);
     node_ask(node_rt_link(rt),

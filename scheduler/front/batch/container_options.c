@@ -160,7 +160,7 @@ static const struct option {
 #define N_OPTIONS (sizeof options / sizeof options[0])
 
 /* Words to read, and what has been made of those before. */
-struct reading {
+struct option_reading {
     struct arena *a;
     const char **words;
     size_t n, at;
@@ -171,7 +171,7 @@ struct reading {
     size_t n_kept;
 };
 
-static bool refuse(struct reading *r, const char *word, const char *why)
+static bool refuse(struct option_reading *r, const char *word, const char *why)
 {
     if (!r->place->refused) {
         r->place->refused = FAIL_NOT_SERVED;
@@ -209,7 +209,8 @@ static void note(struct container_spec *out, const struct option *o, const char 
 }
 
 /* NULL as value: there is none. */
-static bool take(struct reading *r, const char *word, const struct option *o, const char *value)
+static bool take(struct option_reading *r, const char *word, const struct option *o,
+                 const char *value)
 {
     enum whose whose = o->whose;
     if (o->has_value && !value)
@@ -230,12 +231,12 @@ static bool take(struct reading *r, const char *word, const struct option *o, co
     return true;
 }
 
-static const char *next_word(struct reading *r)
+static const char *next_word(struct option_reading *r)
 {
     return r->at < r->n ? r->words[r->at++] : NULL;
 }
 
-static bool take_long(struct reading *r, const char *word)
+static bool take_long(struct option_reading *r, const char *word)
 {
     size_t n = strcspn(word + 2, "=");
     const struct option *o = by_name(word + 2, n);
@@ -246,7 +247,7 @@ static bool take_long(struct reading *r, const char *word)
 }
 
 /* Letters without a value may stand together; the first one that has a value takes the rest. */
-static bool take_letters(struct reading *r, const char *word)
+static bool take_letters(struct option_reading *r, const char *word)
 {
     for (const char *p = word + 1; *p; p++) {
         const struct option *o = by_letter(*p);
@@ -265,7 +266,7 @@ static bool take_letters(struct reading *r, const char *word)
 void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
                              struct container_spec *out)
 {
-    struct reading r = {.a = a, .any = any, .place = place, .out = out};
+    struct option_reading r = {.a = a, .any = any, .place = place, .out = out};
     r.n = text ? batch_argv(a, text, &r.words) : 0;
     /* A word has at most as many options as it has letters. */
     r.kept = arena_alloc(a, ((text ? strlen(text) : 0) + 1) * sizeof *r.kept);

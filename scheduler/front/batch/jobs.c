@@ -207,14 +207,14 @@ static int next_step(struct batch_front *f, const struct batch_job *j, struct er
     return 0;
 }
 
-struct step {
+struct job_step {
     struct batch_front *f;
     int64_t id;
 };
 
 static int step_in_tx(struct storage *st, void *ctx, struct err *e)
 {
-    const struct step *s = ctx;
+    const struct job_step *s = ctx;
     struct arena a;
     struct batch_job j;
     arena_init(&a);
@@ -230,7 +230,7 @@ static int step_in_tx(struct storage *st, void *ctx, struct err *e)
 static void job_reconcile(void *ctx, int64_t id)
 {
     struct batch_front *f = ctx;
-    struct step s = {f, id};
+    struct job_step s = {f, id};
     struct err e = {0};
     wake_if_lost(f->wakes, &woken_job, id);
     if (st_tx(f->st, "batch job", step_in_tx, &s, &e) == 0)

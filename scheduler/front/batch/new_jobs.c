@@ -9,7 +9,7 @@
 
 #define MANAGER "jobManagerTask"
 
-struct making {
+struct job_making {
     struct batch_front *f;
     struct arena *a;
     struct batch_job *j;
@@ -18,7 +18,7 @@ struct making {
 };
 
 /* Its document as that of a task; how often it is tried is the job's to say, if it does not. */
-static const char *manager_doc(struct making *k)
+static const char *manager_doc(struct job_making *k)
 {
     json_t *doc = json_loads(k->j->doc, 0, NULL);
     json_t *manager = batch_part(doc, MANAGER), *limits = batch_part(manager, "constraints");
@@ -30,7 +30,7 @@ static const char *manager_doc(struct making *k)
     return text;
 }
 
-static int add_manager(struct storage *st, struct making *k, const char *doc, struct err *e)
+static int add_manager(struct storage *st, struct job_making *k, const char *doc, struct err *e)
 {
     const struct batch_job *j = k->j;
     const struct batch_task_spec *m = k->spec.manager;
@@ -59,7 +59,7 @@ static int end_at_once(struct storage *st, const struct batch_job *j, const char
 
 static int add(struct storage *st, void *ctx, struct err *e)
 {
-    struct making *k = ctx;
+    struct job_making *k = ctx;
     const char *manager = k->spec.manager ? manager_doc(k) : NULL;
     struct auto_pool_made made = {.name = NULL};
     if (k->j->auto_life != 0 && !*k->j->pool_name &&
@@ -76,7 +76,7 @@ static int add(struct storage *st, void *ctx, struct err *e)
 int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e)
 {
-    struct making k = {.f = f, .a = a, .j = j, .secrets = secrets};
+    struct job_making k = {.f = f, .a = a, .j = j, .secrets = secrets};
     if (batch_job_columns(a, j, e) < 0 || batch_job_decode(a, j->doc, NULL, &k.spec, e) < 0)
         return -1;
     return st_whole(f->st, add, &k, e);

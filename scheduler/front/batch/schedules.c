@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A reconciler, woken by the id of the row: it makes the next job in a transaction with the
+ * row's new numbers, or ends what is terminating or deleting, and is woken again when the next
+ * job is due.
+ */
 #include "scheduler/front/batch/schedules.h"
 
 #include <limits.h>
@@ -16,7 +21,7 @@ static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 /* What one pass over a schedule works with. */
-struct pass {
+struct schedule_pass {
     struct batch_front *f;
     struct arena *a;
     const struct batch_schedule *s;
@@ -26,7 +31,7 @@ struct pass {
     bool busy;             /* that is not completed */
 };
 
-static int load_last(struct pass *p, struct err *e)
+static int load_last(struct schedule_pass *p, struct err *e)
 {
     struct batch_job *rows;
     size_t n;
@@ -42,12 +47,12 @@ static int load_last(struct pass *p, struct err *e)
 }
 
 /* The one that was made for the jobs before. */
-static const char *pool_of_jobs(const struct pass *p)
+static const char *pool_of_jobs(const struct schedule_pass *p)
 {
     return p->s->auto_pool ? p->s->auto_pool : "";
 }
 
-static int make_job(struct pass *p, struct err *e)
+static int make_job(struct schedule_pass *p, struct err *e)
 {
     const struct batch_schedule *s = p->s;
     const char *secrets;
@@ -76,7 +81,7 @@ static int make_job(struct pass *p, struct err *e)
 }
 
 /* The pool that was made for its jobs goes with it, unless it is to be kept. */
-static int end_pool(struct pass *p, struct err *e)
+static int end_pool(struct schedule_pass *p, struct err *e)
 {
     struct batch_job_spec spec;
     if (!p->s->auto_pool)
@@ -106,7 +111,7 @@ static int64_t within(const struct batch_times *t, int64_t next_us)
 }
 
 /* Makes a job if its time has come, and says when it makes the next one. */
-static int advance(struct pass *p, int64_t *next, int *number, struct err *e)
+static int advance(struct schedule_pass *p, int64_t *next, int *number, struct err *e)
 {
     const struct batch_times *t = &p->times;
     *number = p->s->number;
@@ -121,14 +126,14 @@ static int advance(struct pass *p, int64_t *next, int *number, struct err *e)
 }
 
 /* The end of a job wakes it, too. */
-static void wake_then(const struct pass *p, int64_t next_us)
+static void wake_then(const struct schedule_pass *p, int64_t next_us)
 {
     int64_t in = next_us - p->now_us;
     in = in <= 0 || in > LOOK_US ? LOOK_US : in;
     wake_at(p->f->wakes, &woken_schedule, p->s->id, wakes_mono(p->f->wakes) + in);
 }
 
-static int move(struct pass *p, enum batch_schedule_state to, struct err *e)
+static int move(struct schedule_pass *p, enum batch_schedule_state to, struct err *e)
 {
     const struct st_schedule_move m = {.id = p->s->id,
                                        .from = p->s->state,
@@ -140,7 +145,7 @@ static int move(struct pass *p, enum batch_schedule_state to, struct err *e)
     return st_batch_schedule_move(p->f->st, &m, e);
 }
 
-static int active(struct pass *p, struct err *e)
+static int active(struct schedule_pass *p, struct err *e)
 {
     int64_t next;
     int number;
@@ -156,7 +161,7 @@ static int active(struct pass *p, struct err *e)
     return 0;
 }
 
-static int terminating(struct pass *p, struct err *e)
+static int terminating(struct schedule_pass *p, struct err *e)
 {
     if (!p->busy)
         return move(p, BATCH_SCHEDULE_COMPLETED, e);
@@ -165,7 +170,7 @@ static int terminating(struct pass *p, struct err *e)
     return batch_job_terminate(p->f, &p->last, "TerminateJobSchedule", false, p->now_us, e);
 }
 
-static int deleting(struct pass *p, struct err *e)
+static int deleting(struct schedule_pass *p, struct err *e)
 {
     struct batch_job *rows;
     size_t n;
@@ -181,7 +186,7 @@ static int deleting(struct pass *p, struct err *e)
     return 0;
 }
 
-static int next_step(struct pass *p, struct err *e)
+static int next_step(struct schedule_pass *p, struct err *e)
 {
     switch (p->s->state) {
     case BATCH_SCHEDULE_ACTIVE:
@@ -197,20 +202,20 @@ static int next_step(struct pass *p, struct err *e)
     return 0;
 }
 
-struct step {
+struct schedule_step {
     struct batch_front *f;
     int64_t id;
 };
 
 static int step_in_tx(struct storage *st, void *ctx, struct err *e)
 {
-    const struct step *k = ctx;
+    const struct schedule_step *k = ctx;
     struct arena a;
     struct batch_schedule s;
     arena_init(&a);
     int rc = st_batch_schedule_by_id(st, &a, k->id, &s, e);
     if (rc == 1) {
-        struct pass p = {.f = k->f, .a = &a, .s = &s, .now_us = wakes_wall(k->f->wakes)};
+        struct schedule_pass p = {.f = k->f, .a = &a, .s = &s, .now_us = wakes_wall(k->f->wakes)};
         batch_times_read(s.doc, &p.times);
         rc = load_last(&p, e) < 0 ? -1 : next_step(&p, e);
     }
@@ -221,7 +226,7 @@ static int step_in_tx(struct storage *st, void *ctx, struct err *e)
 static void schedule_reconcile(void *ctx, int64_t id)
 {
     struct batch_front *f = ctx;
-    struct step k = {f, id};
+    struct schedule_step k = {f, id};
     struct err e = {0};
     wake_if_lost(f->wakes, &woken_schedule, id);
     if (st_tx(f->st, "job schedule", step_in_tx, &k, &e) == 0)

@@ -8,13 +8,13 @@
 #include "scheduler/front/batch/multi_instance.h"
 
 /* The task of a run, and its job. */
-struct owner {
+struct task_owner {
     struct batch_task t;
     struct batch_job j;
 };
 
-static int owner_of(struct storage *st, struct arena *a, const struct run *r, struct owner *out,
-                    struct err *e)
+static int owner_of(struct storage *st, struct arena *a, const struct run *r,
+                    struct task_owner *out, struct err *e)
 {
     int rc = st_batch_task_by_id(st, a, r->owner_id, &out->t, e);
     if (rc == 1)
@@ -61,7 +61,7 @@ static int move(struct storage *st, const struct run *r, const struct batch_task
 static int start(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
                  int64_t now_us, struct err *e)
 {
-    struct owner o;
+    struct task_owner o;
     struct allocation *parts;
     size_t n;
     bool held = false;
@@ -96,7 +96,7 @@ int task_run_is_held(const struct front *f, struct storage *st, const struct run
                      struct err *e)
 {
     struct arena a;
-    struct owner o;
+    struct task_owner o;
     (void)f;
     arena_init(&a);
     int rc = owner_of(st, &a, r, &o, e);
@@ -171,7 +171,7 @@ static int reactivate(const struct batch_front *f, struct storage *st, const str
 static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
                   const struct run *r, const struct run_end *end, struct err *e)
 {
-    struct owner o;
+    struct task_owner o;
     if (owner_of(st, a, r, &o, e) < 0)
         return -1;
     wake(f->wakes, &woken_tasks, r->pool_id);
@@ -201,7 +201,7 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
                       const char *why, int64_t now_us, struct err *e)
 {
     struct arena a;
-    struct owner o;
+    struct task_owner o;
     struct run now;
     (void)why;
     if (is_chore(r))

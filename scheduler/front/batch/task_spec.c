@@ -72,7 +72,7 @@ static int is_dedicated(struct storage *st, struct arena *a, const struct run *r
 /* --- whose command it is ---------------------------------------------------------------------- */
 
 /* A task, or what its job does on the node before and after it. */
-struct command {
+struct task_command {
     struct batch_job j;
     struct batch_pool p;
     struct batch_job_spec job;
@@ -83,7 +83,7 @@ struct command {
 };
 
 static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
-                    struct command *c, struct err *e)
+                    struct task_command *c, struct err *e)
 {
     int rc = st_batch_job_by_id(st, a, job_id, &c->j, e);
     return rc <= 0 ? rc : st_batch_pool_by_id(st, a, r->pool_id, &c->p, e);
@@ -104,7 +104,7 @@ static int decode_pool(struct kept_docs *docs, struct arena *a, const char *doc,
 }
 
 static int find_task(const struct batch_front *f, struct storage *st, struct arena *a,
-                     const struct run *r, bool secrets, struct command *c, struct err *e)
+                     const struct run *r, bool secrets, struct task_command *c, struct err *e)
 {
     struct batch_task t;
     const char *text = NULL;
@@ -124,7 +124,7 @@ static int find_task(const struct batch_front *f, struct storage *st, struct are
 }
 
 static int find_chore(const struct batch_front *f, struct storage *st, struct arena *a,
-                      const struct run *r, bool secrets, struct command *c, struct err *e)
+                      const struct run *r, bool secrets, struct task_command *c, struct err *e)
 {
     struct batch_chore h;
     const char *text = NULL;
@@ -147,20 +147,20 @@ static int find_chore(const struct batch_front *f, struct storage *st, struct ar
 
 /* --- what it becomes -------------------------------------------------------------------------- */
 
-static const char *task_dir(struct arena *a, const struct command *c, const char *id)
+static const char *task_dir(struct arena *a, const struct task_command *c, const char *id)
 {
     return arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", id);
 }
 
 /* The directory of the job's preparation; NULL: it has none. */
-static const char *preparation_dir(struct arena *a, const struct command *c)
+static const char *preparation_dir(struct arena *a, const struct task_command *c)
 {
     const struct batch_task_spec *prep = c->job.preparation;
     return prep ? task_dir(a, c, prep->id) : NULL;
 }
 
 /* With the directory of the job's preparation, for all but that itself. */
-static void add_places(struct arena *a, const struct command *c, size_t n_packages,
+static void add_places(struct arena *a, const struct task_command *c, size_t n_packages,
                        struct place_spec *place)
 {
     const char *dir = preparation_dir(a, c);
@@ -173,7 +173,7 @@ static void add_places(struct arena *a, const struct command *c, size_t n_packag
 }
 
 /* The job's variables, the task's, which win, and the service's, which nobody's hide. */
-static void add_env(struct arena *a, const struct batch_front *f, const struct command *c,
+static void add_env(struct arena *a, const struct batch_front *f, const struct task_command *c,
                     bool dedicated, const char *token, struct run_spec *out)
 {
     const struct batch_task_spec *task = &c->task;
@@ -203,7 +203,7 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct c
 }
 
 /* What is put onto its node and taken off it, and the variables that name paths there. */
-static int add_files(const struct batch_front *f, struct arena *a, const struct command *c,
+static int add_files(const struct batch_front *f, struct arena *a, const struct task_command *c,
                      const struct batch_pool_spec *pool, bool secrets, struct place_spec *place,
                      struct err *e)
 {
@@ -247,7 +247,7 @@ bool batch_images_bring_users(const struct batch_front *f)
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
                 const struct run *r, bool secrets, struct run_spec *out, struct err *e)
 {
-    struct command c = {.held = false};
+    struct task_command c = {.held = false};
     struct batch_pool_spec pool;
     const char *pool_text = NULL;
     bool dedicated = true;

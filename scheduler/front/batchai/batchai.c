@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions that the core calls: documents become specs, and what became of a run is
+ * written into the row of its job, in the core's transaction. The front owns one table in
+ * memory, of clusters that lose jobs (deletion.c).
+ */
 #include <assert.h>
 
 #include "model/states.h"

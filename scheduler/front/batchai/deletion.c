@@ -24,7 +24,7 @@ const struct wake_kind woken_deletions = {"deletions", WAKE_FIRST};
  */
 #define MARKED_PER_PASS 500
 
-struct pass {
+struct deletion_pass {
     struct batchai_front *f;
     struct arena a;
     int left;
@@ -32,7 +32,7 @@ struct pass {
     int64_t now_us;
 };
 
-static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struct err *e)
+static int remove_row(struct deletion_pass *p, enum resource_kind kind, int64_t id, struct err *e)
 {
     assert(p->left > 0);
     if (st_remove(p->f->st, kind, id, p->now_us, e) != 0)
@@ -44,7 +44,7 @@ static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struc
 }
 
 /* Jobs that run end by themselves, and each wakes us when it is over. */
-static int wake_held(struct pass *p, struct err *e)
+static int wake_held(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
@@ -57,7 +57,7 @@ static int wake_held(struct pass *p, struct err *e)
 
 /* What waited behind a removed job may run now. A cluster whose jobs go with their experiment is
  * looked at once they are all gone, as each look would have to pass over those that are left. */
-static void wake_queue(struct pass *p, const struct doomed_job *j)
+static void wake_queue(struct deletion_pass *p, const struct doomed_job *j)
 {
     if (j->cluster_id == 0)
         return;
@@ -75,14 +75,14 @@ static void wake_bereft(struct batchai_front *f)
 }
 
 /* Before anything else, as what is not marked might begin. */
-static int mark_buried(struct pass *p, bool *more, struct err *e)
+static int mark_buried(struct deletion_pass *p, bool *more, struct err *e)
 {
     *more = false;
     return p->fresh ? st_buried_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
 }
 
 /* The first step: nothing that is to be deleted may be started any more. */
-static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
+static int take_out_of_queues(struct deletion_pass *p, bool *more, struct err *e)
 {
     if (p->fresh)
         p->f->doom = (struct st_doom){0};
@@ -97,7 +97,7 @@ static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
 }
 
 /* 1: the rows of all its runs may go; 0: one is still under way. */
-static int forget_runs(struct pass *p, const struct doomed_job *j, struct err *e)
+static int forget_runs(struct deletion_pass *p, const struct doomed_job *j, struct err *e)
 {
     struct runs *runs = sched_runs(p->f->sched);
     int64_t *ids;
@@ -118,7 +118,7 @@ static int forget_runs(struct pass *p, const struct doomed_job *j, struct err *e
 
 /* Whether its deletion is to take longer. What goes with something else does not wait for itself.
  */
-static int is_held_up(struct pass *p, enum resource_kind kind, int64_t id, bool *held,
+static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t id, bool *held,
                       struct err *e)
 {
     struct operation op;
@@ -136,7 +136,7 @@ static int is_held_up(struct pass *p, enum resource_kind kind, int64_t id, bool 
 }
 
 /* Removes jobs that no node holds, as many as a pass may. */
-static int remove_jobs(struct pass *p, struct err *e)
+static int remove_jobs(struct deletion_pass *p, struct err *e)
 {
     struct doomed_job *rows;
     size_t n;
@@ -156,7 +156,7 @@ static int remove_jobs(struct pass *p, struct err *e)
     return 0;
 }
 
-static int wake_clusters(struct pass *p, struct err *e)
+static int wake_clusters(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
@@ -168,7 +168,7 @@ static int wake_clusters(struct pass *p, struct err *e)
 }
 
 /* storage/shares/ removes them, with all they have, and looks at the groups again. */
-static int wake_accounts(struct pass *p, struct err *e)
+static int wake_accounts(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
@@ -180,7 +180,7 @@ static int wake_accounts(struct pass *p, struct err *e)
 }
 
 /* Azure Batch's front removes them; then their accounts go. */
-static int wake_batch_pools(struct pass *p, struct err *e)
+static int wake_batch_pools(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
@@ -194,7 +194,8 @@ static int wake_batch_pools(struct pass *p, struct err *e)
 
 /* A cluster whose queue still has jobs waits until they have failed; a file server waits until its
  * export has been taken down. */
-static int may_go(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
+static int may_go(struct deletion_pass *p, enum resource_kind kind, int64_t id, bool *may,
+                  struct err *e)
 {
     struct sched *sched = p->f->sched;
     bool held;
@@ -207,7 +208,7 @@ static int may_go(struct pass *p, enum resource_kind kind, int64_t id, bool *may
     return kind == RES_CLUSTER ? sched_pool_cleared(sched, &p->a, id, may, e) : 0;
 }
 
-static int remove_empty(struct pass *p, enum resource_kind kind, struct err *e)
+static int remove_empty(struct deletion_pass *p, enum resource_kind kind, struct err *e)
 {
     int64_t *ids;
     size_t n;
@@ -229,7 +230,7 @@ static int remove_empty(struct pass *p, enum resource_kind kind, struct err *e)
     return 0;
 }
 
-static int run_pass(struct pass *p, struct err *e)
+static int run_pass(struct deletion_pass *p, struct err *e)
 {
     static const enum resource_kind inside_out[] = {
         RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT, RES_WORKSPACE, RES_BATCH_ACCOUNT, RES_GROUP};
@@ -277,10 +278,10 @@ static void effect_removed(void *ctx, int64_t id, const struct err *why)
 static void reconcile(void *ctx, int64_t id)
 {
     struct batchai_front *f = ctx;
-    struct pass p = {.f = f,
-                     .left = REMOVALS_PER_PASS,
-                     .fresh = f->fresh_deletions,
-                     .now_us = wakes_wall(f->wakes)};
+    struct deletion_pass p = {.f = f,
+                              .left = REMOVALS_PER_PASS,
+                              .fresh = f->fresh_deletions,
+                              .now_us = wakes_wall(f->wakes)};
     f->fresh_deletions = false;
     arena_init(&p.a);
     struct err e = {0};

@@ -11,7 +11,7 @@
 /* Azure Batch AI, in every directory. */
 #define BATCHAI_PRINCIPAL "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 
-struct reading {
+struct secret_reading {
     const struct batchai_front *f;
     struct storage *st;
     struct arena *a;
@@ -19,13 +19,13 @@ struct reading {
     struct secret_answer *out;
 };
 
-static int refuse(const struct reading *r, const char *cause, const char *remedy)
+static int refuse(const struct secret_reading *r, const char *cause, const char *remedy)
 {
     *r->out = (struct secret_answer){.cause = cause, .remedy = remedy};
     return 0;
 }
 
-static bool may_read(const struct reading *r, const struct vault *v, const char *object_id)
+static bool may_read(const struct secret_reading *r, const struct vault *v, const char *object_id)
 {
     const struct batchai_roles *roles = &r->f->roles;
     json_t *doc = json_loads(v->doc, 0, NULL);
@@ -43,8 +43,8 @@ struct maker {
     bool is_gone;
 };
 
-static int find_maker(const struct reading *r, const struct secret_wish *w, struct maker *who,
-                      struct err *e)
+static int find_maker(const struct secret_reading *r, const struct secret_wish *w,
+                      struct maker *who, struct err *e)
 {
     const struct batchai_roles *roles = &r->f->roles;
     struct cluster c;
@@ -61,7 +61,7 @@ static int find_maker(const struct reading *r, const struct secret_wish *w, stru
     return rc < 0 ? -1 : 0;
 }
 
-static int read_from(const struct reading *r, const struct vault *v, struct err *e)
+static int read_from(const struct secret_reading *r, const struct vault *v, struct err *e)
 {
     const struct secret_url *u = &r->url;
     struct secret_version x;
@@ -90,8 +90,8 @@ static int read_from(const struct reading *r, const struct vault *v, struct err 
     return rc < 0 ? -1 : 0;
 }
 
-static int read_as(const struct reading *r, const struct secret_wish *w, const struct vault *v,
-                   struct err *e)
+static int read_as(const struct secret_reading *r, const struct secret_wish *w,
+                   const struct vault *v, struct err *e)
 {
     struct maker maker;
     if (find_maker(r, w, &maker, e) < 0)
@@ -117,7 +117,7 @@ static int read_as(const struct reading *r, const struct secret_wish *w, const s
 int secret_read(const struct front *front, struct storage *st, struct arena *a,
                 const struct secret_wish *w, struct secret_answer *out, struct err *e)
 {
-    struct reading r = {.f = front_self(front), .st = st, .a = a, .out = out};
+    struct secret_reading r = {.f = front_self(front), .st = st, .a = a, .out = out};
     struct vault v;
     *out = (struct secret_answer){0};
     if (!secret_url_parse(a, w->url, &r.url))

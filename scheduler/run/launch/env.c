@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two layouts: a directory of each attempt's own, with inputs and outputs as the spec names
+ * them, and the place that a front has on nodes (struct place_spec). Variables of the
+ * spec replace the usual names of a meeting point, which are set before them, and give way to
+ * the variables that the front promises.
+ */
 #include "scheduler/run/launch/env.h"
 
 #include <stdbool.h>

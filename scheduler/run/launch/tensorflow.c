@@ -14,40 +14,41 @@
 #include "lib/strbuf.h"
 
 /* How many processes of each role there are. */
-struct tasks {
+struct tf_tasks {
     size_t workers, servers; /* the master is one of the workers */
 };
 
-static struct tasks tasks_of(const struct launch_input *in)
+static struct tf_tasks tasks_of(const struct launch_input *in)
 {
     const struct toolkit_spec *t = &in->spec->toolkit;
-    return (struct tasks){.workers = t->worker_count > 0 ? (size_t)t->worker_count : in->n_nodes,
-                          .servers = (size_t)t->parameter_server_count};
+    return (struct tf_tasks){.workers = t->worker_count > 0 ? (size_t)t->worker_count : in->n_nodes,
+                             .servers = (size_t)t->parameter_server_count};
 }
 
-static bool is_distributed(const struct tasks *n)
+static bool is_distributed(const struct tf_tasks *n)
 {
     return n->workers > 1 || n->servers > 0;
 }
 
 static const char *worker_endpoint(struct arena *a, const struct launch_input *in,
-                                   const struct tasks *n, size_t i)
+                                   const struct tf_tasks *n, size_t i)
 {
     return launch_endpoint(a, in, launch_place_of(in, n->workers, i).node, 1 + i);
 }
 
 static const char *server_endpoint(struct arena *a, const struct launch_input *in,
-                                   const struct tasks *n, size_t i)
+                                   const struct tf_tasks *n, size_t i)
 {
     return launch_endpoint(a, in, i % in->n_nodes, 1 + n->workers + i);
 }
 
 typedef const char *endpoint_fn(struct arena *a, const struct launch_input *in,
-                                const struct tasks *n, size_t i);
+                                const struct tf_tasks *n, size_t i);
 
 /* The endpoints [from, to), each between these marks, with commas between them. */
-static const char *endpoints(struct arena *a, const struct launch_input *in, const struct tasks *n,
-                             endpoint_fn *endpoint, size_t from, size_t to, const char *mark)
+static const char *endpoints(struct arena *a, const struct launch_input *in,
+                             const struct tf_tasks *n, endpoint_fn *endpoint, size_t from,
+                             size_t to, const char *mark)
 {
     struct strbuf b = STRBUF_INIT;
     for (size_t i = from; i < to; i++)
@@ -58,7 +59,7 @@ static const char *endpoints(struct arena *a, const struct launch_input *in, con
 }
 
 /* Endpoints have no character that JSON would escape. A kind that there is none of is left out. */
-static const char *config(struct arena *a, const struct launch_input *in, const struct tasks *n,
+static const char *config(struct arena *a, const struct launch_input *in, const struct tf_tasks *n,
                           const char *type, size_t index)
 {
     const char *servers = endpoints(a, in, n, server_endpoint, 0, n->servers, "\""),
@@ -71,7 +72,7 @@ static const char *config(struct arena *a, const struct launch_input *in, const 
                         *workers ? "]" : "", type, index);
 }
 
-static void set_hosts(struct env *v, const struct launch_input *in, const struct tasks *n)
+static void set_hosts(struct env *v, const struct launch_input *in, const struct tf_tasks *n)
 {
     struct arena *a = v->a;
     env_set_var(v, in->words, VAR_PS_HOSTS, NULL,
@@ -81,7 +82,7 @@ static void set_hosts(struct env *v, const struct launch_input *in, const struct
 }
 
 static void add_worker(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                       const struct tasks *n, size_t i)
+                       const struct tf_tasks *n, size_t i)
 {
     const struct toolkit_spec *t = &in->spec->toolkit;
     bool master = i == 0, many = is_distributed(n);
@@ -105,7 +106,7 @@ static void add_worker(struct arena *a, const struct launch_input *in, struct la
 }
 
 static void add_server(struct arena *a, const struct launch_input *in, struct launch_plan *out,
-                       const struct tasks *n, size_t i)
+                       const struct tf_tasks *n, size_t i)
 {
     struct env v;
     env_init(&v, a);
@@ -128,7 +129,7 @@ static void add_server(struct arena *a, const struct launch_input *in, struct la
 bool plan_tensorflow(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                      struct failure *why)
 {
-    const struct tasks n = tasks_of(in);
+    const struct tf_tasks n = tasks_of(in);
     (void)why;
     for (size_t i = 0; i < n.servers; i++)
         add_server(a, in, out, &n, i);

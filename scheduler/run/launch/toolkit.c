@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Pure functions over a plan that grows in the caller's arena.
+ */
 #include "scheduler/run/launch/toolkit.h"
 
 #include <string.h>
