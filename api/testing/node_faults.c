@@ -13,7 +13,7 @@
 #include "model/failure.h"
 #include "model/span.h"
 #include "model/spec.h"
-#include "scheduler/fleet/node/preempt.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 #include "storage/seeding.h"
 

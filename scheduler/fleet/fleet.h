@@ -216,6 +216,10 @@ void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 /* The users of a node are others now, or one of them is gone: its name. */
 void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
 
+/* Takes a node away for a while, as a cloud does with low-priority ones: what ran there is queued
+ * again, and the node is prepared anew when it can be reached again. */
+void fleet_node_preempt(struct fleet *fl, int64_t node_id);
+
 /* Asks what the node's machine does, if there is a link to it. Each answer is good for a minute. */
 void fleet_ask_usage(struct fleet *fl, int64_t node_id);
 /* What it has done between the last two answers; false: that is not known. */

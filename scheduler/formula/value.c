@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values, and what one kind is worth as another.
+ * Values, what one kind is worth as another, and errors.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -122,4 +122,21 @@ int64_t target_nodes(const struct formula_run *r, enum target t)
     if (value_as_number(&probe, (struct formula_place){0}, &r->targets[t], &d) < 0 || !(d > 0))
         return 0;
     return (int64_t)d;
+}
+
+/* --- what is wrong, and where ------------------------------------------------------------------
+ */
+
+int formula_fail(struct formula_error *e, enum formula_fault fault, struct formula_place at,
+                 const char *fmt, ...)
+{
+    e->fault = fault;
+    e->line = at.line;
+    e->column = at.column;
+    int n = snprintf(e->msg, sizeof e->msg, "Line %d, Col %d: ", at.line, at.column);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(e->msg + n, sizeof e->msg - (size_t)n, fmt, ap);
+    va_end(ap);
+    return -1;
 }

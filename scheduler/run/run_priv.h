@@ -54,8 +54,15 @@ static inline const struct front *front_of_run(const struct runs *rs, const stru
 }
 
 /* Tell who is above: struct runs_events. */
-void runs_tell_over(struct runs *rs, int64_t pool_id);
-void runs_tell_deletion(struct runs *rs);
+static inline void runs_tell_over(const struct runs *rs, int64_t pool_id)
+{
+    rs->events->run_over(rs->events_ctx, pool_id);
+}
+
+static inline void runs_tell_deletion(const struct runs *rs)
+{
+    rs->events->deletion_goes_on(rs->events_ctx);
+}
 
 enum run_phase {
     RUN_ACTIVE,
@@ -275,15 +282,8 @@ bool run_tasks_over(const struct live_run *run);
  */
 void run_check_kills(struct live_run *run);
 
-/* --- room.c: starts on disks without room --------------------------------------------------- */
 /* A run that its nodes fail again and again is not queued again for ever. */
 #define ATTEMPTS_MAX 10
-/* What the slot's node says of its disk since an error of `at_us` (0: of no request); ROOM_ASKED:
- * the run is woken with the answer, or by the next link. */
-enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us);
-/* Why the run is queued again, where a start has failed for `why`. */
-struct failure room_failure(struct live_run *run, const struct run_slot *slot,
-                            const struct failure *why);
 
 /* --- end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the run ended; RUN_ENDED follows, or another try. */

@@ -270,6 +270,34 @@ static bool refused_enough(struct run_slot *slot)
            (slot->tenant.node && node_rt_nearly_lost(slot->tenant.node));
 }
 
+/* --- disks without room ------------------------------------------------------------------------
+ */
+
+/* A start that failed on a node whose disk has no room, or cannot be written to, says nothing about
+ * the run: it is queued again, and the node is closed. So the node is asked before such a failure
+ * counts. */
+
+/* What the slot's node says of its disk since an error of `at_us` (0: of no request); ROOM_ASKED:
+ * the run is woken with the answer, or by the next link. */
+static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
+{
+    if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
+        return ROOM_LEFT;
+    return node_room_since(slot->tenant.node, at_us);
+}
+
+/* Why the run is queued again, where a start has failed for `why`. */
+static struct failure room_failure(struct live_run *run, const struct run_slot *slot,
+                                   const struct failure *why)
+{
+    struct failure f = *why;
+    f.code = FAIL_NODE_DISK;
+    f.node = slot->node_name;
+    f.message = front_say(words_of(run), &run->a, "The {run} could not start there (%s): %s",
+                          why->message, node_room_closed(slot->tenant.node));
+    return f;
+}
+
 /* Whether a failure of a start counts. False: that is not known yet, or the run is to be queued
  * again. */
 static bool counts(struct live_run *run, struct run_slot *slot, const struct failure *why,

@@ -133,10 +133,6 @@ struct node_rt {
  * the present one). */
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
                              const char *what);
-/* Adds steps that pull the images of a pool, so that the first run that wants one does not wait for
- * it. Without a runtime that run says what is missing. */
-void node_images_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                      const struct node_setup_spec *spec, const char *task_prefix);
 
 static inline const struct front_words *words_of_node(const struct node_rt *rt)
 {

@@ -391,6 +391,28 @@ static void add_packages(struct node_rt *rt)
     inputs_add(&in, &rt->prep->spec.packages);
 }
 
+/* Adds steps that pull the images of a pool, so that the first run that wants one does not wait for
+ * it. Without a runtime that run says what is missing. */
+static void add_images(const struct node_rt *rt, struct arena *a, struct script *sc,
+                       const struct node_setup_spec *spec, const char *task_prefix)
+{
+    const char *runtime = node_rt_container_runtime(rt);
+    const char *dir = arena_concat(a, rt->root, "/images");
+    const struct script_label tidy = {.what = "remove the output of pulls", .may_fail = true};
+    for (size_t i = 0; runtime && i < spec->n_images; i++) {
+        const struct container c = {.words = words_of_node(rt),
+                                    .spec = &spec->images[i],
+                                    .runtime = runtime,
+                                    .name = "",
+                                    .root = rt->root,
+                                    .run_dir = dir,
+                                    .log_path = "/dev/null"};
+        container_add_pull(sc, a, &c, arena_printf(a, "%spull-%zu", task_prefix, i));
+    }
+    if (runtime && spec->n_images > 0)
+        script_ask(sc, &tidy, REQUEST(remove_tree, .path = dir));
+}
+
 static void make_script(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -412,7 +434,7 @@ static void make_script(struct node_rt *rt)
                        .as = node_rt_has_accounts(rt) ? NULL : node_rt_run_account(rt, a, "")));
     if (!add_mounts(rt))
         return;
-    node_images_step(rt, &prep->a, prep->script, &prep->spec, prep->task_prefix);
+    add_images(rt, &prep->a, prep->script, &prep->spec, prep->task_prefix);
     const struct setup_task_spec *t = prep->spec.setup_task;
     if (t && !t->place && add_setup(rt, &e) != 0)
         prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_node(rt)->setup_task, e.msg);

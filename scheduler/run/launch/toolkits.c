@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The toolkits that need no more than a function each. Those with files of their own have rules of
+ * their own: tensorflow.c, pytorch.c, mpirun.c (the launcher of the others), program.c.
+ */
+#include "scheduler/run/launch/toolkit.h"
+
+/* customToolkit: runs the command line as it is, once, on the first node. The command finds the
+ * other nodes in its environment and starts what it wants there. */
+bool plan_custom(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                 struct failure *why)
+{
+    (void)why;
+    launch_add_single(a, out, in->spec->toolkit.command_line);
+    return true;
+}
+
+/* customMpi: the command line, in as many ranks as the settings ask for. */
+bool plan_custom_mpi(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                     struct failure *why)
+{
+    (void)why;
+    launch_add_mpi(a, in, out, in->spec->toolkit.command_line, NULL);
+    return true;
+}
+
+/* ChainerMN: the script in ranks of mpirun, which it needs even for one. */
+bool plan_chainer(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                  struct failure *why)
+{
+    (void)why;
+    launch_add_mpi(a, in, out, launch_script(a, in, in->spec->toolkit.args), NULL);
+    return true;
+}
+
+/* Horovod: the script in ranks of mpirun, which it needs even for one. */
+bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                  struct failure *why)
+{
+    (void)why;
+    launch_add_mpi(a, in, out, launch_script(a, in, in->spec->toolkit.args), NULL);
+    return true;
+}
+
+/* Caffe: a Python script, or the configuration of a solver for the program caffe. Several processes
+ * are ranks of mpirun; one needs none. */
+bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                struct failure *why)
+{
+    const struct toolkit_spec *t = &in->spec->toolkit;
+    const char *command =
+        t->script ? launch_script(a, in, t->args) : launch_config(a, in, "caffe train --solver=");
+    (void)why;
+    if (launch_ranks(in) > 1)
+        launch_add_mpi(a, in, out, command, NULL);
+    else
+        launch_add_single(a, out, command);
+    return true;
+}
+
+/* CNTK: a Python script, or the configuration of a BrainScript for the program cntk. Several
+ * processes are ranks of mpirun; one needs none. */
+bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+               struct failure *why)
+{
+    const struct toolkit_spec *t = &in->spec->toolkit;
+    const char *command =
+        t->script ? launch_script(a, in, t->args) : launch_config(a, in, "cntk configFile=");
+    (void)why;
+    if (launch_ranks(in) > 1)
+        launch_add_mpi(a, in, out, command, NULL);
+    else
+        launch_add_single(a, out, command);
+    return true;
+}
+
+/* Caffe2: the script once on each node. Its processes find each other through the directory that
+ * the nodes share, by the script's own means. Its files are called as the service called them. */
+bool plan_caffe2(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                 struct failure *why)
+{
+    const char *command_line = launch_script(a, in, in->spec->toolkit.args);
+    (void)why;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        struct env v;
+        env_init(&v, a);
+        launch_set_rank(&v, in, in->n_nodes, i);
+        const struct launch_process p = {.role = LAUNCH_MAIN,
+                                         .rank = (int)i,
+                                         .name = "main",
+                                         .title = in->n_nodes > 1 ? arena_printf(a, "worker %zu", i)
+                                                                  : NULL,
+                                         .command_line = command_line,
+                                         .env = v.items,
+                                         .n_env = v.n,
+                                         .stdout_name = arena_printf(a, "stdout-wk-%zu.txt", i),
+                                         .stderr_name = arena_printf(a, "stderr-%zu.txt", i)};
+        launch_add(a, out, &p);
+    }
+    out->end = LAUNCH_ENDS_WITH_ALL;
+    return true;
+}
