@@ -223,12 +223,6 @@ static int retry_unusable(struct pass *p, struct err *e)
     return 0;
 }
 
-void wake_short_pools(struct sched *s)
-{
-    for (size_t i = 0; i < s->short_pools.n; i++)
-        wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
-}
-
 void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, &woken_pool, pool_id, 0);

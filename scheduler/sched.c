@@ -10,8 +10,6 @@
 #include "model/vm_size.h"
 #include "scheduler/unplaceable.h"
 
-const struct wake_kind woken_pool = {"pool", WAKE_POOLS};
-
 /* --- what is told from below ---------------------------------------------------------------- */
 
 static void on_pool_changed(void *ctx, int64_t pool_id)

@@ -46,7 +46,11 @@ struct sched {
 };
 
 /* Wakes the pools that wait for capacity. */
-void wake_short_pools(struct sched *s);
+static inline void wake_short_pools(struct sched *s)
+{
+    for (size_t i = 0; i < s->short_pools.n; i++)
+        wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
+}
 
 void pool_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 /* For wakes_handle_refused(): the pool's errors say why nothing is done for it. */

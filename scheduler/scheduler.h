@@ -25,6 +25,7 @@
 #include "model/spec.h"
 #include "scheduler/front/front.h"
 #include "scheduler/site/site.h"
+#include "scheduler/wake/wake.h"
 
 struct fleet;
 struct runs;
@@ -72,7 +73,7 @@ struct sched_config {
 };
 
 /* Pools by the ids of their rows. */
-extern const struct wake_kind woken_pool;
+WAKE_KIND(woken_pool, "pool", WAKE_POOLS);
 
 struct sched *sched_create(const struct sched_config *c);
 /* Reads the database and resumes. */

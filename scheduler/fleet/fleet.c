@@ -9,8 +9,6 @@
 #include "scheduler/fleet/node/node_priv.h"
 #include "storage/folders/files.h"
 
-const struct wake_kind woken_node = {"node", WAKE_NODES};
-
 static const char *const *copy_list(const char *const *list)
 {
     size_t n = 0;

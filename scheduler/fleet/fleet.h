@@ -67,7 +67,7 @@ struct fleet_config {
 };
 
 /* Nodes by the ids of their rows. */
-extern const struct wake_kind woken_node;
+WAKE_KIND(woken_node, "node", WAKE_NODES);
 
 /* Strings are copied. */
 struct fleet *fleet_create(const struct fleet_config *c);

@@ -17,6 +17,7 @@
 #include "nodeagent-proto/login/login.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/fleet/node/node.h"
+#include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
 /* A machine: machines.c. Made at the start for each machine of the inventory, and for each that a
@@ -100,7 +101,7 @@ void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 
 /* --- node/files.c, file_server.c: for wakes_handle() ------------------------------------------ */
 /* Reads of files on nodes, by numbers of their own. */
-extern const struct wake_kind woken_node_read;
+WAKE_KIND(woken_node_read, "node read", WAKE_NODES);
 void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
 void file_server_reconcile(void *ctx, int64_t id);
 

@@ -13,8 +13,6 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
-const struct wake_kind woken_run = {"run", WAKE_RUNS};
-
 struct runs *runs_create(const struct runs_config *c)
 {
     struct runs *rs = xcalloc(1, sizeof *rs);

@@ -36,7 +36,7 @@ struct runs_events {
 };
 
 /* Runs by the ids of their rows. */
-extern const struct wake_kind woken_run;
+WAKE_KIND(woken_run, "run", WAKE_RUNS);
 
 struct runs_config {
     struct fleet *fleet;

@@ -29,12 +29,16 @@ struct wakes;
  * this turn. */
 enum wake_place { WAKE_FIRST, WAKE_RUNS, WAKE_NODES, WAKE_POOLS, WAKE_LAST };
 
-/* A kind of things that are woken: a constant of static life. It belongs to the room that has the
- * handler; others name it to wake such things. */
+/* A kind of things that are woken: a constant of static life (WAKE_KIND). It belongs to the room
+ * that has the handler; others name it to wake such things. */
 struct wake_kind {
     const char *name; /* "node", "file server": in the log, and of counts */
     enum wake_place place;
 };
+/* Defines a kind in the header of its owner. Each file that names the kind has a copy, of which the
+ * linker keeps one: so no file depends on another for it. */
+#define WAKE_KIND(kind, name, place)                                                               \
+    __attribute__((weak)) const struct wake_kind kind = {name, place}
 /* More kinds than there are. */
 #define WAKE_KINDS_MAX 32
 /* The id where one pass is for all things of a kind. */

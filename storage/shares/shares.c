@@ -14,8 +14,6 @@
 #include "storage/shares/shares_priv.h"
 #include "storage/storage.h"
 
-const struct wake_kind woken_share = {"share", WAKE_LAST};
-const struct wake_kind woken_account = {"storage account", WAKE_LAST};
 /* All of them. */
 static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAST};
 

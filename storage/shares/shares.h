@@ -28,13 +28,13 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/resource.h"
+#include "scheduler/wake/wake.h"
 
 struct files;
 struct log;
 struct shares;
 struct storage;
 struct wakes;
-struct wake_kind;
 
 struct shares_config { /* all borrowed; storage_dir is copied */
     struct storage *storage;
@@ -50,7 +50,8 @@ struct shares_config { /* all borrowed; storage_dir is copied */
 };
 
 /* Shares, and accounts that are being deleted, by the ids of their rows. */
-extern const struct wake_kind woken_share, woken_account;
+WAKE_KIND(woken_share, "share", WAKE_LAST);
+WAKE_KIND(woken_account, "storage account", WAKE_LAST);
 
 struct shares *shares_create(const struct shares_config *c);
 /* Goes on with what an earlier start left. Folders that have no rows, as older builds and people

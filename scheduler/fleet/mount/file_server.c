@@ -12,8 +12,6 @@
 
 #include "storage/folders/files.h"
 
-const struct wake_kind woken_file_server = {"file server", WAKE_LAST};
-
 /* Exporting again: the pause after a failure doubles between these. */
 #define AGAIN_MIN_US 1000000
 #define AGAIN_MAX_US 300000000

@@ -21,9 +21,10 @@
 #include "scheduler/fleet/fleet_priv.h"
 #include "scheduler/fleet/mount/plan.h"
 #include "scheduler/fleet/script/script.h"
+#include "scheduler/wake/wake.h"
 
 /* File servers by the ids of their rows. */
-extern const struct wake_kind woken_file_server;
+WAKE_KIND(woken_file_server, "file server", WAKE_LAST);
 
 /* Who is woken when the first try has ended: things of one kind. */
 struct server_waiting {

@@ -8,8 +8,6 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-const struct wake_kind woken_node_read = {"node read", WAKE_NODES};
-
 /* The agent gives up after 30 s by itself; this limit is for an agent that does not even do that.
  */
 #define READ_LIMIT_US 40000000

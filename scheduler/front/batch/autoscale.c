@@ -23,8 +23,6 @@
 #include "scheduler/front/batch/samples.h"
 #include "storage/batch_samples.h"
 
-const struct wake_kind woken_formula = {"batch formula", WAKE_LAST};
-
 #define SECOND_US INT64_C(1000000)
 #define PERIOD_US (SAMPLES_PERIOD_S * SECOND_US)
 /* Agents have so long to answer before a sample is taken of what they say. */

@@ -10,8 +10,6 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
-const struct wake_kind woken_tasks = {"batch tasks", WAKE_LAST};
-
 /* Runs of one pool that wait in the core's queue, of a priority and all above. A pass of the core
  * looks at 64 of them, and starts that many. */
 #define WINDOW 200

@@ -32,7 +32,10 @@ static inline struct batch_front *batch_self_rw(struct front *f)
 
 /* Pools whose resize may be over, those that formulas scale, jobs, and pools whose tasks may get
  * runs; by the ids of their rows. */
-extern const struct wake_kind woken_size, woken_formula, woken_job, woken_tasks;
+WAKE_KIND(woken_size, "batch pool", WAKE_LAST);
+WAKE_KIND(woken_formula, "batch formula", WAKE_LAST);
+WAKE_KIND(woken_job, "batch job", WAKE_LAST);
+WAKE_KIND(woken_tasks, "batch tasks", WAKE_LAST);
 
 /* --- pools.c: their sizes -------------------------------------------------------------------- */
 void pools_begin(struct batch_front *f);

@@ -6,8 +6,6 @@
 #include "scheduler/front/batch/schedules.h"
 #include "scheduler/wake/paced.h"
 
-const struct wake_kind woken_job = {"batch job", WAKE_LAST};
-
 /* Tasks that one pass stops; that one removes, some 6 us each; and numbers of tasks. Other work of
  * the loop waits meanwhile. */
 #define TASKS_AT_ONCE   200

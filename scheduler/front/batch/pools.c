@@ -9,8 +9,6 @@
 #include "lib/strbuf.h"
 #include "scheduler/front/batch/front_priv.h"
 
-const struct wake_kind woken_size = {"batch pool", WAKE_LAST};
-
 /* Why a resize ends before the size is reached. */
 struct shortfall {
     const char *code, *message; /* message: "Desired number of CLASS nodes MESSAGE" */

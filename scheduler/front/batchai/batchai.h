@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "model/front_words.h"
 #include "scheduler/front/front.h"
+#include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
 struct wakes;
@@ -57,7 +58,7 @@ void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const 
 /* 1: under way (or done at once, for one that waits), 0: it had already ended; -1: err. */
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
 /* All that is marked as deleting: woken with WAKE_ALL when something may go. */
-extern const struct wake_kind woken_deletions;
+WAKE_KIND(woken_deletions, "deletions", WAKE_FIRST);
 /* Something was marked as deleting (st_mark_deleting). */
 void batchai_wake_deletions(struct batchai_front *f);
 /* Something was buried (storage/burial.h). */

@@ -11,8 +11,6 @@
 
 #include <assert.h>
 
-const struct wake_kind woken_deletions = {"deletions", WAKE_FIRST};
-
 /* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
  * microseconds, so other work waits for a few milliseconds. */
 #define REMOVALS_PER_PASS 100
