@@ -289,16 +289,16 @@ static void bench_free(struct bench *b)
     free(b);
 }
 
-static struct mounts bench_mounts(struct bench *b)
+static struct node_mounts bench_mounts(struct bench *b)
 {
     b->script = script_new(&b->w->a, &b->w->log, "m");
-    return (struct mounts){.rt = &b->rt,
-                           .a = &b->w->a,
-                           .script = b->script,
-                           .mount_root = arena_printf(&b->w->a, "%s/mounts", b->rt.root),
-                           .owner = "node",
-                           .task_prefix = "n1-",
-                           .secrets = &b->secrets};
+    return (struct node_mounts){.rt = &b->rt,
+                                .a = &b->w->a,
+                                .script = b->script,
+                                .mount_root = arena_printf(&b->w->a, "%s/mounts", b->rt.root),
+                                .owner = "node",
+                                .task_prefix = "n1-",
+                                .secrets = &b->secrets};
 }
 
 static enum script_state carry_out(struct bench *b)
@@ -320,7 +320,7 @@ static void mount_it(struct bench *b)
     struct failure why;
     b->site.n_mounts = 1;
     b->rules[0].files = true;
-    const struct mounts m = bench_mounts(b);
+    const struct node_mounts m = bench_mounts(b);
     assert_true(mounts_add(&m, &bench_list, &why));
     if (carry_out(b) != SCRIPT_DONE)
         fail_msg("%s: %s", script_failure(b->script)->message,
@@ -330,7 +330,7 @@ static void mount_it(struct bench *b)
 
 static void unmount_it(struct bench *b)
 {
-    const struct mounts m = bench_mounts(b);
+    const struct node_mounts m = bench_mounts(b);
     mounts_remove(&m, &bench_list);
     assert_int_equal(carry_out(b), SCRIPT_DONE);
     assert_false(is_mounted(b->w->dir));
