@@ -95,6 +95,13 @@ enum front_step {
     FRONT_STEPS
 };
 
+/* How a front reads what it has: from where, and into whose arena. */
+struct front_read {
+    struct storage *st;
+    struct arena *a;
+    bool secrets; /* with them; else there are none in what is read */
+};
+
 /* Which run waits, and why it cannot have its nodes. */
 enum run_waits {
     /* It wants more nodes than its pool is scaled to now, so others go ahead of it. Said once for
@@ -121,12 +128,12 @@ struct front_ops {
      * resources). end: nothing is called any more. */
     void (*begin)(struct front *f, struct sched *s);
     void (*end)(struct front *f);
-    /* What the nodes of a pool need. Without `secrets` there are none in it. 1, 0 (the pool is
-     * gone) or -1. To be wiped with node_setup_wipe(). */
-    int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
-                     bool secrets, struct node_setup_spec *out, struct err *e);
+    /* What the nodes of a pool need. 1, 0 (the pool is gone) or -1. To be wiped with
+     * node_setup_wipe(). */
+    int (*load_pool)(const struct front *f, const struct front_read *how, int64_t pool_id,
+                     struct node_setup_spec *out, struct err *e);
     /* Adds to `out` the users of one node, with their passwords. */
-    int (*load_users)(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+    int (*load_users)(const struct front *f, const struct front_read *how, int64_t node_id,
                       int64_t now_us, struct node_setup_spec *out, struct err *e);
     /* The names that people know a pool and a run by; "" if it is gone. The arena's. `full`: says
      * also what it is and where, for users of another pool. */
@@ -139,8 +146,8 @@ struct front_ops {
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r);
     /* What a run is to do. To be wiped with run_spec_wipe(). */
-    int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                bool secrets, struct run_spec *out, struct err *e);
+    int (*load)(const struct front *f, const struct front_read *how, const struct run *r,
+                struct run_spec *out, struct err *e);
     /* How long a step takes at least, in a pool or for a file server (else NULL), as strict mode
      * wants it. */
     int64_t (*takes_us)(const struct front *f, enum front_step step, int64_t pool_id,

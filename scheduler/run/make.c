@@ -93,7 +93,8 @@ static void decode_spec(struct live_run *run)
     struct err e = {0};
     const struct front *f = run->front;
     struct outcome out = {.kind = OUT_FAILED};
-    if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
+    const struct front_read how = {.st = run->runs->st, .a = &run->a, .secrets = true};
+    if (f->ops->load(f, &how, &run->row, &run->spec, &e) != 0)
         out.why = (struct failure){
             .code = FAIL_RUN_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
     else if (read_secrets(run, &out.why) && make_tasks(run, &out.why))

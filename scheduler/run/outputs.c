@@ -157,7 +157,8 @@ static int add_part(struct output_search *q, const struct allocation *at, struct
 static int add_parts(struct output_search *q, struct err *e)
 {
     const struct front *f = front_of_run(q->runs, &q->run);
-    if (f->ops->load(f, q->runs->st, q->a, &q->run, true, &q->spec, e) != 0)
+    const struct front_read how = {.st = q->runs->st, .a = q->a, .secrets = true};
+    if (f->ops->load(f, &how, &q->run, &q->spec, e) != 0)
         return -1;
     int rc = 0;
     q->absence = NODE_GONE;

@@ -65,7 +65,8 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
         .front = f, .st = rs->st, .a = a, .pool_id = r->pool_id, .run = r, .only_look = true};
     struct run_spec spec;
     struct err e = {0};
-    if (f->ops->load(f, rs->st, a, r, false, &spec, &e) == 0)
+    const struct front_read how = {.st = rs->st, .a = a};
+    if (f->ops->load(f, &how, r, &spec, &e) == 0)
         return !secret_refs_of_run(&reader, &spec, why);
     *why = (struct failure){.code = FAIL_RUN_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),

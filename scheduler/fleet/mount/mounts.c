@@ -255,7 +255,8 @@ static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struc
     struct node_setup_spec spec;
     struct mount_secret *none = NULL;
     struct err e = {0};
-    if (!rt->machine || f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, false, &spec, &e) <= 0)
+    const struct front_read how = {.st = rt->fleet->st, .a = a};
+    if (!rt->machine || f->ops->load_pool(f, &how, rt->pool_id, &spec, &e) <= 0)
         return;
     const struct node_mounts m = {.rt = rt,
                                   .a = a,

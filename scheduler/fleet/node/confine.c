@@ -23,11 +23,12 @@ struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
 {
     const struct front *f = rt->front;
     const struct mount_list none = {.n = 0};
+    const struct front_read how = {.st = rt->fleet->st, .a = a};
     struct node_setup_spec pool = {.mounts = none};
     struct err e;
     if (!is_hidden(rt))
         return (struct task_confine){.hide = NULL};
-    if (f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, false, &pool, &e) <= 0)
+    if (f->ops->load_pool(f, &how, rt->pool_id, &pool, &e) <= 0)
         pool.mounts = none;
     own = own ? own : &none;
     const char **reach = arena_alloc(a, (1 + pool.mounts.n + own->n) * sizeof *reach);

@@ -111,12 +111,13 @@ int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_
                    struct err *e)
 {
     const struct front *f = rt->front;
-    int rc = f->ops->load_pool(f, rt->fleet->st, a, rt->pool_id, true, out, e);
+    const struct front_read how = {.st = rt->fleet->st, .a = a, .secrets = true};
+    int rc = f->ops->load_pool(f, &how, rt->pool_id, out, e);
     if (rc == 0)
         return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "the node's %s is gone", f->words->pool);
     if (rc < 0)
         return -1;
-    return FRONT_ASK(f, load_users, rt->fleet->st, a, rt->id, wakes_wall(rt->fleet->wakes), out, e);
+    return FRONT_ASK(f, load_users, &how, rt->id, wakes_wall(rt->fleet->wakes), out, e);
 }
 
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,

@@ -8,17 +8,17 @@
 #include "scheduler/front/batch/multi_instance.h"
 #include "scheduler/wake/paced.h"
 
-static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
-                     bool secrets, struct node_setup_spec *out, struct err *e)
+static int load_pool(const struct front *f, const struct front_read *how, int64_t pool_id,
+                     struct node_setup_spec *out, struct err *e)
 {
     struct batch_pool p;
     const char *text = NULL;
-    int rc = st_batch_pool_by_id(st, a, pool_id, &p, e);
+    int rc = st_batch_pool_by_id(how->st, how->a, pool_id, &p, e);
     if (rc <= 0)
         return rc;
-    if (secrets && st_batch_pool_secrets(st, a, p.id, &text, e) < 0)
+    if (how->secrets && st_batch_pool_secrets(how->st, how->a, p.id, &text, e) < 0)
         return -1;
-    return node_setup_of(batch_self(f), a, &p, secrets, text, out, e) < 0 ? -1 : 1;
+    return node_setup_of(batch_self(f), how, &p, text, out, e) < 0 ? -1 : 1;
 }
 
 static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,

@@ -126,12 +126,12 @@ struct batch_account_place {
 struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
-/* What a pool's nodes need; without `secrets` there are none in it. `prepares`: a node is about to
- * be prepared by it. */
-int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                  bool prepares, const char *secrets, struct node_setup_spec *out,
+/* What a pool's nodes need. With secrets (`secrets` is their text, or NULL) a node is about to be
+ * prepared by it. */
+int node_setup_of(const struct batch_front *f, const struct front_read *how,
+                  const struct batch_pool *p, const char *secrets, struct node_setup_spec *out,
                   struct err *e) MUST_CHECK;
-int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+int load_node_users(const struct front *f, const struct front_read *how, int64_t node_id,
                     int64_t now_us, struct node_setup_spec *out, struct err *e);
 /* Where things are on each node, below its root: for variables of start tasks and tasks. */
 #define BATCH_HOME    "batch"
@@ -153,8 +153,8 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
 int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
                      struct err *e);
 /* Also of a chore. */
-int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                  bool secrets, struct run_spec *out, struct err *e);
+int task_run_load(const struct front *f, const struct front_read *how, const struct run *r,
+                  struct run_spec *out, struct err *e);
 static inline bool is_chore(const struct run *r)
 {
     return r->owner_kind == RES_BATCH_CHORE;

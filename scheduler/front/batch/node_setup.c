@@ -118,9 +118,11 @@ static void add_users(struct arena *a, const struct batch_pool_spec *s, struct n
     }
 }
 
-int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+int load_node_users(const struct front *f, const struct front_read *how, int64_t node_id,
                     int64_t now_us, struct node_setup_spec *out, struct err *e)
 {
+    struct storage *st = how->st;
+    struct arena *a = how->a;
     struct batch_node_user *rows;
     size_t n;
     (void)f;
@@ -195,10 +197,20 @@ static void set_start_user(struct arena *a, const struct batch_start_task *t,
     }
 }
 
-static void add_start_task(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                           const struct batch_pool_spec *pool, bool prepares,
-                           const struct batch_inputs *packages, struct node_setup_spec *out)
+/* With `prepares` a node is to be prepared by it; else its files are not looked for. */
+struct start_of {
+    const struct batch_pool *row;
+    const struct batch_pool_spec *pool;
+    const struct batch_inputs *packages;
+    bool prepares;
+};
+
+static void add_start_task(const struct batch_front *f, struct arena *a, const struct start_of *of,
+                           struct node_setup_spec *out)
 {
+    const struct batch_pool *p = of->row;
+    const struct batch_pool_spec *pool = of->pool;
+    const struct batch_inputs *packages = of->packages;
     const struct batch_start_task *t = pool->start_task;
     struct setup_task_spec *s = arena_alloc(a, sizeof *s);
     struct place_spec *place = arena_alloc(a, sizeof *place);
@@ -223,13 +235,15 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
         batch_container_narrow(a, t->container, NULL, place, s->container);
     }
     add_env(f, a, p, t, s);
-    add_start_files(f, a, p, t, prepares, place);
+    add_start_files(f, a, p, t, of->prepares, place);
     out->setup_task = s;
 }
 
-int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
-                  bool prepares, const char *secrets, struct node_setup_spec *out, struct err *e)
+int node_setup_of(const struct batch_front *f, const struct front_read *how,
+                  const struct batch_pool *p, const char *secrets, struct node_setup_spec *out,
+                  struct err *e)
 {
+    struct arena *a = how->a;
     struct batch_pool_spec s;
     *out = (struct node_setup_spec){
         .dirs = dirs, .n_dirs = sizeof dirs / sizeof dirs[0], .account = BATCH_ACCOUNT};
@@ -247,6 +261,6 @@ int node_setup_of(const struct batch_front *f, struct arena *a, const struct bat
     if (s.containers)
         add_images(a, s.containers, out);
     if (s.start_task)
-        add_start_task(f, a, p, &s, prepares, &in, out);
+        add_start_task(f, a, &(struct start_of){p, &s, &in, how->secrets}, out);
     return 0;
 }

@@ -103,9 +103,11 @@ static int decode_pool(struct kept_docs *docs, struct arena *a, const char *doc,
                    : batch_pool_decode_kept(docs, a, doc, out, e);
 }
 
-static int find_task(const struct batch_front *f, struct storage *st, struct arena *a,
-                     const struct run *r, bool secrets, struct task_command *c, struct err *e)
+static int find_task(const struct batch_front *f, const struct front_read *how, const struct run *r,
+                     struct task_command *c, struct err *e)
 {
+    struct storage *st = how->st;
+    struct arena *a = how->a;
     struct batch_task t;
     const char *text = NULL;
     int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
@@ -116,16 +118,18 @@ static int find_task(const struct batch_front *f, struct storage *st, struct are
     c->id = t.name;
     c->held = t.state == BATCH_TASK_PREPARING;
     c->retried = t.retries - r->retried;
-    if ((secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
+    if ((how->secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
         decode_task(f->docs, a, t.doc, text, &c->task, e) < 0 ||
         batch_job_decode_kept(f->docs, a, c->j.doc, &c->job, e) < 0)
         return -1;
     return 1;
 }
 
-static int find_chore(const struct batch_front *f, struct storage *st, struct arena *a,
-                      const struct run *r, bool secrets, struct task_command *c, struct err *e)
+static int find_chore(const struct batch_front *f, const struct front_read *how,
+                      const struct run *r, struct task_command *c, struct err *e)
 {
+    struct storage *st = how->st;
+    struct arena *a = how->a;
     struct batch_chore h;
     const char *text = NULL;
     (void)f;
@@ -134,7 +138,7 @@ static int find_chore(const struct batch_front *f, struct storage *st, struct ar
         rc = find_job(st, a, r, h.job_id, c, e);
     if (rc <= 0)
         return rc;
-    if ((secrets && st_batch_job_secrets(st, a, c->j.id, &text, e) < 0) ||
+    if ((how->secrets && st_batch_job_secrets(st, a, c->j.id, &text, e) < 0) ||
         batch_job_decode(a, c->j.doc, text, &c->job, e) < 0)
         return -1;
     const struct batch_task_spec *s = h.kind == BATCH_RELEASE ? c->job.release : c->job.preparation;
@@ -203,10 +207,11 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct t
 }
 
 /* What is put onto its node and taken off it, and the variables that name paths there. */
-static int add_files(const struct batch_front *f, struct arena *a, const struct task_command *c,
-                     const struct batch_pool_spec *pool, bool secrets, struct place_spec *place,
-                     struct err *e)
+static int add_files(const struct batch_front *f, const struct front_read *how,
+                     const struct task_command *c, const struct batch_pool_spec *pool,
+                     struct place_spec *place, struct err *e)
 {
+    struct arena *a = how->a;
     const struct batch_task_spec *task = &c->task;
     const struct batch_pool *p = &c->p;
     add_places(a, c, pool->n_packages + task->n_packages, place);
@@ -219,7 +224,7 @@ static int add_files(const struct batch_front *f, struct arena *a, const struct 
         batch_add_packages(f, a, p, task->packages, task->n_packages, BATCH_PACKAGES_OF_TASK, &in,
                            e) < 0)
         return -1;
-    if (secrets) {
+    if (how->secrets) {
         batch_add_files(f, a, p->account_id, task->resources, task->n_resources,
                         arena_concat(a, place->dir, "/wd"), &in);
         batch_add_outputs(f, a, p->account_id, task->outputs, task->n_outputs, place);
@@ -244,17 +249,19 @@ bool batch_images_bring_users(const struct batch_front *f)
     return site && site->image_users;
 }
 
-static int load(const struct batch_front *f, struct storage *st, struct arena *a,
-                const struct run *r, bool secrets, struct run_spec *out, struct err *e)
+static int load(const struct batch_front *f, const struct front_read *how, const struct run *r,
+                struct run_spec *out, struct err *e)
 {
+    struct storage *st = how->st;
+    struct arena *a = how->a;
     struct task_command c = {.held = false};
     struct batch_pool_spec pool;
     const char *pool_text = NULL;
     bool dedicated = true;
-    int rc = (is_chore(r) ? find_chore : find_task)(f, st, a, r, secrets, &c, e);
+    int rc = (is_chore(r) ? find_chore : find_task)(f, how, r, &c, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
-    if (rc < 0 || (secrets && st_batch_pool_secrets(st, a, c.p.id, &pool_text, e) < 0) ||
+    if (rc < 0 || (how->secrets && st_batch_pool_secrets(st, a, c.p.id, &pool_text, e) < 0) ||
         decode_pool(f->docs, a, c.p.doc, pool_text, &pool, e) < 0 ||
         is_dedicated(st, a, r, &dedicated, e) < 0)
         return -1;
@@ -273,17 +280,18 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     }
     if (place->program.n == 0 && !c.task.container)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
-    if (add_files(f, a, &c, &pool, secrets, place, e) < 0)
+    if (add_files(f, how, &c, &pool, place, e) < 0)
         return -1;
-    if (c.task.multi && secrets)
+    if (c.task.multi && how->secrets)
         team_add(f, a, &c.p, c.task.multi, place);
-    add_env(a, f, &c, dedicated, secrets && c.task.has_token ? task_token(f, a, r) : NULL, out);
+    add_env(a, f, &c, dedicated, how->secrets && c.task.has_token ? task_token(f, a, r) : NULL,
+            out);
     add_rules(&c.task.limits, c.retried, out);
     return 0;
 }
 
-int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                  bool secrets, struct run_spec *out, struct err *e)
+int task_run_load(const struct front *f, const struct front_read *how, const struct run *r,
+                  struct run_spec *out, struct err *e)
 {
-    return load(batch_self(f), st, a, r, secrets, out, e);
+    return load(batch_self(f), how, r, out, e);
 }

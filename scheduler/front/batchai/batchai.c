@@ -11,18 +11,18 @@
 
 /* --- what is to be done --------------------------------------------------------------------- */
 
-static int load_pool(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
-                     bool secrets, struct node_setup_spec *out, struct err *e)
+static int load_pool(const struct front *f, const struct front_read *how, int64_t pool_id,
+                     struct node_setup_spec *out, struct err *e)
 {
     struct cluster c;
     const char *text = NULL;
-    int rc = st_cluster_by_id(st, a, pool_id, &c, e);
+    int rc = st_cluster_by_id(how->st, how->a, pool_id, &c, e);
     (void)f;
     if (rc <= 0)
         return rc;
-    if (secrets && st_cluster_secrets(st, a, c.id, &text, e) < 0)
+    if (how->secrets && st_cluster_secrets(how->st, how->a, c.id, &text, e) < 0)
         return -1;
-    return node_setup_decode(a, &c, text, out, e) == 0 ? 1 : -1;
+    return node_setup_decode(how->a, &c, text, out, e) == 0 ? 1 : -1;
 }
 
 /* The run's job; a job that is gone is an error, as is a run of something else. */
@@ -40,20 +40,20 @@ static int job_of(struct storage *st, struct arena *a, const struct run *r, stru
     return rc < 0 ? -1 : 0;
 }
 
-static int load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                bool secrets, struct run_spec *out, struct err *e)
+static int load(const struct front *f, const struct front_read *how, const struct run *r,
+                struct run_spec *out, struct err *e)
 {
     struct job j = {0};
     const char *text = NULL;
     (void)f;
-    if (job_of(st, a, r, &j, e) < 0)
+    if (job_of(how->st, how->a, r, &j, e) < 0)
         return -1;
-    if (secrets && st_job_secrets(st, a, j.id, &text, e) < 0)
+    if (how->secrets && st_job_secrets(how->st, how->a, j.id, &text, e) < 0)
         return -1;
-    if (job_spec_decode(a, &j, text, out, e) < 0)
+    if (job_spec_decode(how->a, &j, text, out, e) < 0)
         return -1;
     if (r->runs > 1)
-        array_spec(a, r, out);
+        array_spec(how->a, r, out);
     return 0;
 }
 

@@ -62,7 +62,8 @@ static void find_log(struct note *n, struct arena *a, const struct run *r)
     struct err e;
     const char *rest = "";
     const struct front *f = &n->front->front;
-    if (f->ops->load(f, n->front->st, a, r, false, &spec, &e) != 0)
+    const struct front_read how = {.st = n->front->st, .a = a};
+    if (f->ops->load(f, &how, r, &spec, &e) != 0)
         return;
     const struct mount_volume *v =
         mount_resolve(a, f->words, &spec.pool_mounts, &spec.mounts, spec.std_prefix, &rest);

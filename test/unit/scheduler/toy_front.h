@@ -20,11 +20,10 @@ struct toy_front {
     int ended, exit_code;
 };
 
-static inline int toy_load_pool(const struct front *f, struct storage *st, struct arena *a,
-                                int64_t pool_id, bool secrets, struct node_setup_spec *out,
-                                struct err *e)
+static inline int toy_load_pool(const struct front *f, const struct front_read *how,
+                                int64_t pool_id, struct node_setup_spec *out, struct err *e)
 {
-    (void)f, (void)st, (void)a, (void)pool_id, (void)secrets, (void)e;
+    (void)f, (void)how, (void)pool_id, (void)e;
     *out = (struct node_setup_spec){.setup_task = NULL};
     return 1;
 }
@@ -43,10 +42,10 @@ static inline const char *toy_run_name(const struct front *f, struct storage *st
     return arena_printf(a, "game %lld", (long long)r->owner_id);
 }
 
-static inline int toy_load(const struct front *f, struct storage *st, struct arena *a,
-                           const struct run *r, bool secrets, struct run_spec *out, struct err *e)
+static inline int toy_load(const struct front *f, const struct front_read *how, const struct run *r,
+                           struct run_spec *out, struct err *e)
 {
-    (void)st, (void)a, (void)secrets, (void)e;
+    (void)how, (void)e;
     *out = (struct run_spec){.tool = TOOL_CUSTOM,
                              .toolkit = {.command_line = ((const struct toy_front *)f)->command},
                              .node_count = r->nodes,
