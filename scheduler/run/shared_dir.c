@@ -116,7 +116,9 @@ void shared_dir_remove(struct run_slot *slot)
         return;
     const char *path =
         launch_shared_dir(a, run_shared_root(run->runs), run->row.guid, run->row.attempt);
-    node_account_take_step(slot->tenant.node, a, slot->script, run->dir, slot->root, false, true);
+    node_account_take_step(
+        slot->tenant.node, a, slot->script,
+        &(struct node_account){.dir = run->dir, .first_root = slot->root, .may_fail = true});
     const struct task_spec task = {.id = arena_printf(a, "%sshared", slot->task_prefix),
                                    .command_line =
                                        arena_concat(a, "rm -rf -- ", shell_quoted(a, path)),

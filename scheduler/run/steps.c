@@ -69,8 +69,10 @@ static void take_account(struct run_slot *slot)
     const struct place_spec *place = run->spec.place;
     struct node_rt *rt = slot->tenant.node;
     if (!place)
-        node_account_take_step(rt, &slot->a, slot->script, run->dir, run->slots[0].root,
-                               run->spec.container, false);
+        node_account_take_step(rt, &slot->a, slot->script,
+                               &(struct node_account){.dir = run->dir,
+                                                      .first_root = run->slots[0].root,
+                                                      .contained = run->spec.container});
     else
         node_place_account_take_step(rt, &slot->a, slot->script, place, run->dir,
                                      run->spec.container);
@@ -493,8 +495,11 @@ static void add_last_line(struct run_slot *slot)
         return;
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
     /* The start may not have got this far. */
-    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
-                           run->spec.container, true);
+    node_account_take_step(slot->tenant.node, &slot->a, slot->script,
+                           &(struct node_account){.dir = run->dir,
+                                                  .first_root = run->slots[0].root,
+                                                  .contained = run->spec.container,
+                                                  .may_fail = true});
     const char *how = run->out.kind == OUT_REQUEUE ? "queued again" : "failed";
     add_to_log(slot, &label, slot_account(slot),
                front_say(w, a, "%s {run} %s %s: %s", now, run->name, how,

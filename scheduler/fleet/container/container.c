@@ -197,24 +197,30 @@ static void set_start(struct env *v, const struct container *c)
     env_set(v, "BATCHAI_DEVICES", c->devices ? c->devices : "all");
 }
 
+/* A run of one of our shell programs. */
+struct program_run {
+    const char *id, *program;
+    const struct env *env;
+    int timeout_s; /* 0: none */
+};
+
 static void add_program(struct script *sc, struct arena *a, const struct container *c,
-                        const struct script_label *label, const char *id, const char *program,
-                        const struct env *v, int timeout_s)
+                        const struct script_label *label, const struct program_run *run)
 {
     const struct task_spec task = {
-        .id = id,
-        .command_line = program,
+        .id = run->id,
+        .command_line = run->program,
         .cwd = c->run_dir,
-        .env = v->items,
-        .n_env = v->n,
+        .env = run->env->items,
+        .n_env = run->env->n,
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
         .files_as = c->user, /* the directory belongs to the run, which may have put links there */
-        .timeout_s = timeout_s,
+        .timeout_s = run->timeout_s,
         /* podman's monitor of the container is a child of this command; other children that an
          * ordinary user's podman leaves behind are not needed. */
-        .keep_children = program == start_program,
+        .keep_children = run->program == start_program,
     };
     struct script_label named = *label;
     named.command = arena_printf(a, "%s: %s", c->runtime, label->what);
@@ -268,11 +274,13 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
                        .as = c->user));
     set_common(&v, a, c);
     set_registry(&v, c);
-    add_program(sc, a, c, &pull, arena_printf(a, "%spull", prefix), pull_program, &v, 0);
+    add_program(sc, a, c, &pull,
+                &(struct program_run){arena_printf(a, "%spull", prefix), pull_program, &v, 0});
     set_common(&w, a, c);
     set_start(&w, c);
-    add_program(sc, a, c, &start, arena_printf(a, "%scontainer", prefix), start_program, &w,
-                START_TIMEOUT_S);
+    add_program(sc, a, c, &start,
+                &(struct program_run){arena_printf(a, "%scontainer", prefix), start_program, &w,
+                                      START_TIMEOUT_S});
     script_hear(sc, said);
 }
 
@@ -302,7 +310,7 @@ void container_add_pull(struct script *sc, struct arena *a, const struct contain
     struct env v;
     set_common(&v, a, c);
     set_registry(&v, c);
-    add_program(sc, a, c, &pull, id, pull_program, &v, 0);
+    add_program(sc, a, c, &pull, &(struct program_run){id, pull_program, &v, 0});
 }
 
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
@@ -316,8 +324,9 @@ void container_add_removal(struct script *sc, struct arena *a, const struct cont
                              "undrain the machine")};
     struct env v;
     set_common(&v, a, c);
-    add_program(sc, a, c, &remove, arena_printf(a, "%sremove", prefix), remove_program, &v,
-                REMOVE_TIMEOUT_S);
+    add_program(sc, a, c, &remove,
+                &(struct program_run){arena_printf(a, "%sremove", prefix), remove_program, &v,
+                                      REMOVE_TIMEOUT_S});
 }
 
 void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,

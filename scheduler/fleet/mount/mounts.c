@@ -150,7 +150,7 @@ static bool add_one(const struct node_mounts *m, const struct mount_volume *v, s
                                 .exit_code = -1};
         return false;
     }
-    if (!mount_plan(m->a, &node, v, i, server, &plan, why)) {
+    if (!mount_plan(m->a, &node, &(struct mount_wish){v, i, server}, &plan, why)) {
         why->node = m->rt->name;
         return false;
     }
@@ -177,7 +177,9 @@ void mounts_open_shares(const struct node_mounts *m, const struct mount_list *li
         struct err e = {0};
         if (find_server(m->rt, m->a, &list->items[i], &server, &e) < 0)
             continue;
-        if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
+        if (!mount_plan(m->a, &node, &(struct mount_wish){&list->items[i], i, server}, &plan,
+                        &ignored) ||
+            !plan.shared)
             continue;
         const struct script_label label = {
             .code = plan.code, .what = plan.what, .remedy = plan.remedy};
@@ -197,7 +199,9 @@ size_t mounts_folders(const struct node_rt *rt, struct arena *a, const struct mo
         struct failure ignored;
         struct err e;
         if (find_server(rt, a, &list->items[i], &server, &e) == 0 &&
-            mount_plan(a, &node, &list->items[i], i, server, &plan, &ignored) && plan.folder)
+            mount_plan(a, &node, &(struct mount_wish){&list->items[i], i, server}, &plan,
+                       &ignored) &&
+            plan.folder)
             reach[n++] = plan.folder;
     }
     return n;
@@ -221,7 +225,7 @@ static void add_unmount_command(const struct node_mounts *m, const struct mount_
     struct failure ignored;
     if (v->kind != MOUNT_FILE_SHARE && v->kind != MOUNT_BLOBS)
         return;
-    (void)mount_plan(m->a, &node, v, i, NULL, &plan, &ignored);
+    (void)mount_plan(m->a, &node, &(struct mount_wish){v, i, NULL}, &plan, &ignored);
     note_secret(m, v, &plan);
     if (!plan.unmount)
         return;

@@ -52,12 +52,15 @@ struct mount_plan {
     size_t n_env;
 };
 
-/* Plans the volume `m`, the i-th of its list. `server` is the file server that a MOUNT_FILE_SERVER
- * names (NULL: there is none). False: the volume cannot be mounted; *why says what is missing and
- * what to do. */
-bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_volume *m,
-                size_t i, const struct file_server *server, struct mount_plan *out,
-                struct failure *why);
+/* A volume to plan for. */
+struct mount_wish {
+    const struct mount_volume *volume;
+    size_t i;                         /* its place in its list */
+    const struct file_server *server; /* that a MOUNT_FILE_SERVER names; NULL: there is none */
+};
+/* False: the volume cannot be mounted; *why says what is missing and what to do. */
+bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_wish *wish,
+                struct mount_plan *out, struct failure *why);
 
 /* Finds who serves a file server: the site's first matching rule; without one a folder of the
  * daemon's, if there are local nodes. False: nobody. */

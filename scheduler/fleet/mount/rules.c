@@ -91,11 +91,11 @@ static bool plan_unmanaged(struct planning *p)
     return true;
 }
 
-bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_volume *m,
-                size_t i, const struct file_server *server, struct mount_plan *out,
-                struct failure *why)
+bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_wish *wish,
+                struct mount_plan *out, struct failure *why)
 {
-    struct planning p = {.a = a, .node = node, .m = m, .i = i, .out = out, .why = why};
+    const struct mount_volume *m = wish->volume;
+    struct planning p = {.a = a, .node = node, .m = m, .i = wish->i, .out = out, .why = why};
     *out =
         (struct mount_plan){.target = arena_printf(a, "%s/%s", node->mount_root, m->relative_path)};
     p.words.target = out->target;
@@ -104,7 +104,7 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
     case MOUNT_BLOBS:
         return plan_share(&p);
     case MOUNT_FILE_SERVER:
-        return plan_file_server(&p, server);
+        return plan_file_server(&p, wish->server);
     case MOUNT_UNMANAGED:
         return plan_unmanaged(&p);
     }

@@ -62,15 +62,15 @@ static void add_taking(const struct node_rt *rt, struct arena *a, struct script 
 }
 
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const char *dir, const char *first_root, bool contained, bool may_fail)
+                            const struct node_account *of)
 {
-    bool other = strcmp(first_root, rt->root) != 0;
+    bool other = strcmp(of->first_root, rt->root) != 0;
     const struct request_account_take account = {
-        .name = dir,
-        .dir = arena_printf(a, "%s/" RUNS_DIR "/%s", rt->root, dir),
-        .also = other ? arena_printf(a, "%s/" RUNS_DIR "/%s", first_root, dir) : NULL,
-        .room = wants_room(rt, contained)};
-    add_taking(rt, a, sc, account, may_fail);
+        .name = of->dir,
+        .dir = arena_printf(a, "%s/" RUNS_DIR "/%s", rt->root, of->dir),
+        .also = other ? arena_printf(a, "%s/" RUNS_DIR "/%s", of->first_root, of->dir) : NULL,
+        .room = wants_room(rt, of->contained)};
+    add_taking(rt, a, sc, account, of->may_fail);
 }
 
 void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,

@@ -98,11 +98,17 @@ void node_users_step(const struct node_rt *rt, struct arena *a, struct script *s
 struct request_user_add node_user_of(const struct admin_user_spec *u);
 /* Writes `sudo` for administrators, and says in which directory it is. */
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
-/* Add steps to `sc` that take this account, for a run whose first node has the root `first_root`
- * (which may be on the same machine), and that give it back (`dir` NULL: give all back). They add
- * nothing where there are no such accounts. */
+/* The account of a run. */
+struct node_account {
+    const char *dir;        /* the run's, below <root>/RUNS_DIR */
+    const char *first_root; /* of the run's first node, which may be on the same machine */
+    bool contained;         /* it runs in a container */
+    bool may_fail;          /* the step */
+};
+/* Add steps to `sc` that take this account, and that give it back (`dir` NULL: give all back). They
+ * add nothing where there are no such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const char *dir, const char *first_root, bool contained, bool may_fail);
+                            const struct node_account *account);
 /* The same for an account of another name, whose directory is `dir` below the node's root. */
 void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
                           const char *name, const char *dir, bool contained);

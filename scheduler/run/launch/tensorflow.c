@@ -46,13 +46,18 @@ typedef const char *endpoint_fn(struct arena *a, const struct launch_input *in,
                                 const struct tf_tasks *n, size_t i);
 
 /* The endpoints [from, to), each between these marks, with commas between them. */
+struct tf_list {
+    endpoint_fn *endpoint;
+    size_t from, to;
+    const char *mark;
+};
+
 static const char *endpoints(struct arena *a, const struct launch_input *in,
-                             const struct tf_tasks *n, endpoint_fn *endpoint, size_t from,
-                             size_t to, const char *mark)
+                             const struct tf_tasks *n, const struct tf_list *of)
 {
     struct strbuf b = STRBUF_INIT;
-    for (size_t i = from; i < to; i++)
-        strbuf_concat(&b, i > from ? "," : "", mark, endpoint(a, in, n, i), mark);
+    for (size_t i = of->from; i < of->to; i++)
+        strbuf_concat(&b, i > of->from ? "," : "", of->mark, of->endpoint(a, in, n, i), of->mark);
     const char *text = arena_strdup(a, b.s ? b.s : "");
     strbuf_free(&b);
     return text;
@@ -62,8 +67,10 @@ static const char *endpoints(struct arena *a, const struct launch_input *in,
 static const char *config(struct arena *a, const struct launch_input *in, const struct tf_tasks *n,
                           const char *type, size_t index)
 {
-    const char *servers = endpoints(a, in, n, server_endpoint, 0, n->servers, "\""),
-               *workers = endpoints(a, in, n, worker_endpoint, 1, n->workers, "\"");
+    const char *servers =
+                   endpoints(a, in, n, &(struct tf_list){server_endpoint, 0, n->servers, "\""}),
+               *workers =
+                   endpoints(a, in, n, &(struct tf_list){worker_endpoint, 1, n->workers, "\""});
     return arena_printf(a,
                         "{\"cluster\":{%s%s%s\"chief\":[\"%s\"]%s%s%s},"
                         "\"task\":{\"type\":\"%s\",\"index\":%zu},\"environment\":\"cloud\"}",
@@ -76,9 +83,9 @@ static void set_hosts(struct env *v, const struct launch_input *in, const struct
 {
     struct arena *a = v->a;
     env_set_var(v, in->words, VAR_PS_HOSTS, NULL,
-                endpoints(a, in, n, server_endpoint, 0, n->servers, ""));
+                endpoints(a, in, n, &(struct tf_list){server_endpoint, 0, n->servers, ""}));
     env_set_var(v, in->words, VAR_WORKER_HOSTS, NULL,
-                endpoints(a, in, n, worker_endpoint, 0, n->workers, ""));
+                endpoints(a, in, n, &(struct tf_list){worker_endpoint, 0, n->workers, ""}));
 }
 
 static void add_worker(struct arena *a, const struct launch_input *in, struct launch_plan *out,

@@ -81,7 +81,7 @@ static struct mount_plan planned(const struct mount_node *node, const struct mou
 {
     struct mount_plan plan;
     struct failure why;
-    if (!mount_plan(&a, node, m, 0, server, &plan, &why))
+    if (!mount_plan(&a, node, &(struct mount_wish){m, 0, server}, &plan, &why))
         fail_msg("refused: %s: %s", failure_name(why.code), why.message);
     return plan;
 }
@@ -91,7 +91,7 @@ static struct failure refused(const struct mount_node *node, const struct mount_
 {
     struct mount_plan plan;
     struct failure why = {0};
-    assert_false(mount_plan(&a, node, m, 0, server, &plan, &why));
+    assert_false(mount_plan(&a, node, &(struct mount_wish){m, 0, server}, &plan, &why));
     assert_non_null(why.message);
     assert_non_null(why.remedy);
     return why;
