@@ -65,6 +65,9 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
 /* What is to be put onto a node, and variables whose values are paths below its root; both lists
  * have room. */
 struct batch_inputs {
+    const struct batch_front *front;
+    struct arena *a;
+    const struct batch_pool *pool; /* of the node */
     struct input_list *files;
     struct kv *rooted;
     size_t n_rooted;
@@ -77,13 +80,11 @@ enum batch_package_for {
     BATCH_PACKAGES_ON_POOL, /* there already: their variables alone */
 };
 /* Adds packages and their variables. */
-int batch_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                       const struct batch_package_ref *list, size_t n, enum batch_package_for whom,
-                       struct batch_inputs *in, struct err *e) MUST_CHECK;
-/* Adds resource files of a Batch account's task, below `dir` of the node's root. */
-void batch_add_files(const struct batch_front *f, struct arena *a, int64_t account_id,
-                     const struct batch_resource_file *list, size_t n, const char *dir,
-                     struct batch_inputs *in);
+int batch_add_packages(struct batch_inputs *in, const struct batch_package_ref *list, size_t n,
+                       enum batch_package_for whom, struct err *e) MUST_CHECK;
+/* Adds resource files of a task of the pool's Batch account, below `dir` of the node's root. */
+void batch_add_files(struct batch_inputs *in, const struct batch_resource_file *list, size_t n,
+                     const char *dir);
 /* What is uploaded of what a task leaves. */
 void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
                        const struct batch_output_file *list, size_t n, struct place_spec *place);

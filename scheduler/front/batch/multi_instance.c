@@ -23,8 +23,8 @@ void team_add(const struct batch_front *f, struct arena *a, const struct batch_p
     size_t n = batch_program(f, a, p, m->coordination, &argv);
     *team = (struct team_spec){.coordination = {argv, n, m->coordination}};
     team->files.items = arena_alloc(a, (m->n_common + 1) * sizeof *team->files.items);
-    struct batch_inputs in = {.files = &team->files};
-    batch_add_files(f, a, p->account_id, m->common, m->n_common, place->dir, &in);
+    struct batch_inputs in = {.front = f, .a = a, .pool = p, .files = &team->files};
+    batch_add_files(&in, m->common, m->n_common, place->dir);
     if (in.refused && !place->refused) {
         place->refused = in.refused;
         place->why_refused = in.why_refused;

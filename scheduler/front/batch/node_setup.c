@@ -173,11 +173,10 @@ static void add_start_files(const struct batch_front *f, struct arena *a,
                             const struct batch_pool *p, const struct batch_start_task *t,
                             bool prepares, struct place_spec *place)
 {
-    struct batch_inputs in = {.files = &place->files};
+    struct batch_inputs in = {.front = f, .a = a, .pool = p, .files = &place->files};
     place->files.items = arena_alloc(a, (t->n_resources + 1) * sizeof *place->files.items);
     if (prepares)
-        batch_add_files(f, a, p->account_id, t->resources, t->n_resources, BATCH_STARTUP "/wd",
-                        &in);
+        batch_add_files(&in, t->resources, t->n_resources, BATCH_STARTUP "/wd");
     if (!place->refused) {
         place->refused = in.refused;
         place->why_refused = in.why_refused;
@@ -251,10 +250,13 @@ int node_setup_of(const struct batch_front *f, const struct front_read *how,
         return -1;
     add_mounts(a, &s, out);
     add_users(a, &s, out);
-    struct batch_inputs in = {.files = &out->packages,
+    struct batch_inputs in = {.front = f,
+                              .a = a,
+                              .pool = p,
+                              .files = &out->packages,
                               .rooted = arena_alloc(a, (s.n_packages + 1) * sizeof *in.rooted)};
     out->packages.items = arena_alloc(a, (s.n_packages + 1) * sizeof *out->packages.items);
-    if (batch_add_packages(f, a, p, s.packages, s.n_packages, BATCH_PACKAGES_OF_POOL, &in, e) < 0)
+    if (batch_add_packages(&in, s.packages, s.n_packages, BATCH_PACKAGES_OF_POOL, e) < 0)
         return -1;
     out->refused = in.refused;
     out->why_refused = in.why_refused;

@@ -96,11 +96,13 @@ static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t
 /* An identityReference counts where the URL has no signature. No identity here is known elsewhere,
  * and the one that everybody may name stands for the Batch account, which has its auto-storage
  * account: *owner, or NULL. */
-static int find_owner(const struct batch_front *f, struct arena *a, int64_t account_id,
-                      const char *identity, const char *url, const char **owner, struct err *e)
+static int find_owner(const struct batch_inputs *in, const char *identity, const char *url,
+                      const char **owner, struct err *e)
 {
     *owner = NULL;
-    return identity && !strchr(url, '?') ? auto_storage_of(f, a, account_id, owner, e) : 0;
+    return identity && !strchr(url, '?')
+               ? auto_storage_of(in->front, in->a, in->pool->account_id, owner, e)
+               : 0;
 }
 
 /* The account and the container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: it is none of that
@@ -127,12 +129,14 @@ static int with_identity(int rc, struct arena *a, const struct batch_resource_fi
                    "account alone, as no identities are served; give the URL a signature");
 }
 
-static int find_blob(const struct batch_front *f, struct arena *a, int64_t account_id,
-                     const struct batch_resource_file *r, struct input_file *out, struct err *e)
+static int find_blob(const struct batch_inputs *in, const struct batch_resource_file *r,
+                     struct input_file *out, struct err *e)
 {
+    const struct batch_front *f = in->front;
+    struct arena *a = in->a;
     struct file_place from;
     const char *owner;
-    if (find_owner(f, a, account_id, r->identity, r->http_url, &owner, e) < 0)
+    if (find_owner(in, r->identity, r->http_url, &owner, e) < 0)
         return -1;
     int rc = f->blobs.open(f->blobs.ctx, a, r->http_url, owner, wakes_wall(f->wakes), &from, e);
     rc = may_leave(f, with_identity(rc, a, r, r->http_url, owner, e), e);
@@ -142,13 +146,14 @@ static int find_blob(const struct batch_front *f, struct arena *a, int64_t accou
     return rc;
 }
 
-static int find_container(const struct batch_front *f, struct arena *a, int64_t account_id,
-                          const struct batch_resource_file *r, struct input_file *out,
-                          struct err *e)
+static int find_container(const struct batch_inputs *in, const struct batch_resource_file *r,
+                          struct input_file *out, struct err *e)
 {
+    const struct batch_front *f = in->front;
+    struct arena *a = in->a;
     struct batch_blob_folder c;
     const char *owner, *url = r->container_url;
-    if (find_owner(f, a, account_id, r->identity, url, &owner, e) < 0)
+    if (find_owner(in, r->identity, url, &owner, e) < 0)
         return -1;
     int rc = f->blobs.open_all(f->blobs.ctx, a, url, owner, wakes_wall(f->wakes), &c, e);
     rc = may_leave(f, with_identity(rc, a, r, url, owner, e), e);
@@ -156,11 +161,13 @@ static int find_container(const struct batch_front *f, struct arena *a, int64_t 
     return take_container(f, a, &c, rc, out, e);
 }
 
-static int find_auto(const struct batch_front *f, struct arena *a, int64_t account_id,
-                     const struct batch_resource_file *r, struct input_file *out, struct err *e)
+static int find_auto(const struct batch_inputs *in, const struct batch_resource_file *r,
+                     struct input_file *out, struct err *e)
 {
+    const struct batch_front *f = in->front;
+    struct arena *a = in->a;
     const char *store;
-    int rc = auto_storage_of(f, a, account_id, &store, e);
+    int rc = auto_storage_of(f, a, in->pool->account_id, &store, e);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -189,10 +196,10 @@ static const char *what_of(struct arena *a, const struct batch_resource_file *r)
     return arena_concat(a, "resource file ", transfer_shown(a, r->http_url));
 }
 
-void batch_add_files(const struct batch_front *f, struct arena *a, int64_t account_id,
-                     const struct batch_resource_file *list, size_t n, const char *dir,
-                     struct batch_inputs *in)
+void batch_add_files(struct batch_inputs *in, const struct batch_resource_file *list, size_t n,
+                     const char *dir)
 {
+    struct arena *a = in->a;
     for (size_t i = 0; i < n; i++) {
         const struct batch_resource_file *r = &list[i];
         struct err e = {0};
@@ -202,9 +209,9 @@ void batch_add_files(const struct batch_front *f, struct arena *a, int64_t accou
                                  .prefix = r->http_url ? NULL
                                            : r->prefix ? r->prefix
                                                        : ""};
-        int rc = r->http_url        ? find_blob(f, a, account_id, r, &out, &e)
-                 : r->container_url ? find_container(f, a, account_id, r, &out, &e)
-                                    : find_auto(f, a, account_id, r, &out, &e);
+        int rc = r->http_url        ? find_blob(in, r, &out, &e)
+                 : r->container_url ? find_container(in, r, &out, &e)
+                                    : find_auto(in, r, &out, &e);
         if (rc < 0)
             refuse(a, in, code_of(&e), out.what, e.msg);
         else
@@ -284,10 +291,12 @@ void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t acc
 /* --- packages -----------------------------------------------------------------------------------
  */
 
-static int add_package(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                       const struct batch_package_ref *ref, enum batch_package_for whom,
-                       struct batch_inputs *in, struct err *e)
+static int add_package(struct batch_inputs *in, const struct batch_package_ref *ref,
+                       enum batch_package_for whom, struct err *e)
 {
+    const struct batch_front *f = in->front;
+    const struct batch_pool *pool = in->pool;
+    struct arena *a = in->a;
     struct batch_package_use use;
     const char *what = arena_concat(a, "application package ", ref->application, "#",
                                     ref->version ? ref->version : "default");
@@ -317,12 +326,11 @@ static int add_package(const struct batch_front *f, struct arena *a, const struc
     return 0;
 }
 
-int batch_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
-                       const struct batch_package_ref *list, size_t n, enum batch_package_for whom,
-                       struct batch_inputs *in, struct err *e)
+int batch_add_packages(struct batch_inputs *in, const struct batch_package_ref *list, size_t n,
+                       enum batch_package_for whom, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (add_package(f, a, pool, &list[i], whom, in, e) < 0)
+        if (add_package(in, &list[i], whom, e) < 0)
             return -1;
     return 0;
 }

@@ -217,16 +217,18 @@ static int add_files(const struct batch_front *f, const struct front_read *how,
     add_places(a, c, pool->n_packages + task->n_packages, place);
     place->files.items =
         arena_alloc(a, (task->n_resources + task->n_packages + 1) * sizeof *place->files.items);
-    struct batch_inputs in = {
-        .files = &place->files, .rooted = place->rooted, .n_rooted = place->n_rooted};
-    if (batch_add_packages(f, a, p, pool->packages, pool->n_packages, BATCH_PACKAGES_ON_POOL, &in,
-                           e) < 0 ||
-        batch_add_packages(f, a, p, task->packages, task->n_packages, BATCH_PACKAGES_OF_TASK, &in,
-                           e) < 0)
+    struct batch_inputs in = {.front = f,
+                              .a = a,
+                              .pool = p,
+                              .files = &place->files,
+                              .rooted = place->rooted,
+                              .n_rooted = place->n_rooted};
+    if (batch_add_packages(&in, pool->packages, pool->n_packages, BATCH_PACKAGES_ON_POOL, e) < 0 ||
+        batch_add_packages(&in, task->packages, task->n_packages, BATCH_PACKAGES_OF_TASK, e) < 0)
         return -1;
     if (how->secrets) {
-        batch_add_files(f, a, p->account_id, task->resources, task->n_resources,
-                        arena_concat(a, place->dir, "/wd"), &in);
+        batch_add_files(&in, task->resources, task->n_resources,
+                        arena_concat(a, place->dir, "/wd"));
         batch_add_outputs(f, a, p->account_id, task->outputs, task->n_outputs, place);
     }
     place->n_rooted = in.n_rooted;
