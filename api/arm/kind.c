@@ -25,7 +25,7 @@ struct rm rm_begin(struct request *r)
                        .done = true};
 }
 
-static struct rm begin_named(struct request *r)
+struct rm rm_begin_named(struct request *r)
 {
     struct rm m = rm_begin(r);
     m.name = request_param(r, m.kind->param);
@@ -147,7 +147,7 @@ static struct replied *show_anew(struct rm *m)
 struct replied *rm_get(struct request *r)
 {
     struct err e;
-    struct rm m = begin_named(r);
+    struct rm m = rm_begin_named(r);
     return m.kind->find(&m, &e) < 0 ? reply_err(r, &e) : rm_show(&m, 200);
 }
 
@@ -183,6 +183,8 @@ static int insert(struct rm *m, struct err *e)
 static struct replied *create(struct rm *m)
 {
     struct err e;
+    if (m->kind->create)
+        return m->kind->create(m);
     if ((m->kind->prepare && m->kind->prepare(m, &e) < 0) || insert(m, &e) < 0)
         return reply_err(m->r, &e);
     return m->kind->made ? m->kind->made(m) : show_anew(m);
@@ -198,7 +200,7 @@ static int take_found(struct rm *m, struct err *e)
 struct replied *rm_put(struct request *r)
 {
     struct err e;
-    struct rm m = begin_named(r);
+    struct rm m = rm_begin_named(r);
     for (rm_step *const *step = m.kind->steps; *step; step++)
         if ((*step)(&m, &e) < 0)
             return reply_err(r, &e);
@@ -213,10 +215,11 @@ struct replied *rm_put(struct request *r)
 struct replied *rm_patch(struct request *r)
 {
     struct err e;
-    struct rm m = begin_named(r);
+    struct rm m = rm_begin_named(r);
     rm_step *find = m.kind->find_made ? m.kind->find_made : m.kind->find;
     if (find(&m, &e) < 0 || take_found(&m, &e) < 0 ||
-        request_accept(r, m.kind->patch_schema, SCHEMA_PARTIAL, &m.given, &e) < 0 ||
+        (m.kind->patch_schema &&
+         request_accept(r, m.kind->patch_schema, SCHEMA_PARTIAL, &m.given, &e) < 0) ||
         m.kind->patch(&m, &e) < 0)
         return reply_err(r, &e);
     return show_anew(&m);
@@ -242,7 +245,7 @@ static struct replied *delete_named(struct rm *m)
 
 struct replied *rm_delete(struct request *r)
 {
-    struct rm m = begin_named(r);
+    struct rm m = rm_begin_named(r);
     return delete_named(&m);
 }
 

@@ -97,9 +97,10 @@ struct rm_kind {
     const char *what;        /* for messages: "Batch account" */
     const char *param;       /* the name's place in paths: "account" */
     enum resource_kind kind; /* for its operations */
+    const void *of;          /* the kind's own; or NULL */
     struct rm_columns columns;
     const struct schema *schema;       /* of the body of PUT; NULL: it has none */
-    const struct schema *patch_schema; /* of PATCH; NULL: there is no PATCH */
+    const struct schema *patch_schema; /* of PATCH; NULL: `patch` accepts the body */
     const struct schema *named_schema; /* of the question whether a name is free, with "name" */
     const struct rm_name_rule *name_rule;
     int other_location;      /* the error of rm_check_location() */
@@ -115,6 +116,8 @@ struct rm_kind {
     rm_step *change;       /* of one that is there: checks, and writes what changes; or NULL */
     bool refuses_deleting; /* PUT and PATCH of one that is being deleted: ERR_BEING_DELETED */
     struct replied *(*made)(struct rm *m); /* answers, and logs; NULL: it is shown with 200 */
+    /* Instead of prepare, insert and made: for what is made later than in this turn. */
+    struct replied *(*create)(struct rm *m);
     bool rereads; /* PUT and PATCH find the row again before they show it */
 
     /* PATCH */
@@ -162,6 +165,7 @@ rm_step rm_step_body;         /* the body is accepted: m->given */
 
 /* For a kind's functions, and for its other handlers, whose rows have the kind, too. */
 struct rm rm_begin(struct request *r);
+struct rm rm_begin_named(struct request *r); /* of a path that names one */
 struct rm_row rm_row_of(const struct rm *m);
 int64_t rm_id(const struct rm_kind *kind, const void *row);
 bool rm_is_being_deleted(const struct rm_kind *kind, const void *row);

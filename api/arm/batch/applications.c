@@ -62,22 +62,25 @@ static int render(struct request *r, const struct application *x, struct strbuf 
     return 0;
 }
 
-static struct replied *show(struct request *r, int status, const struct application *x)
+/* The flat versions answer a PUT with 201, and a PATCH with nothing. */
+static struct replied *show(struct rm *m, int status)
 {
     struct err e;
+    struct request *r = m->r;
+    const struct application *x = m->row;
     struct strbuf out = STRBUF_INIT;
+    if (is_flat(r) && strcmp(r->method, "PATCH") == 0)
+        return reply_empty(r, 204);
     if (render(r, x, &out, &e) < 0)
         return reply_err(r, &e);
     if (!is_flat(r))
         reply_header_text(r, "ETag", weak_etag(r, x->row.updated_us));
-    return reply_json_text(r, status, &out);
+    return reply_json_text(r, is_flat(r) && strcmp(r->method, "PUT") == 0 ? 201 : status, &out);
 }
 
-struct replied *batch_applications_get(struct request *r)
+static int find(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct application x;
-    return find_application(r, &x, &e) < 0 ? reply_err(r, &e) : show(r, 200, &x);
+    return find_application(m->r, m->row, e);
 }
 
 struct replied *batch_applications_list(struct request *r)
@@ -148,8 +151,10 @@ static int take(struct request *r, struct batch_application *x, bool partial, st
     return take_default(r, x, version, e);
 }
 
-static int insert(struct request *r, struct application *x, struct err *e)
+static int insert(struct rm *m, struct err *e)
 {
+    struct request *r = m->r;
+    struct application *x = m->row;
     struct batch_application *rows;
     size_t n;
     if (st_batch_application_list(arm_of(r)->storage, &r->arena, x->account.id, 0, APPLICATIONS_MAX,
@@ -159,56 +164,72 @@ static int insert(struct request *r, struct application *x, struct err *e)
         return err_set(e, BATCHRM_TOO_MANY, NULL,
                        "The Batch account %s has %zu applications; it may have %d.",
                        x->account.name, n, APPLICATIONS_MAX);
-    x->row = (struct batch_application){.account_id = x->account.id,
-                                        .name = request_param(r, "application"),
-                                        .created_us = r->now_us};
+    x->row = (struct batch_application){
+        .account_id = x->account.id, .name = m->name, .created_us = r->now_us};
     if (take(r, &x->row, false, e) < 0)
         return -1;
     return st_batch_application_insert(arm_of(r)->storage, &x->row, &x->row.id, e);
 }
 
-struct replied *batch_applications_create(struct request *r)
+static int step_account(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct application x;
-    const char *name = request_param(r, "application");
-    if (find_made_batch_account(r, &x.account, &e) < 0 ||
-        check_application_name(name, false, &e) < 0)
-        return reply_err(r, &e);
-    int rc =
-        st_batch_application_get(arm_of(r)->storage, &r->arena, x.account.id, name, &x.row, &e);
-    if (rc == 0)
-        rc = insert(r, &x, &e);
-    else if (rc > 0)
-        rc = take(r, &x.row, true, &e) < 0
-                 ? -1
-                 : st_batch_application_update(arm_of(r)->storage, &x.row, &e);
-    return rc < 0 ? reply_err(r, &e) : show(r, is_flat(r) ? 201 : 200, &x);
+    struct application *x = m->row;
+    return find_made_batch_account(m->r, &x->account, e);
 }
 
-struct replied *batch_applications_update(struct request *r)
+static int step_name(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct application x;
-    if (find_application(r, &x, &e) < 0 || take(r, &x.row, true, &e) < 0 ||
-        st_batch_application_update(arm_of(r)->storage, &x.row, &e) < 0)
-        return reply_err(r, &e);
-    return is_flat(r) ? reply_empty(r, 204) : show(r, 200, &x);
+    return check_application_name(m->name, false, e);
 }
 
-struct replied *batch_applications_delete(struct request *r)
+static int seek(struct rm *m, struct err *e)
+{
+    struct application *x = m->row;
+    return st_batch_application_get(arm_of(m->r)->storage, &m->r->arena, x->account.id, m->name,
+                                    &x->row, e);
+}
+
+static int change(struct rm *m, struct err *e)
+{
+    struct application *x = m->row;
+    return take(m->r, &x->row, true, e) < 0
+               ? -1
+               : st_batch_application_update(arm_of(m->r)->storage, &x->row, e);
+}
+
+static struct replied *remove_application(struct rm *m)
 {
     struct err e;
-    struct application x;
+    struct request *r = m->r;
+    const struct application *x = m->row;
     struct batch_package *rows;
     size_t n;
-    if (find_application(r, &x, &e) < 0)
-        return e.code == BATCHRM_APPLICATION_NOT_FOUND ? reply_empty(r, 204) : reply_err(r, &e);
-    int rc = st_batch_package_list(arm_of(r)->storage, &r->arena, x.row.id, 0, 1, &rows, &n, &e);
+    int rc = st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id, 0, 1, &rows, &n, &e);
     if (rc == 0 && n > 0)
         rc = err_set(&e, BATCHRM_PACKAGES_NOT_EMPTY, NULL,
-                     "The application %s has packages; delete them first.", x.row.name);
-    if (rc < 0 || st_batch_application_remove(arm_of(r)->storage, x.row.id, &e) < 0)
+                     "The application %s has packages; delete them first.", x->row.name);
+    if (rc < 0 || st_batch_application_remove(arm_of(r)->storage, x->row.id, &e) < 0)
         return reply_err(r, &e);
     return reply_empty(r, is_flat(r) ? 204 : 200);
 }
+
+static rm_step *const steps[] = {step_account, step_name, NULL};
+static const int missing[] = {BATCHRM_APPLICATION_NOT_FOUND, 0};
+
+const struct rm_kind batch_application_kind = {
+    .what = "application",
+    .param = "application",
+    .columns = {.size = sizeof(struct application),
+                .id = offsetof(struct application, row.id),
+                .name = offsetof(struct application, row.name),
+                .updated = offsetof(struct application, row.updated_us)},
+    .steps = steps,
+    .seek = seek,
+    .insert = insert,
+    .change = change,
+    .patch = change,
+    .find = find,
+    .missing = missing,
+    .remove = remove_application,
+    .show = show,
+};

@@ -42,13 +42,12 @@ static int find_named(struct request *r, const char *name, struct certificate *x
                                     thumbprint, &x->row, e);
 }
 
-static int find_one(struct request *r, struct certificate *x, struct err *e)
+static int find(struct rm *m, struct err *e)
 {
-    const char *name = request_param(r, "certificate");
-    int rc = find_named(r, name, x, e);
+    int rc = find_named(m->r, m->name, m->row, e);
     if (rc == 0)
         return err_set(e, BATCHRM_CERTIFICATE_NOT_FOUND, NULL,
-                       "The specified certificate does not exist: %.140s", name);
+                       "The specified certificate does not exist: %.140s", m->name);
     return rc < 0 ? -1 : 0;
 }
 
@@ -77,17 +76,12 @@ static json_t *properties_of(const struct batch_certificate *c)
         "publicData", c->public, "deleteCertificateError", error);
 }
 
-static struct replied *show(struct request *r, const struct certificate *x)
+static struct replied *show(struct rm *m, int status)
 {
-    const struct child c = child_of(r, x);
-    return child_show(r, &c, properties_of(&x->row));
-}
-
-struct replied *batch_certificates_get(struct request *r)
-{
-    struct err e;
-    struct certificate x;
-    return find_one(r, &x, &e) < 0 ? reply_err(r, &e) : show(r, &x);
+    const struct certificate *x = m->row;
+    const struct child c = child_of(m->r, x);
+    (void)status;
+    return child_show(m->r, &c, properties_of(&x->row));
 }
 
 static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
@@ -167,8 +161,10 @@ static int set_tags(struct request *r, struct certificate *x, const char *tags, 
     return rc;
 }
 
-static int put(struct request *r, struct certificate *x, struct err *e)
+static int put(struct rm *m, struct err *e)
 {
+    struct request *r = m->r;
+    struct certificate *x = m->row;
     struct accepted b;
     const char *tags;
     if (read_body(r, &b, &tags, e) < 0)
@@ -183,40 +179,54 @@ static int put(struct request *r, struct certificate *x, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-struct replied *batch_certificates_create(struct request *r)
+/* One that is there is taken as it is, so a PUT makes no difference between new and old. */
+static int seek(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct certificate x;
-    int rc = find_named(r, request_param(r, "certificate"), &x, &e);
-    if (rc < 0 || child_conditions(r, rc > 0 ? x.row.state_us : 0, &e) < 0 || put(r, &x, &e) < 0)
-        return reply_err(r, &e);
-    return show(r, &x);
+    const struct certificate *x = m->row;
+    int rc = find_named(m->r, m->name, m->row, e);
+    if (rc < 0 || child_conditions(m->r, rc > 0 ? x->row.state_us : 0, e) < 0 || put(m, e) < 0)
+        return -1;
+    return 1;
 }
 
-struct replied *batch_certificates_update(struct request *r)
+static int find_to_patch(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct certificate x;
-    if (find_one(r, &x, &e) < 0 || child_conditions(r, x.row.state_us, &e) < 0 ||
-        put(r, &x, &e) < 0)
-        return reply_err(r, &e);
-    return show(r, &x);
+    const struct certificate *x = m->row;
+    return find(m, e) < 0 ? -1 : child_conditions(m->r, x->row.state_us, e);
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
-
-struct replied *batch_certificates_delete(struct request *r)
+static struct replied *remove_certificate(struct rm *m)
 {
     struct err e;
-    struct certificate x;
-    int rc = find_named(r, request_param(r, "certificate"), &x, &e);
-    if (rc == 0)
-        return reply_empty(r, 204);
-    if (rc < 0 || certificate_remove(arm_of(r)->storage, &r->arena, &x.row, r->now_us, &e) < 0)
+    struct request *r = m->r;
+    const struct certificate *x = m->row;
+    if (certificate_remove(arm_of(r)->storage, &r->arena, &x->row, r->now_us, &e) < 0)
         return reply_err(r, &e);
-    const struct child c = child_of(r, &x);
+    const struct child c = child_of(r, x);
     return child_deleted(r, &c);
 }
+
+static rm_step *const steps[] = {NULL};
+static const int missing[] = {BATCHRM_CERTIFICATE_NOT_FOUND, 0};
+
+const struct rm_kind batch_certificate_kind = {
+    .what = "certificate",
+    .param = "certificate",
+    .columns = {.size = sizeof(struct certificate),
+                .id = offsetof(struct certificate, row.id),
+                .name = offsetof(struct certificate, row.thumbprint),
+                .updated = offsetof(struct certificate, row.state_us)},
+    .steps = steps,
+    .seek = seek,
+    .find_made = find_to_patch,
+    .patch = put,
+    .find = find,
+    .missing = missing,
+    .remove = remove_certificate,
+    .show = show,
+};
+
+/* --- deleted ---------------------------------------------------------------------------------- */
 
 struct replied *batch_certificates_deleted(struct request *r)
 {
@@ -235,12 +245,13 @@ struct replied *batch_certificates_deleted(struct request *r)
 struct replied *batch_certificates_cancel(struct request *r)
 {
     struct err e;
-    struct certificate x;
-    int rc = find_one(r, &x, &e);
-    if (rc == 0 && x.row.state != BATCH_CERTIFICATE_ACTIVE)
-        rc = st_batch_certificate_set_state(arm_of(r)->storage, &x.row, BATCH_CERTIFICATE_ACTIVE,
+    struct rm m = rm_begin_named(r);
+    struct certificate *x = m.row;
+    int rc = find(&m, &e);
+    if (rc == 0 && x->row.state != BATCH_CERTIFICATE_ACTIVE)
+        rc = st_batch_certificate_set_state(arm_of(r)->storage, &x->row, BATCH_CERTIFICATE_ACTIVE,
                                             r->now_us, NULL, &e);
-    if (rc < 0 || find_one(r, &x, &e) < 0)
+    if (rc < 0 || find(&m, &e) < 0)
         return reply_err(r, &e);
-    return show(r, &x);
+    return show(&m, 200);
 }

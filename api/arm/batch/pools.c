@@ -31,26 +31,51 @@ static const struct enum_name deallocations[] = {{DEALLOC_REQUEUE, "Requeue"},
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* The pool that the path names, in the account of the path. A getter, but for the account. */
-static int find(struct request *r, struct rm_pool *x, struct err *e)
+static int step_account(struct rm *m, struct err *e)
 {
-    if (find_made_batch_account(r, &x->account, e) < 0)
-        return -1;
-    return st_batch_pool_get(arm_of(r)->storage, &r->arena, x->account.id, request_param(r, "pool"),
-                             &x->row, e);
+    struct rm_pool *x = m->row;
+    return find_made_batch_account(m->r, &x->account, e);
 }
 
-/* `changes`: one that is being deleted is refused. */
-static int find_one(struct request *r, bool changes, struct rm_pool *x, struct err *e)
+/* A getter. */
+static int seek_named(struct request *r, const char *name, struct rm_pool *x, struct err *e)
 {
-    int rc = find(r, x, e);
+    return st_batch_pool_get(arm_of(r)->storage, &r->arena, x->account.id, name, &x->row, e);
+}
+
+static int seek(struct rm *m, struct err *e)
+{
+    struct rm_pool *x = m->row;
+    int rc = seek_named(m->r, m->name, x, e);
+    return rc < 0 || child_conditions(m->r, rc > 0 ? x->row.updated_us : 0, e) < 0 ? -1 : rc;
+}
+
+static int find(struct rm *m, struct err *e)
+{
+    int rc = step_account(m, e) < 0 ? -1 : seek_named(m->r, m->name, m->row, e);
     if (rc == 0)
         return err_set(e, BATCHRM_POOL_NOT_FOUND, NULL, "The specified pool does not exist: %.100s",
-                       request_param(r, "pool"));
-    if (rc > 0 && changes && x->row.state == BATCH_POOL_DELETING)
-        return err_set(e, BATCHRM_POOL_DELETING, NULL, "The pool %s is being deleted.",
-                       x->row.name);
+                       m->name);
     return rc < 0 ? -1 : 0;
+}
+
+static int check_stays(const struct rm_pool *x, struct err *e)
+{
+    if (x->row.state != BATCH_POOL_DELETING)
+        return 0;
+    return err_set(e, BATCHRM_POOL_DELETING, NULL, "The pool %s is being deleted.", x->row.name);
+}
+
+/* One that is being deleted is refused. */
+static int find_staying(struct rm *m, struct err *e)
+{
+    return find(m, e) < 0 ? -1 : check_stays(m->row, e);
+}
+
+static int find_to_patch(struct rm *m, struct err *e)
+{
+    const struct rm_pool *x = m->row;
+    return find_staying(m, e) < 0 ? -1 : child_conditions(m->r, x->row.updated_us, e);
 }
 
 /* --- showing ---------------------------------------------------------------------------------- */
@@ -118,20 +143,12 @@ static struct child tagged_child_of(struct request *r, const struct rm_pool *x)
     return c;
 }
 
-/* Reads the row again. */
-static struct replied *show(struct request *r, struct rm_pool *x)
+static struct replied *show(struct rm *m, int status)
 {
-    struct err e;
-    if (find_one(r, false, x, &e) < 0)
-        return reply_err(r, &e);
-    const struct child c = tagged_child_of(r, x);
-    return child_show(r, &c, properties_of(r, x));
-}
-
-struct replied *batch_pools_get(struct request *r)
-{
-    struct rm_pool x;
-    return show(r, &x);
+    const struct rm_pool *x = m->row;
+    const struct child c = tagged_child_of(m->r, x);
+    (void)status;
+    return child_show(m->r, &c, properties_of(m->r, x));
 }
 
 static int render_row(const struct batch_list *l, const void *row, struct strbuf *out,
@@ -189,8 +206,10 @@ static int check_local(struct request *r, const struct batch_pool *p, struct err
                : arm_check_local(r, p->vm_size, VM_LOWPRIORITY, e);
 }
 
-static int make(struct request *r, struct rm_pool *x, struct err *e)
+static int insert(struct rm *m, struct err *e)
 {
+    struct request *r = m->r;
+    struct rm_pool *x = m->row;
     struct rm_pool_body b;
     if (check_quota(r, x, e) < 0 || rm_pool_accept(r, NULL, &b, e) < 0)
         return -1;
@@ -201,13 +220,15 @@ static int make(struct request *r, struct rm_pool *x, struct err *e)
         rm_pool_check_packages(r, &x->account, &b, e) < 0 ||
         pool_make(batchrm_of(r)->front, &x->row, &b.plane, e) < 0)
         return -1;
-    LOG_INFO(r->config->log, "pool.created", LF_STR("pool", request_param(r, "pool")),
+    LOG_INFO(r->config->log, "pool.created", LF_STR("pool", m->name),
              LF_STR("account", x->account.name), LF_STR("by", r->who->name));
     return 0;
 }
 
-static int change(struct request *r, struct rm_pool *x, bool whole, struct err *e)
+static int take(struct rm *m, bool whole, struct err *e)
 {
+    struct request *r = m->r;
+    struct rm_pool *x = m->row;
     struct rm_pool_body b;
     if (check_local(r, &x->row, e) < 0)
         return -1;
@@ -217,79 +238,88 @@ static int change(struct request *r, struct rm_pool *x, bool whole, struct err *
     return rm_pool_change(r, x, &b, whole, e);
 }
 
-struct replied *batch_pools_create(struct request *r)
+static int change(struct rm *m, struct err *e)
 {
-    struct err e;
-    struct rm_pool x;
-    int rc = find(r, &x, &e);
-    if (rc < 0 || child_conditions(r, rc > 0 ? x.row.updated_us : 0, &e) < 0)
-        return reply_err(r, &e);
-    if (rc == 0)
-        rc = make(r, &x, &e);
-    else
-        rc = find_one(r, true, &x, &e) < 0 ? -1 : change(r, &x, true, &e);
-    return rc < 0 ? reply_err(r, &e) : show(r, &x);
+    return check_stays(m->row, e) < 0 ? -1 : take(m, true, e);
 }
 
-struct replied *batch_pools_update(struct request *r)
+static int patch(struct rm *m, struct err *e)
+{
+    return take(m, false, e);
+}
+
+static struct replied *remove_pool(struct rm *m)
 {
     struct err e;
-    struct rm_pool x;
-    if (find_one(r, true, &x, &e) < 0 || child_conditions(r, x.row.updated_us, &e) < 0 ||
-        change(r, &x, false, &e) < 0)
-        return reply_err(r, &e);
-    return show(r, &x);
+    struct request *r = m->r;
+    struct rm_pool *x = m->row;
+    if (x->row.state != BATCH_POOL_DELETING) {
+        x->row.updated_us = batch_modified(r, x->row.updated_us);
+        if (batch_pool_delete(batchrm_of(r)->front, &x->row, x->row.updated_us, &e) < 0)
+            return reply_err(r, &e);
+        LOG_INFO(r->config->log, "pool.deleting", LF_STR("pool", x->row.name),
+                 LF_STR("account", x->account.name), LF_STR("by", r->who->name));
+    }
+    const struct child c = child_of(x);
+    return child_deleted(r, &c);
+}
+
+static rm_step *const steps[] = {step_account, NULL};
+static const int missing[] = {BATCHRM_POOL_NOT_FOUND, 0};
+
+const struct rm_kind batch_pool_kind = {
+    .what = "pool",
+    .param = "pool",
+    .columns = {.size = sizeof(struct rm_pool),
+                .id = offsetof(struct rm_pool, row.id),
+                .name = offsetof(struct rm_pool, row.name),
+                .updated = offsetof(struct rm_pool, row.updated_us)},
+    .steps = steps,
+    .seek = seek,
+    .insert = insert,
+    .change = change,
+    .rereads = true,
+    .find_made = find_to_patch,
+    .patch = patch,
+    .find = find,
+    .missing = missing,
+    .remove = remove_pool,
+    .show = show,
+};
+
+/* --- other operations ------------------------------------------------------------------------- */
+
+static struct replied *show_again(struct rm *m)
+{
+    struct err e;
+    return find(m, &e) < 0 ? reply_err(m->r, &e) : show(m, 200);
 }
 
 struct replied *batch_pools_disable_auto_scale(struct request *r)
 {
     struct err e;
-    struct rm_pool x;
-    if (find_one(r, true, &x, &e) < 0)
+    struct rm m = rm_begin_named(r);
+    struct rm_pool *x = m.row;
+    if (find_staying(&m, &e) < 0)
         return reply_err(r, &e);
-    const struct batch_auto_scale none = {.interval_us = x.row.scaling.interval_us};
-    if (x.row.scaling.enabled && batch_pool_scale_by(batchrm_of(r)->front, &x.row, &none,
-                                                     batch_modified(r, x.row.updated_us), &e) < 0)
+    const struct batch_auto_scale none = {.interval_us = x->row.scaling.interval_us};
+    if (x->row.scaling.enabled && batch_pool_scale_by(batchrm_of(r)->front, &x->row, &none,
+                                                      batch_modified(r, x->row.updated_us), &e) < 0)
         return reply_err(r, &e);
-    return show(r, &x);
+    return show_again(&m);
 }
 
 struct replied *batch_pools_stop_resize(struct request *r)
 {
     struct err e;
-    struct rm_pool x;
-    if (find_one(r, true, &x, &e) < 0)
-        return reply_err(r, &e);
-    if (batch_pool_is_steady(&x.row)) {
-        err_set(&e, BATCHRM_STATE, NULL, "The pool %s is not being resized.", x.row.name);
-        return reply_err(r, &e);
-    }
-    if (x.row.size.state == BATCH_ALLOCATION_RESIZING &&
-        batch_pool_stop_resize(batchrm_of(r)->front, &x.row, &e) < 0)
-        return reply_err(r, &e);
-    return show(r, &x);
-}
-
-/* --- deleting --------------------------------------------------------------------------------- */
-
-struct replied *batch_pools_delete(struct request *r)
-{
-    struct err e;
-    struct rm_pool x;
-    int rc = find(r, &x, &e);
-    if (rc == 0)
-        return reply_empty(r, 204);
-    if (rc < 0)
-        return reply_err(r, &e);
-    if (x.row.state != BATCH_POOL_DELETING) {
-        x.row.updated_us = batch_modified(r, x.row.updated_us);
-        if (batch_pool_delete(batchrm_of(r)->front, &x.row, x.row.updated_us, &e) < 0)
-            return reply_err(r, &e);
-        LOG_INFO(r->config->log, "pool.deleting", LF_STR("pool", x.row.name),
-                 LF_STR("account", x.account.name), LF_STR("by", r->who->name));
-    }
-    const struct child c = child_of(&x);
-    return child_deleted(r, &c);
+    struct rm m = rm_begin_named(r);
+    struct rm_pool *x = m.row;
+    int rc = find_staying(&m, &e);
+    if (rc == 0 && batch_pool_is_steady(&x->row))
+        rc = err_set(&e, BATCHRM_STATE, NULL, "The pool %s is not being resized.", x->row.name);
+    if (rc == 0 && x->row.size.state == BATCH_ALLOCATION_RESIZING)
+        rc = batch_pool_stop_resize(batchrm_of(r)->front, &x->row, &e);
+    return rc < 0 ? reply_err(r, &e) : show_again(&m);
 }
 
 struct replied *batch_pools_deleted(struct request *r)
@@ -298,9 +328,7 @@ struct replied *batch_pools_deleted(struct request *r)
     struct rm_pool x;
     uint64_t ticks;
     const char *name = child_deletion(r, &ticks);
-    if (find_made_batch_account(r, &x.account, &e) < 0)
-        return reply_err(r, &e);
-    int rc = st_batch_pool_get(arm_of(r)->storage, &r->arena, x.account.id, name, &x.row, &e);
+    int rc = find_made_batch_account(r, &x.account, &e) < 0 ? -1 : seek_named(r, name, &x, &e);
     if (rc < 0)
         return reply_err(r, &e);
     if (rc == 0 || ticks != (uint64_t)time_to_ticks(x.row.updated_us))

@@ -22,7 +22,7 @@
 /* What a list is about. */
 struct share_list {
     const struct share_words *words;
-    struct storage_account account;
+    struct rm_share shown; /* its account is that of the path */
     const char *prefix;
     long max; /* shares of a page; deleted ones are not counted */
 };
@@ -104,8 +104,14 @@ static bool expands(struct request *r, const char *what)
     return expand && strcasestr(expand, what);
 }
 
+static void add(struct page *page, struct share_list *l, const struct share *s)
+{
+    l->shown.row = *s;
+    page_add(page, s->name, share_render(page->r, l->words, &l->shown));
+}
+
 /* Those that can be restored, of the account; all are in the last page. */
-static int add_deleted(struct page *page, const struct share_list *l, struct err *e)
+static int add_deleted(struct page *page, struct share_list *l, struct err *e)
 {
     struct request *r = page->r;
     struct share *rows;
@@ -116,37 +122,28 @@ static int add_deleted(struct page *page, const struct share_list *l, struct err
                              e) < 0)
             return -1;
         for (size_t i = 0; i < n; i++)
-            if (rows[i].kind == l->words->kind && strcmp(rows[i].account, l->account.name) == 0)
-                page_add(page, rows[i].name, share_render(r, l->words, &l->account, &rows[i]));
+            if (rows[i].kind == l->words->kind &&
+                strcmp(rows[i].account, l->shown.account.name) == 0)
+                add(page, l, &rows[i]);
         if (n < PAGE_MAX)
             return 0;
     }
 }
 
-static struct replied *list(struct request *r, const struct share_words *w)
+struct replied *shares_list(struct request *r)
 {
     struct err e;
-    struct share_list l = {.words = w};
+    struct share_list l = {.words = rm_begin(r).kind->of};
     struct page *page;
     struct share *rows;
     size_t n;
-    if (find_made_account(r, &l.account, &e) < 0 || !(page = begin_list(r, &l, &e)) ||
-        st_share_list(arm_of(r)->storage, &r->arena, l.account.id, w->kind, page->after, l.prefix,
-                      page_limit(page), &rows, &n, &e) < 0)
+    if (find_made_account(r, &l.shown.account, &e) < 0 || !(page = begin_list(r, &l, &e)) ||
+        st_share_list(arm_of(r)->storage, &r->arena, l.shown.account.id, l.words->kind, page->after,
+                      l.prefix, page_limit(page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(page, rows[i].name, share_render(r, w, &l.account, &rows[i]));
+        add(page, &l, &rows[i]);
     if (!page->more && expands(r, "deleted") && add_deleted(page, &l, &e) < 0)
         return reply_err(r, &e);
     return page_reply(page);
-}
-
-struct replied *shares_list(struct request *r)
-{
-    return list(r, &share_words);
-}
-
-struct replied *containers_list(struct request *r)
-{
-    return list(r, &container_words);
 }

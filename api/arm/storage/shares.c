@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers through the resource manager: made, changed, shown, deleted. They are the
- * data services' own.
+ * Shares and containers as kinds of the resource manager (api/arm/kind.h). They are the data
+ * services' own.
  */
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "api/arm/storage/routes.h"
 #include "api/arm/storage/share.h"
 #include "api/arm/storage/storage_rm.h"
-#include "api/http/accept.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
 #include "storage/shares/shares.h"
@@ -19,14 +18,6 @@
 
 #define QUOTA_USUAL 5120 /* GiB */
 #define NAME_MIN    3
-
-const struct share_words share_words = {SHARE_FILES, "share",          "fileServices",
-                                        "shares",    &schema_share_rm, STORAGE_RM_SHARE_NOT_FOUND,
-                                        false};
-const struct share_words container_words = {
-    SHARE_BLOBS,  "container",          "blobServices",
-    "containers", &schema_container_rm, STORAGE_RM_CONTAINER_NOT_FOUND,
-    true};
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -47,29 +38,41 @@ static bool is_name(const char *name)
     return true;
 }
 
-static int check_share_called(const struct share_words *w, const char *name, struct err *e)
+static int step_account(struct rm *m, struct err *e)
 {
-    if (is_name(name) || (w->special && is_special(name)))
+    struct rm_share *x = m->row;
+    return find_made_account(m->r, &x->account, e);
+}
+
+static int step_name(struct rm *m, struct err *e)
+{
+    const struct share_words *w = m->kind->of;
+    if (is_name(m->name) || (w->special && is_special(m->name)))
         return 0;
     return err_set(
         e, ERR_INVALID_NAME, NULL,
         "'%.100s' is not a valid name for a %s: it must have 3 to 63 lower-case letters, digits "
         "and hyphens, begin and end with a letter or digit, and not have two hyphens together.",
-        name, w->noun);
+        m->name, w->noun);
 }
 
-int find_share(struct request *r, const struct share_words *w, struct storage_account *acct,
-               struct share *s, struct err *e)
+/* A getter: one that is being made or deleted is not there. */
+static int seek(struct rm *m, struct err *e)
 {
-    const char *name = request_param(r, "share");
-    if (find_made_account(r, acct, e) < 0)
-        return -1;
-    int rc = st_share_by_name(arm_of(r)->storage, &r->arena, acct->id, w->kind, name, s, e);
-    if (rc < 0)
-        return -1;
-    if (rc > 0 && s->state == SHARE_THERE)
-        return 0;
-    return err_set(e, w->not_found, NULL, "The specified %s does not exist.", w->noun);
+    const struct share_words *w = m->kind->of;
+    struct rm_share *x = m->row;
+    int rc = st_share_by_name(arm_of(m->r)->storage, &m->r->arena, x->account.id, w->kind, m->name,
+                              &x->row, e);
+    return rc > 0 ? x->row.state == SHARE_THERE : rc;
+}
+
+static int find(struct rm *m, struct err *e)
+{
+    const struct share_words *w = m->kind->of;
+    int rc = step_account(m, e) < 0 ? -1 : seek(m, e);
+    if (rc == 0)
+        return err_set(e, *m->kind->missing, NULL, "The specified %s does not exist.", w->noun);
+    return rc < 0 ? -1 : 0;
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
@@ -122,9 +125,9 @@ static void add_kind(const struct share_words *w, const struct share *s, json_t 
     json_object_set_new(p, "denyEncryptionScopeOverride", json_false());
 }
 
-json_t *share_render(struct request *r, const struct share_words *w,
-                     const struct storage_account *acct, const struct share *s)
+json_t *share_render(struct request *r, const struct share_words *w, const struct rm_share *x)
 {
+    const struct share *s = &x->row;
     char changed[TIMEFMT_SIZE], deleted[TIMEFMT_SIZE];
     timefmt_wire(s->updated_us, changed);
     json_t *p = json_pack("{s:s}", "lastModifiedTime", changed);
@@ -141,7 +144,8 @@ json_t *share_render(struct request *r, const struct share_words *w,
     }
     return json_pack(
         "{s:o, s:s, s:s, s:o, s:o}", "id",
-        json_sprintf("%s/%s/default/%s/%s", account_id(r, acct), w->above, w->collection, s->name),
+        json_sprintf("%s/%s/default/%s/%s", account_id(r, &x->account), w->above, w->collection,
+                     s->name),
         "name", s->name, "type",
         arena_printf(&r->arena, "Microsoft.Storage/storageAccounts/%s/%s", w->above, w->collection),
         "etag", json_sprintf("\"0x%llX\"", (unsigned long long)s->etag), "properties", p);
@@ -150,14 +154,15 @@ json_t *share_render(struct request *r, const struct share_words *w,
 /* --- make and change -------------------------------------------------------------------------- */
 
 /* Puts what a body gives over what there is. Texts live as long as the request. */
-static int take_properties(struct request *r, const struct share_words *w,
-                           const struct storage_account *acct, const json_t *doc, struct share *s,
-                           struct err *e)
+static int take_properties(struct rm *m, struct share *s, struct err *e)
 {
-    const json_t *p = json_object_get(doc, "properties"), *quota = json_object_get(p, "shareQuota");
+    struct request *r = m->r;
+    const struct share_words *w = m->kind->of;
+    const struct storage_account *acct = &((struct rm_share *)m->row)->account;
+    const json_t *p = json_object_get(m->given.doc, "properties");
+    const json_t *quota = json_object_get(p, "shareQuota");
     const json_t *metadata = json_object_get(p, "metadata");
-    const char *tier = json_string_value(json_object_get(p, "accessTier"));
-    const char *access = json_string_value(json_object_get(p, "publicAccess"));
+    const char *tier = rm_text(p, "accessTier"), *access = rm_text(p, "publicAccess");
     if (metadata)
         s->metadata = request_own_text(r, jsontext(metadata));
     if (quota)
@@ -178,89 +183,48 @@ static int take_properties(struct request *r, const struct share_words *w,
                    acct->name, w->noun);
 }
 
-struct making {
-    struct request *r;
-    const struct share_words *w;
-};
-
-static struct replied *show(struct request *r, const struct share_words *w, int status)
+static struct replied *show(struct rm *m, int status)
 {
-    struct err e;
-    struct storage_account acct;
-    struct share s;
-    if (find_share(r, w, &acct, &s, &e) < 0)
-        return reply_err(r, &e);
-    reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)s.etag);
-    return reply_json(r, status, share_render(r, w, &acct, &s));
+    const struct rm_share *x = m->row;
+    reply_header(m->r, "ETag", "\"0x%llX\"", (unsigned long long)x->row.etag);
+    return reply_json(m->r, status, share_render(m->r, m->kind->of, x));
 }
 
 static void on_made(void *ctx, const struct err *why)
 {
-    const struct making *m = ctx;
-    request_finish(m->r, why ? reply_err(m->r, why) : show(m->r, m->w, 201));
+    struct rm *m = ctx;
+    struct err e;
+    bool made = !why && find(m, &e) == 0;
+    request_finish(m->r, made ? show(m, 201) : reply_err(m->r, why ? why : &e));
 }
 
-static struct replied *make(struct request *r, const struct share_words *w,
-                            const struct storage_account *acct, const json_t *doc)
+static struct replied *create(struct rm *m)
 {
     struct err e;
-    struct share s = {.account_id = acct->id,
-                      .account = acct->name,
-                      .name = request_param(r, "share"),
+    const struct share_words *w = m->kind->of;
+    const struct rm_share *x = m->row;
+    struct share s = {.account_id = x->account.id,
+                      .account = x->account.name,
+                      .name = m->name,
                       .kind = w->kind,
                       .quota = w->kind == SHARE_FILES ? QUOTA_USUAL : 0,
                       .public_access = PUBLIC_NONE};
-    struct making *m = arena_alloc(&r->arena, sizeof *m);
-    *m = (struct making){r, w};
-    if (take_properties(r, w, acct, doc, &s, &e) < 0 ||
-        shares_make(storage_rm_of(r)->shares, &s, r->now_us, on_made, m, &e) < 0)
-        return reply_err(r, &e);
-    return reply_later(r);
+    struct rm *kept = memcpy(arena_alloc(&m->r->arena, sizeof *m), m, sizeof *m);
+    if (take_properties(m, &s, &e) < 0 ||
+        shares_make(storage_rm_of(m->r)->shares, &s, m->r->now_us, on_made, kept, &e) < 0)
+        return reply_err(m->r, &e);
+    return reply_later(m->r);
 }
 
-static struct replied *change(struct request *r, const struct share_words *w,
-                              const struct storage_account *acct, struct share *s,
-                              const json_t *doc)
+static int change(struct rm *m, struct err *e)
 {
-    struct err e;
+    struct share *s = &((struct rm_share *)m->row)->row;
     int64_t was = s->etag;
-    if (take_properties(r, w, acct, doc, s, &e) < 0)
-        return reply_err(r, &e);
-    s->etag = st_next_etag(was, r->now_us);
-    s->updated_us = r->now_us;
-    if (st_share_update(arm_of(r)->storage, s, was, &e) < 0)
-        return reply_err(r, &e);
-    return show(r, w, 200);
-}
-
-static struct replied *put(struct request *r, const struct share_words *w)
-{
-    struct err e;
-    struct storage_account acct;
-    struct share s;
-    struct accepted given;
-    if (find_made_account(r, &acct, &e) < 0 ||
-        check_share_called(w, request_param(r, "share"), &e) < 0 ||
-        request_accept(r, w->schema, 0, &given, &e) < 0)
-        return reply_err(r, &e);
-    int rc = st_share_by_name(arm_of(r)->storage, &r->arena, acct.id, w->kind,
-                              request_param(r, "share"), &s, &e);
-    if (rc < 0)
-        return reply_err(r, &e);
-    return rc > 0 && s.state == SHARE_THERE ? change(r, w, &acct, &s, given.doc)
-                                            : make(r, w, &acct, given.doc);
-}
-
-static struct replied *update(struct request *r, const struct share_words *w)
-{
-    struct err e;
-    struct storage_account acct;
-    struct share s;
-    struct accepted given;
-    if (find_share(r, w, &acct, &s, &e) < 0 ||
-        request_accept(r, w->schema, SCHEMA_PARTIAL, &given, &e) < 0)
-        return reply_err(r, &e);
-    return change(r, w, &acct, &s, given.doc);
+    if (take_properties(m, s, e) < 0)
+        return -1;
+    s->etag = st_next_etag(was, m->r->now_us);
+    s->updated_us = m->r->now_us;
+    return st_share_update(arm_of(m->r)->storage, s, was, e);
 }
 
 /* --- delete ----------------------------------------------------------------------------------- */
@@ -271,60 +235,51 @@ static void on_deleted(void *ctx, const struct err *why)
     request_finish(r, why ? reply_err(r, why) : reply_empty(r, 200));
 }
 
-static struct replied *delete_share(struct request *r, const struct share_words *w)
+static struct replied *remove_share(struct rm *m)
 {
     struct err e;
-    struct storage_account acct;
-    struct share s;
-    if (find_share(r, w, &acct, &s, &e) < 0)
-        return (int)e.code == w->not_found ? reply_empty(r, 204) : reply_err(r, &e);
-    enum lease_state lease = share_lease(&s, r->now_us);
+    struct request *r = m->r;
+    const struct share_words *w = m->kind->of;
+    const struct share *s = &((struct rm_share *)m->row)->row;
+    enum lease_state lease = share_lease(s, r->now_us);
     if (lease == LEASE_LEASED || lease == LEASE_BREAKING) {
         err_set(&e, STORAGE_RM_LEASED, NULL,
                 "There is currently a lease on the %s; break or release it first.", w->noun);
         return reply_err(r, &e);
     }
-    if (shares_delete(storage_rm_of(r)->shares, &s, r->now_us, on_deleted, r, &e) < 0)
+    if (shares_delete(storage_rm_of(r)->shares, s, r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
     return reply_later(r);
 }
 
-struct replied *shares_put(struct request *r)
-{
-    return put(r, &share_words);
-}
+/* --- the kinds -------------------------------------------------------------------------------- */
 
-struct replied *shares_update(struct request *r)
-{
-    return update(r, &share_words);
-}
+static const struct share_words shares = {SHARE_FILES, "share", "fileServices", "shares", false};
+static const struct share_words containers = {SHARE_BLOBS, "container", "blobServices",
+                                              "containers", true};
+static const int no_share[] = {STORAGE_RM_SHARE_NOT_FOUND, 0};
+static const int no_container[] = {STORAGE_RM_CONTAINER_NOT_FOUND, 0};
 
-struct replied *shares_get(struct request *r)
-{
-    return show(r, &share_words, 200);
-}
+static rm_step *const steps[] = {step_account, step_name, rm_step_body, NULL};
 
-struct replied *shares_remove(struct request *r)
-{
-    return delete_share(r, &share_words);
-}
+#define SHARE_KIND                                                                                 \
+    .param = "share",                                                                              \
+    .columns = {.size = sizeof(struct rm_share),                                                   \
+                .id = offsetof(struct rm_share, row.id),                                           \
+                .name = offsetof(struct rm_share, row.name),                                       \
+                .updated = offsetof(struct rm_share, row.updated_us)},                             \
+    .steps = steps, .seek = seek, .create = create, .change = change, .rereads = true,             \
+    .patch = change, .find = find, .remove = remove_share, .show = show
 
-struct replied *containers_put(struct request *r)
-{
-    return put(r, &container_words);
-}
-
-struct replied *containers_update(struct request *r)
-{
-    return update(r, &container_words);
-}
-
-struct replied *containers_get(struct request *r)
-{
-    return show(r, &container_words, 200);
-}
-
-struct replied *containers_remove(struct request *r)
-{
-    return delete_share(r, &container_words);
-}
+const struct rm_kind share_kind = {SHARE_KIND,
+                                   .what = "share",
+                                   .of = &shares,
+                                   .schema = &schema_share_rm,
+                                   .patch_schema = &schema_share_rm,
+                                   .missing = no_share};
+const struct rm_kind container_kind = {SHARE_KIND,
+                                       .what = "container",
+                                       .of = &containers,
+                                       .schema = &schema_container_rm,
+                                       .patch_schema = &schema_container_rm,
+                                       .missing = no_container};
