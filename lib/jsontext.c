@@ -142,6 +142,29 @@ char *jsontext(const json_t *value)
     return strbuf_take(&b);
 }
 
+const char *jsontext_in(struct arena *a, const json_t *value)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (!value)
+        return NULL;
+    jsontext_add(&b, value);
+    const char *copy = arena_strndup(a, b.s, b.len);
+    strbuf_free(&b);
+    return copy;
+}
+
+const char *jsontext_new_in(struct arena *a, json_t *value)
+{
+    json_auto_t *stolen = value;
+    return jsontext_in(a, stolen);
+}
+
+const char *jsontext_filled_in(struct arena *a, json_t *value)
+{
+    json_auto_t *stolen = value;
+    return json_object_size(value) + json_array_size(value) > 0 ? jsontext_in(a, stolen) : NULL;
+}
+
 static bool is_ascii(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "lib/arena.h"
 #include "lib/strbuf.h"
 
 /* Appends any kind of value, which must be a tree. */
@@ -18,6 +19,11 @@ size_t jsontext_plain(const char *s, size_t n);
 /* A string: n bytes of UTF-8. */
 void jsontext_add_text(struct strbuf *b, const char *s, size_t n);
 char *jsontext(const json_t *value); /* caller frees */
+/* In an arena; NULL for NULL. The second one steals the value. The third one, too, and of an empty
+ * object or list it makes NULL. */
+const char *jsontext_in(struct arena *a, const json_t *value);
+const char *jsontext_new_in(struct arena *a, json_t *value);
+const char *jsontext_filled_in(struct arena *a, json_t *value);
 
 /* jansson refuses bytes that are not UTF-8, and NULL. Texts from outside become JSON strings by one
  * of these two functions. */

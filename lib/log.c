@@ -87,7 +87,7 @@ static void put_json(struct strbuf *b, const char *when, enum log_level level, c
             json_object_set_new(o, f[i].key, jsontext_string(f[i].str));
         }
     }
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    char *text = o ? jsontext(o) : NULL;
     strbuf_puts(b, text ? text : "{}");
     free(text);
     json_decref(o);

@@ -116,22 +116,11 @@ static json_t *load_errors(const char *errors)
     return json_array();
 }
 
-static const char *dump_and_free(struct arena *a, json_t *list)
-{
-    char *text = json_dumps(list, JSON_COMPACT);
-    json_decref(list);
-    if (!text)
-        abort();
-    const char *copy = arena_strdup(a, text);
-    free(text);
-    return copy;
-}
-
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f)
 {
     json_t *list = load_errors(errors);
     json_array_append_new(list, failure_json(f));
-    return dump_and_free(a, list);
+    return jsontext_new_in(a, list);
 }
 
 const char *failure_join(struct arena *a, const char *const *errors, size_t n)
@@ -148,7 +137,7 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
             all = list;
         }
     }
-    return all ? dump_and_free(a, all) : NULL;
+    return all ? jsontext_new_in(a, all) : NULL;
 }
 
 /* The last lines, at most so many bytes, of which the first may be cut. */

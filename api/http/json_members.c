@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/http/json_members.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "model/span.h"
 
@@ -20,7 +21,7 @@ const char *member_value(const json_t *value, char out[MEMBER_VALUE_SIZE])
 {
     char *text = NULL;
     if (!json_is_array(value) && !json_is_object(value))
-        text = json_dumps(value, JSON_ENCODE_ANY);
+        text = jsontext(value);
     snprintf(out, MEMBER_VALUE_SIZE, "%.60s%s",
              text                   ? text
              : json_is_array(value) ? "a list"

@@ -194,10 +194,6 @@ char *request_own_secret(struct request *r, char *text);
 /* The same for anything, with the function that frees it. */
 void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing));
 
-/* A value as text in the arena, for a row of a list; NULL for NULL. The second one steals it. */
-const char *request_json(struct request *r, const json_t *value);
-const char *request_json_new(struct request *r, json_t *value);
-
 /* The daemon stops, and waits for this one: who takes long gives up. */
 bool request_is_hurried(const struct request *r);
 

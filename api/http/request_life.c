@@ -12,7 +12,6 @@
 #include "api/http/route_cache.h"
 #include "api/http/xml.h"
 #include "lib/hash.h"
-#include "lib/jsontext.h"
 
 #define SPARE_MAX   32
 #define OWNED_FIRST 8
@@ -62,23 +61,6 @@ char *request_own_secret(struct request *r, char *text)
     if (text)
         request_own_thing(r, text, wipe_text);
     return text;
-}
-
-const char *request_json(struct request *r, const json_t *value)
-{
-    struct strbuf text = STRBUF_INIT;
-    if (!value)
-        return NULL;
-    jsontext_add(&text, value);
-    const char *copy = arena_strndup(&r->arena, text.s, text.len);
-    strbuf_free(&text);
-    return copy;
-}
-
-const char *request_json_new(struct request *r, json_t *value)
-{
-    json_auto_t *stolen = value;
-    return request_json(r, stolen);
 }
 
 void request_free_owned(struct request *r)

@@ -79,13 +79,11 @@ static void follower_free(void *ctx)
 static void add_event(struct strbuf *out, const struct follower *f, const struct change *c,
                       json_t *shown)
 {
-    char *text = jsontext(shown);
+    json_auto_t *stolen = shown;
     if (f->stream)
-        strbuf_printf(out, "id: %lld\ndata: %s\n\n", (long long)c->seq, text);
-    else
-        strbuf_concat(out, text, "\n");
-    free(text);
-    json_decref(shown);
+        strbuf_printf(out, "id: %lld\ndata: ", (long long)c->seq);
+    jsontext_add(out, stolen);
+    strbuf_puts(out, f->stream ? "\n\n" : "\n");
 }
 
 /* What there is behind `after` now, which moves on. */

@@ -10,6 +10,7 @@
 #include "api/testing/log.h"
 #include "api/testing/routes.h"
 #include "api/testing/testing.h"
+#include "lib/jsontext.h"
 
 #define TIMEOUT_MS    10000
 #define TIMEOUT_MAX_S 600
@@ -52,15 +53,13 @@ static void not_seen(struct expecting *x)
 {
     struct err e;
     struct request *r = x->r;
-    json_auto_t *match = selector_render(&x->match);
-    char *fitting = json_dumps(match, JSON_COMPACT);
+    const char *fitting = jsontext_new_in(&r->arena, selector_render(&x->match));
     long long others = x->log->last > x->after ? x->log->last - x->after - x->seen : 0;
     err_set(
         &e, TESTING_NOT_SEEN, NULL,
         "%d of the %d expected requests came that fit %.300s, and %lld others (behind number %lld "
         "of the log).",
         x->seen, x->count, fitting, others, (long long)x->after);
-    free(fitting);
     answer(x, reply_err(r, &e));
 }
 

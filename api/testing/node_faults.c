@@ -10,6 +10,7 @@
 #include "api/http/json_members.h"
 #include "api/testing/errors.h"
 #include "api/testing/faults.h"
+#include "lib/jsontext.h"
 #include "model/failure.h"
 #include "model/span.h"
 #include "model/spec.h"
@@ -316,11 +317,7 @@ static const char *error_text(struct arena *a, const struct fault *f)
 {
     if (!f->code)
         return NULL;
-    json_auto_t *list = json_pack("[{s:s, s:s}]", "code", f->code, "message", f->message);
-    char *text = json_dumps(list, JSON_COMPACT);
-    const char *copy = arena_strdup(a, text ? text : "[]");
-    free(text);
-    return copy;
+    return jsontext_new_in(a, json_pack("[{s:s, s:s}]", "code", f->code, "message", f->message));
 }
 
 /* A pool is hit once, and then held. */

@@ -9,6 +9,7 @@
 #include "daemon/cli/environment.h"
 #include "daemon/cli/table.h"
 #include "lib/arena.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "scheduler/fleet/transfer/curl_functions.h"
 
@@ -252,7 +253,7 @@ int client_look(struct client *c, const char *path, long *status, json_t **out, 
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e)
 {
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    char *text = body ? jsontext(body) : NULL;
     int rc = request(c, method, path, "application/json", text, out, e);
     free(text);
     return rc;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
 /* az takes as JSON what it has no options for. */
@@ -59,7 +60,7 @@ char *cloud_config(const char *endpoint)
         json_object_set_new(group, rows[i].name, json_string(value));
         free(value);
     }
-    char *text = json_dumps(config, JSON_COMPACT);
+    char *text = jsontext(config);
     json_decref(config);
     return text;
 }

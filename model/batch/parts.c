@@ -17,14 +17,6 @@ json_t *batch_part(const json_t *doc, const char *path)
     return (json_t *)(uintptr_t)at;
 }
 
-const char *batch_part_text(struct arena *a, const json_t *v)
-{
-    char *text = v ? jsontext(v) : NULL;
-    const char *copy = arena_strdup(a, text);
-    free(text);
-    return copy;
-}
-
 const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path)
 {
     json_t *all = secrets ? json_loads(secrets, 0, NULL) : NULL, *part = json_object(), *value;
@@ -34,7 +26,7 @@ const char *batch_part_secrets(struct arena *a, const char *secrets, const char 
         if (strncmp(name, path, n) == 0 && name[n] == '.')
             json_object_set(part, name + n + 1, value);
     }
-    const char *text = json_object_size(part) > 0 ? batch_part_text(a, part) : NULL;
+    const char *text = json_object_size(part) > 0 ? jsontext_in(a, part) : NULL;
     json_decref(part);
     json_decref(all);
     return text;

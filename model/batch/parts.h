@@ -15,7 +15,5 @@
 json_t *batch_part(const json_t *doc, const char *path);
 /* The secrets of that part, by their paths in it; NULL: it has none. */
 const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path);
-/* JSON as it is stored. NULL for NULL. */
-const char *batch_part_text(struct arena *a, const json_t *v);
 
 #endif

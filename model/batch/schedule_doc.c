@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/batch/parts.h"
 #include "model/span.h"
@@ -42,7 +43,7 @@ const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char 
     json_t *o = json_loads(doc, 0, NULL);
     json_t *job = json_pack("{s:s}", "id", name);
     json_object_update(job, json_object_get(o, SPECIFICATION));
-    const char *text = batch_part_text(a, job);
+    const char *text = jsontext_in(a, job);
     json_decref(job);
     json_decref(o);
     return text;

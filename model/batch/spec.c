@@ -20,11 +20,7 @@ const char *batch_failure_text(struct arena *a, const char *category, const char
                                                   jsontext_string(details[i].value)));
     json_t *info = json_pack("{s:s, s:s, s:o, s:o}", "category", category, "code", code, "message",
                              jsontext_string(message ? message : ""), "details", list);
-    char *text = jsontext(info);
-    const char *copy = arena_strdup(a, text);
-    free(text);
-    json_decref(info);
-    return copy;
+    return jsontext_new_in(a, info);
 }
 
 static int decode(struct arena *a, const struct schema *s, const char *doc, const char *secrets,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "nodeagent-proto/link/fake_disk.h"
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"
@@ -46,7 +47,7 @@ static char *gpus_text(const struct fake_node *n)
     json_t *list = json_array();
     for (int i = 0; i < n->gpus; i++)
         json_array_append_new(list, json_pack("{s:s}", "model", "fake"));
-    char *text = json_dumps(list, JSON_COMPACT);
+    char *text = jsontext(list);
     json_decref(list);
     return text;
 }

@@ -73,7 +73,7 @@ const char *child_tags(struct request *r, const json_t *body)
     const json_t *tags = json_object_get(body, "tags");
     if (!json_is_object(tags))
         return NULL;
-    return request_json(r, tags);
+    return jsontext_in(&r->arena, tags);
 }
 
 void child_render(struct request *r, const struct child *c, json_t *properties, schema_set set,
@@ -81,7 +81,7 @@ void child_render(struct request *r, const struct child *c, json_t *properties, 
 {
     enum api_version v = (enum api_version)r->version;
     const char *account = batch_account_id(r, c->account), *collection = c->kind->collection;
-    const char *all = request_json_new(r, properties);
+    const char *all = jsontext_new_in(&r->arena, properties);
     struct strbuf shown = STRBUF_INIT;
     schema_render(&shown,
                   &(struct rendering){

@@ -44,7 +44,7 @@ static struct over show_errors(struct request *r, const char *stored)
 {
     json_auto_t *errors = stored ? json_loads(stored, 0, NULL) : NULL;
     word_errors(r->version, errors);
-    return SHOW_DOC("errors", request_json(r, errors));
+    return SHOW_DOC("errors", jsontext_in(&r->arena, errors));
 }
 
 /* What is being created, or was until *prov_us, as far as its state says no more. */

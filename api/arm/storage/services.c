@@ -78,8 +78,7 @@ static char *text_with_own(const json_t *properties, const char *was)
     json_auto_t *old = was ? json_loads(was, 0, NULL) : NULL;
     json_object_del(doc, SETTINGS_OWN);
     json_object_set(doc, SETTINGS_OWN, json_object_get(old, SETTINGS_OWN));
-    char *text = jsontext(doc);
-    return text;
+    return jsontext(doc);
 }
 
 static struct replied *put(struct request *r, const struct words *w)

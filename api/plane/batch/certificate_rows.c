@@ -101,20 +101,17 @@ static int find_users(struct storage *st, struct arena *a, const struct batch_ce
 }
 
 /* It stays, and says why. */
-static int keep(struct storage *st, const struct batch_certificate *c, json_t *users,
-                int64_t now_us, struct err *e)
+static int keep(struct storage *st, struct arena *a, const struct batch_certificate *c,
+                json_t *users, int64_t now_us, struct err *e)
 {
     json_t *error =
         json_pack("{s:s, s:s, s:o}", "code", "CertificateInUse", "message",
                   "The certificate is in use by pools and cannot be deleted.", "values", users);
-    char *text = jsontext(error);
-    json_decref(error);
-    int rc = c->state == BATCH_CERTIFICATE_DELETE_FAILED
-                 ? 0
-                 : st_batch_certificate_set_state(st, c, BATCH_CERTIFICATE_DELETE_FAILED, now_us,
-                                                  text, e);
-    free(text);
-    return rc;
+    const char *text = jsontext_new_in(a, error);
+    return c->state == BATCH_CERTIFICATE_DELETE_FAILED
+               ? 0
+               : st_batch_certificate_set_state(st, c, BATCH_CERTIFICATE_DELETE_FAILED, now_us,
+                                                text, e);
 }
 
 int certificate_remove(struct storage *st, struct arena *a, const struct batch_certificate *c,
@@ -125,7 +122,7 @@ int certificate_remove(struct storage *st, struct arena *a, const struct batch_c
         return -1;
     if (!users)
         return st_batch_certificate_remove(st, c->id, e) < 0 ? -1 : 0;
-    return keep(st, c, users, now_us, e) < 0 ? -1 : 1;
+    return keep(st, a, c, users, now_us, e) < 0 ? -1 : 1;
 }
 
 int certificates_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,

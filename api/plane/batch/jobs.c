@@ -272,7 +272,7 @@ struct replied *batch_jobs_add(struct request *r)
         return reply_err(r, &e);
     struct batch_job j = {.account_id = batch_account_of(r)->id,
                           .name = json_string_value(json_object_get(given.doc, "id")),
-                          .doc = request_json(r, given.doc),
+                          .doc = jsontext_in(&r->arena, given.doc),
                           .created_by = r->who ? r->who->object_id : NULL,
                           .state = BATCH_JOB_ACTIVE,
                           .state_us = r->now_us,
@@ -354,7 +354,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
         json_object_del(given.doc, "poolInfo");
     json_object_update(stored, given.doc);
     now = j;
-    now.doc = request_json(r, stored);
+    now.doc = jsontext_in(&r->arena, stored);
     now.updated_us = batch_modified(r, j.updated_us);
     struct change k = {&now, sealed};
     if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||

@@ -12,6 +12,7 @@
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
 #include "api/plane/batch/tasks.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/batch.h"
@@ -162,7 +163,7 @@ static int fill(struct request *r, const struct into *in, const struct accepted 
     out->t = (struct batch_task){
         .job_id = in->j.id,
         .name = arena_strdup(&r->arena, json_string_value(json_object_get(doc, "id"))),
-        .doc = request_json(r, doc),
+        .doc = jsontext_in(&r->arena, doc),
         .state = BATCH_TASK_ACTIVE,
         .state_us = r->now_us,
         .created_us = r->now_us,

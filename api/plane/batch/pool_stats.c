@@ -115,6 +115,6 @@ const char *pool_stats(struct request *r, const struct batch_pool *p, const char
         return NULL;
     }
     json_auto_t *o = pool_sums_json(r, &s, path, p->created_us);
-    const char *text = batch_part_text(&r->arena, o);
+    const char *text = jsontext_in(&r->arena, o);
     return text;
 }

@@ -12,6 +12,7 @@
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/run_as.h"
 #include "api/plane/batch/stats.h"
+#include "lib/jsontext.h"
 #include "model/batch/tables_schedule.h"
 #include "scheduler/front/batch/schedules.h"
 #include "storage/storage.h"
@@ -230,7 +231,7 @@ struct replied *schedules_add(struct request *r)
         return reply_err(r, &e);
     w.secrets = given.secrets_text;
     s.name = json_string_value(json_object_get(given.doc, "id"));
-    s.doc = request_json(r, given.doc);
+    s.doc = jsontext_in(&r->arena, given.doc);
     read_doc(r, &s);
     if (check_new(r, s.name, &e) < 0 || st_whole(storage_of(r), insert, &w, &e) < 0)
         return reply_err(r, &e);
@@ -271,7 +272,7 @@ static struct replied *change(struct request *r, const struct schema *schema, bo
         json_object_del(doc, "metadata");
     json_object_update(doc, given.doc);
     w.secrets = secrets_after(r, &given, &s, &rc, &e);
-    s.doc = request_json(r, doc);
+    s.doc = jsontext_in(&r->arena, doc);
     s.updated_us = batch_modified(r, s.updated_us);
     read_doc(r, &s);
     if (rc < 0 || st_whole(storage_of(r), update, &w, &e) < 0)

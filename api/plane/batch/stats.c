@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "api/plane/batch/reply.h"
+#include "lib/jsontext.h"
 #include "model/batch/parts.h"
 #include "model/span.h"
 
@@ -41,7 +42,7 @@ static json_t *stats(struct request *r, const char *path, int64_t start_us, int6
 
 static const char *text_of(struct request *r, json_t *o)
 {
-    const char *text = batch_part_text(&r->arena, o);
+    const char *text = jsontext_in(&r->arena, o);
     json_decref(o);
     return text;
 }

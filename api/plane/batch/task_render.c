@@ -21,16 +21,13 @@ const char *batch_task_path(struct request *r, const char *job, const char *task
 
 const char *batch_container_text(struct request *r, const struct container_seen *c, bool over)
 {
-    json_auto_t *o = NULL;
+    json_t *o = NULL;
     if (c->id)
         o = json_pack("{s:s, s:s, s:s}", "containerId", c->id, "state", over ? "exited" : "running",
                       "error", "");
     else if (c->error)
         o = json_pack("{s:s, s:o}", "state", "created", "error", jsontext_string(c->error));
-    char *text = o ? jsontext(o) : NULL;
-    const char *kept = arena_strdup(&r->arena, text);
-    free(text);
-    return kept;
+    return jsontext_new_in(&r->arena, o);
 }
 
 void batch_container_add(struct request *r, const struct container_seen *c, bool over, json_t *o)

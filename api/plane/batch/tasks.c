@@ -12,6 +12,7 @@
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
+#include "lib/jsontext.h"
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/tasks.h"
@@ -199,7 +200,7 @@ struct replied *batch_tasks_update(struct request *r)
     if (!json_object_get(limits, "maxTaskRetryCount"))
         json_object_set_new(limits, "maxTaskRetryCount", json_integer(job.limits.retries));
     json_object_update(stored, given.doc);
-    t.doc = request_json(r, stored);
+    t.doc = jsontext_in(&r->arena, stored);
     if (t.state == BATCH_TASK_COMPLETED)
         (void)err_set(&e, BATCH_TASK_IS_COMPLETED, NULL, "The task %s is completed.", t.name);
     if (t.state == BATCH_TASK_COMPLETED || st_whole(storage_of(r), update, &k, &e) < 0)

@@ -39,16 +39,6 @@ static int add_tag(json_t *tags, const char *key, const char *value, struct err 
                    "The tags specified exceed the maximum permissible limit: %d.", TAGS_MAX);
 }
 
-/* Takes `tags`. */
-static const char *text_of(struct arena *a, json_t *tags)
-{
-    char *text = json_object_size(tags) > 0 ? jsontext(tags) : NULL;
-    const char *copy = text ? arena_strdup(a, text) : NULL;
-    free(text);
-    json_decref(tags);
-    return copy;
-}
-
 /* x-ms-tags: "a=b&c=d", with escapes. */
 int tags_read_header(struct request *r, const char **out, struct err *e)
 {
@@ -62,7 +52,7 @@ int tags_read_header(struct request *r, const char **out, struct err *e)
         rc = add_tag(tags, url_decode(&r->arena, p, key), value ? value : "\n", e);
         p += n + (p[n] == '&');
     }
-    *out = text_of(&r->arena, tags);
+    *out = jsontext_filled_in(&r->arena, tags);
     return rc;
 }
 
@@ -73,7 +63,7 @@ static int read_xml(struct request *r, const char **out, struct err *e)
     int rc = 0;
     for (const struct xml *x = set ? set->child : NULL; x && rc == 0; x = x->next)
         rc = add_tag(tags, xml_text(x, "Key"), xml_text(x, "Value"), e);
-    *out = text_of(&r->arena, tags);
+    *out = jsontext_filled_in(&r->arena, tags);
     return rc;
 }
 
@@ -156,7 +146,7 @@ void tier_set(struct arena *a, struct share_item *i, const char *tier)
     json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : json_object();
     if (tier)
         json_object_set_new(doc, TIER, json_string(tier));
-    i->properties = text_of(a, doc);
+    i->properties = jsontext_filled_in(a, doc);
 }
 
 /* NULL in *out: none is given. */

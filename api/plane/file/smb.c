@@ -209,16 +209,6 @@ static void keep(json_t *doc, const char *old)
     }
 }
 
-/* Takes doc. */
-static const char *text_of(struct request *r, json_t *doc)
-{
-    char *text = json_object_size(doc) > 0 ? jsontext(doc) : NULL;
-    const char *out = text ? arena_strdup(&r->arena, text) : NULL;
-    free(text);
-    json_decref(doc);
-    return out;
-}
-
 int smb_read(struct request *r, const char *old, const struct smb_source *from,
              const char **properties, int64_t *mtime_ns, struct err *e)
 {
@@ -232,7 +222,7 @@ int smb_read(struct request *r, const char *old, const struct smb_source *from,
         rc = put_created(r, old, from, doc, e);
     if (rc == 0)
         rc = put_changed(r, from, doc, e);
-    *properties = text_of(r, doc);
+    *properties = jsontext_filled_in(&r->arena, doc);
     return rc;
 }
 
@@ -243,7 +233,7 @@ void smb_changed(struct request *r, const char **properties, const struct file_f
     json_t *doc = json_loads(*properties, 0, NULL);
     if (json_object_get(doc, CHANGED) && !json_object_get(doc, CHANGED_OF))
         json_object_set_new(doc, CHANGED_OF, json_integer(f->ctime_ns));
-    *properties = text_of(r, doc);
+    *properties = jsontext_filled_in(&r->arena, doc);
 }
 
 /* What was noted, unless the file has been changed since. */

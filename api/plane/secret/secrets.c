@@ -174,9 +174,7 @@ int accept_attributes(struct request *r, const json_t *body, struct secret_versi
     if (given(body, "tags", &tags)) {
         if (check_tags(tags, e) < 0)
             return -1;
-        char *text = jsontext(tags);
-        x->tags = arena_strdup(&r->arena, text);
-        free(text);
+        x->tags = jsontext_in(&r->arena, tags);
     }
     return 0;
 }

@@ -129,22 +129,12 @@ static int read_into(json_t *doc, struct request *r, const char *prefix, bool is
     return rc;
 }
 
-/* Takes doc. */
-static const char *text_of(struct request *r, json_t *doc)
-{
-    char *text = json_object_size(doc) > 0 ? jsontext(doc) : NULL;
-    const char *out = text ? arena_strdup(&r->arena, text) : NULL;
-    free(text);
-    json_decref(doc);
-    return out;
-}
-
 int properties_read(struct request *r, const char *prefix, bool is_body, const char **out,
                     struct err *e)
 {
     json_t *doc = json_object();
     int rc = read_into(doc, r, prefix, is_body, e);
-    *out = text_of(r, doc);
+    *out = jsontext_filled_in(&r->arena, doc);
     return rc;
 }
 
@@ -155,7 +145,7 @@ int properties_replace(struct request *r, const char *prefix, const char **out, 
     const char *type = properties[PROPERTY_TYPE].name;
     if (rc == 0 && !json_object_get(doc, type))
         json_object_set_new(doc, type, json_string("")); /* has none, rather than the usual one */
-    *out = text_of(r, doc);
+    *out = jsontext_filled_in(&r->arena, doc);
     return rc;
 }
 
@@ -173,11 +163,7 @@ const char *properties_with_type(struct arena *a, const char *text, const char *
     json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
     doc = doc ? doc : json_object();
     json_object_set_new(doc, properties[PROPERTY_TYPE].name, json_string(type));
-    char *now = jsontext(doc);
-    const char *out = arena_strdup(a, now);
-    free(now);
-    json_decref(doc);
-    return out;
+    return jsontext_new_in(a, doc);
 }
 
 void properties_reply(struct request *r, const struct share_item *i, const char **type)

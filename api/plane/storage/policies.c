@@ -62,9 +62,7 @@ int policies_read(struct request *r, const char **out, struct err *e)
         rc = err_set(e, ERR_INVALID_CONTENT, NULL,
                      "There are %zu access policies; a %s may have %d.", json_array_size(all),
                      grant_of(r)->plane->share, POLICIES_MAX);
-    char *text = rc == 0 && json_array_size(all) > 0 ? jsontext(all) : NULL;
-    *out = text ? arena_strdup(&r->arena, text) : NULL;
-    free(text);
+    *out = rc == 0 ? jsontext_filled_in(&r->arena, json_incref(all)) : NULL;
     return rc;
 }
 

@@ -48,12 +48,9 @@ struct replied *plane_service(struct request *r)
 
 static int store(struct request *r, struct storage_account *s, const json_t *doc, struct err *e)
 {
-    char *text = jsontext(doc);
-    *settings_of(s, grant_of(r)->plane->service) = text;
+    *settings_of(s, grant_of(r)->plane->service) = jsontext_in(&r->arena, doc);
     s->updated_us = r->now_us;
-    int rc = st_account_update(azstorage_of(r)->storage, s, e);
-    free(text);
-    return rc;
+    return st_account_update(azstorage_of(r)->storage, s, e);
 }
 
 struct replied *plane_set_service(struct request *r)

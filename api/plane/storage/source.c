@@ -282,15 +282,12 @@ const char *copy_text(struct request *r, const char *id, uint64_t size)
     const char *source = request_header(r, "x-ms-copy-source");
     timefmt_http(r->now_us, when);
     size_t n = strcspn(source, "?"); /* signatures are secret */
-    json_auto_t *doc = json_pack(
+    json_t *doc = json_pack(
         "{s:s, s:s%, s:s, s:s, s:s}", "id", id, "source", source, n, "status", "success",
         "progress",
         arena_printf(&r->arena, "%llu/%llu", (unsigned long long)size, (unsigned long long)size),
         "completed", when);
-    char *text = doc ? jsontext(doc) : NULL;
-    const char *kept = text ? arena_strdup(&r->arena, text) : NULL;
-    free(text);
-    return kept;
+    return jsontext_new_in(&r->arena, doc);
 }
 
 static const struct {

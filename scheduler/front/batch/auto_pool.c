@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/guid.h"
+#include "lib/jsontext.h"
 #include "model/batch/parts.h"
 #include "model/batch/pool_spec.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -74,7 +75,7 @@ static int make(struct pool_making *k, const json_t *doc, const char **name, str
     p.account_id = k->j->account_id;
     p.created_by = k->j->created_by;
     p.created_us = p.updated_us = k->j->created_us;
-    p.doc = batch_part_text(k->a, doc);
+    p.doc = jsontext_in(k->a, doc);
     if (!settings_are_good(k, &p))
         return 0;
     if (batch_pool_add(k->f, &p, batch_part_secrets(k->a, k->secrets, POOL), &id, e) < 0)

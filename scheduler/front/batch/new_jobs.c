@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "model/batch/parts.h"
 #include "scheduler/front/batch/front_priv.h"
 
@@ -24,8 +25,8 @@ static const char *manager_doc(struct job_making *k)
     json_t *manager = batch_part(doc, MANAGER), *limits = batch_part(manager, "constraints");
     if (limits && !json_object_get(limits, "maxTaskRetryCount"))
         json_object_set_new(limits, "maxTaskRetryCount", json_integer(k->spec.limits.retries));
-    k->j->doc = batch_part_text(k->a, doc);
-    const char *text = batch_part_text(k->a, manager);
+    k->j->doc = jsontext_in(k->a, doc);
+    const char *text = jsontext_in(k->a, manager);
     json_decref(doc);
     return text;
 }

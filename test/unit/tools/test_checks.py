@@ -168,6 +168,8 @@ def says(text):
     ("api/graph/b.c", f"{SPDX}int f(void)\n{{\n    return schema_accept_as(0, 0, 0);\n}}\n",
      "api/graph/b.c:4: schema_accept_as() is called; request_accept() of api/http/accept.h accepts bodies"),
     ("api/graph/b.c", SPDX + 'const char *next = "nextLink";\n', "api/graph/b.c:2: a list with pages of its own"),
+    ("model/b.c", f"{SPDX}char *f(json_t *v)\n{{\n    return json_dumps(v, 0);\n}}\n",
+     "model/b.c:4: json_dumps() is called; lib/jsontext.h writes JSON"),
     ("api/graph/b.h", SPDX + "struct replied *get(struct request *r);\n", "b.h:2: get() is declared by its row"),
     ("api/plane/blob/b.c", SPDX + 'const char *next = "<NextMarker>";\n', "b.c:2: a list with pages of its own"),
     ("lib/b.c", says("'%s' is no number"), "lib/b.c:4: 'is no' in a message; write 'is not a valid X'"),
@@ -191,7 +193,7 @@ def test_source_of_a_bad_tree(tree, name, text, words):
 def test_json_values_are_freed_by_hand_in_fewer_and_fewer_places():
     """Whoever takes one away lowers the numbers; nobody raises them."""
     frees = check_source.JSON_FREES
-    assert sum(frees.values()) == 38
+    assert sum(frees.values()) == 32
     assert all((ROOT / name).exists() and count > 0 for name, count in frees.items())
 
 
