@@ -50,7 +50,7 @@ struct api_deps {
     struct authorization authorization;
     struct graph graph;
     struct testing testing;
-    struct health health;
+    struct daemon_health health;
 };
 
 /* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */

@@ -12,7 +12,7 @@
 #define DEPTH_MAX 32 /* nesting of parentheses and nots */
 #define TEXT_MAX  511
 
-struct parser {
+struct filter_parser {
     const struct filter_paths *paths;
     struct arena *a;
     const char *text, *at;
@@ -25,7 +25,7 @@ static const char *const operators[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(sizeof operators / sizeof operators[0] == FILTER_STARTS_WITH, "a word an operator");
 
 /* Always NULL, so that readers of a tree can return it. */
-static struct filter *expect(struct parser *p, const char *what)
+static struct filter *expect(struct filter_parser *p, const char *what)
 {
     err_set(p->e, ERR_INVALID_QUERY, "$filter",
             "$filter is '%.200s'; at position %d there must be %s.", p->text,
@@ -33,19 +33,19 @@ static struct filter *expect(struct parser *p, const char *what)
     return NULL;
 }
 
-static bool fail(struct parser *p, const char *what)
+static bool fail(struct filter_parser *p, const char *what)
 {
     expect(p, what);
     return false;
 }
 
-static void skip_spaces(struct parser *p)
+static void skip_spaces(struct filter_parser *p)
 {
     while (*p->at == ' ')
         p->at++;
 }
 
-static bool take_char(struct parser *p, char c)
+static bool take_char(struct filter_parser *p, char c)
 {
     skip_spaces(p);
     if (*p->at != c)
@@ -62,7 +62,7 @@ static size_t word_length(const char *s)
     return n;
 }
 
-static bool take_word(struct parser *p, const char *word)
+static bool take_word(struct filter_parser *p, const char *word)
 {
     skip_spaces(p);
     size_t n = word_length(p->at);
@@ -80,7 +80,7 @@ static size_t path_length(const char *s)
     return n;
 }
 
-static bool take_path(struct parser *p, struct filter_term *t)
+static bool take_path(struct filter_parser *p, struct filter_term *t)
 {
     skip_spaces(p);
     size_t n = path_length(p->at);
@@ -91,7 +91,7 @@ static bool take_path(struct parser *p, struct filter_term *t)
 }
 
 /* Behind the opening quote, up to the closing one; '' stands for a quote. */
-static bool take_text(struct parser *p, struct filter_literal *l)
+static bool take_text(struct filter_parser *p, struct filter_literal *l)
 {
     char text[TEXT_MAX + 1];
     size_t n = 0;
@@ -108,7 +108,7 @@ static bool take_text(struct parser *p, struct filter_literal *l)
 }
 
 /* datetime'...' or DateTime'...' */
-static bool take_time(struct parser *p, struct filter_literal *l)
+static bool take_time(struct filter_parser *p, struct filter_literal *l)
 {
     const char *start = p->at;
     if (!take_char(p, '\''))
@@ -122,7 +122,7 @@ static bool take_time(struct parser *p, struct filter_literal *l)
     return fail(p, "a time: datetime'2018-06-07T21:34:00Z'");
 }
 
-static bool take_literal(struct parser *p, struct filter_literal *l)
+static bool take_literal(struct filter_parser *p, struct filter_literal *l)
 {
     char *end;
     if (take_char(p, '\''))
@@ -144,8 +144,8 @@ static bool take_literal(struct parser *p, struct filter_literal *l)
     return true;
 }
 
-static struct filter *node(struct parser *p, enum filter_kind kind, const struct filter *left,
-                           const struct filter *right)
+static struct filter *node(struct filter_parser *p, enum filter_kind kind,
+                           const struct filter *left, const struct filter *right)
 {
     struct filter *f = arena_alloc(p->a, sizeof *f);
     f->kind = kind;
@@ -155,7 +155,7 @@ static struct filter *node(struct parser *p, enum filter_kind kind, const struct
 }
 
 /* The term is whole: may this property be compared so? */
-static struct filter *checked(struct parser *p, struct filter *f, const char *from)
+static struct filter *checked(struct filter_parser *p, struct filter *f, const char *from)
 {
     const char *wanted = p->paths->check ? p->paths->check(p->paths->ctx, &f->term) : NULL;
     if (!wanted)
@@ -164,7 +164,7 @@ static struct filter *checked(struct parser *p, struct filter *f, const char *fr
     return expect(p, wanted);
 }
 
-static struct filter *parse_starts_with(struct parser *p)
+static struct filter *parse_starts_with(struct filter_parser *p)
 {
     struct filter *f = node(p, FILTER_TERM, NULL, NULL);
     f->term.op = FILTER_STARTS_WITH;
@@ -185,7 +185,7 @@ static struct filter *parse_starts_with(struct parser *p)
     return checked(p, f, from);
 }
 
-static struct filter *parse_comparison(struct parser *p)
+static struct filter *parse_comparison(struct filter_parser *p)
 {
     int op = 0;
     p->terms++;
@@ -204,9 +204,9 @@ static struct filter *parse_comparison(struct parser *p)
     return take_literal(p, &f->term.literal) ? checked(p, f, from) : NULL;
 }
 
-static struct filter *parse_or(struct parser *p);
+static struct filter *parse_or(struct filter_parser *p);
 
-static struct filter *parse_unary(struct parser *p)
+static struct filter *parse_unary(struct filter_parser *p)
 {
     struct filter *f;
     if (++p->depth > DEPTH_MAX)
@@ -225,7 +225,7 @@ static struct filter *parse_unary(struct parser *p)
     return f;
 }
 
-static struct filter *parse_and(struct parser *p)
+static struct filter *parse_and(struct filter_parser *p)
 {
     struct filter *f = parse_unary(p);
     while (f && take_word(p, "and")) {
@@ -235,7 +235,7 @@ static struct filter *parse_and(struct parser *p)
     return f;
 }
 
-static struct filter *parse_or(struct parser *p)
+static struct filter *parse_or(struct filter_parser *p)
 {
     struct filter *f = parse_and(p);
     while (f && take_word(p, "or")) {
@@ -248,7 +248,7 @@ static struct filter *parse_or(struct parser *p)
 int filter_parse(const char *text, const struct filter_paths *paths, struct arena *a,
                  const struct filter **out, size_t *terms, struct err *e)
 {
-    struct parser p = {.paths = paths, .a = a, .text = text, .at = text, .e = e};
+    struct filter_parser p = {.paths = paths, .a = a, .text = text, .at = text, .e = e};
     const struct filter *f = parse_or(&p);
     skip_spaces(&p);
     if (f && *p.at)

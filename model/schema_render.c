@@ -19,7 +19,7 @@
 #define ENUM_SIZE    64 /* longer than any enum name; these names need no escapes */
 #define SCHEMA_WHOLE UINT64_MAX
 
-struct writer {
+struct renderer {
     struct strbuf *out;
     enum api_version v;
     const struct tokens *in;
@@ -27,12 +27,12 @@ struct writer {
 
 /* A value. It comes from the members on top or from the stored text. An object may come from both;
  * then the members on top win. */
-struct value {
+struct shown_value {
     const struct over *over;
     int tok; /* NO_TOKEN: not in the text */
 };
 
-static bool is_shown(const struct writer *w, const struct field *f)
+static bool is_shown(const struct renderer *w, const struct field *f)
 {
     const unsigned hidden = FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
     return !(f->flags & hidden) && field_known(f, w->v);
@@ -40,7 +40,7 @@ static bool is_shown(const struct writer *w, const struct field *f)
 
 /* Finds the value of each shown field in the text. No two shown fields have the same name (a test
  * checks this). */
-static void find_members(const struct writer *w, const struct schema *s, int object,
+static void find_members(const struct renderer *w, const struct schema *s, int object,
                          int at[FIELDS_MAX])
 {
     assert(s->n_fields <= FIELDS_MAX);
@@ -63,7 +63,7 @@ static void find_members(const struct writer *w, const struct schema *s, int obj
     }
 }
 
-static void add_token(const struct writer *w, int tok)
+static void add_token(const struct renderer *w, int tok)
 {
     size_t quote = token_is(w->in, tok, JSMN_STRING);
     size_t n;
@@ -71,7 +71,7 @@ static void add_token(const struct writer *w, int tok)
     strbuf_add(w->out, text - quote, n + 2 * quote);
 }
 
-static void add_value(const struct writer *w, const struct value *in)
+static void add_value(const struct renderer *w, const struct shown_value *in)
 {
     if (!in->over) {
         add_token(w, in->tok);
@@ -88,7 +88,7 @@ static void add_value(const struct writer *w, const struct value *in)
 }
 
 /* A string by itself; the caller frees it. */
-static char *string_of(const struct writer *w, const struct value *in)
+static char *string_of(const struct renderer *w, const struct shown_value *in)
 {
     if (in->over)
         return xstrdup(in->over->text);
@@ -126,7 +126,7 @@ static bool over_fits(const struct field *f, const struct over *in)
     return false;
 }
 
-static bool token_fits(const struct writer *w, const struct field *f, int tok)
+static bool token_fits(const struct renderer *w, const struct field *f, int tok)
 {
     size_t n;
     const char *text = token_text(w->in, tok, &n);
@@ -156,7 +156,8 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
 }
 
 /* An enum's value; 0: one of another version, which this one does not have. */
-static int value_in_enum(const struct writer *w, const struct field *f, const struct value *in)
+static int value_in_enum(const struct renderer *w, const struct field *f,
+                         const struct shown_value *in)
 {
     char name[ENUM_SIZE];
     size_t n;
@@ -170,7 +171,7 @@ static int value_in_enum(const struct writer *w, const struct field *f, const st
     return enum_from_name(f->values, name);
 }
 
-static bool add_enum(const struct writer *w, const struct field *f, const struct value *in)
+static bool add_enum(const struct renderer *w, const struct field *f, const struct shown_value *in)
 {
     int value = value_in_enum(w, f, in);
     if (value)
@@ -178,7 +179,7 @@ static bool add_enum(const struct writer *w, const struct field *f, const struct
     return value != 0;
 }
 
-static void add_id(const struct writer *w, const struct value *in)
+static void add_id(const struct renderer *w, const struct shown_value *in)
 {
     char *whole = w->v & V_FLAT ? string_of(w, in) : NULL;
     char *id = whole ? home_short_id(whole) : NULL;
@@ -192,16 +193,16 @@ static void add_id(const struct writer *w, const struct value *in)
     free(whole);
 }
 
-static void add_object(const struct writer *w, const struct schema *s, struct value in,
+static void add_object(const struct renderer *w, const struct schema *s, struct shown_value in,
                        schema_set set);
 
-static void add_array(const struct writer *w, const struct schema *s, int list)
+static void add_array(const struct renderer *w, const struct schema *s, int list)
 {
     char before = '[';
     for (int i = 0, tok = list + 1; i < w->in->tok[list].size; i++) {
         if (token_is(w->in, tok, JSMN_OBJECT)) {
             strbuf_putc(w->out, before);
-            add_object(w, s, (struct value){.tok = tok}, SCHEMA_WHOLE);
+            add_object(w, s, (struct shown_value){.tok = tok}, SCHEMA_WHOLE);
             before = ',';
         }
         tok = token_behind(w->in, tok);
@@ -210,11 +211,11 @@ static void add_array(const struct writer *w, const struct schema *s, int list)
 }
 
 /* Strings out of .values; one of another version is left out. */
-static void add_words(const struct writer *w, const struct field *f, int list)
+static void add_words(const struct renderer *w, const struct field *f, int list)
 {
     char before = '[';
     for (int i = 0, tok = list + 1; i < w->in->tok[list].size; i++) {
-        const struct value item = {.tok = tok};
+        const struct shown_value item = {.tok = tok};
         size_t from = w->out->len;
         strbuf_putc(w->out, before);
         if (token_is(w->in, tok, JSMN_STRING) && add_enum(w, f, &item))
@@ -226,24 +227,25 @@ static void add_words(const struct writer *w, const struct field *f, int list)
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
-static bool add_field(const struct writer *w, const struct field *f, const struct value *in);
+static bool add_field(const struct renderer *w, const struct field *f,
+                      const struct shown_value *in);
 
 /* A value that is a document of its own, in an object around it: tokens are of objects. */
-static bool add_doc(const struct writer *w, const struct field *f, const char *text)
+static bool add_doc(const struct renderer *w, const struct field *f, const char *text)
 {
     struct strbuf around = STRBUF_INIT;
     struct tokens in;
     strbuf_concat(&around, "{\"\":", text, "}");
     tokens_cut(&in, around.s);
-    const struct writer inner = {.out = w->out, .v = w->v, .in = &in};
-    bool shown = in.n > 2 && add_field(&inner, f, &(struct value){.tok = 2});
+    const struct renderer inner = {.out = w->out, .v = w->v, .in = &in};
+    bool shown = in.n > 2 && add_field(&inner, f, &(struct shown_value){.tok = 2});
     tokens_free(&in);
     strbuf_free(&around);
     return shown;
 }
 
 /* False: nothing of it is shown, and the caller takes back what was written. */
-static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
+static bool add_field(const struct renderer *w, const struct field *f, const struct shown_value *in)
 {
     if (in->over && in->over->kind == OVER_DOC)
         return add_doc(w, f, in->over->text);
@@ -273,7 +275,7 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
     return !empty || (f->flags & FIELD_KEEP_EMPTY);
 }
 
-static void add_name(const struct writer *w, char before, const char *name)
+static void add_name(const struct renderer *w, char before, const char *name)
 {
     size_t n = strlen(name);
     char *at = strbuf_room(w->out, n + 4);
@@ -284,7 +286,7 @@ static void add_name(const struct writer *w, char before, const char *name)
 }
 
 /* Finds the member on top for each shown field. */
-static void find_on_top(const struct writer *w, const struct schema *s, const struct over *object,
+static void find_on_top(const struct renderer *w, const struct schema *s, const struct over *object,
                         const struct over *at[FIELDS_MAX])
 {
     size_t next = 0; /* as above */
@@ -301,9 +303,9 @@ static void find_on_top(const struct writer *w, const struct schema *s, const st
 }
 
 /* The value of a member: on top, otherwise in the text; an object may have both. */
-static struct value member_of(const struct writer *w, const struct over *over, int tok)
+static struct shown_value member_of(const struct renderer *w, const struct over *over, int tok)
 {
-    struct value member = {.tok = tok};
+    struct shown_value member = {.tok = tok};
     bool has_text =
         over && over->kind != OVER_INT && over->kind != OVER_BOOL && over->kind != OVER_OBJECT;
     if (over && (!has_text || over->text))
@@ -314,7 +316,7 @@ static struct value member_of(const struct writer *w, const struct over *over, i
     return member;
 }
 
-static void add_object(const struct writer *w, const struct schema *s, struct value in,
+static void add_object(const struct renderer *w, const struct schema *s, struct shown_value in,
                        schema_set set)
 {
     int at[FIELDS_MAX];
@@ -327,7 +329,7 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
         const struct field *f = &s->fields[i];
         if (!(set >> i & 1) || !is_shown(w, f))
             continue;
-        struct value member = member_of(w, in.over ? over[i] : NULL, at[i]);
+        struct shown_value member = member_of(w, in.over ? over[i] : NULL, at[i]);
         if (!member.over && member.tok == NO_TOKEN && !(f->flags & FIELD_ALWAYS))
             continue;
         size_t from = w->out->len;
@@ -345,8 +347,8 @@ void schema_render(struct strbuf *out, const struct rendering *what)
     const struct over all = {.kind = OVER_OBJECT, .member = what->over, .n = what->n};
     struct tokens in;
     tokens_cut(&in, what->stored);
-    const struct writer w = {.out = out, .v = (enum api_version)what->version, .in = &in};
-    const struct value top = {.over = &all, .tok = in.n > 0 ? 0 : NO_TOKEN};
+    const struct renderer w = {.out = out, .v = (enum api_version)what->version, .in = &in};
+    const struct shown_value top = {.over = &all, .tok = in.n > 0 ? 0 : NO_TOKEN};
     add_object(&w, what->schema, top, what->set ? what->set : SCHEMA_WHOLE);
     tokens_free(&in);
 }
@@ -362,7 +364,7 @@ void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned ver
 /* The places of the fields of this name that the version shows; usually one. */
 static schema_set set_of(const struct schema *s, enum api_version v, const char *name, size_t n)
 {
-    const struct writer w = {.v = v};
+    const struct renderer w = {.v = v};
     schema_set set = 0;
     for (size_t i = 0; i < s->n_fields; i++)
         if (is_shown(&w, &s->fields[i]) && strlen(s->fields[i].name) == n &&

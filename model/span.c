@@ -29,7 +29,7 @@ static const struct unit {
 enum { N_UNITS = sizeof units / sizeof units[0], OF_FIXED_LENGTH = 2 /* weeks and smaller */ };
 
 /* What may be in a text. */
-struct rule {
+struct span_rule {
     int first;          /* the largest unit */
     const char *points; /* characters that begin a fraction */
     int digits;         /* of a fraction, at most */
@@ -45,7 +45,8 @@ static int find_unit(char letter, bool in_time, int done)
 }
 
 /* Digits, and of seconds a fraction. Moves *s behind them. */
-static int read_number(const struct rule *r, const char **s, int64_t *whole, int64_t *fraction_us)
+static int read_number(const struct span_rule *r, const char **s, int64_t *whole,
+                       int64_t *fraction_us)
 {
     const char *start = *s;
     *whole = *fraction_us = 0;
@@ -63,7 +64,7 @@ static int read_number(const struct rule *r, const char **s, int64_t *whole, int
     return *s == start || *s - start > r->digits || **s != 'S' ? -1 : 0;
 }
 
-static int parse(const struct rule *r, const char *text, int64_t *us)
+static int parse(const struct span_rule *r, const char *text, int64_t *us)
 {
     const char *s = text;
     int64_t total = 0;
@@ -95,7 +96,7 @@ static int parse(const struct rule *r, const char *text, int64_t *us)
 
 int span_parse(const char *text, int64_t *us)
 {
-    static const struct rule rule = {0, ".", INT_MAX};
+    static const struct span_rule rule = {0, ".", INT_MAX};
     int64_t total;
     if (parse(&rule, text, &total) < 0 || total > SPAN_INFINITE_US)
         return -1;
@@ -105,7 +106,7 @@ int span_parse(const char *text, int64_t *us)
 
 int duration_parse(const char *text, int64_t *us)
 {
-    static const struct rule rule = {OF_FIXED_LENGTH, ".,", 6};
+    static const struct span_rule rule = {OF_FIXED_LENGTH, ".,", 6};
     int64_t total;
     if (parse(&rule, text, &total) < 0)
         return -1;

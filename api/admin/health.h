@@ -18,7 +18,7 @@ struct readiness {
     bool stopping; /* it ends */
 };
 
-struct health {
+struct daemon_health {
     struct storage *storage;
     struct fleet *fleet;
     const char *state_dir;
@@ -30,7 +30,7 @@ struct health {
 extern const struct service health_service;
 struct error_words health_words(int kind);
 
-static inline const struct health *health_of(const struct request *r)
+static inline const struct daemon_health *health_of(const struct request *r)
 {
     return r->deps;
 }

@@ -17,16 +17,16 @@
 /* --- what is looked at -------------------------------------------------------------------------
  */
 
-struct look {
+struct health_look {
     struct request *r;
     struct err database;
     int64_t turned_us;
-    void (*answer)(struct look *l);
+    void (*answer)(struct health_look *l);
 };
 
 static void next_turn(struct request *r, void *ctx)
 {
-    struct look *l = ctx;
+    struct health_look *l = ctx;
     (void)r;
     l->turned_us = loop_mono_us(health_of(l->r)->loop) - l->turned_us;
     l->answer(l);
@@ -34,18 +34,18 @@ static void next_turn(struct request *r, void *ctx)
 
 static void on_disk(void *ctx, const struct err *why)
 {
-    struct look *l = ctx;
+    struct health_look *l = ctx;
     if (why)
         l->database = *why;
     l->turned_us = loop_mono_us(health_of(l->r)->loop);
     request_again(l->r, next_turn, l);
 }
 
-static struct replied *look(struct request *r, void (*answer)(struct look *l))
+static struct replied *look(struct request *r, void (*answer)(struct health_look *l))
 {
     struct storage *st = health_of(r)->storage;
-    struct look *l = arena_alloc(&r->arena, sizeof *l);
-    *l = (struct look){.r = r, .answer = answer};
+    struct health_look *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct health_look){.r = r, .answer = answer};
     if (st_touch(st, &l->database) < 0) {
         l->turned_us = loop_mono_us(health_of(r)->loop);
         request_again(r, next_turn, l);
@@ -58,7 +58,7 @@ static struct replied *look(struct request *r, void (*answer)(struct look *l))
 /* --- ready -------------------------------------------------------------------------------------
  */
 
-static void answer_ready(struct look *l)
+static void answer_ready(struct health_look *l)
 {
     const struct readiness *is = health_of(l->r)->readiness;
     json_t *missing = json_array();
@@ -108,9 +108,9 @@ static void look_at_nodes(struct fleet *fl, struct arena *a, struct health_facts
         f->nodes_unusable += is_unusable(&machines[i]);
 }
 
-static void answer_health(struct look *l)
+static void answer_health(struct health_look *l)
 {
-    const struct health *h = health_of(l->r);
+    const struct daemon_health *h = health_of(l->r);
     const struct api_counters c = request_counters(l->r);
     struct health_facts f = {.database = l->database,
                              .lag_us = l->turned_us,

@@ -16,13 +16,13 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-struct entry {
+struct listed_entry {
     int64_t id; /* of its row */
     const char *path, *group, *name, *location, *tags;
 };
 
 struct entries {
-    struct entry *items;
+    struct listed_entry *items;
     size_t n;
 };
 
@@ -46,7 +46,7 @@ static int list_workspaces(struct request *r, int64_t group_id, int64_t after, i
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)
-        out->items[i] = (struct entry){
+        out->items[i] = (struct listed_entry){
             rows[i].id,
             resource_id(&r->arena, "Microsoft.BatchAI", &rows[i].scope, "workspaces", rows[i].name),
             rows[i].scope.group,
@@ -67,7 +67,7 @@ static int list_vaults(struct request *r, int64_t group_id, int64_t after, int l
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++) {
         const struct scope scope = {.subscription = rows[i].subscription, .group = rows[i].group};
-        out->items[i] = (struct entry){
+        out->items[i] = (struct listed_entry){
             rows[i].id,
             resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", rows[i].name),
             rows[i].group,
@@ -88,13 +88,14 @@ static int list_accounts(struct request *r, int64_t group_id, int64_t after, int
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)
-        out->items[i] = (struct entry){rows[i].id,
-                                       resource_id(&r->arena, "Microsoft.Storage", &rows[i].scope,
-                                                   "storageAccounts", rows[i].name),
-                                       rows[i].scope.group,
-                                       rows[i].name,
-                                       rows[i].scope.location,
-                                       rows[i].tags};
+        out->items[i] =
+            (struct listed_entry){rows[i].id,
+                                  resource_id(&r->arena, "Microsoft.Storage", &rows[i].scope,
+                                              "storageAccounts", rows[i].name),
+                                  rows[i].scope.group,
+                                  rows[i].name,
+                                  rows[i].scope.location,
+                                  rows[i].tags};
     return 0;
 }
 
@@ -108,13 +109,14 @@ static int list_batch_accounts(struct request *r, int64_t group_id, int64_t afte
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)
-        out->items[i] = (struct entry){rows[i].id,
-                                       resource_id(&r->arena, "Microsoft.Batch", &rows[i].scope,
-                                                   "batchAccounts", rows[i].name),
-                                       rows[i].scope.group,
-                                       rows[i].name,
-                                       region_name(&r->arena, rows[i].scope.location),
-                                       rows[i].tags};
+        out->items[i] =
+            (struct listed_entry){rows[i].id,
+                                  resource_id(&r->arena, "Microsoft.Batch", &rows[i].scope,
+                                              "batchAccounts", rows[i].name),
+                                  rows[i].scope.group,
+                                  rows[i].name,
+                                  region_name(&r->arena, rows[i].scope.location),
+                                  rows[i].tags};
     return 0;
 }
 
@@ -139,7 +141,8 @@ struct looking {
     struct page *page;
 };
 
-static bool wanted(const struct looking *l, const struct listed_type *t, const struct entry *x)
+static bool wanted(const struct looking *l, const struct listed_type *t,
+                   const struct listed_entry *x)
 {
     if (!arm_sees(l->r, x->path))
         return false;
@@ -151,7 +154,7 @@ static bool wanted(const struct looking *l, const struct listed_type *t, const s
     return item && odata_matches(&l->o, item);
 }
 
-static void add(struct looking *l, int64_t type, const struct entry *x)
+static void add(struct looking *l, int64_t type, const struct listed_entry *x)
 {
     if (!wanted(l, &types[type], x))
         return;

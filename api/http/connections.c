@@ -24,19 +24,19 @@ struct failures {
 };
 
 /* An address that has connections, or whose failed logins are not forgotten yet. */
-struct peer {
-    struct peer *next; /* next in its bucket */
+struct http_peer {
+    struct http_peer *next; /* next in its bucket */
     unsigned char address[16];
     int open;
     struct failures *failures;  /* LOGIN_ACCOUNTS; NULL: there were none */
     uint64_t failures_until_ms; /* the latest of them */
     bool has_turn;              /* somebody of this address */
-    struct turn *waiting, **waiting_end;
+    struct connection_turn *waiting, **waiting_end;
 };
 
 struct connection {
     struct connections *all;
-    struct peer *peer;
+    struct http_peer *peer;
     const struct api_listen *door;
     int fd;
     enum list list;
@@ -49,7 +49,7 @@ struct connections {
     uv_timer_t timer;
     void *owner;
     struct connection *first[LISTS], *last[LISTS];
-    struct peer *bucket[BUCKETS];
+    struct http_peer *bucket[BUCKETS];
     unsigned char account_key[crypto_shorthash_KEYBYTES];
     int open, max;
     uint64_t opened, hung_up;
@@ -78,20 +78,20 @@ static void address_of(const struct sockaddr *from, unsigned char out[16])
     }
 }
 
-static struct peer **bucket_of(struct connections *all, const unsigned char address[16])
+static struct http_peer **bucket_of(struct connections *all, const unsigned char address[16])
 {
     return &all->bucket[text_hash(address, 16) % BUCKETS];
 }
 
-static struct peer *peer_get(struct connections *all, const struct sockaddr *from)
+static struct http_peer *peer_get(struct connections *all, const struct sockaddr *from)
 {
     unsigned char address[16];
     address_of(from, address);
-    struct peer **bucket = bucket_of(all, address);
-    for (struct peer *p = *bucket; p; p = p->next)
+    struct http_peer **bucket = bucket_of(all, address);
+    for (struct http_peer *p = *bucket; p; p = p->next)
         if (memcmp(p->address, address, sizeof address) == 0)
             return p;
-    struct peer *p = xcalloc(1, sizeof *p);
+    struct http_peer *p = xcalloc(1, sizeof *p);
     memcpy(p->address, address, sizeof address);
     p->waiting_end = &p->waiting;
     p->next = *bucket;
@@ -103,8 +103,8 @@ static struct peer *peer_get(struct connections *all, const struct sockaddr *fro
 static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
 {
     for (size_t i = 0; i < BUCKETS; i++)
-        for (struct peer **p = &all->bucket[i]; *p;) {
-            struct peer *gone = *p;
+        for (struct http_peer **p = &all->bucket[i]; *p;) {
+            struct http_peer *gone = *p;
             if (!every && (gone->open > 0 || gone->failures_until_ms > now_ms)) {
                 p = &gone->next;
                 continue;
@@ -157,7 +157,7 @@ bool connection_may_log_in(const struct connection *c, const char *account, uint
 
 void connection_login_failed(struct connection *c, const char *account, uint64_t now_ms)
 {
-    struct peer *p = c->peer;
+    struct http_peer *p = c->peer;
     bool found;
     if (!p->failures)
         p->failures = xcalloc(LOGIN_ACCOUNTS, sizeof *p->failures);
@@ -171,9 +171,9 @@ void connection_login_failed(struct connection *c, const char *account, uint64_t
         p->failures_until_ms = f->until_ms;
 }
 
-bool connection_take_turn(struct connection *c, struct turn *t)
+bool connection_take_turn(struct connection *c, struct connection_turn *t)
 {
-    struct peer *p = c->peer;
+    struct http_peer *p = c->peer;
     if (!p->has_turn) {
         p->has_turn = true;
         return true;
@@ -186,8 +186,8 @@ bool connection_take_turn(struct connection *c, struct turn *t)
 
 void connection_end_turn(struct connection *c)
 {
-    struct peer *p = c->peer;
-    struct turn *t = p->waiting;
+    struct http_peer *p = c->peer;
+    struct connection_turn *t = p->waiting;
     assert(p->has_turn);
     p->has_turn = t != NULL;
     if (!t)
@@ -251,7 +251,8 @@ bool connection_refused(const struct connection *c)
 
 /* The oldest connection of a list that belongs to `of` (NULL: to anybody) and is not being closed.
  */
-static struct connection *oldest(struct connections *all, enum list list, const struct peer *of)
+static struct connection *oldest(struct connections *all, enum list list,
+                                 const struct http_peer *of)
 {
     for (struct connection *c = all->first[list]; c; c = c->after)
         if (!c->refused && (!of || c->peer == of))
@@ -259,7 +260,7 @@ static struct connection *oldest(struct connections *all, enum list list, const 
     return NULL;
 }
 
-static void make_room(struct connections *all, struct connection *added, const struct peer *of)
+static void make_room(struct connections *all, struct connection *added, const struct http_peer *of)
 {
     struct connection *c = oldest(all, FRESH, of);
     if (!c || c == added)

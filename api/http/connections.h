@@ -60,13 +60,13 @@ void connection_login_failed(struct connection *c, const char *account, uint64_t
 
 /* Work that is done for one request of an address at a time, so that one address does not take all
  * of it. Embedded by the caller. */
-struct turn {
-    struct turn *next;
-    void (*go)(struct turn *t); /* its turn has come */
+struct connection_turn {
+    struct connection_turn *next;
+    void (*go)(struct connection_turn *t); /* its turn has come */
 };
 /* True: it is its turn now, and go() is not called. connection_end_turn() follows once, while the
  * request is still under way. */
-bool connection_take_turn(struct connection *c, struct turn *t);
+bool connection_take_turn(struct connection *c, struct connection_turn *t);
 void connection_end_turn(struct connection *c);
 
 #endif

@@ -11,7 +11,7 @@
 #define NAME_SIZE 160
 
 /* The member that is read, and its name with where it stands. */
-struct place {
+struct member_place {
     const struct member *member;
     char name[NAME_SIZE];
     struct err *e;
@@ -31,14 +31,14 @@ const char *member_value(const json_t *value, char out[MEMBER_VALUE_SIZE])
     return out;
 }
 
-static int refuse(const struct place *p, const json_t *value, const char *right)
+static int refuse(const struct member_place *p, const json_t *value, const char *right)
 {
     char shown[MEMBER_VALUE_SIZE];
     return err_set(p->e, ERR_INVALID_PROPERTY, p->name, "%s is %s; it must be %s.", p->name,
                    member_value(value, shown), right);
 }
 
-static int read_number(const struct place *p, const json_t *value, int64_t *out)
+static int read_number(const struct member_place *p, const json_t *value, int64_t *out)
 {
     const struct member *m = p->member;
     char right[80];
@@ -51,7 +51,7 @@ static int read_number(const struct place *p, const json_t *value, int64_t *out)
     return 0;
 }
 
-static int read_text(const struct place *p, const json_t *value)
+static int read_text(const struct member_place *p, const json_t *value)
 {
     const struct member *m = p->member;
     const char *text = json_string_value(value);
@@ -65,7 +65,7 @@ static int read_text(const struct place *p, const json_t *value)
     return 0;
 }
 
-static int read_seconds(const struct place *p, const json_t *value)
+static int read_seconds(const struct member_place *p, const json_t *value)
 {
     const struct member *m = p->member;
     char right[80];
@@ -78,7 +78,7 @@ static int read_seconds(const struct place *p, const json_t *value)
     return 0;
 }
 
-static int read_span(const struct place *p, const json_t *value)
+static int read_span(const struct member_place *p, const json_t *value)
 {
     const struct member *m = p->member;
     const char *text = json_string_value(value);
@@ -93,7 +93,7 @@ static int read_span(const struct place *p, const json_t *value)
     return 0;
 }
 
-static int read_one(const struct place *p, const json_t *value)
+static int read_one(const struct member_place *p, const json_t *value)
 {
     const struct member *m = p->member;
     int64_t n = 0;
@@ -126,14 +126,14 @@ static const struct member *find(const struct member *members, size_t n, const c
     return NULL;
 }
 
-static struct place place_of(const char *where, const char *name, struct err *e)
+static struct member_place place_of(const char *where, const char *name, struct err *e)
 {
-    struct place p = {.e = e};
+    struct member_place p = {.e = e};
     snprintf(p.name, sizeof p.name, "%.80s%s%.70s", where, *where ? "." : "", name);
     return p;
 }
 
-static int not_known(const struct place *p, const struct member *members, size_t n)
+static int not_known(const struct member_place *p, const struct member *members, size_t n)
 {
     struct strbuf all = STRBUF_INIT;
     for (size_t i = 0; i < n; i++)
@@ -154,7 +154,7 @@ int members_read(const json_t *o, const char *where, const struct member *member
         return err_set(e, ERR_INVALID_PROPERTY, where, "%s is %s; it must be an object.",
                        *where ? where : "The body", member_value(o, shown));
     json_object_foreach((json_t *)(uintptr_t)o, name, value) {
-        struct place p = place_of(where, name, e);
+        struct member_place p = place_of(where, name, e);
         p.member = find(members, n, name);
         if (!p.member)
             return not_known(&p, members, n);
@@ -162,7 +162,7 @@ int members_read(const json_t *o, const char *where, const struct member *member
             return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        const struct place p = place_of(where, members[i].name, e);
+        const struct member_place p = place_of(where, members[i].name, e);
         if (members[i].needed && !json_object_get(o, members[i].name))
             return err_set(e, ERR_MISSING_PROPERTY, p.name, "%s is missing.", p.name);
     }

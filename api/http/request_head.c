@@ -14,7 +14,7 @@
 #define HOST_MAX   255
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
 
-struct found {
+struct found_header {
     const char *host, *coding; /* the last of each */
     int hosts, lengths, codings;
 };
@@ -22,7 +22,7 @@ struct found {
 static enum MHD_Result find(void *ctx, enum MHD_ValueKind kind, const char *key, const char *value)
 {
     (void)kind;
-    struct found *f = ctx;
+    struct found_header *f = ctx;
     if (strcasecmp(key, "Host") == 0) {
         f->hosts++;
         f->host = value;
@@ -52,7 +52,7 @@ static const char *absolute_target(struct request *r)
     return NULL;
 }
 
-static int take_host(struct request *r, const struct found *f, struct err *e)
+static int take_host(struct request *r, const struct found_header *f, struct err *e)
 {
     const char *absolute = *r->path == '/' ? NULL : absolute_target(r);
     const char *host = absolute ? absolute : f->host ? f->host : "";
@@ -109,7 +109,7 @@ static int check_door(struct request *r, struct err *e)
 
 /* The head must define the end of the body once and in one way. A proxy might otherwise understand
  * it differently, and take part of the body for another request (RFC 9112, section 6.3). */
-static int check_lengths(const struct found *f, struct err *e)
+static int check_lengths(const struct found_header *f, struct err *e)
 {
     if (f->codings > 0 && f->lengths > 0)
         return err_set(e, ERR_BAD_REQUEST, NULL,
@@ -144,7 +144,7 @@ static int take_account(struct request *r, struct err *e)
 /* None of these connections goes on: what follows may be no request, or comes by the wrong door. */
 int head_check(struct request *r, struct err *e)
 {
-    struct found f = {0};
+    struct found_header f = {0};
     MHD_get_connection_values(r->conn, MHD_HEADER_KIND, find, &f);
     r->host = "";
     r->hang_up = true;

@@ -11,22 +11,22 @@
 /* How much libmicrohttpd takes at a time. */
 #define BLOCK (32 * 1024)
 
-struct piece {
+struct stream_piece {
     char *bytes; /* owned; NULL: none */
     size_t n, taken;
 };
 
-struct stream {
+struct reply_stream {
     struct engine *engine;
     struct MHD_Connection *conn;
     struct stream_source source;
     uint64_t next, end; /* the range that is still to be fetched */
-    struct piece now, ahead;
+    struct stream_piece now, ahead;
     bool fetching, failed, suspended;
     bool released; /* the reply is over; the stream is freed when no fetch is under way */
 };
 
-static void stream_free(struct stream *s)
+static void stream_free(struct reply_stream *s)
 {
     s->source.release(s->source.ctx);
     free(s->now.bytes);
@@ -36,14 +36,14 @@ static void stream_free(struct stream *s)
 
 static void on_released(void *ctx)
 {
-    struct stream *s = ctx;
+    struct reply_stream *s = ctx;
     assert(!s->released);
     s->released = true;
     if (!s->fetching)
         stream_free(s);
 }
 
-static void fetch_more(struct stream *s)
+static void fetch_more(struct reply_stream *s)
 {
     if (s->fetching || s->failed || s->released || s->ahead.bytes || s->next == s->end)
         return;
@@ -56,7 +56,7 @@ static void fetch_more(struct stream *s)
     }
 }
 
-static void resume(struct stream *s)
+static void resume(struct reply_stream *s)
 {
     if (!s->suspended)
         return;
@@ -67,15 +67,15 @@ static void resume(struct stream *s)
     MHD_resume_connection(s->conn);
 }
 
-static void keep(struct stream *s, char *bytes, size_t n)
+static void keep(struct reply_stream *s, char *bytes, size_t n)
 {
-    struct piece *p = s->now.bytes ? &s->ahead : &s->now;
+    struct stream_piece *p = s->now.bytes ? &s->ahead : &s->now;
     assert(!p->bytes); /* no third is asked for */
-    *p = (struct piece){.bytes = bytes, .n = n};
+    *p = (struct stream_piece){.bytes = bytes, .n = n};
     s->next += n;
 }
 
-void stream_take(struct stream *s, char *bytes, size_t n)
+void stream_take(struct reply_stream *s, char *bytes, size_t n)
 {
     assert(s->fetching); /* each fetch is answered once */
     s->fetching = false;
@@ -93,7 +93,7 @@ void stream_take(struct stream *s, char *bytes, size_t n)
     resume(s);
 }
 
-void stream_got(struct stream *s, const char *bytes, size_t n)
+void stream_got(struct reply_stream *s, const char *bytes, size_t n)
 {
     char *copy = n > 0 ? xrealloc(NULL, n) : NULL;
     if (copy)
@@ -101,9 +101,9 @@ void stream_got(struct stream *s, const char *bytes, size_t n)
     stream_take(s, copy, n);
 }
 
-static ssize_t take(struct stream *s, char *buf, size_t max)
+static ssize_t take(struct reply_stream *s, char *buf, size_t max)
 {
-    struct piece *p = &s->now;
+    struct stream_piece *p = &s->now;
     assert(p->taken < p->n);
     size_t n = p->n - p->taken < max ? p->n - p->taken : max;
     memcpy(buf, p->bytes + p->taken, n);
@@ -111,7 +111,7 @@ static ssize_t take(struct stream *s, char *buf, size_t max)
     if (p->taken == p->n) {
         free(p->bytes);
         *p = s->ahead;
-        s->ahead = (struct piece){0};
+        s->ahead = (struct stream_piece){0};
     }
     return (ssize_t)n;
 }
@@ -119,7 +119,7 @@ static ssize_t take(struct stream *s, char *buf, size_t max)
 static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
 {
     (void)pos; /* the position only moves forward */
-    struct stream *s = ctx;
+    struct reply_stream *s = ctx;
     ssize_t n = s->now.bytes ? take(s, buf, max) : 0;
     fetch_more(s);
     if (n > 0)
@@ -135,13 +135,13 @@ static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
 struct replied *reply_stream(struct request *r, int status, const char *content_type,
                              uint64_t offset, uint64_t len, const struct stream_source *source)
 {
-    struct stream *s = xcalloc(1, sizeof *s);
-    *s = (struct stream){.engine = r->engine,
-                         .conn = r->conn,
-                         .source = *source,
-                         .now = {.bytes = source->first, .n = source->n_first},
-                         .next = offset + source->n_first,
-                         .end = offset + len};
+    struct reply_stream *s = xcalloc(1, sizeof *s);
+    *s = (struct reply_stream){.engine = r->engine,
+                               .conn = r->conn,
+                               .source = *source,
+                               .now = {.bytes = source->first, .n = source->n_first},
+                               .next = offset + source->n_first,
+                               .end = offset + len};
     assert(source->n_first <= len && !source->first == !source->n_first);
     bool is_all = len > 0 && source->n_first == len; /* it goes out with the head */
     return reply_response(

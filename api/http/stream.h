@@ -14,12 +14,12 @@
 
 #define STREAM_PIECE_MAX (512 * 1024)
 
-struct stream;
+struct reply_stream;
 
 struct stream_source {
     /* Asks for up to `max` bytes from `offset` on; one stream_got() follows, never inside the call.
      * -1: the bytes are not available, and stream_got() will not follow. */
-    int (*fetch)(void *ctx, struct stream *s, uint64_t offset, size_t max);
+    int (*fetch)(void *ctx, struct reply_stream *s, uint64_t offset, size_t max);
     void (*release)(void *ctx); /* once; no fetch is under way any more */
     void *ctx;                  /* owned from reply_stream() on */
     char *first;                /* its first bytes (malloc), owned too; NULL: all are fetched */
@@ -30,8 +30,8 @@ struct stream_source {
 struct replied *reply_stream(struct request *r, int status, const char *content_type,
                              uint64_t offset, uint64_t len, const struct stream_source *source);
 /* Delivers the requested piece; `n` 0: there is none, and the reply is cut off. */
-void stream_got(struct stream *s, const char *bytes, size_t n);
+void stream_got(struct reply_stream *s, const char *bytes, size_t n);
 /* The same, but takes over `bytes` (malloc; NULL if `n` is 0). */
-void stream_take(struct stream *s, char *bytes, size_t n);
+void stream_take(struct reply_stream *s, char *bytes, size_t n);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define PIECE (16 * 1024)
 
-struct node {
+struct xml_node {
     struct xml xml;
     const struct xml **end; /* where its next child goes */
 };
@@ -22,7 +22,7 @@ struct xml_reading {
     const char *s;
     size_t n, at; /* number of bytes; how many of them the parser has got */
     struct {
-        struct node *node;
+        struct xml_node *node;
         struct strbuf text;
     } open[XML_DEPTH_MAX]; /* the open elements */
     int depth;
@@ -56,13 +56,13 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
         stop(x, "it has too many attributes");
         return;
     }
-    struct node *node = arena_alloc(x->arena, sizeof *node);
+    struct xml_node *node = arena_alloc(x->arena, sizeof *node);
     node->xml = (struct xml){.name = arena_strdup(x->arena, name), .text = ""};
     node->end = &node->xml.child;
     if (x->depth == 0) {
         x->root = &node->xml;
     } else {
-        struct node *parent = x->open[x->depth - 1].node;
+        struct xml_node *parent = x->open[x->depth - 1].node;
         *parent->end = &node->xml;
         parent->end = &node->xml.next;
     }

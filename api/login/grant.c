@@ -20,7 +20,7 @@
 
 /* "https://host/.default" -> "https://host". A scope also has words such as openid, which are no
  * URLs. */
-static const char *audience_of(struct request *r, const struct login *login)
+static const char *audience_of(struct request *r, const struct login_grant *login)
 {
     if (login->resource)
         return login->resource;
@@ -66,8 +66,8 @@ static jwt_t *new_token(const struct request *r, const char *issuer, const char 
     return jwt;
 }
 
-static void add_id_token(struct request *r, const struct login *login, const struct principal *who,
-                         json_t *body)
+static void add_id_token(struct request *r, const struct login_grant *login,
+                         const struct principal *who, json_t *body)
 {
     const char *issuer = arena_concat(&r->arena, request_base(r), "/adfs");
     jwt_t *jwt = new_token(r, issuer, login->client_id, who, r->config->token_lifetime_s);
@@ -96,7 +96,7 @@ static int password_of(struct request *r, const char *object_id, const char **ke
     return rc;
 }
 
-static int add_refresh_token(struct request *r, const struct login *login,
+static int add_refresh_token(struct request *r, const struct login_grant *login,
                              const struct principal *who, json_t *body, struct err *e)
 {
     const char *key_id;
@@ -139,7 +139,7 @@ static json_t *number(bool as_text, long long v)
     return as_text ? json_sprintf("%lld", v) : json_integer(v);
 }
 
-static json_t *access_token(struct request *r, const struct login *login,
+static json_t *access_token(struct request *r, const struct login_grant *login,
                             const struct principal *who, const char *audience, bool base)
 {
     int lifetime;
@@ -156,7 +156,7 @@ static json_t *access_token(struct request *r, const struct login *login,
     return body;
 }
 
-struct replied *login_grant(struct request *r, const struct login *login,
+struct replied *login_grant(struct request *r, const struct login_grant *login,
                             const struct principal *who)
 {
     struct err e;

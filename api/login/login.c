@@ -11,8 +11,8 @@
 #define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
 
 /* Hashing takes memory and time, so one address has one secret compared at a time. */
-struct attempt {
-    struct turn turn; /* first */
+struct login_attempt {
+    struct connection_turn turn; /* first */
     struct secret_work *work;
     const char *object_id; /* NULL: nobody, which takes as long to find out as a wrong password */
     login_next next;
@@ -55,7 +55,7 @@ struct replied *login_failed(struct request *r, const char *name, const char *er
 /* The owner is looked up again: it may have been removed meanwhile. */
 static struct replied *known(struct secret_work *w)
 {
-    struct attempt *t = w->ctx;
+    struct login_attempt *t = w->ctx;
     const struct directory *d = w->r->config->directory;
     struct principal who;
     struct err e;
@@ -98,19 +98,19 @@ static int begin(struct secret_work *w, struct err *e)
     return rc;
 }
 
-static void turn_came(struct turn *turn)
+static void turn_came(struct connection_turn *turn)
 {
-    struct attempt *t = (struct attempt *)(void *)turn;
+    struct login_attempt *t = (struct login_attempt *)(void *)turn;
     struct err e;
     if (begin(t->work, &e) < 0)
         request_finish(t->work->r, reply_err(t->work->r, &e));
 }
 
 static struct replied *compare(struct request *r, const char *secret, struct secret_work *w,
-                               const struct attempt *t)
+                               const struct login_attempt *t)
 {
     struct err e;
-    struct attempt *kept = memcpy(arena_alloc(&r->arena, sizeof *t), t, sizeof *t);
+    struct login_attempt *kept = memcpy(arena_alloc(&r->arena, sizeof *t), t, sizeof *t);
     w->r = r;
     w->secret = arena_strdup(&r->arena, secret);
     w->done = compared;
@@ -126,7 +126,7 @@ struct replied *login_user(struct request *r, const char *name, const char *pass
                            login_next next, void *ctx)
 {
     const struct access *x = aad_of(r)->access;
-    struct attempt t = {.next = next, .ctx = ctx};
+    struct login_attempt t = {.next = next, .ctx = ctx};
     struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
     struct identity i;
     struct credential *rows;
@@ -152,7 +152,7 @@ struct replied *login_app(struct request *r, const char *app_id, const char *sec
                           login_next next, void *ctx)
 {
     const struct access *x = aad_of(r)->access;
-    struct attempt t = {.next = next, .ctx = ctx};
+    struct login_attempt t = {.next = next, .ctx = ctx};
     struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
     struct identity i;
     struct credential *rows;

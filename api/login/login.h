@@ -8,7 +8,7 @@
 #include "api/login/aad.h"
 
 /* What a login asks for. Borrowed from the request. */
-struct login {
+struct login_grant {
     const char *client_id; /* the program that asks; "": it does not say */
     const char *scope, *resource;
     const char *nonce; /* for the id token; NULL: none */
@@ -35,7 +35,8 @@ REPLIED login_failed(struct request *r, const char *name, const char *error,
 
 /* The access token, and for a user also one to get the next with, and one that says who that is;
  * or an error if nothing of ours is asked for. */
-REPLIED login_grant(struct request *r, const struct login *login, const struct principal *who);
+REPLIED login_grant(struct request *r, const struct login_grant *login,
+                    const struct principal *who);
 /* Whose token to get the next with it is, if it was given to this program. A getter. */
 int login_refreshed(struct request *r, const char *token, const char *client_id,
                     struct principal *who, struct err *e) MUST_CHECK;

@@ -15,7 +15,7 @@
 #include "api/login/routes.h"
 
 /* What the form or the Authorization header gives as the client's id and secret. */
-struct client {
+struct token_client {
     const char *id, *secret;
 };
 
@@ -25,7 +25,7 @@ static const char *field(const struct request *r, const char *name)
 }
 
 /* Reads "Authorization: Basic base64(id:secret)", for clients that do not use the form. */
-static void parse_basic(struct request *r, struct client *client)
+static void parse_basic(struct request *r, struct token_client *client)
 {
     const char *h = request_header(r, "Authorization");
     unsigned char text[512];
@@ -48,12 +48,12 @@ static bool same(const char *a, const char *b)
     return strlen(a) == n && sodium_memcmp(a, b, n) == 0;
 }
 
-static struct login *login_of(struct request *r, const char *client_id)
+static struct login_grant *login_of(struct request *r, const char *client_id)
 {
-    struct login *login = arena_alloc(&r->arena, sizeof *login);
-    *login = (struct login){.client_id = client_id ? client_id : "",
-                            .scope = field(r, "scope"),
-                            .resource = field(r, "resource")};
+    struct login_grant *login = arena_alloc(&r->arena, sizeof *login);
+    *login = (struct login_grant){.client_id = client_id ? client_id : "",
+                                  .scope = field(r, "scope"),
+                                  .resource = field(r, "resource")};
     return login;
 }
 
@@ -62,7 +62,7 @@ static struct replied *missing(struct request *r, const char *what)
     return oauth_error(r, 400, "invalid_request", what);
 }
 
-static struct replied *find_and_grant(struct request *r, const struct login *login,
+static struct replied *find_and_grant(struct request *r, const struct login_grant *login,
                                       const char *object_id)
 {
     const struct directory *d = r->config->directory;
@@ -86,18 +86,18 @@ static struct replied *wrong_secret(struct request *r, const char *client_id)
 
 static struct replied *app_known(struct request *r, void *ctx, const struct principal *who)
 {
-    const struct login *login = ctx;
+    const struct login_grant *login = ctx;
     return who ? login_grant(r, login, who) : wrong_secret(r, login->client_id);
 }
 
-static struct replied *by_client(struct request *r, const struct client *client)
+static struct replied *by_client(struct request *r, const struct token_client *client)
 {
     const struct aad *aad = aad_of(r);
     if (!client->id || !client->secret)
         return missing(r, "client_id and client_secret are required.");
     if (!request_may_log_in(r, client->id))
         return login_limited(r);
-    struct login *login = login_of(r, client->id);
+    struct login_grant *login = login_of(r, client->id);
     if (!same(client->id, aad->client_id))
         return login_app(r, client->id, client->secret, app_known, login);
     return same(client->secret, aad->client_secret) ? find_and_grant(r, login, aad->client_id)
@@ -114,7 +114,7 @@ static struct replied *user_known(struct request *r, void *ctx, const struct pri
     return oauth_error(r, 400, "invalid_grant", "The user name or the password is wrong.");
 }
 
-static struct replied *by_password(struct request *r, const struct client *client)
+static struct replied *by_password(struct request *r, const struct token_client *client)
 {
     const char *name = field(r, "username"), *password = field(r, "password");
     if (!name || !password)
@@ -122,7 +122,7 @@ static struct replied *by_password(struct request *r, const struct client *clien
     return login_user(r, name, password, user_known, login_of(r, client->id));
 }
 
-static struct replied *by_refresh(struct request *r, const struct client *client)
+static struct replied *by_refresh(struct request *r, const struct token_client *client)
 {
     const char *token = field(r, "refresh_token");
     struct principal who;
@@ -138,7 +138,7 @@ static struct replied *by_refresh(struct request *r, const struct client *client
 
 /* --- codes ------------------------------------------------------------------------------------ */
 
-static struct replied *by_device(struct request *r, const struct client *client)
+static struct replied *by_device(struct request *r, const struct token_client *client)
 {
     const char *text = field(r, "device_code") ? field(r, "device_code") : field(r, "code");
     struct codes *codes = aad_of(r)->codes;
@@ -167,7 +167,7 @@ static bool verifies(const struct code *code, const char *verifier)
     return same(text, code->challenge);
 }
 
-static struct replied *by_code(struct request *r, const struct client *client)
+static struct replied *by_code(struct request *r, const struct token_client *client)
 {
     const char *text = field(r, "code");
     struct codes *codes = aad_of(r)->codes;
@@ -178,7 +178,7 @@ static struct replied *by_code(struct request *r, const struct client *client)
         return oauth_error(r, 400, "invalid_grant",
                            "The code is unknown, or its time is over, or it was given to another "
                            "client_id or redirect_uri.");
-    struct login *login = login_of(r, client->id);
+    struct login_grant *login = login_of(r, client->id);
     const char *object_id = arena_strdup(&r->arena, code->object_id);
     login->nonce = arena_strdup(&r->arena, code->nonce);
     codes_remove(code);
@@ -187,7 +187,7 @@ static struct replied *by_code(struct request *r, const struct client *client)
 
 static const struct {
     const char *type;
-    struct replied *(*grant)(struct request *r, const struct client *client);
+    struct replied *(*grant)(struct request *r, const struct token_client *client);
 } grants[] = {
     {"client_credentials", by_client}, {"password", by_password},
     {"refresh_token", by_refresh},     {"urn:ietf:params:oauth:grant-type:device_code", by_device},
@@ -198,8 +198,8 @@ static const struct {
 struct replied *token_create(struct request *r)
 {
     const char *type = field(r, "grant_type");
-    struct client *client = arena_alloc(&r->arena, sizeof *client);
-    *client = (struct client){field(r, "client_id"), field(r, "client_secret")};
+    struct token_client *client = arena_alloc(&r->arena, sizeof *client);
+    *client = (struct token_client){field(r, "client_id"), field(r, "client_secret")};
     parse_basic(r, client);
     if (!type)
         return missing(r, "The form field grant_type is missing.");

@@ -86,7 +86,7 @@ struct replied *clock_show(struct request *r)
  */
 
 /* What is asked for. */
-struct change {
+struct clock_change {
     bool follow;
     double rate; /* below 0: it stays */
     bool walks;
@@ -107,8 +107,8 @@ static int unfit(struct err *e, const char *name, const char *text, const char *
                    right);
 }
 
-static int walk_to(struct testing_clock *c, const char *name, int64_t left_us, struct change *out,
-                   struct err *e)
+static int walk_to(struct testing_clock *c, const char *name, int64_t left_us,
+                   struct clock_change *out, struct err *e)
 {
     if (left_us < 0)
         return refuse(e, name,
@@ -121,7 +121,7 @@ static int walk_to(struct testing_clock *c, const char *name, int64_t left_us, s
     return 0;
 }
 
-static int read_advance(struct testing_clock *c, const char *text, struct change *out,
+static int read_advance(struct testing_clock *c, const char *text, struct clock_change *out,
                         struct err *e)
 {
     struct loop_virtual_state s;
@@ -137,7 +137,8 @@ static int read_advance(struct testing_clock *c, const char *text, struct change
     return walk_to(c, "advance", span_us, out, e);
 }
 
-static int read_to(struct testing_clock *c, const char *text, struct change *out, struct err *e)
+static int read_to(struct testing_clock *c, const char *text, struct clock_change *out,
+                   struct err *e)
 {
     int64_t at_us;
     if (timefmt_parse_offset(text, &at_us) < 0)
@@ -145,7 +146,7 @@ static int read_to(struct testing_clock *c, const char *text, struct change *out
     return walk_to(c, "advanceTo", at_us - loop_wall_us(loop_of(c)), out, e);
 }
 
-static int read_body(struct request *r, struct change *out, struct err *e)
+static int read_body(struct request *r, struct clock_change *out, struct err *e)
 {
     struct testing_clock *c = testing_of(r)->clock;
     const json_t *rate = NULL;
@@ -157,7 +158,7 @@ static int read_body(struct request *r, struct change *out, struct err *e)
         {"advanceTo", .text = &to, .right = TIME_RIGHT},
         {"real", .flag = &out->follow},
     };
-    *out = (struct change){.rate = -1};
+    *out = (struct clock_change){.rate = -1};
     if (members_read(r->body, "", MEMBERS(members), e) < 0)
         return -1;
     const bool follow = out->follow;
@@ -212,7 +213,7 @@ static void release(void *kept)
 struct replied *clock_change(struct request *r)
 {
     struct err e;
-    struct change x;
+    struct clock_change x;
     struct loop_virtual_state s;
     struct testing_clock *c = testing_of(r)->clock;
     loop_virtual_look(c->time, &s);

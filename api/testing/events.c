@@ -30,7 +30,7 @@
 struct follower {
     struct testing_events *all;
     struct request *r; /* lines: NULL once it is answered */
-    struct stream *stream;
+    struct reply_stream *stream;
     const char *subscription; /* owned; NULL: all */
     int64_t after;
     int max;
@@ -171,7 +171,7 @@ static void wait_for_more(struct follower *f, uint64_t ms)
     all->waiting = f;
 }
 
-static int on_fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+static int on_fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
     struct follower *f = ctx;
     (void)offset, (void)max; /* a batch is far below a piece */

@@ -9,7 +9,7 @@
 #include "api/testing/select.h"
 
 struct hit;
-struct pending;
+struct pending_fault;
 
 enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
 
@@ -51,7 +51,7 @@ struct testing_faults {
     int64_t last;
     struct hit *held; /* requests */
     struct fault_ground ground;
-    struct pending *pending; /* that are to come over nodes; owned */
+    struct pending_fault *pending; /* that are to come over nodes; owned */
 };
 
 /* Counts; fault.c. */

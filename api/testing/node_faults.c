@@ -36,12 +36,12 @@ static const struct {
 #define AWAY_US INT64_C(60000000)
 
 /* An effect that comes over a node later, or ends. */
-struct pending {
+struct pending_fault {
     struct testing_faults *all;
     struct loop_timer *timer;
     int64_t fault, node; /* number; id */
     bool ends;
-    struct pending *next;
+    struct pending_fault *next;
 };
 
 struct fault_ground *testing_faults_ground(struct testing_faults *f)
@@ -177,9 +177,9 @@ static void hold(struct fault *f, int64_t id)
     f->held[f->n_held++] = id;
 }
 
-static void forget(struct pending *p)
+static void forget(struct pending_fault *p)
 {
-    struct pending **at = &p->all->pending;
+    struct pending_fault **at = &p->all->pending;
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
@@ -192,13 +192,13 @@ static void on_time(void *ctx);
 static void come_later(struct testing_faults *all, const struct fault *f,
                        const struct fake_node *node, int64_t in_us, bool ends)
 {
-    struct pending *p = xcalloc(1, sizeof *p);
-    *p = (struct pending){.all = all,
-                          .timer = loop_timer_create(all->ground.loop, on_time, p),
-                          .fault = f->number,
-                          .node = fake_id(node),
-                          .ends = ends,
-                          .next = all->pending};
+    struct pending_fault *p = xcalloc(1, sizeof *p);
+    *p = (struct pending_fault){.all = all,
+                                .timer = loop_timer_create(all->ground.loop, on_time, p),
+                                .fault = f->number,
+                                .node = fake_id(node),
+                                .ends = ends,
+                                .next = all->pending};
     all->pending = p;
     loop_timer_start(p->timer, loop_mono_us(all->ground.loop) + in_us);
 }
@@ -276,7 +276,7 @@ void testing_faults_met(struct testing_faults *all, struct fake_node *node,
 
 static void on_time(void *ctx)
 {
-    struct pending *p = ctx;
+    struct pending_fault *p = ctx;
     struct testing_faults *all = p->all;
     struct fake_node *n = fake_by_id(all->ground.nodes, p->node);
     struct fault *f = all->first;
@@ -303,7 +303,7 @@ void testing_faults_began(struct testing_faults *all, const struct fake_node *no
 
 void faults_pending_free(struct testing_faults *all)
 {
-    for (struct pending *p = all->pending, *next; p; p = next) {
+    for (struct pending_fault *p = all->pending, *next; p; p = next) {
         next = p->next;
         forget(p);
     }

@@ -14,16 +14,16 @@
 
 #define CHAINS 256
 
-struct entry {
+struct noted_request {
     struct seen_kind kind; /* of texts in `key` */
-    struct entry *next;
+    struct noted_request *next;
     uint64_t hash;
     size_t references, len;
     char key[];
 };
 
 struct seen_kinds {
-    struct entry *chain[CHAINS];
+    struct noted_request *chain[CHAINS];
     struct strbuf key; /* of the one that is looked for */
 };
 
@@ -66,9 +66,9 @@ static const char *read_text(const char **at)
     return is_there ? text : NULL;
 }
 
-static struct entry *make(const struct strbuf *key, uint64_t hash)
+static struct noted_request *make(const struct strbuf *key, uint64_t hash)
 {
-    struct entry *e = xcalloc(1, sizeof *e + key->len);
+    struct noted_request *e = xcalloc(1, sizeof *e + key->len);
     const char *at = e->key + sizeof e->kind.fault;
     memcpy(e->key, key->s, key->len);
     memcpy(&e->kind.fault, e->key, sizeof e->kind.fault);
@@ -87,7 +87,7 @@ const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen
 {
     write_key(like, &all->key);
     uint64_t hash = text_hash(all->key.s, all->key.len);
-    struct entry **chain = &all->chain[hash % CHAINS], *e = *chain;
+    struct noted_request **chain = &all->chain[hash % CHAINS], *e = *chain;
     while (e &&
            (e->hash != hash || e->len != all->key.len || memcmp(e->key, all->key.s, e->len) != 0))
         e = e->next;
@@ -101,14 +101,14 @@ const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen
 }
 
 /* A kind is the beginning of its entry. */
-static struct entry *entry_of(const struct seen_kind *kind)
+static struct noted_request *entry_of(const struct seen_kind *kind)
 {
-    return (struct entry *)(uintptr_t)kind;
+    return (struct noted_request *)(uintptr_t)kind;
 }
 
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind)
 {
-    struct entry *e = entry_of(kind), **at = &all->chain[e->hash % CHAINS];
+    struct noted_request *e = entry_of(kind), **at = &all->chain[e->hash % CHAINS];
     assert(e->references > 0);
     if (--e->references > 0)
         return;
@@ -120,5 +120,5 @@ void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind)
 
 size_t seen_kind_bytes(const struct seen_kind *kind)
 {
-    return sizeof(struct entry) + entry_of(kind)->len;
+    return sizeof(struct noted_request) + entry_of(kind)->len;
 }

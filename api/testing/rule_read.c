@@ -25,13 +25,13 @@ static char *copy(const char *text)
 }
 
 /* Where in the document something is, for errors: "rules[2].match". */
-struct place {
+struct rule_place {
     char name[120];
 };
 
-static struct place within(const char *where, const char *name)
+static struct rule_place within(const char *where, const char *name)
 {
-    struct place p;
+    struct rule_place p;
     snprintf(p.name, sizeof p.name, "%.80s%s%.30s", where, *where ? "." : "", name);
     return p;
 }
@@ -89,7 +89,7 @@ static int read_match(const char *where, const json_t *match, struct rule_match 
         {"role", .text = &role},
         {"environment", .any = &env},
     };
-    const struct place p = within(where, "match");
+    const struct rule_place p = within(where, "match");
     if (members_read(match, p.name, MEMBERS(members), e) < 0 ||
         read_role(p.name, role, &out->role, e) < 0)
         return -1;
@@ -137,7 +137,7 @@ static int read_outputs(const char *where, const char *name, const json_t *list,
                         struct err *e)
 {
     bool is_file = strcmp(name, "files") == 0, to_stderr = strcmp(name, "stderr") == 0;
-    const struct place p = within(where, name);
+    const struct rule_place p = within(where, name);
     char shown[MEMBER_VALUE_SIZE];
     json_t *item;
     size_t i, n = json_array_size(list);

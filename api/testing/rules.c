@@ -89,7 +89,7 @@ void testing_rules_clear(struct testing_rules *rules, const char *subscription)
  */
 
 /* What is known of a process that starts. */
-struct work {
+struct rule_work {
     const struct task_spec *spec;
     enum rule_role role;
     const char *name; /* of its job or task, or of its pool */
@@ -127,7 +127,7 @@ static enum rule_role role_of_run(const struct task_spec *spec, const struct run
 }
 
 static void find_work(struct testing_rules *rules, struct arena *a, const struct fake_node *node,
-                      struct work *w)
+                      struct rule_work *w)
 {
     struct node row;
     struct run run;
@@ -159,7 +159,7 @@ static const char *variable(const struct task_spec *spec, const char *name)
     return value;
 }
 
-static bool fits(const struct rule_match *m, const struct work *w)
+static bool fits(const struct rule_match *m, const struct rule_work *w)
 {
     if (m->role != w->role || !matches(m->name, w->name, WILDCARD_ANY_CASE) ||
         !matches(m->pool, w->place.pool, WILDCARD_ANY_CASE) ||
@@ -174,7 +174,7 @@ static bool fits(const struct rule_match *m, const struct work *w)
     return true;
 }
 
-static bool hits(struct rule *rule, const struct work *w)
+static bool hits(struct rule *rule, const struct rule_work *w)
 {
     if ((rule->times > 0 && rule->hits >= rule->times) || !fits(&rule->match, w))
         return false;
@@ -254,7 +254,7 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
 {
     struct testing_rules *rules = ctx;
     struct arena a;
-    struct work w = {.spec = spec};
+    struct rule_work w = {.spec = spec};
     *out = (struct fake_task){0};
     if (!is_users(spec))
         return;

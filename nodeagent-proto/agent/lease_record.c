@@ -76,7 +76,7 @@ static int record_text(const char *path, const char *name, char **text, struct e
 }
 
 /* "NUMBER GROUP DIRECTORY", or "NUMBER GROUP UID:GID DIRECTORY". */
-static bool parse_lease(const char *text, struct lease *out)
+static bool parse_lease(const char *text, struct agent_lease *out)
 {
     char *end;
     out->uid = out->number = (uid_t)strtoul(text, &end, 10);
@@ -92,7 +92,7 @@ static bool parse_lease(const char *text, struct lease *out)
 }
 
 /* 1: found. */
-int lease_read(const char *root, const char *name, struct lease *out, struct err *e)
+int lease_read(const char *root, const char *name, struct agent_lease *out, struct err *e)
 {
     char *path = lease_path(root, name), *text = NULL;
     memset(out, 0, sizeof *out);
@@ -106,7 +106,7 @@ int lease_read(const char *root, const char *name, struct lease *out, struct err
 
 /* A record is not waited for to get to the disk: what a power cut takes of it, the owner of the
  * directory tells (owner_of()). */
-int lease_write(const char *root, const char *name, const struct lease *l, struct err *e)
+int lease_write(const char *root, const char *name, const struct agent_lease *l, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%u %u ", (unsigned)l->number, (unsigned)l->group);
@@ -137,7 +137,7 @@ int lease_forget(const char *root, const char *name, struct err *e)
     return rc < 0 && errno != ENOENT ? -1 : 0;
 }
 
-void lease_free(struct lease *l)
+void lease_free(struct agent_lease *l)
 {
     free(l->dir);
 }
@@ -145,7 +145,7 @@ void lease_free(struct lease *l)
 /* Calls fn with each lease; ends with the first failure. Leftovers of a killed write are not names
  * of leases: they contain ".tmp-". */
 int lease_each(const char *root,
-               int (*fn)(void *ctx, const char *root, const char *name, const struct lease *l,
+               int (*fn)(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                          struct err *e),
                void *ctx, struct err *e)
 {
@@ -154,7 +154,7 @@ int lease_each(const char *root,
     struct dirent *de;
     int rc = d || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot list %s", dir);
     while (d && rc == 0 && (de = readdir(d))) {
-        struct lease l;
+        struct agent_lease l;
         if (!lease_name_valid(de->d_name) || strstr(de->d_name, FS_UNFINISHED))
             continue;
         rc = lease_read(root, de->d_name, &l, e);

@@ -11,7 +11,7 @@
 
 #include "lib/err.h"
 
-struct lease {
+struct agent_lease {
     uid_t number; /* in the registry */
     gid_t group;  /* of all jobs */
     uid_t uid;    /* of the account: the same two, unless its user chose others */
@@ -20,7 +20,7 @@ struct lease {
 };
 
 /* Its user said which numbers it is to have. */
-static inline bool lease_is_chosen(const struct lease *l)
+static inline bool lease_is_chosen(const struct agent_lease *l)
 {
     return l->uid != l->number;
 }
@@ -33,14 +33,15 @@ gid_t lease_group(const char *root);
 int lease_set_group(const char *root, gid_t group, struct err *e) MUST_CHECK;
 
 /* 1: found, and lease_free() releases it; 0: there is none. */
-int lease_read(const char *root, const char *name, struct lease *out, struct err *e) MUST_CHECK;
-int lease_write(const char *root, const char *name, const struct lease *l,
+int lease_read(const char *root, const char *name, struct agent_lease *out,
+               struct err *e) MUST_CHECK;
+int lease_write(const char *root, const char *name, const struct agent_lease *l,
                 struct err *e) MUST_CHECK;
 int lease_forget(const char *root, const char *name, struct err *e) MUST_CHECK;
-void lease_free(struct lease *l);
+void lease_free(struct agent_lease *l);
 /* Calls fn with each lease; ends with the first failure. */
 int lease_each(const char *root,
-               int (*fn)(void *ctx, const char *root, const char *name, const struct lease *l,
+               int (*fn)(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                          struct err *e),
                void *ctx, struct err *e) MUST_CHECK;
 /* The folder of the records, made if it is missing. */

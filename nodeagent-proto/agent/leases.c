@@ -70,7 +70,7 @@ static bool is_empty(int dir)
 
 /* One that is empty was made a moment ago, by an agent that was killed or by another that does the
  * same at the same time: so it is never removed, as that one could not go on. */
-static int give_dir(int fd, const struct lease *l, struct err *e)
+static int give_dir(int fd, const struct agent_lease *l, struct err *e)
 {
     struct stat st, later;
     memset(&st, 0, sizeof st);
@@ -88,7 +88,7 @@ static int give_dir(int fd, const struct lease *l, struct err *e)
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
 }
 
-static int make_at(int holder, const char *name, const struct lease *l, struct err *e)
+static int make_at(int holder, const char *name, const struct agent_lease *l, struct err *e)
 {
     if (mkdirat(holder, name, 0700) < 0 && errno != EEXIST)
         return err_errno(e, ERR_IO, "cannot make %s", l->dir);
@@ -103,7 +103,7 @@ static int make_at(int holder, const char *name, const struct lease *l, struct e
     return rc;
 }
 
-static int make_dir(const char *root, const struct lease *l, struct err *e)
+static int make_dir(const char *root, const struct agent_lease *l, struct err *e)
 {
     const char *name;
     int holder = file_open_holder(root, l->dir, true, &name, e);
@@ -136,7 +136,7 @@ static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *
 
 /* The account is not one of ours: other processes that run as it have nothing to do with the job.
  */
-static bool is_adopted(const struct lease *l)
+static bool is_adopted(const struct agent_lease *l)
 {
     return l->number <= l->group;
 }
@@ -177,7 +177,7 @@ static int check_chosen(const struct lease_ask *ask, struct err *e)
     return ids_check_free(ask->uid, ask->gid, NULL, e);
 }
 
-static int check_same(const struct lease_ask *ask, const struct lease *l, struct err *e)
+static int check_same(const struct lease_ask *ask, const struct agent_lease *l, struct err *e)
 {
     if (strcmp(l->dir, ask->dir) != 0)
         return err_set(e, ERR_CONFLICT, "dir", "'%s' has an account already, for %s", ask->name,
@@ -190,7 +190,7 @@ static int check_same(const struct lease_ask *ask, const struct lease *l, struct
     return 1;
 }
 
-static int take_new(const struct lease_ask *ask, struct lease *out, struct err *e)
+static int take_new(const struct lease_ask *ask, struct agent_lease *out, struct err *e)
 {
     const char *root = ask->holder.root;
     out->gid = out->group = ask->range.first;
@@ -207,11 +207,11 @@ static int take_new(const struct lease_ask *ask, struct lease *out, struct err *
 }
 
 /* Makes the directory below the root of another agent, which may not have begun the job yet. */
-static int make_also(const char *path, const struct lease *l, struct err *e)
+static int make_also(const char *path, const struct agent_lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     char *parent = strndup(path, (size_t)(slash - path));
-    struct lease there = *l;
+    struct agent_lease there = *l;
     there.dir = (char *)(uintptr_t)path;
     int holder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = holder < 0 ? 0 : make_at(holder, slash + 1, &there, e);
@@ -241,7 +241,7 @@ static const char *shell(void)
 
 int lease_take(const struct lease_ask *ask, struct err *e)
 {
-    struct lease l = {.dir = NULL};
+    struct agent_lease l = {.dir = NULL};
     if (check_ask(ask, e) < 0)
         return -1;
     int rc = lease_read(ask->holder.root, ask->name, &l, e);
@@ -262,7 +262,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 /* ---- releasing ---- */
 
 /* Every step may be repeated without harm; the record is removed last. */
-static int release(const struct uid_holder *h, const char *name, const struct lease *l,
+static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {
     /* An account that was made since may have got the number. */
@@ -283,7 +283,7 @@ static int release(const struct uid_holder *h, const char *name, const struct le
 
 int lease_release(const struct uid_holder *h, const char *name, struct err *e)
 {
-    struct lease l = {.dir = NULL};
+    struct agent_lease l = {.dir = NULL};
     if (!lease_name_valid(name))
         return 0;
     int rc = lease_read(h->root, name, &l, e);
@@ -293,7 +293,7 @@ int lease_release(const struct uid_holder *h, const char *name, struct err *e)
     return rc;
 }
 
-static int release_one(void *ctx, const char *root, const char *name, const struct lease *l,
+static int release_one(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                        struct err *e)
 {
     (void)root;
@@ -306,7 +306,7 @@ int lease_release_all(const struct uid_holder *h, struct err *e)
 }
 
 /* In a child, see lease_end_processes(). It says itself what fails. */
-static int release_apart(const struct uid_holder *h, const char *name, const struct lease *l,
+static int release_apart(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                          struct err *e)
 {
     int status = -1;
@@ -333,7 +333,7 @@ struct sweep {
     void *ctx;
 };
 
-static int sweep_one(void *ctx, const char *root, const char *name, const struct lease *l,
+static int sweep_one(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                      struct err *e)
 {
     const struct sweep *s = ctx;
@@ -354,7 +354,7 @@ void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid),
         uids_forget_gone(h);
 }
 
-static int name_one(void *ctx, const char *root, const char *name, const struct lease *l,
+static int name_one(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                     struct err *e)
 {
     (void)root;
@@ -368,7 +368,7 @@ int lease_names(const char *root, json_t *names, struct err *e)
     return lease_each(root, name_one, names, e);
 }
 
-static int list_one(void *ctx, const char *root, const char *name, const struct lease *l,
+static int list_one(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                     struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
@@ -389,7 +389,7 @@ int lease_list(const char *root, json_t *found, struct err *e)
 
 bool lease_is_taken(const char *root, const char *name)
 {
-    struct lease l;
+    struct agent_lease l;
     struct err e;
     bool taken = lease_name_valid(name) && lease_read(root, name, &l, &e) > 0;
     if (taken)
@@ -423,7 +423,7 @@ static void fill(struct account *out, uid_t uid, gid_t gid, gid_t group, const c
 
 int lease_or_account(const char *root, const char *name, struct account *out, struct err *e)
 {
-    struct lease l;
+    struct agent_lease l;
     if (name[0] != LEASE_SIGN)
         return account_find(name, out, e);
     memset(out, 0, sizeof *out);

@@ -62,13 +62,14 @@ static const char *const forms[] = {"atScope()",
                                     "atScope() and principalId eq %",
                                     NULL};
 
-struct look {
+struct assignments_look {
     const char *scope, *principal; /* principal NULL: anybody's */
     bool not_below;
     struct grants *held; /* of who asks; NULL: sees all */
 };
 
-static bool wanted(const struct request *r, const struct look *l, const struct role_assignment *x)
+static bool wanted(const struct request *r, const struct assignments_look *l,
+                   const struct role_assignment *x)
 {
     bool above = scope_within(l->scope, x->scope);
     bool below = !l->not_below && scope_within(x->scope, l->scope);
@@ -79,7 +80,7 @@ static bool wanted(const struct request *r, const struct look *l, const struct r
                ACCESS_YES;
 }
 
-static int read_filter(struct request *r, struct look *l, struct err *e)
+static int read_filter(struct request *r, struct assignments_look *l, struct err *e)
 {
     const char *filter = request_query(r, "$filter");
     if (!filter || !*filter)
@@ -95,7 +96,7 @@ static int read_filter(struct request *r, struct look *l, struct err *e)
 }
 
 /* NULL: err. */
-static json_t *list(struct request *r, const struct look *l, struct err *e)
+static json_t *list(struct request *r, const struct assignments_look *l, struct err *e)
 {
     struct role_assignment *rows;
     size_t n;
@@ -119,7 +120,7 @@ struct replied *role_assignments_list(struct request *r)
 {
     struct err e;
     struct grants held;
-    struct look l = {.scope = r->scope};
+    struct assignments_look l = {.scope = r->scope};
     if (read_filter(r, &l, &e) < 0 ||
         (!r->who->first && access_load(access_of(r), &r->arena, r->who, &held, &e) < 0))
         return reply_err(r, &e);

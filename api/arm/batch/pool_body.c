@@ -92,7 +92,7 @@ int rm_pool_check_packages(struct request *r, const struct batch_account *b,
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-struct change {
+struct pool_change {
     struct request *r;
     struct batch_pool *p;
     const struct rm_pool_body *b;
@@ -110,7 +110,7 @@ static bool may_change(const struct request *r, const char *name)
            schema_select(&schema_batch_pool_patch, (enum api_version)v, name, &set, &none) == 0;
 }
 
-static int change_member(struct change *c, const char *name, struct err *e)
+static int change_member(struct pool_change *c, const char *name, struct err *e)
 {
     json_t *to = json_object_get(c->b->plane.doc, name);
     const json_t *from = json_object_get(c->stored.doc, name);
@@ -126,7 +126,7 @@ static int change_member(struct change *c, const char *name, struct err *e)
                    "A property that cannot be updated was specified as part of the request.");
 }
 
-static int change_members(struct change *c, bool whole, struct err *e)
+static int change_members(struct pool_change *c, bool whole, struct err *e)
 {
     const char *name;
     json_t *value;
@@ -165,7 +165,7 @@ static int check_steady(const struct batch_pool *p, struct err *e)
 }
 
 /* `to`: a pool as the body wants it. */
-static int scale_by(const struct change *c, const struct batch_pool *to, struct err *e)
+static int scale_by(const struct pool_change *c, const struct batch_pool *to, struct err *e)
 {
     struct batch_front *front = batchrm_of(c->r)->front;
     const struct batch_auto_scale *now = &c->p->scaling;
@@ -177,7 +177,7 @@ static int scale_by(const struct change *c, const struct batch_pool *to, struct 
     return batch_pool_scale_by(front, c->p, &to->scaling, c->updated_us, e);
 }
 
-static int resize(const struct change *c, const struct batch_pool *to, struct err *e)
+static int resize(const struct pool_change *c, const struct batch_pool *to, struct err *e)
 {
     struct batch_front *front = batchrm_of(c->r)->front;
     const struct batch_size *now = &c->p->size, *size = &to->size;
@@ -194,7 +194,7 @@ static int resize(const struct change *c, const struct batch_pool *to, struct er
 
 static int write_change(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *c = ctx;
+    const struct pool_change *c = ctx;
     struct arena *a = &c->r->arena;
     struct batch_pool to;
     (void)st;
@@ -209,7 +209,7 @@ static int write_change(struct storage *st, void *ctx, struct err *e)
 int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
                    struct err *e)
 {
-    struct change c = {
+    struct pool_change c = {
         .r = r, .p = &x->row, .b = b, .updated_us = batch_modified(r, x->row.updated_us)};
     if (pool_load(r, batchrm_of(r)->front, &x->row, &c.stored, e) < 0)
         return -1;

@@ -26,7 +26,7 @@
 #define ENTRIES_MAX 100000
 
 /* A directory of a share. */
-struct share_list {
+struct job_share_list {
     struct file_list *list;
     struct job job;
 };
@@ -53,7 +53,7 @@ static struct replied *refuse(const struct file_list *list, const struct err *wh
 
 /* A job makes its directory on the share when it starts. If our folder does not have it, the
  * machine has mounted something else as this share. */
-static bool is_elsewhere(const struct share_list *l)
+static bool is_elsewhere(const struct job_share_list *l)
 {
     struct request *r = l->list->r;
     struct output_dir *at;
@@ -68,7 +68,7 @@ static bool is_elsewhere(const struct share_list *l)
 static void on_listed(void *ctx, const struct err *why, struct file_entries *found,
                       bool base_is_missing)
 {
-    struct share_list *l = ctx;
+    struct job_share_list *l = ctx;
     struct file_list *list = l->list;
     struct request *r = list->r;
     if (base_is_missing && is_elsewhere(l)) {
@@ -128,8 +128,8 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
     l->dir = (struct file_ref){v->kind == MOUNT_BLOBS ? LINK_BLOB : LINK_FILE,
                                {v->account, v->share},
                                join_path(&r->arena, parts, 2)};
-    struct share_list *sl = arena_alloc(&r->arena, sizeof *sl);
-    *sl = (struct share_list){.list = l, .job = *j};
+    struct job_share_list *sl = arena_alloc(&r->arena, sizeof *sl);
+    *sl = (struct job_share_list){.list = l, .job = *j};
     const struct files_list what = {
         .at = {fleet_share_path(batchai_of(r)->storage_dir, &r->arena, v), l->dir.path},
         .base = base,

@@ -122,7 +122,7 @@ static int check_part(struct request *r, const struct cluster *c, const struct j
 /* --- submit ----------------------------------------------------------------------------------- */
 
 /* What a new job needs beside its row: rm.parent. */
-struct new_job {
+struct job_making {
     struct workspace w;
     struct experiment x;
     struct scope scope;
@@ -134,7 +134,7 @@ struct new_job {
 
 static int insert(struct rm *m, struct err *e)
 {
-    struct new_job *n = m->parent;
+    struct job_making *n = m->parent;
     struct storage *st = arm_of(m->r)->storage;
     struct job *j = m->row;
     const char *shares;
@@ -156,7 +156,7 @@ static int insert(struct rm *m, struct err *e)
 static int fill(struct rm *m, struct err *e)
 {
     struct request *r = m->r;
-    struct new_job *n = m->parent;
+    struct job_making *n = m->parent;
     const struct cluster *c = &n->c;
     struct job *j = m->row;
     char *guid = arena_alloc(&r->arena, GUID_SIZE);
@@ -197,7 +197,7 @@ static int fill(struct rm *m, struct err *e)
 /* With the keys of the mounts. Those of the cluster were checked with it. */
 static int check_mounts(struct rm *m, struct err *e)
 {
-    const struct new_job *n = m->parent;
+    const struct job_making *n = m->parent;
     const struct job *j = m->row;
     struct run_spec spec = {0};
     if (n->mounts.n == 0)
@@ -258,7 +258,7 @@ static int check_location(struct request *r, const struct accepted *a, const str
 
 static int prepare(struct rm *m, struct err *e)
 {
-    const struct new_job *n = m->parent;
+    const struct job_making *n = m->parent;
     const struct cluster *c = &n->c;
     if (check_location(m->r, &m->given, c, e) < 0)
         return -1;
@@ -272,7 +272,7 @@ static int prepare(struct rm *m, struct err *e)
 
 static struct replied *made(struct rm *m)
 {
-    const struct new_job *n = m->parent;
+    const struct job_making *n = m->parent;
     const struct job *j = m->row;
     LOG_INFO(m->r->config->log, "job.created", LF_STR("job", j->name), LF_STR("cluster", n->c.name),
              LF_INT("nodes", j->node_count), LF_INT("priority", j->priority),
@@ -283,7 +283,7 @@ static struct replied *made(struct rm *m)
 
 static int step_experiment(struct rm *m, struct err *e)
 {
-    struct new_job *n = arena_alloc(&m->r->arena, sizeof *n);
+    struct job_making *n = arena_alloc(&m->r->arena, sizeof *n);
     m->parent = n;
     if (home_experiment(m->r, &n->w, &n->x, e) < 0)
         return -1;
@@ -296,7 +296,7 @@ static int step_experiment(struct rm *m, struct err *e)
 
 static int seek(struct rm *m, struct err *e)
 {
-    struct new_job *n = m->parent;
+    struct job_making *n = m->parent;
     struct request *r = m->r;
     int rc = st_job_get(arm_of(r)->storage, &r->arena, n->x.id, m->name, m->row, e);
     if (rc < 0)

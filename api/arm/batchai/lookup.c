@@ -17,20 +17,23 @@
 #define NAME_MAX_LEN 64
 
 /* The names of a kind of resource in errors. */
-struct kind {
+struct missing_kind {
     const char *what, *type;
     enum err_code missing;
 };
 
-static const struct kind workspaces = {"workspace", "workspaces", ERR_WORKSPACE_NOT_FOUND};
-static const struct kind experiments = {"experiment", "experiments", ERR_EXPERIMENT_NOT_FOUND};
-static const struct kind clusters = {"cluster", "clusters", ERR_CLUSTER_NOT_FOUND};
-static const struct kind file_servers = {"file server", "fileServers", ERR_FILE_SERVER_NOT_FOUND};
-static const struct kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
+static const struct missing_kind workspaces = {"workspace", "workspaces", ERR_WORKSPACE_NOT_FOUND};
+static const struct missing_kind experiments = {"experiment", "experiments",
+                                                ERR_EXPERIMENT_NOT_FOUND};
+static const struct missing_kind clusters = {"cluster", "clusters", ERR_CLUSTER_NOT_FOUND};
+static const struct missing_kind file_servers = {"file server", "fileServers",
+                                                 ERR_FILE_SERVER_NOT_FOUND};
+static const struct missing_kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
 
 /* Turns a getter's result into found, missing or failed. In the versions without workspaces ARM
  * itself answered for missing resources. */
-static int found(struct request *r, int rc, const struct kind *k, const char *name, struct err *e)
+static int found(struct request *r, int rc, const struct missing_kind *k, const char *name,
+                 struct err *e)
 {
     if (rc != 0)
         return rc < 0 ? -1 : 0;

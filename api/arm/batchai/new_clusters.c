@@ -7,14 +7,14 @@
 #include "lib/arena.h"
 #include "lib/loop.h"
 
-struct new_cluster {
+struct resizing_cluster {
     int64_t id, until_us;
 };
 
 struct new_clusters {
     struct loop *loop; /* borrowed */
     int64_t shown_us;
-    struct new_cluster *items; /* the oldest first */
+    struct resizing_cluster *items; /* the oldest first */
     size_t n, cap;
 };
 
@@ -53,7 +53,7 @@ void new_clusters_add(struct new_clusters *n, int64_t cluster_id)
         n->cap = n->cap ? n->cap * 2 : 16;
         n->items = xrealloc(n->items, n->cap * sizeof *n->items);
     }
-    n->items[n->n++] = (struct new_cluster){cluster_id, loop_mono_us(n->loop) + n->shown_us};
+    n->items[n->n++] = (struct resizing_cluster){cluster_id, loop_mono_us(n->loop) + n->shown_us};
 }
 
 bool new_clusters_has(struct new_clusters *n, int64_t cluster_id)

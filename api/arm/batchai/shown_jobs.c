@@ -19,7 +19,7 @@
 #define ID_BITS   40
 #define LAST_TERM ((INT64_C(1) << (62 - ID_BITS)) - 1)
 
-struct kept {
+struct kept_reply {
     int64_t updated_us;
     size_t len;
     char *text; /* owned */
@@ -27,7 +27,7 @@ struct kept {
 
 struct shown_jobs {
     struct cache_kind kind;
-    struct cache *texts; /* struct kept, by key_of() */
+    struct cache *texts; /* struct kept_reply, by key_of() */
     int64_t term;        /* how often all texts were dropped */
 };
 
@@ -39,7 +39,7 @@ static int64_t key_of(int64_t id, unsigned version)
 
 static void drop(void *value)
 {
-    free(((struct kept *)value)->text);
+    free(((struct kept_reply *)value)->text);
 }
 
 static void forget(struct shown_jobs *all, int64_t id)
@@ -65,7 +65,7 @@ static void on_change(void *ctx, int64_t job_id)
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes)
 {
     struct shown_jobs *all = xcalloc(1, sizeof *all);
-    all->kind = (struct cache_kind){sizeof(struct kept), .max_bytes = max_bytes, .drop = drop};
+    all->kind = (struct cache_kind){sizeof(struct kept_reply), .max_bytes = max_bytes, .drop = drop};
     all->texts = cache_new(&all->kind);
     st_watch_jobs(st, on_change, all);
     return all;
@@ -84,7 +84,7 @@ bool shown_jobs_find(struct shown_jobs *all, int64_t note, unsigned version, str
     if (note == 0 || note >> ID_BITS != all->term)
         return false;
     int64_t key = key_of(note & ((INT64_C(1) << ID_BITS) - 1), version);
-    const struct kept *k = cache_find(all->texts, &key, sizeof key);
+    const struct kept_reply *k = cache_find(all->texts, &key, sizeof key);
     if (k)
         *out = (struct shown_job){k->text, k->len, k->updated_us};
     return k != NULL;
@@ -96,10 +96,10 @@ int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
     int64_t key = key_of(id, version);
     if (id >> ID_BITS != 0 || all->term == LAST_TERM)
         return 0;
-    struct kept *k = cache_add(all->texts, &key, sizeof key, shown->len);
+    struct kept_reply *k = cache_add(all->texts, &key, sizeof key, shown->len);
     if (!k)
         return 0;
-    *k = (struct kept){shown->updated_us, shown->len, xrealloc(NULL, shown->len + 1)};
+    *k = (struct kept_reply){shown->updated_us, shown->len, xrealloc(NULL, shown->len + 1)};
     memcpy(k->text, shown->text, shown->len);
     return all->term << ID_BITS | id;
 }

@@ -16,23 +16,23 @@
 #define SETTINGS_MAX (64 * 1024) /* bytes; the service takes five rules of some kilobytes */
 
 /* The column of the one service, and its name in paths. */
-struct words {
+struct service_words {
     const char *collection, *usual;
     bool blob;
 };
-static const struct words blobs = {
+static const struct service_words blobs = {
     "blobServices", "{\"cors\":{\"corsRules\":[]},\"deleteRetentionPolicy\":{\"enabled\":false}}",
     true};
-static const struct words files = {
+static const struct service_words files = {
     "fileServices",
     "{\"cors\":{\"corsRules\":[]},\"shareDeleteRetentionPolicy\":{\"enabled\":false}}", false};
 
-static const char **column(struct storage_account *s, const struct words *w)
+static const char **column(struct storage_account *s, const struct service_words *w)
 {
     return w->blob ? &s->blob_service : &s->file_service;
 }
 
-static json_t *render(struct request *r, struct storage_account *s, const struct words *w)
+static json_t *render(struct request *r, struct storage_account *s, const struct service_words *w)
 {
     json_auto_t *set = *column(s, w) ? json_loads(*column(s, w), 0, NULL) : NULL;
     json_t *properties = json_loads(w->usual, 0, NULL);
@@ -45,7 +45,7 @@ static json_t *render(struct request *r, struct storage_account *s, const struct
                      "sku", account_sku(s), "properties", properties);
 }
 
-static struct replied *get(struct request *r, const struct words *w)
+static struct replied *get(struct request *r, const struct service_words *w)
 {
     struct err e;
     struct storage_account s;
@@ -54,7 +54,7 @@ static struct replied *get(struct request *r, const struct words *w)
     return reply_json(r, 200, render(r, &s, w));
 }
 
-static struct replied *list(struct request *r, const struct words *w)
+static struct replied *list(struct request *r, const struct service_words *w)
 {
     struct err e;
     struct storage_account s;
@@ -63,7 +63,7 @@ static struct replied *list(struct request *r, const struct words *w)
     return reply_json(r, 200, json_pack("{s:[o]}", "value", render(r, &s, w)));
 }
 
-static int store(struct request *r, struct storage_account *s, const struct words *w,
+static int store(struct request *r, struct storage_account *s, const struct service_words *w,
                  const char *text, struct err *e)
 {
     *column(s, w) = text;
@@ -81,7 +81,7 @@ static char *text_with_own(const json_t *properties, const char *was)
     return jsontext(doc);
 }
 
-static struct replied *put(struct request *r, const struct words *w)
+static struct replied *put(struct request *r, const struct service_words *w)
 {
     struct err e;
     struct storage_account s;

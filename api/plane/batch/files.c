@@ -28,7 +28,7 @@
 #define ENTRIES_MAX 100000
 
 /* Where the files of a request are. */
-struct place {
+struct files_place {
     struct output_dir at;
     const char *path; /* of the request, below it; "": the directory itself */
     const char *url;  /* of the directory: ".../files" */
@@ -57,8 +57,8 @@ static const char *clean_path(struct request *r, const char *sent)
     return path;
 }
 
-static int on_node(struct request *r, const struct node *nd, const char *below, struct place *out,
-                   struct err *e)
+static int on_node(struct request *r, const struct node *nd, const char *below,
+                   struct files_place *out, struct err *e)
 {
     struct node_rt *rt = node_rt_find(arm_of(r)->fleet, nd->id);
     if (!rt)
@@ -77,7 +77,7 @@ static int no_node(const char *name, struct err *e)
     return err_set(e, BATCH_NODE_NOT_FOUND, NULL, "The node %s does not exist.", name);
 }
 
-static int of_task(struct request *r, struct place *out, struct err *e)
+static int of_task(struct request *r, struct files_place *out, struct err *e)
 {
     struct batch_task t;
     struct node nd;
@@ -102,7 +102,7 @@ static int of_task(struct request *r, struct place *out, struct err *e)
     return on_node(r, &nd, batch_task_dir(&r->arena, &t), out, e);
 }
 
-static int of_node(struct request *r, struct place *out, struct err *e)
+static int of_node(struct request *r, struct files_place *out, struct err *e)
 {
     struct batch_pool p;
     struct node nd;
@@ -120,7 +120,7 @@ static int of_node(struct request *r, struct place *out, struct err *e)
     return on_node(r, &nd, "", out, e);
 }
 
-typedef int find_place(struct request *r, struct place *out, struct err *e);
+typedef int find_place(struct request *r, struct files_place *out, struct err *e);
 
 /* What a node says of a file, in the service's terms. */
 static struct replied *refuse(struct request *r, const struct err *why)
@@ -132,7 +132,7 @@ static struct replied *refuse(struct request *r, const struct err *why)
 }
 
 /* A file's URL: its path with its slashes. */
-static const char *url_of(struct request *r, const struct place *p, const char *path)
+static const char *url_of(struct request *r, const struct files_place *p, const char *path)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, p->url);
@@ -157,50 +157,50 @@ static const char *type_of(const char *path)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-struct entry {
+struct listed_file {
     const char *path;
     bool is_dir;
     int64_t size, mtime_us;
 };
 
-struct listing {
+struct files_list_work {
     struct request *r;
-    struct place place;
+    struct files_place place;
     struct batch_list list;
     bool recursive;
-    struct entry *entries; /* the arena's */
-    size_t n, cap, next;   /* next: the first that may be a directory which was not listed yet */
-    const char *dir;       /* that is being listed */
+    struct listed_file *entries; /* the arena's */
+    size_t n, cap, next; /* next: the first that may be a directory which was not listed yet */
+    const char *dir;     /* that is being listed */
 };
 
-static void add_entry(struct listing *l, const struct node_dir_entry *en)
+static void add_entry(struct files_list_work *l, const struct node_dir_entry *en)
 {
     struct arena *a = &l->r->arena;
     if (l->n == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 64;
-        struct entry *all = arena_alloc(a, l->cap * sizeof *all);
+        struct listed_file *all = arena_alloc(a, l->cap * sizeof *all);
         if (l->n > 0)
             memcpy(all, l->entries, l->n * sizeof *all);
         l->entries = all;
     }
     l->entries[l->n++] =
-        (struct entry){.path = arena_concat(a, l->dir, *l->dir ? "/" : "", en->name),
-                       .is_dir = en->is_dir,
-                       .size = en->size,
-                       .mtime_us = en->mtime_us};
+        (struct listed_file){.path = arena_concat(a, l->dir, *l->dir ? "/" : "", en->name),
+                             .is_dir = en->is_dir,
+                             .size = en->size,
+                             .mtime_us = en->mtime_us};
 }
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+    return strcmp(((const struct listed_file *)a)->path, ((const struct listed_file *)b)->path);
 }
 
 static bool is_wanted(const void *ctx, const struct filter_term *t)
 {
-    return filter_text_is(t, ((const struct entry *)ctx)->path);
+    return filter_text_is(t, ((const struct listed_file *)ctx)->path);
 }
 
-static json_t *render(struct listing *l, const struct entry *en)
+static json_t *render(struct files_list_work *l, const struct listed_file *en)
 {
     char when[TIMEFMT_SIZE];
     json_t *o = json_pack("{s:s, s:s, s:b}", "name", en->path, "url",
@@ -215,12 +215,12 @@ static json_t *render(struct listing *l, const struct entry *en)
     return o;
 }
 
-static struct replied *show(struct listing *l)
+static struct replied *show(struct files_list_work *l)
 {
     if (l->n > 0)
         qsort(l->entries, l->n, sizeof *l->entries, by_path);
     for (size_t i = 0; i < l->n; i++) {
-        const struct entry *en = &l->entries[i];
+        const struct listed_file *en = &l->entries[i];
         if (strcmp(en->path, l->list.page->after) <= 0 ||
             (l->list.filter && !filter_holds(l->list.filter, is_wanted, en)))
             continue;
@@ -235,11 +235,11 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
                       size_t n);
 
 /* The next directory of a recursive list. */
-static bool list_next(struct listing *l)
+static bool list_next(struct files_list_work *l)
 {
     struct err e;
     while (l->recursive && l->next < l->n && l->n < ENTRIES_MAX) {
-        const struct entry *en = &l->entries[l->next++];
+        const struct listed_file *en = &l->entries[l->next++];
         if (!en->is_dir)
             continue;
         l->dir = en->path;
@@ -252,7 +252,7 @@ static bool list_next(struct listing *l)
 /* A directory that has gone meanwhile is left out; a root that no task has made yet is empty. */
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
-    struct listing *l = ctx;
+    struct files_list_work *l = ctx;
     if (why && why->code != ERR_FILE_NOT_FOUND && !*l->dir) {
         request_finish(l->r, refuse(l->r, why));
         return;
@@ -265,7 +265,8 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
 
 /* The directories that files are in, as far as they are not there yet: files are in order of their
  * paths, so what is in a directory comes together. */
-static void add_seeded(struct listing *l, const struct batch_seeded_file *f, const char *before)
+static void add_seeded(struct files_list_work *l, const struct batch_seeded_file *f,
+                       const char *before)
 {
     struct node_dir_entry en = {.size = f->size, .mtime_us = f->mtime_us};
     for (const char *slash = strchr(f->path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -282,7 +283,7 @@ static void add_seeded(struct listing *l, const struct batch_seeded_file *f, con
     add_entry(l, &en);
 }
 
-static struct replied *list_seeded(struct listing *l)
+static struct replied *list_seeded(struct files_list_work *l)
 {
     struct batch_seeded_file *rows;
     struct err e;
@@ -300,10 +301,10 @@ static struct replied *list_files(struct request *r, find_place *find)
         {"name", BATCH_BY_TEXT, 1U << FILTER_STARTS_WITH, NULL}};
     static const struct batch_list_kind kind = {
         .fragment = "files", .filters = filters, .n_filters = 1};
-    struct listing *l = arena_alloc(&r->arena, sizeof *l);
+    struct files_list_work *l = arena_alloc(&r->arena, sizeof *l);
     const char *recursive = request_query(r, "recursive");
     struct err e;
-    *l = (struct listing){.r = r, .dir = ""};
+    *l = (struct files_list_work){.r = r, .dir = ""};
     l->recursive = recursive && strcasecmp(recursive, "true") == 0;
     if (find(r, &l->place, &e) < 0 || batch_list_begin(r, &kind, &l->list, &e) < 0)
         return reply_err(r, &e);
@@ -326,17 +327,17 @@ struct replied *batch_files_list_node(struct request *r)
 
 /* --- one file --------------------------------------------------------------------------------- */
 
-struct download {
+struct file_download {
     struct request *r; /* until it is answered */
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path, *url;
-    struct stream *stream; /* borrowed */
+    struct reply_stream *stream; /* borrowed */
 };
 
 static void download_free(void *ctx)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     free((char *)(uintptr_t)d->at.node);
     free((char *)(uintptr_t)d->at.base);
     free(d->path);
@@ -346,19 +347,19 @@ static void download_free(void *ctx)
 
 static void on_piece(void *ctx, const struct err *why, const struct node_bytes *got)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     stream_got(d->stream, why ? NULL : got->bytes, why ? 0 : got->n);
 }
 
-static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     struct err e;
     d->stream = s;
     return fleet_read_file(d->fleet, &d->at, d->path, (int64_t)offset, max, on_piece, d, &e);
 }
 
-static void add_headers(struct request *r, const struct download *d, int64_t mtime_us)
+static void add_headers(struct request *r, const struct file_download *d, int64_t mtime_us)
 {
     char when[TIMEFMT_SIZE];
     timefmt_http(mtime_us, when);
@@ -387,7 +388,7 @@ static int read_range(struct request *r, uint64_t size, uint64_t *first, uint64_
     return 0;
 }
 
-static struct replied *send_file(struct download *d, const struct node_bytes *got)
+static struct replied *send_file(struct file_download *d, const struct node_bytes *got)
 {
     struct request *r = d->r;
     uint64_t first, n;
@@ -410,7 +411,7 @@ static struct replied *send_file(struct download *d, const struct node_bytes *go
 
 static void on_size(void *ctx, const struct err *why, const struct node_bytes *got)
 {
-    struct download *d = ctx;
+    struct file_download *d = ctx;
     struct request *r = d->r;
     request_finish(r, why ? refuse(r, why) : send_file(d, got));
 }
@@ -420,7 +421,7 @@ static int no_file(const char *path, struct err *e)
     return err_set(e, BATCH_FILE_NOT_FOUND, NULL, "There is no file '%.200s'.", path);
 }
 
-static struct replied *get_seeded(struct download *d, int64_t task)
+static struct replied *get_seeded(struct file_download *d, int64_t task)
 {
     struct batch_seeded_file f;
     struct err e;
@@ -436,12 +437,12 @@ static struct replied *get_seeded(struct download *d, int64_t task)
 
 static struct replied *get(struct request *r, find_place *find)
 {
-    struct place p = {.path = "", .url = ""};
+    struct files_place p = {.path = "", .url = ""};
     struct err e;
     if (find(r, &p, &e) < 0)
         return reply_err(r, &e);
-    struct download *d = xcalloc(1, sizeof *d);
-    *d = (struct download){.r = r, .fleet = arm_of(r)->fleet, .at = p.at};
+    struct file_download *d = xcalloc(1, sizeof *d);
+    *d = (struct file_download){.r = r, .fleet = arm_of(r)->fleet, .at = p.at};
     d->at.node = p.seeded ? NULL : xstrdup(p.at.node);
     d->at.base = p.seeded ? NULL : xstrdup(p.at.base);
     d->path = xstrdup(p.path);
@@ -468,7 +469,7 @@ struct replied *batch_files_get_node(struct request *r)
 
 struct deletion {
     struct request *r;
-    struct place place;
+    struct files_place place;
     bool recursive;
 };
 

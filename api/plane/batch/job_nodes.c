@@ -12,11 +12,11 @@
 #include "storage/batch_chores.h"
 
 /* One node; what did not run there is NULL. */
-struct done {
+struct job_node {
     const struct batch_chore *preparation, *release;
 };
 
-static const struct batch_chore *any_of(const struct done *d)
+static const struct batch_chore *any_of(const struct job_node *d)
 {
     return d->preparation ? d->preparation : d->release;
 }
@@ -66,7 +66,7 @@ static const char *result_of(const struct batch_chore *c)
 static bool is_wanted(const void *ctx, const struct filter_term *t)
 {
     static const struct batch_chore none = {.id = 0};
-    const struct done *d = ctx;
+    const struct job_node *d = ctx;
     bool of_release = t->property >= BY_RELEASE_STATE;
     const struct batch_chore *c = of_release ? d->release : d->preparation;
     bool there = c != NULL;
@@ -132,7 +132,7 @@ static void add(struct over *list, size_t *n, struct over what)
     ++*n;
 }
 
-static void show(struct showing *s, const struct done *d)
+static void show(struct showing *s, const struct job_node *d)
 {
     struct request *r = s->r;
     const struct batch_chore *any = any_of(d);
@@ -166,7 +166,7 @@ static void show(struct showing *s, const struct done *d)
 static void show_all(struct showing *s, const struct batch_chore *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct done d = {.release = rows[i].kind == BATCH_RELEASE ? &rows[i] : NULL};
+        struct job_node d = {.release = rows[i].kind == BATCH_RELEASE ? &rows[i] : NULL};
         if (!d.release) {
             d.preparation = &rows[i];
             if (i + 1 < n && rows[i + 1].kind == BATCH_RELEASE)

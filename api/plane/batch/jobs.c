@@ -290,14 +290,14 @@ struct replied *batch_jobs_add(struct request *r)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-struct change {
+struct job_change {
     struct batch_job *j;
     const char *secrets;
 };
 
 static int write_change(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct job_change *k = ctx;
     return st_batch_job_update(st, k->j, k->secrets, e);
 }
 
@@ -356,7 +356,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     now = j;
     now.doc = jsontext_in(&r->arena, stored);
     now.updated_us = batch_modified(r, j.updated_us);
-    struct change k = {&now, sealed};
+    struct job_change k = {&now, sealed};
     if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||
         st_whole(storage_of(r), write_change, &k, &e) < 0)
         return reply_err(r, &e);

@@ -163,14 +163,14 @@ int batch_list_begin(struct request *r, const struct batch_list_kind *kind, stru
  * may be short, or empty, and still have a next one. */
 #define ASKED_MAX 200000
 
-struct walk {
+struct batch_walk {
     struct batch_list l;
     const struct batch_rows *kind;
     struct strbuf after; /* the key of the last row that was read or asked about */
     size_t asked;
 };
 
-static const char *key_of(const struct walk *w, const void *row)
+static const char *key_of(const struct batch_walk *w, const void *row)
 {
     if (w->kind->key)
         return w->kind->key(w->l.r, row);
@@ -185,7 +185,7 @@ static int limit_of(const struct page *p)
 
 static int fetch(struct slices *s, struct err *e)
 {
-    struct walk *w = s->of;
+    struct batch_walk *w = s->of;
     struct batch_slice range = {w->after.s, NULL, limit_of(s->page)};
     bool asks = w->l.filter && w->kind->nth;
     void *rows = NULL;
@@ -207,7 +207,7 @@ static int fetch(struct slices *s, struct err *e)
 
 static int add(struct slices *s, const void *row, struct err *e)
 {
-    struct walk *w = s->of;
+    struct batch_walk *w = s->of;
     if (w->kind->is_shown && !w->kind->is_shown(&w->l, row)) {
         page_pass(s->page, key_of(w, row));
         return 0;
@@ -218,7 +218,7 @@ static int add(struct slices *s, const void *row, struct err *e)
 
 static bool is_enough(struct slices *s)
 {
-    const struct walk *w = s->of;
+    const struct batch_walk *w = s->of;
     if (s->at < s->n || w->asked < ASKED_MAX)
         return false;
     page_pass(s->page, w->after.s);
@@ -227,7 +227,7 @@ static bool is_enough(struct slices *s)
 
 static void release(void *walk)
 {
-    struct walk *w = walk;
+    struct batch_walk *w = walk;
     strbuf_free(&w->after);
 }
 
@@ -236,7 +236,7 @@ struct replied *batch_reply_rows(struct request *r, const struct batch_rows *row
 {
     static const struct slices_kind slices = {fetch, add, is_enough};
     struct err e;
-    struct walk *w = arena_alloc(&r->arena, sizeof *w);
+    struct batch_walk *w = arena_alloc(&r->arena, sizeof *w);
     w->kind = rows;
     if (batch_list_begin(r, &rows->list, &w->l, &e) < 0)
         return reply_err(r, &e);

@@ -24,7 +24,7 @@
 enum { DAEMON_LOG, AGENT_LOG, EVENTS_LOG, LOGS };
 static const char *const log_names[LOGS] = {"daemon.log", "agent.log", "events.log"};
 
-struct uploading {
+struct log_uploading {
     struct request *r;
     const struct node *node;
     const char *machine; /* NULL: a local node */
@@ -38,7 +38,7 @@ struct uploading {
 
 static void uploading_free(void *ctx)
 {
-    struct uploading *u = ctx;
+    struct log_uploading *u = ctx;
     transfer_put_end(u->put);
     for (int i = 0; i < LOGS; i++)
         strbuf_free(&u->logs[i]);
@@ -47,7 +47,7 @@ static void uploading_free(void *ctx)
 /* --- what there is ---------------------------------------------------------------------------- */
 
 /* Links are called USER@MACHINE:PORT in the log, or by the root of a local node. */
-static bool is_about(const struct uploading *u, const char *subject)
+static bool is_about(const struct log_uploading *u, const char *subject)
 {
     const char *behind = strrchr(subject, '/');
     if (!behind)
@@ -60,20 +60,20 @@ static bool is_about(const struct uploading *u, const char *subject)
            (subject[n] == '\0' || strcmp(subject + n, ":22") == 0);
 }
 
-static bool is_between(const struct uploading *u, int64_t at_us)
+static bool is_between(const struct log_uploading *u, int64_t at_us)
 {
     return at_us >= u->from_us && at_us <= u->to_us;
 }
 
 static void take_line(void *ctx, const struct log_kept_line *l)
 {
-    struct uploading *u = ctx;
+    struct log_uploading *u = ctx;
     bool said = strcmp(l->event, "node.agent_wrote") == 0;
     if (is_between(u, l->at_us) && is_about(u, l->subject))
         strbuf_puts(&u->logs[said ? AGENT_LOG : DAEMON_LOG], l->text);
 }
 
-static void take_event(struct uploading *u, const struct event *ev)
+static void take_event(struct log_uploading *u, const struct event *ev)
 {
     char when[TIMEFMT_SIZE];
     struct strbuf *b = &u->logs[EVENTS_LOG];
@@ -93,7 +93,7 @@ static void take_event(struct uploading *u, const struct event *ev)
     strbuf_putc(b, '\n');
 }
 
-static int gather(struct uploading *u, struct err *e)
+static int gather(struct log_uploading *u, struct err *e)
 {
     struct request *r = u->r;
     struct event *events;
@@ -108,7 +108,7 @@ static int gather(struct uploading *u, struct err *e)
 
 /* --- where it goes ---------------------------------------------------------------------------- */
 
-static struct replied *answer(const struct uploading *u)
+static struct replied *answer(const struct log_uploading *u)
 {
     return batch_reply_json(
         u->r, 200,
@@ -125,11 +125,11 @@ static struct replied *refuse_container(struct request *r, const char *why)
     return reply_err(r, &e);
 }
 
-static void put_next(struct uploading *u);
+static void put_next(struct log_uploading *u);
 
 static void on_put(void *ctx, const struct err *why)
 {
-    struct uploading *u = ctx;
+    struct log_uploading *u = ctx;
     if (why) {
         request_finish(u->r, refuse_container(u->r, why->msg));
         return;
@@ -141,14 +141,14 @@ static void on_put(void *ctx, const struct err *why)
     put_next(u);
 }
 
-static bool find_next(struct uploading *u)
+static bool find_next(struct log_uploading *u)
 {
     while (u->at < LOGS && u->logs[u->at].len == 0)
         u->at++;
     return u->at < LOGS;
 }
 
-static void put_next(struct uploading *u)
+static void put_next(struct log_uploading *u)
 {
     if (!find_next(u)) {
         request_finish(u->r, answer(u));
@@ -171,7 +171,7 @@ static int64_t time_of(const struct accepted *b, const char *name, int64_t other
 }
 
 /* Nothing of the time before the pool had the node. */
-static int read_times(struct uploading *u, const struct accepted *b, struct err *e)
+static int read_times(struct log_uploading *u, const struct accepted *b, struct err *e)
 {
     u->from_us = time_of(b, "startTime", 0);
     u->to_us = time_of(b, "endTime", INT64_MAX);
@@ -182,13 +182,14 @@ static int read_times(struct uploading *u, const struct accepted *b, struct err 
     return 0;
 }
 
-static struct uploading *begin(struct request *r, const struct batch_pool *p, const struct node *nd)
+static struct log_uploading *begin(struct request *r, const struct batch_pool *p,
+                                   const struct node *nd)
 {
     char id[GUID_SIZE];
     struct machine_use use;
-    struct uploading *u = arena_alloc(&r->arena, sizeof *u);
+    struct log_uploading *u = arena_alloc(&r->arena, sizeof *u);
     request_guid(r, id);
-    *u = (struct uploading){
+    *u = (struct log_uploading){
         .r = r, .node = nd, .directory = arena_concat(&r->arena, p->name, "/", nd->name, "/", id)};
     if (nd->machine_id != 0 && machines_use(batch_of(r)->arm.fleet, nd->machine_id, &use))
         u->machine = arena_strdup(&r->arena, use.name);
@@ -204,7 +205,7 @@ struct replied *compute_nodes_upload_logs(struct request *r)
     if (node_of(r, &p, n, &e) < 0 ||
         request_accept(r, &schema_batch_upload_logs, SCHEMA_BATCH, &b, &e) < 0)
         return reply_err(r, &e);
-    struct uploading *u = begin(r, &p, &n->nd);
+    struct log_uploading *u = begin(r, &p, &n->nd);
     const char *url =
         arena_strdup(&r->arena, json_string_value(json_object_get(b.secrets, "containerUrl")));
     bool identity = json_object_get(b.doc, "identityReference") != NULL;

@@ -141,7 +141,7 @@ struct replied *batch_tasks_list_subtasks(struct request *r)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-struct change {
+struct task_change {
     struct batch_front *f;
     struct batch_task *t;
     int64_t now_us;
@@ -149,36 +149,36 @@ struct change {
 
 static int update(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct task_change *k = ctx;
     return st_batch_task_update(st, k->t->id, k->t->doc, k->now_us, e);
 }
 
 static int terminate(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct task_change *k = ctx;
     (void)st;
     return batch_task_terminate(k->f, k->t, k->now_us, e);
 }
 
 static int delete_task(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct task_change *k = ctx;
     (void)st;
     return batch_task_delete(k->f, k->t, k->now_us, e);
 }
 
 static int reactivate(struct storage *st, void *ctx, struct err *e)
 {
-    const struct change *k = ctx;
+    const struct task_change *k = ctx;
     (void)st;
     return batch_task_reactivate(k->f, k->t, k->now_us, e);
 }
 
-static int begin(struct request *r, struct batch_task *t, struct change *k, struct err *e)
+static int begin(struct request *r, struct batch_task *t, struct task_change *k, struct err *e)
 {
     if (find_batch_task(r, t, e) < 0 || batch_conditions(r, t->updated_us, e) < 0)
         return -1;
-    *k = (struct change){batch_of(r)->front, t, batch_modified(r, t->updated_us)};
+    *k = (struct task_change){batch_of(r)->front, t, batch_modified(r, t->updated_us)};
     return 0;
 }
 
@@ -188,7 +188,7 @@ struct replied *batch_tasks_update(struct request *r)
     struct batch_task t;
     struct batch_job j;
     struct batch_job_spec job;
-    struct change k;
+    struct task_change k;
     struct err e;
     struct accepted given;
     if (begin(r, &t, &k, &e) < 0 || find_batch_job(r, &j, &e) < 0 ||
@@ -211,7 +211,7 @@ struct replied *batch_tasks_update(struct request *r)
 struct replied *batch_tasks_terminate(struct request *r)
 {
     struct batch_task t;
-    struct change k;
+    struct task_change k;
     struct err e;
     int rc = begin(r, &t, &k, &e);
     if (rc == 0 && t.state == BATCH_TASK_COMPLETED)
@@ -226,7 +226,7 @@ struct replied *batch_tasks_terminate(struct request *r)
 struct replied *batch_tasks_delete(struct request *r)
 {
     struct batch_task t;
-    struct change k;
+    struct task_change k;
     struct err e;
     if (begin(r, &t, &k, &e) < 0 || st_tx(storage_of(r), "delete task", delete_task, &k, &e) < 0)
         return reply_err(r, &e);
@@ -252,7 +252,7 @@ static int check_again(struct request *r, const struct batch_task *t, struct err
 struct replied *batch_tasks_reactivate(struct request *r)
 {
     struct batch_task t;
-    struct change k;
+    struct task_change k;
     struct err e;
     if (begin(r, &t, &k, &e) < 0 || check_again(r, &t, &e) < 0 ||
         st_tx(storage_of(r), "reactivate task", reactivate, &k, &e) < 0)

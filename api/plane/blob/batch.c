@@ -18,7 +18,7 @@
 
 #define STEP 16 /* requests of one turn of the loop: a ms or two */
 
-struct batch {
+struct blob_batch {
     struct request *r;
     struct batch_parts parts;
     struct request *inner[BATCH_PARTS_MAX]; /* owned */
@@ -27,7 +27,7 @@ struct batch {
 
 static void batch_free(void *ctx)
 {
-    struct batch *b = ctx;
+    struct blob_batch *b = ctx;
     for (size_t i = 0; i < b->n_inner; i++)
         request_inner_end(b->inner[i]);
     free(b);
@@ -57,7 +57,7 @@ static const char *new_boundary(struct request *r)
     return arena_concat(&r->arena, "batchresponse_", guid);
 }
 
-static REPLIED reply_all(struct batch *b)
+static REPLIED reply_all(struct blob_batch *b)
 {
     struct strbuf text = STRBUF_INIT;
     const char *boundary = new_boundary(b->r);
@@ -86,7 +86,7 @@ static REPLIED refuse_all(struct request *r, const struct err *e)
 
 static void on_answered(void *ctx, struct request *inner)
 {
-    struct batch *b = ctx;
+    struct blob_batch *b = ctx;
     (void)inner;
     if (++b->answered == b->n_inner)
         request_finish(b->r, reply_all(b));
@@ -94,7 +94,7 @@ static void on_answered(void *ctx, struct request *inner)
 
 static void carry_out(struct request *r, void *ctx)
 {
-    struct batch *b = ctx;
+    struct blob_batch *b = ctx;
     size_t end = b->next + STEP < b->n_inner ? b->next + STEP : b->n_inner;
     bool more = end < b->n_inner; /* else the last one's answer ends all of it */
     while (b->next < end)
@@ -114,7 +114,7 @@ static const char *path_of(struct request *r, const char *target)
     return has_account ? path + 1 + n : path;
 }
 
-static int accept_next(struct batch *b, struct err *e)
+static int accept_next(struct blob_batch *b, struct err *e)
 {
     struct request *r = b->r;
     const struct batch_part *p = &b->parts.part[b->n_inner];
@@ -149,7 +149,7 @@ static int accept_next(struct batch *b, struct err *e)
 
 static void accept_all(struct request *r, void *ctx)
 {
-    struct batch *b = ctx;
+    struct blob_batch *b = ctx;
     struct err e;
     for (size_t i = 0; i < STEP && b->n_inner < b->parts.n; i++)
         if (accept_next(b, &e) < 0) {
@@ -173,7 +173,7 @@ struct replied *azblob_batch(struct request *r)
                 type ? type : "");
         return reply_err(r, &e);
     }
-    struct batch *b = xcalloc(1, sizeof *b);
+    struct blob_batch *b = xcalloc(1, sizeof *b);
     b->r = r;
     request_keep(r, b, batch_free);
     if (batch_read(&r->arena, r->raw.s, r->raw.len, boundary, &b->parts, &e) < 0)

@@ -31,7 +31,7 @@ const char *batch_boundary(struct arena *a, const char *content_type)
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-struct reading {
+struct batch_reading {
     struct arena *arena;
     const char *p, *end;
     const char *boundary;
@@ -41,7 +41,7 @@ struct reading {
     bool over; /* there is no further line */
 };
 
-static void classify(struct reading *in)
+static void classify(struct batch_reading *in)
 {
     size_t m = strlen(in->boundary), n = in->n;
     in->kind = IS_TEXT;
@@ -59,7 +59,7 @@ static void classify(struct reading *in)
 }
 
 /* -1: a line that is too long, or has bytes that no text has. */
-static int next_line(struct reading *in, struct err *e)
+static int next_line(struct batch_reading *in, struct err *e)
 {
     in->over = in->p == in->end;
     in->line = in->p;
@@ -92,7 +92,7 @@ static int bad_part(size_t number, const char *what, struct err *e)
 }
 
 /* "Name: value" of the line. */
-static bool split(struct reading *in, struct named_value *out)
+static bool split(struct batch_reading *in, struct named_value *out)
 {
     const char *colon = memchr(in->line, ':', in->n);
     if (!colon || colon == in->line || strchr(BLANKS, in->line[0]) || strchr(BLANKS, colon[-1]))
@@ -110,7 +110,7 @@ static bool split(struct reading *in, struct named_value *out)
 /* --- parts ---------------------------------------------------------------------------------- */
 
 /* The headers of the part itself, up to the empty line. */
-static int read_own(struct reading *in, size_t number, struct batch_part *out, struct err *e)
+static int read_own(struct batch_reading *in, size_t number, struct batch_part *out, struct err *e)
 {
     struct named_value one;
     for (;;) {
@@ -131,7 +131,7 @@ static int read_own(struct reading *in, size_t number, struct batch_part *out, s
 }
 
 /* "DELETE /c/b HTTP/1.1". */
-static int read_request_line(struct reading *in, size_t number, struct batch_part *out,
+static int read_request_line(struct batch_reading *in, size_t number, struct batch_part *out,
                              struct err *e)
 {
     if (next_line(in, e) < 0)
@@ -150,7 +150,7 @@ static int read_request_line(struct reading *in, size_t number, struct batch_par
 }
 
 /* Up to the boundary behind the part: a request of a batch has no body. */
-static int skip_rest(struct reading *in, size_t number, struct err *e)
+static int skip_rest(struct batch_reading *in, size_t number, struct err *e)
 {
     while (in->kind == IS_TEXT) {
         if (in->n > 0)
@@ -161,7 +161,7 @@ static int skip_rest(struct reading *in, size_t number, struct err *e)
     return in->over ? bad_part(number, "no end", e) : 0;
 }
 
-static int read_part(struct reading *in, size_t number, struct batch_part *out, struct err *e)
+static int read_part(struct batch_reading *in, size_t number, struct batch_part *out, struct err *e)
 {
     struct named_value header[BATCH_HEADERS_MAX];
     *out = (struct batch_part){0};
@@ -187,7 +187,7 @@ static int read_part(struct reading *in, size_t number, struct batch_part *out, 
 int batch_read(struct arena *a, const char *body, size_t n, const char *boundary,
                struct batch_parts *out, struct err *e)
 {
-    struct reading in = {.arena = a, .p = body, .end = body + n, .boundary = boundary};
+    struct batch_reading in = {.arena = a, .p = body, .end = body + n, .boundary = boundary};
     out->n = 0;
     do { /* what stands before the first boundary does not count */
         if (next_line(&in, e) < 0)

@@ -51,7 +51,7 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
 /* --- sent ----------------------------------------------------------------------------------- */
 
 /* A blob that is sent. What was opened beside a change is opened again in the blob's turn. */
-struct reading {
+struct blob_reading {
     struct request *r;
     struct turn turn;
     uint64_t since;
@@ -64,14 +64,14 @@ struct reading {
 
 static void end_turn(void *ctx)
 {
-    struct reading *g = ctx;
+    struct blob_reading *g = ctx;
     bool in_turn = g->in_turn;
     g->in_turn = false;
     if (in_turn)
         turn_end(azstorage_of(g->r)->turns, &g->turn);
 }
 
-static void refuse_reading(struct reading *g, const struct err *e)
+static void refuse_reading(struct blob_reading *g, const struct err *e)
 {
     struct request *r = g->r;
     end_turn(g);
@@ -79,7 +79,7 @@ static void refuse_reading(struct reading *g, const struct err *e)
 }
 
 /* Whether the hash is of a file that was there before this one. */
-static bool is_other_file(const struct reading *g, const struct file_facts *f)
+static bool is_other_file(const struct blob_reading *g, const struct file_facts *f)
 {
     return g->is_hashed && !item_same_file(f, &g->facts);
 }
@@ -87,7 +87,7 @@ static bool is_other_file(const struct reading *g, const struct file_facts *f)
 static int show(struct request *r, void *ctx, const struct file_facts *f, const char **type,
                 struct err *e)
 {
-    struct reading *g = ctx;
+    struct blob_reading *g = ctx;
     struct blob b;
     if (blob_of(r, &b, e) < 0)
         return f ? -1 : 0;
@@ -106,11 +106,11 @@ static int show(struct request *r, void *ctx, const struct file_facts *f, const 
 
 static void again(struct request *r, void *ctx)
 {
-    struct reading *g = ctx;
+    struct blob_reading *g = ctx;
     turn_want(azstorage_of(r)->turns, &g->turn);
 }
 
-static struct replied *send_blob(struct reading *g, const struct file_place *at)
+static struct replied *send_blob(struct blob_reading *g, const struct file_place *at)
 {
     const struct file_reply what = {.folder = at->share,
                                     .path = at->path,
@@ -124,12 +124,12 @@ static struct replied *send_blob(struct reading *g, const struct file_place *at)
     return reply_file(g->r, azstorage_of(g->r)->files, &what);
 }
 
-static const char *hash_header(const struct reading *g)
+static const char *hash_header(const struct blob_reading *g)
 {
     return g->md5 ? GET_MD5 : GET_CRC64;
 }
 
-static void set_hash(struct reading *g, const struct file_result *f)
+static void set_hash(struct blob_reading *g, const struct file_result *f)
 {
     uint8_t crc64[sizeof f->crc64];
     for (size_t i = 0; i < sizeof crc64; i++)
@@ -142,7 +142,7 @@ static void set_hash(struct reading *g, const struct file_result *f)
 
 static void on_hashed(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct reading *g = ctx;
+    struct blob_reading *g = ctx;
     struct blob b;
     struct err e;
     if (why && why->code != ERR_UNAVAILABLE && !g->in_turn && blob_of(g->r, &b, &e) == 0 &&
@@ -161,7 +161,7 @@ static void on_hashed(void *ctx, const struct err *why, const struct file_result
 }
 
 /* A range is hashed before its first byte is sent, as the hash is in the head. */
-static void hash(struct reading *g, const struct file_place *at)
+static void hash(struct blob_reading *g, const struct file_place *at)
 {
     struct files *files = azstorage_of(g->r)->files;
     if (g->md5)
@@ -172,7 +172,7 @@ static void hash(struct reading *g, const struct file_place *at)
 
 static void on_turn(void *ctx)
 {
-    struct reading *g = ctx;
+    struct blob_reading *g = ctx;
     struct blob b;
     struct err e;
     g->in_turn = g->later = true;
@@ -184,7 +184,7 @@ static void on_turn(void *ctx)
         (void)!send_blob(g, &b.at);
 }
 
-static struct replied *send_hashed(struct reading *g, const struct blob *b)
+static struct replied *send_hashed(struct blob_reading *g, const struct blob *b)
 {
     struct request *r = g->r;
     struct err e;
@@ -205,11 +205,11 @@ struct replied *azblob_get(struct request *r)
 {
     struct blob b;
     struct err e;
-    struct reading *g = arena_alloc(&r->arena, sizeof *g);
-    *g = (struct reading){.r = r,
-                          .since = turns_now(azstorage_of(r)->turns),
-                          .md5 = says_true(r, GET_MD5),
-                          .crc64 = says_true(r, GET_CRC64)};
+    struct blob_reading *g = arena_alloc(&r->arena, sizeof *g);
+    *g = (struct blob_reading){.r = r,
+                               .since = turns_now(azstorage_of(r)->turns),
+                               .md5 = says_true(r, GET_MD5),
+                               .crc64 = says_true(r, GET_CRC64)};
     if (blob_of(r, &b, &e) < 0)
         return reply_err(r, &e);
     if (g->md5 && g->crc64) {

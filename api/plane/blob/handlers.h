@@ -79,8 +79,8 @@ int blob_unnote(struct request *r, const struct blob *old, const struct share_it
 struct blob_work {
     struct request *r;
     struct blob blob;
-    struct share_item item; /* what is to be noted afterwards */
-    struct look *look;      /* of blob_look() and blob_change() */
+    struct share_item item;    /* what is to be noted afterwards */
+    struct blob_looking *look; /* of blob_look() and blob_change() */
 };
 
 /* Looks at the blob's file and checks conditions and lease; then calls `then`, which ends in

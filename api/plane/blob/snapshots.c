@@ -194,7 +194,7 @@ static void removed(struct blob_work *w)
 
 /* The row goes first, with the intent (storage/shares/journal.h); the snapshots when the file is
  * gone, which a start does too. */
-struct removal {
+struct snapshot_removal {
     struct blob_work *w;
     struct file_facts facts; /* of the file */
     struct journal_entry entry;
@@ -202,7 +202,7 @@ struct removal {
 };
 
 /* The file stays, unless its share hangs: then nobody knows. */
-static void not_removed(struct removal *x, const struct err *why, enum file_fault fault)
+static void not_removed(struct snapshot_removal *x, const struct err *why, enum file_fault fault)
 {
     struct blob_work *w = x->w;
     struct err e;
@@ -219,7 +219,7 @@ static void not_removed(struct removal *x, const struct err *why, enum file_faul
 
 static void on_removed(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct removal *x = ctx;
+    struct snapshot_removal *x = ctx;
     struct blob_work *w = x->w;
     struct err e;
     if (why) {
@@ -239,7 +239,7 @@ static void on_removed(void *ctx, const struct err *why, const struct file_resul
 
 static void on_guarded(void *ctx, const struct err *why)
 {
-    struct removal *x = ctx;
+    struct snapshot_removal *x = ctx;
     struct blob_work *w = x->w;
     if (why)
         refuse(w, why);
@@ -247,7 +247,7 @@ static void on_guarded(void *ctx, const struct err *why)
         files_remove_file(azstorage_of(w->r)->files, &w->blob.at, on_removed, x);
 }
 
-static int guard(struct removal *x, struct err *e)
+static int guard(struct snapshot_removal *x, struct err *e)
 {
     struct blob_work *w = x->w;
     const struct item_change c = {.kind = CHANGE_REMOVES,
@@ -266,9 +266,9 @@ static int guard(struct removal *x, struct err *e)
 static void remove_file(struct blob_work *w, const struct file_facts *f)
 {
     const struct azstorage *az = azstorage_of(w->r);
-    struct removal *x = arena_alloc(&w->r->arena, sizeof *x);
+    struct snapshot_removal *x = arena_alloc(&w->r->arena, sizeof *x);
     struct err e, ignored;
-    *x = (struct removal){.w = w, .facts = *f, .is_guarded = journal_guards(az->journal)};
+    *x = (struct snapshot_removal){.w = w, .facts = *f, .is_guarded = journal_guards(az->journal)};
     if (!x->is_guarded) {
         files_remove_file(az->files, &w->blob.at, on_removed, x);
     } else if (guard(x, &e) < 0) {

@@ -11,26 +11,26 @@
 #define NAME_BYTES  128 /* bytes of a tag's name */
 #define VALUE_BYTES 256
 
-struct words {
+struct tag_words {
     const char *begin, *p;
     const json_t *tags;
     struct err *e;
     int depth;
 };
 
-static int bad(struct words *w, const char *wanted)
+static int bad(struct tag_words *w, const char *wanted)
 {
     return err_set(w->e, AZSTORAGE_HEADER, NULL, "at character %zu %s is expected",
                    (size_t)(w->p - w->begin) + 1, wanted);
 }
 
-static void skip(struct words *w)
+static void skip(struct tag_words *w)
 {
     w->p += strspn(w->p, BLANKS);
 }
 
 /* AND or OR, as a whole word. */
-static bool take_word(struct words *w, const char *word)
+static bool take_word(struct tag_words *w, const char *word)
 {
     size_t n = strlen(word);
     skip(w);
@@ -40,7 +40,7 @@ static bool take_word(struct words *w, const char *word)
     return true;
 }
 
-static int copy(struct words *w, size_t n, char *out, size_t max, const char *wanted)
+static int copy(struct tag_words *w, size_t n, char *out, size_t max, const char *wanted)
 {
     if (n > max)
         return bad(w, wanted);
@@ -51,7 +51,7 @@ static int copy(struct words *w, size_t n, char *out, size_t max, const char *wa
 }
 
 /* Quoted, or a plain word. */
-static int read_name(struct words *w, char out[NAME_BYTES + 1])
+static int read_name(struct tag_words *w, char out[NAME_BYTES + 1])
 {
     static const char wanted[] = "the name of a tag, such as \"Project\",";
     skip(w);
@@ -66,7 +66,7 @@ static int read_name(struct words *w, char out[NAME_BYTES + 1])
     return 0;
 }
 
-static int read_value(struct words *w, char out[VALUE_BYTES + 1])
+static int read_value(struct tag_words *w, char out[VALUE_BYTES + 1])
 {
     static const char wanted[] = "a value in single quotes";
     skip(w);
@@ -88,7 +88,7 @@ static const struct {
                  {"=", false, true, false}, {">", false, false, true}, {"<", true, false, false}};
 #define OPERATORS (sizeof operators / sizeof operators[0])
 
-static int read_comparison(struct words *w)
+static int read_comparison(struct tag_words *w)
 {
     char name[NAME_BYTES + 1], value[VALUE_BYTES + 1];
     size_t op = 0;
@@ -109,9 +109,9 @@ static int read_comparison(struct words *w)
     return order < 0 ? operators[op].less : order > 0 ? operators[op].greater : operators[op].equal;
 }
 
-static int read_any(struct words *w);
+static int read_any(struct tag_words *w);
 
-static int read_term(struct words *w)
+static int read_term(struct tag_words *w)
 {
     skip(w);
     if (*w->p != '(')
@@ -128,7 +128,7 @@ static int read_term(struct words *w)
     return holds;
 }
 
-static int read_all(struct words *w)
+static int read_all(struct tag_words *w)
 {
     int holds = read_term(w);
     while (holds >= 0 && take_word(w, "AND")) {
@@ -138,7 +138,7 @@ static int read_all(struct words *w)
     return holds;
 }
 
-static int read_any(struct words *w)
+static int read_any(struct tag_words *w)
 {
     int holds = read_all(w);
     while (holds >= 0 && take_word(w, "OR")) {
@@ -150,7 +150,7 @@ static int read_any(struct words *w)
 
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e)
 {
-    struct words w = {condition, condition, tags, e, 0};
+    struct tag_words w = {condition, condition, tags, e, 0};
     int holds = read_any(&w);
     skip(&w);
     if (holds >= 0 && *w.p)

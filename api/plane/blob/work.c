@@ -106,7 +106,7 @@ bool blob_is_torn(struct request *r, const struct blob *b, const struct file_fac
     return turn_was_had(azstorage_of(r)->turns, b->item.share_id, b->name, since);
 }
 
-struct look {
+struct blob_looking {
     struct blob_work *work;
     blob_then then;
     struct turn turn;
@@ -114,7 +114,7 @@ struct look {
     bool in_turn;
 };
 
-static void look_finish(struct look *l, struct replied *done)
+static void look_finish(struct blob_looking *l, struct replied *done)
 {
     bool in_turn = l->in_turn;
     l->in_turn = false;
@@ -130,7 +130,7 @@ void blob_finish(struct blob_work *w, struct replied *done)
 
 static void on_looked(void *ctx, const struct err *why, const struct file_result *f)
 {
-    struct look *l = ctx;
+    struct blob_looking *l = ctx;
     struct blob_work *w = l->work;
     struct request *r = w->r;
     struct err e;
@@ -159,7 +159,7 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
 
 static void on_turn(void *ctx)
 {
-    struct look *l = ctx;
+    struct blob_looking *l = ctx;
     struct err e;
     l->in_turn = true;
     if (blob_of(l->work->r, &l->work->blob, &e) < 0) /* its file may be another meanwhile */
@@ -174,11 +174,11 @@ static struct replied *look(struct request *r, bool changes, blob_then then)
     struct err e;
     if (blob_of(r, &b, &e) < 0)
         return reply_err(r, &e);
-    struct look *l = arena_alloc(&r->arena, sizeof *l);
+    struct blob_looking *l = arena_alloc(&r->arena, sizeof *l);
     struct blob_work *w = arena_alloc(&r->arena, sizeof *w);
     struct replied *token = reply_later(r);
     *w = (struct blob_work){.r = r, .blob = b, .item = b.item, .look = l};
-    *l = (struct look){.work = w, .then = then, .since = turns_now(azstorage_of(r)->turns)};
+    *l = (struct blob_looking){.work = w, .then = then, .since = turns_now(azstorage_of(r)->turns)};
     l->turn = (struct turn){.share_id = b.item.share_id, .path = b.name, .go = on_turn, .ctx = l};
     if (changes)
         turn_want(azstorage_of(r)->turns, &l->turn);

@@ -91,13 +91,13 @@ struct replied *azshare_lease(struct request *r)
 /* GiB are shown before this version, bytes since. */
 #define BYTES_SINCE 20180328
 
-struct adding {
+struct share_adding {
     struct request *r;
     struct azfile at;
     uint64_t bytes;
 };
 
-static void show_stats(const struct adding *a)
+static void show_stats(const struct share_adding *a)
 {
     struct request *r = a->r;
     const struct share *s = &grant_of(r)->share;
@@ -116,7 +116,7 @@ static void show_stats(const struct adding *a)
 static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_items *found);
 
-static void add_up(struct adding *a, const char *after)
+static void add_up(struct share_adding *a, const char *after)
 {
     const struct files_walk what = {.share = a->at.folder, .after = after, .max = FILES_A_PAGE};
     files_walk(azstorage_of(a->r)->files, &what, on_walked, a);
@@ -125,7 +125,7 @@ static void add_up(struct adding *a, const char *after)
 static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_items *found)
 {
-    struct adding *a = ctx;
+    struct share_adding *a = ctx;
     struct err e;
     if (why) {
         azfile_fault(why, fault, &e);
@@ -146,8 +146,8 @@ struct replied *azshare_stats(struct request *r)
     struct azfile at;
     if (azshare_find(r, false, &e) < 0 || azfile_of(r, &at, &e) < 0)
         return reply_err(r, &e);
-    struct adding *a = arena_alloc(&r->arena, sizeof *a);
-    *a = (struct adding){.r = r, .at = at};
+    struct share_adding *a = arena_alloc(&r->arena, sizeof *a);
+    *a = (struct share_adding){.r = r, .at = at};
     add_up(a, NULL);
     return reply_later(r);
 }

@@ -13,7 +13,7 @@
 
 #include "api/plane/storage/errors.h"
 
-struct asked {
+struct asked_range {
     const char *name;
     const char *same; /* values that ask for what is done anyway, between commas; NULL: none */
     const char *why;
@@ -34,7 +34,7 @@ struct asked {
 #define NO_TAG_IFS "tags have no conditions but x-ms-if-tags"
 
 /* In the order of their names, without "x-ms-". */
-static const struct asked headers[] = {
+static const struct asked_range headers[] = {
     {"access-tier-if-modified-since", NULL, NO_TIMES, NULL, 0},
     {"access-tier-if-unmodified-since", NULL, NO_TIMES, NULL, 0},
     {"blob-if-match", NULL, NO_TAG_IFS, NULL, 0},
@@ -87,7 +87,7 @@ static const struct asked headers[] = {
     {"structured-content-length", NULL, NO_FRAMES, NULL, 0},
 };
 
-static const struct asked parameters[] = {
+static const struct asked_range parameters[] = {
     {"deletetype", NULL, "nothing that is deleted is kept", NULL, 0},
     {"endbefore", NULL, "lists have no end but that of their prefix", NULL, 0},
     {"prevsharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
@@ -102,25 +102,25 @@ static const struct asked parameters[] = {
 
 static int compare(const void *name, const void *row)
 {
-    return strcasecmp(name, ((const struct asked *)row)->name);
+    return strcasecmp(name, ((const struct asked_range *)row)->name);
 }
 
-static const struct asked *find(const struct asked *rows, size_t n, const char *name)
+static const struct asked_range *find(const struct asked_range *rows, size_t n, const char *name)
 {
     return bsearch(name, rows, n, sizeof *rows, compare);
 }
 
-static bool is_same(const struct asked *a, const char *value)
+static bool is_same(const struct asked_range *a, const char *value)
 {
     return !*value || (a->same && strcasecmp(a->same, value) == 0);
 }
 
-static bool matters(const struct request *r, const struct asked *a)
+static bool matters(const struct request *r, const struct asked_range *a)
 {
     return !a->only || strcmp(r->route->operation_id, a->only) == 0;
 }
 
-static int refuse(int kind, const char *what, const char *prefix, const struct asked *a,
+static int refuse(int kind, const char *what, const char *prefix, const struct asked_range *a,
                   struct err *e)
 {
     char name[80];
@@ -137,14 +137,15 @@ int asked_check(struct request *r, struct err *e)
     for (size_t i = 0; i < n; i++) {
         if (strncasecmp(h[i].name, PREFIX, strlen(PREFIX)) != 0)
             continue;
-        const struct asked *a =
+        const struct asked_range *a =
             find(headers, sizeof headers / sizeof *headers, h[i].name + strlen(PREFIX));
         if (a && !is_same(a, h[i].value) && matters(r, a))
             return refuse(AZSTORAGE_HEADER_UNSUPPORTED, "header", PREFIX, a, e);
     }
     const struct named_value *q = request_parameters(r, &n);
     for (size_t i = 0; i < n; i++) {
-        const struct asked *a = find(parameters, sizeof parameters / sizeof *parameters, q[i].name);
+        const struct asked_range *a =
+            find(parameters, sizeof parameters / sizeof *parameters, q[i].name);
         if (a && !is_same(a, q[i].value))
             return refuse(AZSTORAGE_QUERY_UNSUPPORTED, "query parameter", "", a, e);
     }

@@ -15,7 +15,7 @@ struct loop;
 struct runs;
 struct shares;
 struct storage;
-struct turns;
+struct write_turns;
 
 struct azstorage {
     struct storage *storage;
@@ -25,7 +25,7 @@ struct azstorage {
     struct files *files;
     struct shares *shares;
     struct journal *journal; /* of small blobs */
-    struct turns *turns;
+    struct write_turns *turns;
     const struct wakes *wakes;
     const char *storage_dir; /* shares are folders below it */
     struct loop *loop;

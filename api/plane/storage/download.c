@@ -17,12 +17,12 @@
 #include "storage/folders/files.h"
 
 struct download {
-    struct request *r;      /* until it is answered */
-    struct file *file;      /* owned, once it is open */
-    struct files *files;    /* borrowed */
-    struct file_reply what; /* its texts are the request's */
-    bool is_all;            /* all wanted bytes were read at the opening */
-    struct stream *stream;  /* borrowed */
+    struct request *r;           /* until it is answered */
+    struct file *file;           /* owned, once it is open */
+    struct files *files;         /* borrowed */
+    struct file_reply what;      /* its texts are the request's */
+    bool is_all;                 /* all wanted bytes were read at the opening */
+    struct reply_stream *stream; /* borrowed */
 };
 
 const char *range_header(const struct request *r)
@@ -74,7 +74,7 @@ static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
     stream_take(d->stream, bytes, why ? 0 : n);
 }
 
-static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
     struct download *d = ctx;
     size_t piece = files_piece(d->files);

@@ -25,13 +25,13 @@ static_assert(SIG_SIZE >= sodium_base64_ENCODED_LEN(SIG_BYTES, sodium_base64_VAR
               "a signature has room");
 
 /* The parameters of a link; all of them are signed. */
-struct grant {
+struct link_grant {
     const char *sv, *sr, *sp, *se;
 };
 
 /* Fields cannot run into each other: the signed kind determines their number, and the path, the
  * only one that may contain a newline, comes last. */
-static void sign(const struct request *r, const struct file_ref *f, const struct grant *g,
+static void sign(const struct request *r, const struct file_ref *f, const struct link_grant *g,
                  char out[SIG_SIZE])
 {
     struct strbuf text = STRBUF_INIT;
@@ -49,7 +49,7 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
 {
     char se[TIMEFMT_SIZE], sig[SIG_SIZE];
     timefmt_seconds(expires_us, se);
-    struct grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS, se};
+    struct link_grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS, se};
     sign(r, f, &g, sig);
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%s/%s/", request_base(r), kinds[f->kind].prefix);
@@ -75,7 +75,8 @@ static bool equals(const char *given, const char *want)
 
 int link_check(struct request *r, const struct file_ref *f, struct err *e)
 {
-    struct grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS, request_query(r, "se")};
+    struct link_grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS,
+                           request_query(r, "se")};
     const char *given = request_query(r, "sig");
     char sig[SIG_SIZE];
     int64_t expires_us;

@@ -17,13 +17,13 @@
 #define PREFIX       "x-ms-meta-"
 #define METADATA_MAX (8 * 1024) /* of all names and values together */
 
-struct reading {
+struct metadata_reading {
     json_t *doc;
     size_t bytes;
     struct err *e;
 };
 
-static int take(struct reading *m, const char *name, const char *value)
+static int take(struct metadata_reading *m, const char *name, const char *value)
 {
     if (!*name)
         return err_set(m->e, AZSTORAGE_METADATA_EMPTY, NULL,
@@ -44,7 +44,7 @@ static int take(struct reading *m, const char *name, const char *value)
 /* az also sends a header "x-ms-meta", which is no pair. */
 int metadata_read(struct request *r, const char **out, struct err *e)
 {
-    struct reading m = {.doc = request_own(r, json_object()), .e = e};
+    struct metadata_reading m = {.doc = request_own(r, json_object()), .e = e};
     size_t n, prefix = strlen(PREFIX);
     const struct named_value *h = request_headers(r, &n);
     int rc = 0;

@@ -20,7 +20,7 @@ struct node_download {
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path;
-    struct stream *stream; /* borrowed */
+    struct reply_stream *stream; /* borrowed */
 };
 
 static void download_free(void *ctx)
@@ -38,7 +38,7 @@ static void on_piece(void *ctx, const struct err *why, const struct node_bytes *
     stream_got(d->stream, why ? NULL : got->bytes, why ? 0 : got->n);
 }
 
-static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+static int fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
     struct node_download *d = ctx;
     struct err e;

@@ -19,19 +19,19 @@ static const char *const names[SAS_FIELDS] = {SAS_PARAMETERS(SAS_NAME)};
 /* --- the text to sign ----------------------------------------------------------------------- */
 
 /* A line of the text, and the first version that has it (NULL: all have). */
-struct line {
+struct sas_line {
     enum sas_field field;
     const char *from;
 };
 
-static const struct line account_lines[] = {
+static const struct sas_line account_lines[] = {
     {SAS_ACCOUNT, NULL},   {SAS_PERMISSIONS, NULL},
     {SAS_SERVICES, NULL},  {SAS_RESOURCE_TYPES, NULL},
     {SAS_START, NULL},     {SAS_EXPIRY, NULL},
     {SAS_ADDRESSES, NULL}, {SAS_PROTOCOLS, NULL},
     {SAS_VERSION, NULL},   {SAS_ENCRYPTION_SCOPE, "2020-12-06"},
 };
-static const struct line file_lines[] = {
+static const struct sas_line file_lines[] = {
     {SAS_PERMISSIONS, NULL},
     {SAS_START, NULL},
     {SAS_EXPIRY, NULL},
@@ -46,7 +46,7 @@ static const struct line file_lines[] = {
     {SAS_LANGUAGE, NULL},
     {SAS_TYPE, NULL},
 };
-static const struct line blob_lines[] = {
+static const struct sas_line blob_lines[] = {
     {SAS_PERMISSIONS, NULL},
     {SAS_START, NULL},
     {SAS_EXPIRY, NULL},
@@ -65,11 +65,11 @@ static const struct line blob_lines[] = {
     {SAS_TYPE, NULL},
 };
 /* The first version of service signatures has no headers of replies. */
-static const struct line oldest_lines[] = {
+static const struct sas_line oldest_lines[] = {
     {SAS_PERMISSIONS, NULL}, {SAS_START, NULL},  {SAS_EXPIRY, NULL},
     {SAS_RESOURCE, NULL},    {SAS_POLICY, NULL}, {SAS_VERSION, NULL},
 };
-static const struct line delegated_blob_lines[] = {
+static const struct sas_line delegated_blob_lines[] = {
     {SAS_PERMISSIONS, NULL},
     {SAS_START, NULL},
     {SAS_EXPIRY, NULL},
@@ -99,7 +99,7 @@ static const struct line delegated_blob_lines[] = {
     {SAS_LANGUAGE, NULL},
     {SAS_TYPE, NULL},
 };
-static const struct line delegated_file_lines[] = {
+static const struct sas_line delegated_file_lines[] = {
     {SAS_PERMISSIONS, NULL},     {SAS_START, NULL},
     {SAS_EXPIRY, NULL},          {SAS_RESOURCE, NULL},
     {SAS_KEY_OBJECT, NULL},      {SAS_KEY_TENANT, NULL},
@@ -113,7 +113,7 @@ static const struct line delegated_file_lines[] = {
 };
 
 struct text_form {
-    const struct line *lines;
+    const struct sas_line *lines;
     size_t n;
 };
 #define FORM(lines)                                                                                \
@@ -135,7 +135,7 @@ static bool is_before(const struct sas *s, const char *version)
     return strcmp(s->field[SAS_VERSION], version) < 0;
 }
 
-static bool has_line(const struct sas *s, const struct line *l)
+static bool has_line(const struct sas *s, const struct sas_line *l)
 {
     return !l->from || !is_before(s, l->from);
 }

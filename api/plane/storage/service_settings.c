@@ -14,22 +14,22 @@
 
 enum kind { TRUTH, NUMBER, TEXT, LIST, GROUP, RULES };
 
-struct node {
+struct settings_node {
     const char *element, *member;
     enum kind kind;
     bool required;
-    const char *among;     /* of a TEXT or LIST: all that it may say, with spaces; NULL: anything */
-    long max;              /* of a NUMBER */
-    const struct node *of; /* of a GROUP or RULES; ends with an element NULL */
+    const char *among; /* of a TEXT or LIST: all that it may say, with spaces; NULL: anything */
+    long max;          /* of a NUMBER */
+    const struct settings_node *of; /* of a GROUP or RULES; ends with an element NULL */
 };
 
-static const struct node retention[] = {
+static const struct settings_node retention[] = {
     {"Enabled", "enabled", TRUTH, true, NULL, 0, NULL},
     {"Days", "days", NUMBER, false, NULL, 365, NULL},
     {"AllowPermanentDelete", "allowPermanentDelete", TRUTH, false, NULL, 0, NULL},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-static const struct node logging[] = {
+static const struct settings_node logging[] = {
     {"Version", "version", TEXT, true, " 1.0 2.0 ", 0, NULL},
     {"Delete", "delete", TRUTH, true, NULL, 0, NULL},
     {"Read", "read", TRUTH, true, NULL, 0, NULL},
@@ -37,14 +37,14 @@ static const struct node logging[] = {
     {"RetentionPolicy", "retentionPolicy", GROUP, true, NULL, 0, retention},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-static const struct node metrics[] = {
+static const struct settings_node metrics[] = {
     {"Version", "version", TEXT, true, " 1.0 ", 0, NULL},
     {"Enabled", "enabled", TRUTH, true, NULL, 0, NULL},
     {"IncludeAPIs", "includeAPIs", TRUTH, false, NULL, 0, NULL},
     {"RetentionPolicy", "retentionPolicy", GROUP, false, NULL, 0, retention},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-static const struct node rule[] = {
+static const struct settings_node rule[] = {
     {"AllowedOrigins", "allowedOrigins", LIST, true, NULL, 0, NULL},
     {"AllowedMethods", "allowedMethods", LIST, true,
      " DELETE GET HEAD MERGE OPTIONS PATCH POST PUT ", 0, NULL},
@@ -53,24 +53,24 @@ static const struct node rule[] = {
     {"MaxAgeInSeconds", "maxAgeInSeconds", NUMBER, true, NULL, 2000000000, NULL},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-static const struct node website[] = {
+static const struct settings_node website[] = {
     {"Enabled", "enabled", TRUTH, true, NULL, 0, NULL},
     {"IndexDocument", "indexDocument", TEXT, false, NULL, 0, NULL},
     {"DefaultIndexDocumentPath", "defaultIndexDocumentPath", TEXT, false, NULL, 0, NULL},
     {"ErrorDocument404Path", "errorDocument404Path", TEXT, false, NULL, 0, NULL},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-static const struct node multichannel[] = {{"Enabled", "enabled", TRUTH, true, NULL, 0, NULL},
-                                           {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
-static const struct node smb[] = {
+static const struct settings_node multichannel[] = {
+    {"Enabled", "enabled", TRUTH, true, NULL, 0, NULL}, {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
+static const struct settings_node smb[] = {
     {"Multichannel", "multichannel", GROUP, false, NULL, 0, multichannel},
     {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
-static const struct node protocols[] = {{"SMB", "smb", GROUP, false, NULL, 0, smb},
-                                        {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
+static const struct settings_node protocols[] = {{"SMB", "smb", GROUP, false, NULL, 0, smb},
+                                                 {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
 /* The root's, in the service's order. */
 static const struct top {
-    struct node node;
+    struct settings_node node;
     bool own;                /* in SETTINGS_OWN */
     bool of_blobs, of_files; /* which services have it */
     const char *usual;       /* what is shown as long as nothing was set; NULL: nothing */
@@ -149,7 +149,7 @@ static json_t *read_truth(const struct xml *x)
     return strcasecmp(x->text, "false") == 0 ? json_false() : NULL;
 }
 
-static json_t *read_number(const struct node *n, const struct xml *x)
+static json_t *read_number(const struct settings_node *n, const struct xml *x)
 {
     char *end;
     bool digits = x->text[0] >= '0' && x->text[0] <= '9' && strlen(x->text) < 12;
@@ -159,7 +159,7 @@ static json_t *read_number(const struct node *n, const struct xml *x)
 }
 
 /* Words between commas; no text: no words. */
-static json_t *read_words(const struct node *n, const struct xml *x)
+static json_t *read_words(const struct settings_node *n, const struct xml *x)
 {
     json_t *words = json_array();
     for (const char *p = x->text; *p;) {
@@ -178,9 +178,11 @@ static json_t *read_words(const struct node *n, const struct xml *x)
     return words;
 }
 
-static int read_group(const struct node *nodes, const struct xml *x, json_t *out, struct err *e);
+static int read_group(const struct settings_node *nodes, const struct xml *x, json_t *out,
+                      struct err *e);
 
-static int read_rules(const struct node *n, const struct xml *x, json_t *out, struct err *e)
+static int read_rules(const struct settings_node *n, const struct xml *x, json_t *out,
+                      struct err *e)
 {
     json_t *rules = json_array();
     json_object_set_new(out, "corsRules", rules);
@@ -201,7 +203,7 @@ static int read_rules(const struct node *n, const struct xml *x, json_t *out, st
                    json_array_size(rules), RULES_MAX);
 }
 
-static json_t *read_value(const struct node *n, const struct xml *x)
+static json_t *read_value(const struct settings_node *n, const struct xml *x)
 {
     if (strlen(x->text) > TEXT_MAX)
         return NULL;
@@ -217,7 +219,7 @@ static json_t *read_value(const struct node *n, const struct xml *x)
 }
 
 /* Puts the element into `out`. */
-static int read_node(const struct node *n, const struct xml *x, json_t *out, struct err *e)
+static int read_node(const struct settings_node *n, const struct xml *x, json_t *out, struct err *e)
 {
     json_t *value = n->kind == GROUP || n->kind == RULES ? json_object() : read_value(n, x);
     if (!value)
@@ -228,7 +230,7 @@ static int read_node(const struct node *n, const struct xml *x, json_t *out, str
     return n->kind == RULES ? read_rules(n, x, value, e) : 0;
 }
 
-static const struct node *find(const struct node *nodes, const char *element)
+static const struct settings_node *find(const struct settings_node *nodes, const char *element)
 {
     for (; nodes->element; nodes++)
         if (strcmp(nodes->element, element) == 0)
@@ -237,7 +239,7 @@ static const struct node *find(const struct node *nodes, const char *element)
 }
 
 /* What is kept for some days must say for how many. */
-static int check_days(const struct node *nodes, const json_t *out, struct err *e)
+static int check_days(const struct settings_node *nodes, const json_t *out, struct err *e)
 {
     if (nodes == retention && json_is_true(json_object_get(out, "enabled")) &&
         !json_object_get(out, "days"))
@@ -245,10 +247,11 @@ static int check_days(const struct node *nodes, const json_t *out, struct err *e
     return 0;
 }
 
-static int read_group(const struct node *nodes, const struct xml *x, json_t *out, struct err *e)
+static int read_group(const struct settings_node *nodes, const struct xml *x, json_t *out,
+                      struct err *e)
 {
     for (const struct xml *c = x->child; c; c = c->next) {
-        const struct node *n = find(nodes, c->name);
+        const struct settings_node *n = find(nodes, c->name);
         if (!n)
             return err_set(e, AZSTORAGE_NODE_UNSUPPORTED, c->name,
                            "One of the XML nodes specified in the request body is not supported: "
@@ -257,7 +260,7 @@ static int read_group(const struct node *nodes, const struct xml *x, json_t *out
         if (read_node(n, c, out, e) < 0)
             return -1;
     }
-    for (const struct node *n = nodes; n->element; n++)
+    for (const struct settings_node *n = nodes; n->element; n++)
         if (n->required && !json_object_get(out, n->member))
             return missing(n->element, x->name, e);
     return check_days(nodes, out, e);
@@ -309,18 +312,18 @@ static void write_words(struct strbuf *b, const char *element, const json_t *wor
     strbuf_free(&text);
 }
 
-static void write_node(struct strbuf *b, const struct node *n, const json_t *value);
+static void write_node(struct strbuf *b, const struct settings_node *n, const json_t *value);
 
-static void write_group(struct strbuf *b, const char *element, const struct node *nodes,
+static void write_group(struct strbuf *b, const char *element, const struct settings_node *nodes,
                         const json_t *value)
 {
     xml_open(b, element);
-    for (const struct node *n = nodes; n->element; n++)
+    for (const struct settings_node *n = nodes; n->element; n++)
         write_node(b, n, json_object_get(value, n->member));
     xml_close(b, element);
 }
 
-static void write_rules(struct strbuf *b, const struct node *n, const json_t *value)
+static void write_rules(struct strbuf *b, const struct settings_node *n, const json_t *value)
 {
     const json_t *rules = json_object_get(value, "corsRules");
     xml_open(b, n->element);
@@ -329,7 +332,7 @@ static void write_rules(struct strbuf *b, const struct node *n, const json_t *va
     xml_close(b, n->element);
 }
 
-static void write_node(struct strbuf *b, const struct node *n, const json_t *value)
+static void write_node(struct strbuf *b, const struct settings_node *n, const json_t *value)
 {
     char number[24];
     switch (n->kind) {

@@ -54,21 +54,21 @@ int name_compare(const char *a, const char *b, enum name_order order)
     }
 }
 
-struct item {
+struct signed_item {
     const char *name, *value;
     size_t at; /* among all, as they came */
 };
 
 static int compare_headers(const void *a, const void *b, void *order)
 {
-    const struct item *x = a, *y = b;
+    const struct signed_item *x = a, *y = b;
     int names = name_compare(x->name, y->name, *(const enum name_order *)order);
     return names ? names : x->at < y->at ? -1 : 1;
 }
 
 static int compare_parameters(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct signed_item *x = a, *y = b;
     int names = strcmp(x->name, y->name);
     return names ? names : strcmp(x->value, y->value);
 }
@@ -96,7 +96,7 @@ static void add_trimmed(struct strbuf *out, const char *s)
 
 /* Values of the same name are joined by commas. Those of headers are signed without the blanks
  * around them, those of a query as they are: in a name or a prefix a blank means something. */
-static void add_sorted(const struct item *v, size_t n, bool trims, const char *before,
+static void add_sorted(const struct signed_item *v, size_t n, bool trims, const char *before,
                        const char *after, struct strbuf *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -117,11 +117,11 @@ static void add_sorted(const struct item *v, size_t n, bool trims, const char *b
 static void add_headers(const struct signed_head *h, const char *prefix, enum name_order order,
                         struct arena *a, struct strbuf *out)
 {
-    struct item *v = arena_alloc(a, (h->n_headers + 1) * sizeof *v);
+    struct signed_item *v = arena_alloc(a, (h->n_headers + 1) * sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < h->n_headers; i++)
         if (strncasecmp(h->header[i].name, prefix, strlen(prefix)) == 0)
-            v[n++] = (struct item){arena_lower(a, h->header[i].name), h->header[i].value, i};
+            v[n++] = (struct signed_item){arena_lower(a, h->header[i].name), h->header[i].value, i};
     qsort_r(v, n, sizeof *v, compare_headers, &order);
     add_sorted(v, n, true, "", "\n", out);
 }
@@ -129,9 +129,9 @@ static void add_headers(const struct signed_head *h, const char *prefix, enum na
 static void add_query(const struct signed_head *h, enum shared_key_form form, struct arena *a,
                       struct strbuf *out)
 {
-    struct item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
+    struct signed_item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
     for (size_t i = 0; i < h->n_query; i++)
-        v[i] = (struct item){arena_lower(a, h->query[i].name), h->query[i].value, i};
+        v[i] = (struct signed_item){arena_lower(a, h->query[i].name), h->query[i].value, i};
     qsort(v, h->n_query, sizeof *v, compare_parameters);
     if (form == SHARED_KEY) {
         add_sorted(v, h->n_query, false, "\n", "", out);
@@ -190,7 +190,7 @@ void shared_key_text(const struct signed_head *h, const char *account, enum shar
 void shared_key_batch_text(const struct signed_head *h, const char *account,
                            const struct batch_signing *how, struct arena *a, struct strbuf *out)
 {
-    struct item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
+    struct signed_item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
     size_t n = 0;
     strbuf_printf(out, "%s\n", h->method);
     add_standard(h, whole, "ocp-date", how->length ? how->length : header(h, "Content-Length"),
@@ -200,8 +200,8 @@ void shared_key_batch_text(const struct signed_head *h, const char *account,
     for (size_t i = 0; i < h->n_query; i++) {
         const char *name = h->query[i].name;
         if (*h->query[i].value || !how->no_blanks)
-            v[n++] =
-                (struct item){how->raw_names ? name : arena_lower(a, name), h->query[i].value, i};
+            v[n++] = (struct signed_item){how->raw_names ? name : arena_lower(a, name),
+                                          h->query[i].value, i};
     }
     qsort(v, n, sizeof *v, compare_parameters);
     add_sorted(v, n, false, "\n", "", out);

@@ -17,18 +17,18 @@ struct holder {
     struct turn *first, **end; /* who waits */
 };
 
-struct turns {
+struct write_turns {
     struct holder *bucket[BUCKETS];
     uint64_t ended[BUCKETS]; /* when a turn in it ended last */
     uint64_t now;            /* counts turns that have ended */
 };
 
-struct turns *turns_create(void)
+struct write_turns *turns_create(void)
 {
-    return xcalloc(1, sizeof(struct turns));
+    return xcalloc(1, sizeof(struct write_turns));
 }
 
-void turns_free(struct turns *t)
+void turns_free(struct write_turns *t)
 {
     for (int i = 0; t && i < BUCKETS; i++)
         assert(!t->bucket[i]);
@@ -40,7 +40,7 @@ static size_t bucket_of(int64_t share_id, const char *path)
     return (text_hash(path, strlen(path)) ^ (uint64_t)share_id) % BUCKETS;
 }
 
-static struct holder **find(struct turns *t, int64_t share_id, const char *path)
+static struct holder **find(struct write_turns *t, int64_t share_id, const char *path)
 {
     struct holder **at = &t->bucket[bucket_of(share_id, path)];
     while (*at && ((*at)->has->share_id != share_id || strcmp((*at)->has->path, path) != 0))
@@ -48,7 +48,7 @@ static struct holder **find(struct turns *t, int64_t share_id, const char *path)
     return at;
 }
 
-void turn_want(struct turns *t, struct turn *w)
+void turn_want(struct write_turns *t, struct turn *w)
 {
     struct holder **at = find(t, w->share_id, w->path), *h = *at;
     w->next = NULL;
@@ -63,7 +63,7 @@ void turn_want(struct turns *t, struct turn *w)
     w->go(w->ctx);
 }
 
-void turn_end(struct turns *t, struct turn *w)
+void turn_end(struct write_turns *t, struct turn *w)
 {
     struct holder **at = find(t, w->share_id, w->path), *h = *at;
     assert(h && h->has == w);
@@ -81,12 +81,12 @@ void turn_end(struct turns *t, struct turn *w)
     next->go(next->ctx);
 }
 
-uint64_t turns_now(const struct turns *t)
+uint64_t turns_now(const struct write_turns *t)
 {
     return t->now;
 }
 
-bool turn_was_had(struct turns *t, int64_t share_id, const char *path, uint64_t since)
+bool turn_was_had(struct write_turns *t, int64_t share_id, const char *path, uint64_t since)
 {
     return t->ended[bucket_of(share_id, path)] > since || *find(t, share_id, path);
 }

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct turns;
+struct write_turns;
 
-struct turns *turns_create(void);
+struct write_turns *turns_create(void);
 /* Nobody may have or want a turn any more. */
-void turns_free(struct turns *t);
+void turns_free(struct write_turns *t);
 
 /* A wish for a turn; its owner keeps it until turn_end(). */
 struct turn {
@@ -23,13 +23,13 @@ struct turn {
     void (*go)(void *ctx); /* called once, perhaps inside turn_want() */
     void *ctx;
 };
-void turn_want(struct turns *t, struct turn *w);
-void turn_end(struct turns *t, struct turn *w);
+void turn_want(struct write_turns *t, struct turn *w);
+void turn_end(struct write_turns *t, struct turn *w);
 
 /* For who only reads, in steps: what was read since `since` (turns_now() before the first step) may
  * be of two versions. It is true also of some that were not changed. Then it is read once more, in
  * a turn. */
-uint64_t turns_now(const struct turns *t);
-bool turn_was_had(struct turns *t, int64_t share_id, const char *path, uint64_t since);
+uint64_t turns_now(const struct write_turns *t);
+bool turn_was_had(struct write_turns *t, int64_t share_id, const char *path, uint64_t since);
 
 #endif

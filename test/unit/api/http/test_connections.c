@@ -213,7 +213,7 @@ static void many_accounts_do_not_hide_the_one_that_failed_most(void **state)
 
 static int gone;
 
-static void note_turn(struct turn *t)
+static void note_turn(struct connection_turn *t)
 {
     (void)t;
     gone++;
@@ -223,8 +223,8 @@ static void one_request_of_an_address_has_its_turn(void **state)
 {
     (void)state;
     struct pair one = opened("10.0.0.1"), two = opened("10.0.0.1"), other = opened("10.0.0.2");
-    struct turn first = {.go = note_turn}, second = {.go = note_turn}, third = {.go = note_turn},
-                others = {.go = note_turn};
+    struct connection_turn first = {.go = note_turn}, second = {.go = note_turn},
+                           third = {.go = note_turn}, others = {.go = note_turn};
     gone = 0;
     assert_true(connection_take_turn(one.c, &first));
     assert_false(connection_take_turn(two.c, &second));
