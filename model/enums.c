@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of names, and how a name is found in one. Static and constant; any thread.
+ */
 #include "model/enums.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the JSON of failures from the rows of failure_table.h, and finds the front's words for
+ * each. Texts are the arena's. Pure; any thread.
+ */
 #include "model/failure.h"
 
 #include <assert.h>

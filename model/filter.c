@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a filter by recursive descent into a tree of the arena, and asks the tree of items. The
+ * depth and the number of comparisons are bounded, so a filter cannot exhaust the stack. Pure; any
+ * thread.
+ */
 #include "model/filter.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts the words of a front in the place of {name} in a text. A name that the table does not have
+ * stays as it stands. Pure; any thread.
+ */
 #include "model/front_words.h"
 
 #include <assert.h>

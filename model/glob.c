@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matches a path against a pattern part by part. No memory is allocated, and the steps are bounded
+ * by the lengths of both. Pure; any thread.
+ */
 #include "model/glob.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table row for each reserved variable, with the function that reads its value. The first value
+ * that is wrong ends the reading with an error that names the variable. Pure; any thread.
+ */
 #include "model/wishes.h"
 
 #include <ctype.h>

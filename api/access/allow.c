@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Answers what somebody's roles allow: loads the grants of who asks and of its groups, and compares
+ * actions and scopes. Grants are the arena's. On the loop's thread.
+ */
 #include <string.h>
 #include <strings.h>
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Users, service principals and subscriptions as the directory knows them: the configured ones,
+ * which have no rows, before those of the database. Rows are the arena's. On the loop's thread.
+ */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -119,4 +123,26 @@ int access_remove(const struct access *x, struct request *r, const struct identi
     LOG_INFO(r->config->log, "identity.removed", LF_STR("name", i->name),
              LF_STR("object_id", i->object_id), LF_STR("by", r->who->name));
     return 0;
+}
+
+/* --- subscriptions --------------------------------------------------------------------------- */
+
+const char *access_subscription_id(const struct access *x, struct arena *a, const char *id)
+{
+    if (strcasecmp(id, x->subscription_id) == 0)
+        return x->subscription_id;
+    char *lower = arena_strdup(a, id);
+    for (char *p = lower; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return lower;
+}
+
+int access_subscription(const struct access *x, struct arena *a, const char *id,
+                        struct subscription *out, struct err *e)
+{
+    const char *known = access_subscription_id(x, a, id);
+    if (known != x->subscription_id)
+        return guid_valid(known) ? st_subscription_get(x->storage, a, known, out, e) : 0;
+    *out = (struct subscription){.guid = known};
+    return 1;
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of roles with their actions, and how an action is matched against a pattern with *.
+ * Static and constant; any thread.
+ */
 #include "api/access/roles.h"
 
 #include <ctype.h>

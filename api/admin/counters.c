@@ -5,6 +5,7 @@
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
 #include "api/http/request.h"
+#include "lib/arena.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/wake/wake.h"
 #include "storage/folders/files.h"
@@ -65,4 +66,12 @@ struct replied *counters_get(struct request *r)
                                 of_storage(st), "files", of_files(a->files), "links",
                                 of_links(fleet_counts(a->fleet)), "allocations", "made",
                                 (json_int_t)st->allocations, "over", (json_int_t)st->released));
+}
+
+/* --- the authority --------------------------------------------------------------------------- */
+
+struct replied *authority_get(struct request *r)
+{
+    reply_header_text(r, "Content-Disposition", "attachment; filename=\"batchaid-ca.pem\"");
+    return reply_text(r, 200, "application/x-pem-file", xstrdup(admin_of(r)->authority));
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks the jobs of all groups in order of their ids and shows those that the asker's roles let be
+ * seen. Memory is the request's. On the loop's thread.
+ */
 #include "api/admin/seen_jobs.h"
 
 #include <string.h>

@@ -9,11 +9,15 @@
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
 #include "api/admin/seen_jobs.h"
+#include "api/arm/errors.h"
 #include "api/http/auth.h"
 #include "api/http/request.h"
 
 #define NODE "/batchaid/nodes/{node}"
 #define USER "/batchaid/users/{user}"
+
+/* With the error codes of the resource manager: our own operations have the same clients. */
+ERROR_TABLE(admin_words, ARM_ERRORS, NO_OWN_ERRORS)
 
 static const struct route routes[] = {
     {"GET", "/batchaid/nodes", 0, 0, nodes_list, "Nodes_List"},

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Asks the scheduler why a job waits, and words the answer. Memory is the request's. On the loop's
+ * thread.
+ */
 #include "api/admin/waits.h"
 
 #include "api/admin/seen_jobs.h"

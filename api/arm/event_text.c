@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Renders an event by its kind: which object it is of, what happened, and why. Texts are the
+ * arena's. On the loop's thread.
+ */
 #include "api/arm/event_text.h"
 
 #include "lib/timefmt.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Asks the access room for a verdict on the request's action and scope, and keeps the grants of
+ * those who see a part of a list in request.grant. On the loop's thread.
+ */
 #include "api/arm/may.h"
 
 #include <string.h>

@@ -15,6 +15,8 @@
 #define SUB   "/subscriptions/{subscription}"
 #define GROUP SUB "/resourceGroups/{group}"
 
+ERROR_TABLE(arm_words, ARM_ERRORS, ARM_OWN)
+
 static const struct route routes[] = {
     {"GET", "/metadata/endpoints", 0, ROUTE_OPEN, metadata_endpoints, "Metadata_Get"},
     {"GET", "/tenants", 0, 0, tenants_list, "Tenants_List"},

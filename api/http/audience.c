@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of names of resources in the public cloud, and how a URL of this daemon is told from one.
+ * Pure but for the request that is read. On the loop's thread.
+ */
 #include "api/http/audience.h"
 
 #include <ctype.h>

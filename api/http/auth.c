@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Verifies a token once and keeps the result in a cache until the token expires; makes tokens. The
+ * server owns the cache. On the loop's thread.
+ */
 #include "api/http/auth.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * State: the bytes of the body so far, counted against the bounds of the server, or the sink of a
+ * stream. Invariant: what was counted is counted back when the request is over. The request owns
+ * it. On the loop's thread.
+ */
 #include "api/http/body.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * State: a list of connections in order of their age, and a hash table of addresses with the count
+ * of each. Invariant: a connection is in both from accept to close. The server owns it. On the
+ * loop's thread.
+ */
 #include "api/http/connections.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides by the flags of the route how a body is read, and reads it as JSON, a form or XML. What
+ * comes of it is the request's. On the loop's thread.
+ */
 #include "api/http/content.h"
 
 #include <string.h>

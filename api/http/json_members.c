@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks each member of the object up in the table and reads it by the pointer that its row has.
+ * Errors name the member with the place of its object. Pure; nothing is kept.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

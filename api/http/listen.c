@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves the setting, makes a socket for each address, and takes back all of them if one fails.
+ * The caller owns the sockets. Before the loop runs.
+ */
 #include "api/http/listen.h"
 
 #include <arpa/inet.h>

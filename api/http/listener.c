@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * States of a connection here: accepted, its first byte awaited, given to an engine or closed. A
+ * door owns its sockets and the connections that wait. On the loop's thread.
+ */
 #include "api/http/listener.h"
 
 #include <assert.h>

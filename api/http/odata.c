@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves paths by the table of the listed resource, then asks the tree of model/filter.h of
+ * rendered items. Memory is the arena's. On the loop's thread.
+ */
 #include "api/http/odata.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * States: a piece is wanted, fetched, or being sent; the end or a failure was met. Invariant: at
+ * most two pieces are in memory. The reply owns the stream, and frees it with the connection. On
+ * the loop's thread.
+ */
 #include "api/http/stream.h"
 
 #include <assert.h>

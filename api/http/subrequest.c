@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Gives an inner request a head of its own and the outer's connection, and calls `done` when it is
+ * answered. Invariant: it lives until request_inner_end(). On the loop's thread.
+ */
 #include "api/http/subrequest.h"
 
 #include <assert.h>

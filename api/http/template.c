@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares a path with a template segment by segment, and a query with what stands behind '?'.
+ * Decoded values are the arena's. Pure.
+ */
 #include "api/http/template.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the tree by the events of the parser, within bounds of depth and number. State: the
+ * element that is open. The request owns it. On the loop's thread.
+ */
 #include "api/http/xml.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * State: the codes that wait, in a list, each with its time. A code is used once, or forgotten when
+ * its time is over. The service owns the list. On the loop's thread.
+ */
 #include "api/login/codes.h"
 
 #include <ctype.h>

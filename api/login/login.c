@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks a name and a secret in the turn of its account, so that guesses are slow, and hashes on a
+ * lane. State: one attempt a request. On the loop's thread, but for the hash.
+ */
 #include "api/login/login.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Renders a change by the kind of its object: its path, what happened and its state now. Texts are
+ * the arena's. On the loop's thread.
+ */
 #include "api/testing/change_text.h"
 
 #include <string.h>

@@ -3,6 +3,8 @@
  * Faults: rules that say what becomes of the next requests that fit. Counted, in the order in which
  * they were made: the first that fits and is not used up hits a request, and no other does.
  */
+#include "api/testing/faults.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,6 @@
 #include "api/access/access.h"
 #include "api/http/json_members.h"
 #include "api/testing/errors.h"
-#include "api/testing/faults.h"
 #include "api/testing/routes.h"
 #include "api/testing/strict.h"
 #include "api/testing/subscription_of.h"

@@ -78,4 +78,7 @@ const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);
 size_t seen_kind_bytes(const struct seen_kind *kind);
 
+/* Replaces the texts of properties that may be secrets. */
+void mask_secrets(json_t *o);
+
 #endif

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a selector, with the nearest name of an operation in its error, and compares it with what a
+ * request was. A selector owns its texts. On the loop's thread.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -17,6 +17,7 @@
 #include "model/span.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/paced.h"
+#include "storage/burial.h"
 
 #define SPAN_MAX_US  (INT64_C(7) * 24 * 3600 * 1000000)
 #define LIMIT_MAX    1000000000
@@ -300,4 +301,31 @@ struct replied *strict_remove(struct request *r)
     if (testing_strict_clear(t->strict, subscription))
         wakes_pace_changed(sched_wakes(t->arm.sched));
     return reply_empty(r, 204);
+}
+
+/* --- what holds where ------------------------------------------------------------------------ */
+
+const struct strict_profile *strict_profile_of(const struct testing_strict *s,
+                                               const char *subscription)
+{
+    for (const struct strict_profile *p = s->first; p; p = p->next)
+        if (strcasecmp(p->subscription, subscription) == 0)
+            return p;
+    return s->general;
+}
+
+bool strict_is_on(const void *ctx, const char *subscription)
+{
+    const struct testing_strict *s = ctx;
+    if (subscription) /* what a reset has taken away is not waited for */
+        return strcmp(subscription, GROUPS_BURIED) != 0 && strict_profile_of(s, subscription)->on;
+    for (const struct strict_profile *p = s->first; p; p = p->next)
+        if (p->on)
+            return true;
+    return s->general->on;
+}
+
+int64_t strict_takes_us(const void *ctx, const char *subscription, enum pace_step step)
+{
+    return strict_profile_of(ctx, subscription)->takes_us[step];
 }

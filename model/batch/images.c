@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of images, in order of their agents, and how an image is found in it. Static and
+ * constant; any thread.
+ */
 #include "model/batch/images.h"
 
 #include <jansson.h>

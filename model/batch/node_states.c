@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides the state from the row and from what its preparation did; the order of the questions is
+ * the order of precedence. Pure; any thread.
+ */
 #include "model/batch/node_states.h"
 
 #include "model/failure.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matches names against a pattern, and finds the directory that a pattern begins in. No memory is
+ * allocated. Pure; any thread.
+ */
 #include "model/batch/patterns.h"
 
 #include <string.h>

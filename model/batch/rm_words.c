@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of properties that both planes have, with the place of each in either document, and the
+ * functions for those whose form differs. New references are the caller's. Pure; any thread.
+ */
 #include "model/batch/rm_words.h"
 
 #include <stdint.h>

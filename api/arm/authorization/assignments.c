@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Role assignments: list, show, make, delete. Who may make one is decided by its scope. Memory is
+ * the request's. On the loop's thread.
+ */
 #include <string.h>
 #include <strings.h>
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds a Batch account by the path, and makes its reply of the row, its document and the quotas.
+ * Memory is the request's. On the loop's thread.
+ */
 #include "api/arm/batch/account.h"
 #include "api/arm/operation.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Conditions, lists and envelopes of what lies below a Batch account. Memory is the request's. On
+ * the loop's thread.
+ */
 #include "api/arm/batch/child.h"
 
 #include <stdlib.h>

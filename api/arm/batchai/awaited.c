@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the awaited jobs by name in the job's experiment, and refuses those that are missing or
+ * that wait for it. Ids are the arena's. On the loop's thread.
+ */
 #include "api/arm/batchai/awaited.h"
 
 #include <strings.h>

@@ -11,7 +11,6 @@
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/named_shares.h"
 #include "api/arm/batchai/new_clusters.h"
-#include "api/arm/batchai/remote_login.h"
 #include "api/arm/batchai/render.h"
 #include "api/arm/batchai/routes.h"
 #include "api/arm/kind.h"

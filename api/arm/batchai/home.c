@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds or makes the workspace and the experiment. An id of 0 means that the row is made with the
+ * resource. Rows are the arena's. On the loop's thread.
+ */
 #include "api/arm/batchai/home.h"
 
 #include "api/arm/batchai/lookup.h"

@@ -13,7 +13,6 @@
 #include "api/arm/batchai/linked.h"
 #include "api/arm/batchai/lookup.h"
 #include "api/arm/batchai/named_shares.h"
-#include "api/arm/batchai/remote_login.h"
 #include "api/arm/batchai/render.h"
 #include "api/arm/batchai/routes.h"
 #include "api/arm/batchai/shown_jobs.h"

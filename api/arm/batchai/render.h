@@ -32,4 +32,7 @@ const char *render_id(struct request *r, const struct scope *s, const char *coll
 /* ETag and Last-Modified of a resource: the instant of its last user write. */
 void reply_etag(struct request *r, int64_t updated_us);
 
+/* {"value":[{"nodeId","ipAddress","port"}]} for these nodes. */
+REPLIED reply_remote_login(struct request *r, const struct node *nodes, size_t n);
+
 #endif

@@ -30,6 +30,9 @@
 #define V05  V_2018_05_01
 #define FLAT V_FLAT
 
+#define ALL_OWN(X) ARM_OWN(X) BATCHAI_OWN(X)
+ERROR_TABLE(batchai_words, ARM_ERRORS, ALL_OWN)
+
 static const struct route routes[] = {
     /* Microsoft.BatchAI 2018-05-01, and rows that are the same in all versions */
     {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},

@@ -65,7 +65,8 @@ static void on_change(void *ctx, int64_t job_id)
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes)
 {
     struct shown_jobs *all = xcalloc(1, sizeof *all);
-    all->kind = (struct cache_kind){sizeof(struct kept_reply), .max_bytes = max_bytes, .drop = drop};
+    all->kind =
+        (struct cache_kind){sizeof(struct kept_reply), .max_bytes = max_bytes, .drop = drop};
     all->texts = cache_new(&all->kind);
     st_watch_jobs(st, on_change, all);
     return all;

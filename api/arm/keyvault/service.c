@@ -16,6 +16,9 @@
 #define VAULT    GROUP KEYVAULT "/vaults/{vault}"
 #define DELETED  SUB KEYVAULT "/locations/{location}/deletedVaults/{vault}"
 
+#define ALL_OWN(X) ARM_OWN(X) KEYVAULT_OWN(X)
+ERROR_TABLE(keyvault_words, ARM_ERRORS, ALL_OWN)
+
 static const struct route routes[] = {
     {"PUT", VAULT, 0, ROUTE_JSON, rm_put, "Vaults_CreateOrUpdate", &vault_kind},
     {"PATCH", VAULT, 0, ROUTE_JSON, rm_patch, "Vaults_Update", &vault_kind},

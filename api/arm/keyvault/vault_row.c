@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds a vault, shows it, and stores a change of it, after a check of who may let somebody in.
+ * Memory is the request's. On the loop's thread.
+ */
 #include <assert.h>
 #include <string.h>
 #include <strings.h>

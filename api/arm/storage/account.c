@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds a storage account by the path, and makes its reply of the row and of what the service says
+ * of every account. Memory is the request's. On the loop's thread.
+ */
 #include "api/arm/storage/account.h"
 
 #include <string.h>

@@ -20,6 +20,9 @@
 #define SHARES     FILES "/default/shares"
 #define LOCATION   SUB STORAGE "/locations/{location}"
 
+#define ALL_OWN(X) ARM_OWN(X) STORAGE_RM_OWN(X)
+ERROR_TABLE(storage_rm_words, ARM_ERRORS, ALL_OWN)
+
 static const struct route routes[] = {
     {"GET", STORAGE "/operations", 0, 0, storage_operations_list, "Operations_List"},
     {"POST", SUB STORAGE "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL, rm_check_name,

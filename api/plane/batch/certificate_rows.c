@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a certificate from what a body gives, stores it with its secrets sealed, and deletes it
+ * unless a pool has it. Rows are the arena's. On the loop's thread.
+ */
 #include "api/plane/batch/certificate_rows.h"
 
 #include <stdlib.h>

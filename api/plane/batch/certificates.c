@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Certificates of an account: add, show, list, delete, cancel a deletion. Only the public part is
+ * shown. Memory is the request's. On the loop's thread.
+ */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/routes.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of errors with the sentence and the values of each, and the reply. The values of an
+ * error are the request's. On the loop's thread.
+ */
 #include "api/plane/batch/errors.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists the table of images in both forms that versions have: by image, and by node agent with its
+ * images. A list goes on behind the place of an image. On the loop's thread.
+ */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/routes.h"
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job did on each of its nodes: its preparation and release tasks, as one row a node. Rows
+ * of one node stand together in the database's order. Memory is the request's. On the loop's
+ * thread.
+ */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/routes.h"
 

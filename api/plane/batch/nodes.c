@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists nodes, shows one, and asks of one: reboot, reimage, start, deallocate, scheduling, logins.
+ * The rows are the scheduler's; a handler asks the front for each change. Memory is the request's.
+ * On the loop's thread.
+ */
 #include "api/plane/batch/nodes.h"
 
 #include <stdlib.h>

@@ -1,9 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Moves properties between bodies, documents and rows of pools. Texts of secrets are wiped as soon
+ * as they are stored. On the loop's thread.
+ */
 #include "api/plane/batch/pool_docs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plane/batch/errors.h"
 #include "lib/jsontext.h"
 #include "model/batch/pool_spec.h"
 #include "model/batch/tables_pool.h"
@@ -133,4 +138,22 @@ int batch_pools_fetch(const struct batch_list *l, const struct batch_slice *of, 
                                 of->limit, &pools, n, e);
     *rows = pools;
     return rc;
+}
+
+/* --- formulas that cannot be parsed ---------------------------------------------------------- */
+
+int batch_formula_refuse(const struct formula_error *wrong, struct err *e)
+{
+    return err_set(e,
+                   wrong->fault == FORMULA_TOO_LONG ? BATCH_AUTO_SCALING_FORMULA_TOO_LONG
+                                                    : BATCH_AUTO_SCALING_FORMULA_SYNTAX_ERROR,
+                   "autoScaleFormula", "%s", wrong->msg);
+}
+
+int batch_formula_accept(const char *formula, struct err *e)
+{
+    struct formula_error wrong;
+    struct formula *f = formula_parse(formula, strlen(formula), &wrong);
+    formula_free(f);
+    return f ? 0 : batch_formula_refuse(&wrong, e);
 }

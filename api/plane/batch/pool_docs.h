@@ -8,6 +8,7 @@
 
 #include "api/http/accept.h"
 #include "api/plane/batch/list.h"
+#include "scheduler/formula/formula.h"
 #include "scheduler/front/batch/batch.h"
 
 /* The row of a new pool, without its account and who makes it. Its texts are the document's or the
@@ -35,5 +36,10 @@ int64_t pool_body_us(const struct accepted *b, const char *name);
 /* For lists of pools: batch_rows.fetch. */
 int batch_pools_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
                       size_t *n, struct err *e) MUST_CHECK;
+
+/* Whether a formula can be parsed. */
+int batch_formula_accept(const char *formula, struct err *e) MUST_CHECK;
+/* The error of one that cannot. Returns -1. */
+int batch_formula_refuse(const struct formula_error *wrong, struct err *e);
 
 #endif

@@ -1,11 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools: add, show, list, delete. pools_change.c changes them. Memory is the request's. On the
+ * loop's thread.
+ */
 #include "api/plane/batch/pools.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "api/plane/batch/errors.h"
-#include "api/plane/batch/formulas.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/pool_stats.h"

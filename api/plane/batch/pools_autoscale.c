@@ -1,13 +1,15 @@
-/* SPDX-License-Identifier: MIT */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools that a formula scales: enable, disable, evaluate. Memory is the
+ * request's. On the loop's thread.
+ */
 #include <string.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
-#include "api/plane/batch/formulas.h"
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "model/batch/tables_pool.h"
 #include "scheduler/front/batch/batch.h"
 

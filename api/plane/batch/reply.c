@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the envelope, the ETag and the headers. Texts are the arena's. On the loop's thread.
+ */
 #include "api/plane/batch/reply.h"
 
 #include <stdlib.h>

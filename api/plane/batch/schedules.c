@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Job schedules: add, show, list, change, disable, enable, terminate, delete. A schedule's document
+ * holds the job that it makes; columns hold its times. Memory is the request's. On the loop's
+ * thread.
+ */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/routes.h"
 

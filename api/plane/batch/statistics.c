@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What an account has used, computed from the rows that are there: tasks of deleted jobs, and nodes
+ * that have left their pools, do not count. Memory is the request's. On the loop's thread.
+ */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/routes.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Splits the body at the boundary and reads each part's head, within bounds. The parts point into
+ * the body, which the request keeps. Pure.
+ */
 #include "api/plane/blob/batch_read.h"
 
 #include <stdbool.h>

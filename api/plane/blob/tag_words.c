@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a condition by recursive descent and decides it while it reads, so that no tree is made.
+ * The depth is bounded. Pure.
+ */
 #include "api/plane/blob/tag_words.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the four headers and compares them with the state of what is there, in the order of RFC
+ * 7232. Nothing is kept. On the loop's thread.
+ */
 #include "api/plane/storage/conditions.h"
 
 #include <stdio.h>

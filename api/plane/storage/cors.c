@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the rules from the account's settings and adds the headers of the first rule that fits.
+ * Nothing is kept. On the loop's thread.
+ */
 #include "api/plane/storage/cors.h"
 
 #include <jansson.h>

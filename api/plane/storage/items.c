@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads properties of the headers of a request, keeps them as JSON beside the file, and shows them.
+ * Texts are the arena's. On the loop's thread.
+ */
 #include "api/plane/storage/items.h"
 
 #include <jansson.h>

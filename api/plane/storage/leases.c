@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The machine of leases, as its header pictures it, and the replies to each move. The state is in
+ * the row; what a lease is now is decided by the clock. On the loop's thread.
+ */
 #include "api/plane/storage/leases.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the header by hand: a range that cannot be read counts as none, as RFC 7233 says. Pure.
+ */
 #include "api/plane/storage/range.h"
 
 #include <ctype.h>

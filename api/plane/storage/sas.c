@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the parameters of a signature, makes the text that is signed for each version, and compares
+ * the signatures in constant time. Pure.
+ */
 #include "api/plane/storage/sas.h"
 
 #include <arpa/inet.h>

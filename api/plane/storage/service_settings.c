@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of the elements with their places in the JSON, by which XML is read and written. Values
+ * are the request's. On the loop's thread.
+ */
 #include "api/plane/storage/service_settings.h"
 
 #include <assert.h>

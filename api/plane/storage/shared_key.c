@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the text that is signed, in the form of each scheme, from the head of the request. Nothing
+ * is kept. On the loop's thread.
+ */
 #include "api/plane/storage/shared_key.h"
 
 #include <assert.h>

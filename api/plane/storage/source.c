@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds out what the URL names, decides who may read it, and opens it. State: the source, in the
+ * request's arena, until the copy is over. On the loop's thread.
+ */
 #include "api/plane/storage/source.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes a URL apart by its host and path, and checks its signature against the account's keys.
+ * Texts are the arena's. On the loop's thread.
+ */
 #include "api/plane/storage/storage_url.h"
 
 #include <string.h>
