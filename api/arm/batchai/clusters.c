@@ -189,7 +189,7 @@ static int change(struct rm *m, struct err *e)
     if (!json_object_get(json_object_get(stored, "properties"), "subnet"))
         forget_subnet(m->given.doc, cluster_subnet(r, c, stored));
     if (st_cluster_secrets(arm_of(r)->storage, &r->arena, c->id, &secrets, e) < 0 ||
-        check_immutable(r, &schema_cluster, "cluster", c->name, c->doc, secrets, &m->given, e) < 0)
+        check_immutable(m, c->doc, secrets, e) < 0)
         return -1;
     return rescale(r, c, m->given.doc, e);
 }

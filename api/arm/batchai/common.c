@@ -82,13 +82,14 @@ static int changed_place(struct request *r, const json_t *before, const json_t *
     return 1;
 }
 
-int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
-                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
-                    struct err *e)
+int check_immutable(struct rm *m, const char *stored_doc, const char *stored_secrets, struct err *e)
 {
+    struct request *r = m->r;
+    const struct accepted *a = &m->given;
     char paths[512] = "";
     const json_t *before = request_own(r, json_loads(stored_doc, 0, NULL));
-    int n = schema_immutable_changes(s, r->version, before, a->doc, paths, sizeof paths);
+    int n =
+        schema_immutable_changes(m->kind->schema, r->version, before, a->doc, paths, sizeof paths);
     struct strbuf list = STRBUF_INIT;
     strbuf_puts(&list, paths);
     n += changed_place(r, before, a->doc, &list);
@@ -100,7 +101,7 @@ int check_immutable(struct request *r, const struct schema *s, const char *what,
         rc = err_set(e, BATCHAI_IMMUTABLE_PROPERTY, first,
                      "The %s %.100s exists and these properties cannot be changed: %s. Delete it "
                      "first, or send the values it was created with.",
-                     what, name, list.s);
+                     m->kind->what, rm_row_of(m).name, list.s);
     }
     strbuf_free(&list);
     return rc;

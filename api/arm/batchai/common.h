@@ -26,8 +26,7 @@ void accepted_add(struct request *r, struct accepted *a, const char *name, const
 /* Fails with BATCHAI_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from
  * the stored document in anything that cannot be changed. A secret that the body leaves out counts
  * as unchanged, as replies never show secrets. */
-int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
-                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+int check_immutable(struct rm *m, const char *stored_doc, const char *stored_secrets,
                     struct err *e) MUST_CHECK;
 
 /* Errors of a DELETE whose resource or a level above was not found: 204. A missing subscription is

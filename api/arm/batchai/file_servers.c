@@ -78,8 +78,7 @@ static int change(struct rm *m, struct err *e)
         forget_subnet(m->given.doc, file_server_subnet(r, f, stored));
     if (st_file_server_secrets(arm_of(r)->storage, &r->arena, f->id, &secrets, e) < 0)
         return -1;
-    return check_immutable(r, &schema_file_server, "file server", f->name, f->doc, secrets,
-                           &m->given, e);
+    return check_immutable(m, f->doc, secrets, e);
 }
 
 static int find(struct rm *m, struct err *e)

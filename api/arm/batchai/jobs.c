@@ -312,7 +312,7 @@ static int change(struct rm *m, struct err *e)
     const char *secrets;
     if (st_job_secrets(arm_of(r)->storage, &r->arena, j->id, &secrets, e) < 0)
         return -1;
-    return check_immutable(r, &schema_job, "job", j->name, j->doc, secrets, &m->given, e);
+    return check_immutable(m, j->doc, secrets, e);
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */

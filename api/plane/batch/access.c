@@ -133,7 +133,7 @@ static int with_key(struct request *r, const struct signed_by *by, struct err *e
                                     "request for '%.60s'.",
                                     by->account, g->account.name),
                        e);
-    if (st_batch_account_keys(batch_of(r)->arm.storage, g->account.id, &keys, e) < 0)
+    if (st_batch_account_keys(arm_of(r)->storage, g->account.id, &keys, e) < 0)
         return -1;
     const char *slashes = path_with_slashes(r);
     bool same = (slashes && is_signed(r, &keys, slashes, by, &text)) ||
@@ -240,7 +240,7 @@ static bool is_about(const struct request *r, const char *job)
 static int with_task_token(struct request *r, const char *header, struct err *e)
 {
     struct batch_grant *g = batch_grant(r);
-    struct storage *st = batch_of(r)->arm.storage;
+    struct storage *st = arm_of(r)->storage;
     struct batch_task t;
     if (!header || strncasecmp(header, "Bearer ", 7) != 0 ||
         strchr(header, '.')) /* JWTs have dots */
@@ -283,7 +283,7 @@ static int no_account(struct request *r, const char *name, struct err *e)
 static int find_account(struct request *r, const char *name, struct err *e)
 {
     struct batch_grant *g = batch_grant(r);
-    struct storage *st = batch_of(r)->arm.storage;
+    struct storage *st = arm_of(r)->storage;
     struct batch_account *rows;
     size_t n;
     int rc;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
@@ -16,8 +15,8 @@ static int render(struct request *r, const struct batch_application *x, struct s
 {
     struct batch_package *rows;
     size_t n;
-    if (st_batch_package_list(batch_of(r)->arm.storage, &r->arena, x->id, 0, VERSIONS_MAX, &rows,
-                              &n, e) < 0)
+    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->id, 0, VERSIONS_MAX, &rows, &n, e) <
+        0)
         return -1;
     json_t *versions = json_array();
     for (size_t i = 0; i < n; i++)
@@ -33,7 +32,7 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
                  struct err *e)
 {
     struct batch_application *found;
-    int rc = st_batch_application_list_usable(batch_of(l->r)->arm.storage, &l->r->arena, l->owner,
+    int rc = st_batch_application_list_usable(arm_of(l->r)->storage, &l->r->arena, l->owner,
                                               of->after, of->limit, &found, n, e);
     *rows = found;
     return rc;
@@ -61,8 +60,8 @@ struct replied *applications_get(struct request *r)
     struct batch_application x;
     struct strbuf out = STRBUF_INIT;
     const char *name = request_param(r, "application");
-    int rc = st_batch_application_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
-                                      name, &x, &e);
+    int rc = st_batch_application_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, name,
+                                      &x, &e);
     if (rc > 0)
         rc = render(r, &x, &out, &e);
     if (rc == 0)

@@ -3,25 +3,19 @@
  * Certificates of an account: add, show, list, delete, cancel a deletion. Only the public part is
  * shown. Memory is the request's. On the loop's thread.
  */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include <string.h>
 #include <strings.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/certificate_rows.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "model/batch/tables_pool.h"
 #include "storage/batch_schedules.h"
 #include "storage/storage.h"
-
-static struct storage *storage_of(const struct request *r)
-{
-    return batch_of(r)->arm.storage;
-}
 
 static const char *path_of(struct request *r, const char *algorithm, const char *thumbprint)
 {
@@ -77,8 +71,8 @@ static int find(struct request *r, struct batch_certificate *out, struct err *e)
 {
     const char *algorithm = key_part(r, "thumbprintAlgorithm"),
                *thumbprint = key_part(r, "thumbprint");
-    int rc = st_batch_certificate_get(storage_of(r), &r->arena, batch_account_of(r)->id, algorithm,
-                                      thumbprint, out, e);
+    int rc = st_batch_certificate_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id,
+                                      algorithm, thumbprint, out, e);
     if (rc == 0)
         return err_set(e, BATCH_CERTIFICATE_NOT_FOUND, NULL,
                        "There is no certificate with the %.16s thumbprint '%.128s'.", algorithm,
@@ -129,8 +123,8 @@ struct replied *certificates_list(struct request *r)
 static int add(struct request *r, const struct accepted *b, const char **path, struct err *e)
 {
     struct batch_certificate c;
-    int rc =
-        certificate_take(storage_of(r), &r->arena, batch_account_of(r)->id, b, r->now_us, &c, e);
+    int rc = certificate_take(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, b, r->now_us,
+                              &c, e);
     if (rc > 0)
         return err_set(e, BATCH_CERTIFICATE_EXISTS, NULL, "The account has the certificate %s.",
                        c.thumbprint);
@@ -156,7 +150,8 @@ struct replied *certificates_delete(struct request *r)
 {
     struct batch_certificate c;
     struct err e;
-    if (find(r, &c, &e) < 0 || certificate_remove(storage_of(r), &r->arena, &c, r->now_us, &e) < 0)
+    if (find(r, &c, &e) < 0 ||
+        certificate_remove(arm_of(r)->storage, &r->arena, &c, r->now_us, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 202, path_of(r, c.algorithm, c.thumbprint), 0);
 }
@@ -170,8 +165,8 @@ struct replied *certificates_cancel(struct request *r)
         rc = err_set(&e, BATCH_CERTIFICATE_STATE_ACTIVE, NULL, "The certificate %s is active.",
                      c.thumbprint);
     if (rc == 0)
-        rc = st_batch_certificate_set_state(storage_of(r), &c, BATCH_CERTIFICATE_ACTIVE, r->now_us,
-                                            NULL, &e);
+        rc = st_batch_certificate_set_state(arm_of(r)->storage, &c, BATCH_CERTIFICATE_ACTIVE,
+                                            r->now_us, NULL, &e);
     if (rc < 0)
         return reply_err(r, &e);
     const char *path = path_of(r, c.algorithm, c.thumbprint);

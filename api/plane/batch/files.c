@@ -4,17 +4,16 @@
  * there, the task's or the node's Batch root; the node's agent does not leave it. Files of a task
  * that was seeded, and never on a node, are rows.
  */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/http/stream.h"
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "api/plane/batch/tasks.h"
 #include "api/plane/storage/range.h"
 #include "lib/jsontext.h"

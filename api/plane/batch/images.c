@@ -3,14 +3,13 @@
  * Lists the table of images in both forms that versions have: by image, and by node agent with its
  * images. A list goes on behind the place of an image. On the loop's thread.
  */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/list.h"
+#include "api/plane/batch/routes.h"
 #include "lib/jsontext.h"
 #include "model/batch/images.h"
 

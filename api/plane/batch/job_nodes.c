@@ -5,12 +5,11 @@
  * thread.
  */
 #include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "api/plane/batch/tasks.h"
 #include "model/batch/tables.h"
 #include "scheduler/front/batch/tasks.h"
@@ -202,8 +201,8 @@ struct replied *batch_job_nodes_list(struct request *r)
         return reply_err(r, &e);
     }
     if (batch_list_begin(r, &kind, &s.l, &e) < 0 ||
-        st_batch_chore_list(batch_of(r)->arm.storage, &r->arena, j.id, s.l.page->after, &rows, &n,
-                            &e) < 0)
+        st_batch_chore_list(arm_of(r)->storage, &r->arena, j.id, s.l.page->after, &rows, &n, &e) <
+            0)
         return reply_err(r, &e);
     show_all(&s, rows, n);
     return page_reply(s.l.page);

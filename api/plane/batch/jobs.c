@@ -25,11 +25,6 @@
 
 #define AUTO_POOL "poolInfo.autoPoolSpecification"
 
-static struct storage *storage_of(const struct request *r)
-{
-    return arm_of(r)->storage;
-}
-
 static struct batch_front *front_of_request(const struct request *r)
 {
     return batch_of(r)->front;
@@ -37,7 +32,7 @@ static struct batch_front *front_of_request(const struct request *r)
 
 int find_batch_job(struct request *r, struct batch_job *out, struct err *e)
 {
-    int rc = st_batch_job_get(storage_of(r), &r->arena, batch_account_of(r)->id,
+    int rc = st_batch_job_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id,
                               request_param(r, "jobId"), out, e);
     if (rc == 0)
         return err_set(e, BATCH_JOB_NOT_FOUND, NULL, "The specified job does not exist.");
@@ -125,7 +120,7 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
                  struct err *e)
 {
     struct batch_job *jobs = NULL;
-    int rc = st_batch_job_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
+    int rc = st_batch_job_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter, of->after,
                                of->upto, of->limit, &jobs, n, e);
     *rows = jobs;
     return rc;
@@ -134,7 +129,7 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
 static int nth(const struct batch_list *l, const char *after, int nth_row, const char **name,
                struct err *e)
 {
-    return st_batch_job_nth(storage_of(l->r), &l->r->arena, l->owner, after, nth_row, name, e);
+    return st_batch_job_nth(arm_of(l->r)->storage, &l->r->arena, l->owner, after, nth_row, name, e);
 }
 
 /* Jobs of a schedule are listed by their numbers. */
@@ -147,7 +142,7 @@ static int fetch_of_schedule(const struct batch_list *l, const struct batch_slic
                              size_t *n, struct err *e)
 {
     struct batch_job *jobs = NULL;
-    int rc = st_batch_job_list_schedule(storage_of(l->r), &l->r->arena, l->owner, l->filter,
+    int rc = st_batch_job_list_schedule(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
                                         number_of(of->after, 0), number_of(of->upto, INT_MAX),
                                         of->limit, &jobs, n, e);
     *rows = jobs;
@@ -158,8 +153,8 @@ static int nth_of_schedule(const struct batch_list *l, const char *after, int nt
                            const char **key, struct err *e)
 {
     int number;
-    int rc = st_batch_job_nth_schedule(storage_of(l->r), l->owner, number_of(after, 0), nth_row,
-                                       &number, e);
+    int rc = st_batch_job_nth_schedule(arm_of(l->r)->storage, l->owner, number_of(after, 0),
+                                       nth_row, &number, e);
     *key = rc == 1 ? arena_printf(&l->r->arena, "%d", number) : NULL;
     return rc;
 }
@@ -203,7 +198,7 @@ struct replied *batch_jobs_counts(struct request *r)
     struct batch_counts n = {0};
     struct err e;
     if (find_batch_job(r, &j, &e) < 0 ||
-        st_batch_job_counts(storage_of(r), &r->arena, j.id, &n, &e) < 0)
+        st_batch_job_counts(arm_of(r)->storage, &r->arena, j.id, &n, &e) < 0)
         return reply_err(r, &e);
     json_t *tasks =
         request_own(r, json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active,
@@ -236,13 +231,14 @@ static int check_new(struct request *r, const struct batch_job *j, struct err *e
 {
     struct batch_job there;
     struct batch_schedule schedule;
-    int rc = st_batch_job_get(storage_of(r), &r->arena, j->account_id, j->name, &there, e);
+    int rc = st_batch_job_get(arm_of(r)->storage, &r->arena, j->account_id, j->name, &there, e);
     if (rc > 0 && there.state == BATCH_JOB_DELETING)
         return batch_job_goes_on(&there, e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_EXISTS, NULL, "The specified job already exists.");
     if (rc == 0)
-        rc = st_batch_schedule_get(storage_of(r), &r->arena, j->account_id, j->name, &schedule, e);
+        rc = st_batch_schedule_get(arm_of(r)->storage, &r->arena, j->account_id, j->name, &schedule,
+                                   e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_SCHEDULE_WITH_SAME_ID_EXISTS, NULL,
                        "There is a job schedule '%s'.", j->name);
@@ -343,7 +339,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     const char *sealed;
     if (find_batch_job(r, &j, &e) < 0 || batch_conditions(r, j.updated_us, &e) < 0 ||
         batch_job_goes_on(&j, &e) < 0 ||
-        st_batch_job_secrets(storage_of(r), &r->arena, j.id, &sealed, &e) < 0 ||
+        st_batch_job_secrets(arm_of(r)->storage, &r->arena, j.id, &sealed, &e) < 0 ||
         request_accept(r, s, SCHEMA_BATCH, &given, &e) < 0)
         return reply_err(r, &e);
     json_t *stored = request_own(r, json_loads(j.doc, 0, NULL));
@@ -358,7 +354,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     now.updated_us = batch_modified(r, j.updated_us);
     struct job_change k = {&now, sealed};
     if (rc < 0 || batch_job_columns(&r->arena, &now, &e) < 0 || check_move(r, &j, &now, &e) < 0 ||
-        st_whole(storage_of(r), write_change, &k, &e) < 0)
+        st_whole(arm_of(r)->storage, write_change, &k, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     return batch_reply_written(r, 200, batch_job_path(r, j.name), now.updated_us);
@@ -434,7 +430,7 @@ static struct replied *act(struct request *r, const struct batch_job *j, st_tx_f
 {
     struct err e;
     const char *path = batch_job_path(r, j->name);
-    if (st_whole(storage_of(r), fn, k, &e) < 0)
+    if (st_whole(arm_of(r)->storage, fn, k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 202, name ? arena_concat(&r->arena, path, name) : path,
                                name ? k->now_us : 0);

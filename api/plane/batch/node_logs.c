@@ -98,7 +98,7 @@ static int gather(struct log_uploading *u, struct err *e)
     struct request *r = u->r;
     struct event *events;
     size_t n;
-    if (st_event_of(batch_of(r)->arm.storage, &r->arena, RES_NODE, u->node->id, &events, &n, e) < 0)
+    if (st_event_of(arm_of(r)->storage, &r->arena, RES_NODE, u->node->id, &events, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         take_event(u, &events[i]);

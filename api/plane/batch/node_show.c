@@ -19,7 +19,7 @@
 int node_look(struct request *r, const struct node *nd, struct shown_node *out, struct err *e)
 {
     *out = (struct shown_node){.nd = *nd};
-    if (st_node_setup_get(batch_of(r)->arm.storage, &r->arena, nd->id, &out->setup, e) < 0)
+    if (st_node_setup_get(arm_of(r)->storage, &r->arena, nd->id, &out->setup, e) < 0)
         return -1;
     /* One that has ended is not over before what waits for it has seen that. */
     bool waits =
@@ -34,7 +34,7 @@ int node_of(struct request *r, struct batch_pool *p, struct shown_node *out, str
     size_t n;
     const char *name = request_param(r, "node");
     if (pool_of(r, false, p, e) < 0 ||
-        st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &n, e) < 0)
+        st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(nodes[i].name, name) == 0)

@@ -18,7 +18,7 @@ static int count_running(struct request *r, struct shown_node *n, struct err *e)
     size_t n_live;
     if (n->nd.live == n->nd.aside)
         return 0;
-    if (st_allocation_of_node(batch_of(r)->arm.storage, &r->arena, n->nd.id, &live, &n_live, e) < 0)
+    if (st_allocation_of_node(arm_of(r)->storage, &r->arena, n->nd.id, &live, &n_live, e) < 0)
         return -1;
     for (size_t i = 0; i < n_live; i++) {
         n->running += live[i].takes.slots > 0;
@@ -30,7 +30,7 @@ static int count_running(struct request *r, struct shown_node *n, struct err *e)
 static int find_task(struct request *r, const struct batch_subtask *part, struct recent_task *out,
                      struct err *e)
 {
-    int rc = st_batch_task_by_id(batch_of(r)->arm.storage, &r->arena, part->task_id, &out->t, e);
+    int rc = st_batch_task_by_id(arm_of(r)->storage, &r->arena, part->task_id, &out->t, e);
     out->part = *part;
     return rc == 0 ? err_set(e, ERR_STORAGE, NULL, "a subtask has no task") : rc;
 }
@@ -38,7 +38,7 @@ static int find_task(struct request *r, const struct batch_subtask *part, struct
 /* By the ids of their tasks, which are in the order in which they were made. */
 static int find_recent(struct request *r, struct shown_node *n, struct err *e)
 {
-    struct storage *st = batch_of(r)->arm.storage;
+    struct storage *st = arm_of(r)->storage;
     struct batch_task *tasks;
     struct batch_subtask *parts;
     size_t n_tasks, n_parts, t = 0, p = 0;
@@ -60,7 +60,7 @@ static int find_recent(struct request *r, struct shown_node *n, struct err *e)
 
 int node_look_at_tasks(struct request *r, struct shown_node *n, struct err *e)
 {
-    struct storage *st = batch_of(r)->arm.storage;
+    struct storage *st = arm_of(r)->storage;
     if (st_batch_node_total(st, &r->arena, n->nd.name, &n->total, e) < 0 ||
         count_running(r, n, e) < 0)
         return -1;

@@ -52,7 +52,7 @@ static const char *user_path(struct request *r, const struct batch_pool *p, cons
 static int add(struct request *r, const struct node *nd, const struct accepted *b,
                const char **name, struct err *e)
 {
-    struct storage *st = batch_of(r)->arm.storage;
+    struct storage *st = arm_of(r)->storage;
     struct batch_node_user u = {.node_id = nd->id,
                                 .name = arena_strdup(&r->arena, text_of(b, "name")),
                                 .is_admin = json_is_true(json_object_get(b->doc, "isAdmin"))};
@@ -87,7 +87,7 @@ static int user_of(struct request *r, const struct node *nd, struct batch_node_u
                    struct err *e)
 {
     const char *name = request_param(r, "user");
-    int rc = st_batch_user_get(batch_of(r)->arm.storage, &r->arena, nd->id, name, out, e);
+    int rc = st_batch_user_get(arm_of(r)->storage, &r->arena, nd->id, name, out, e);
     if (rc == 0)
         return err_set(e, BATCH_NODE_USER_NOT_FOUND, NULL, "the node %s has no user %.100s",
                        nd->name, name);
@@ -105,7 +105,7 @@ struct replied *compute_nodes_update_user(struct request *r)
         request_accept(r, &schema_batch_node_user_update, SCHEMA_BATCH, &b, &e) < 0)
         return reply_err(r, &e);
     const char *password = read_login(r, &b, &u);
-    int rc = st_batch_user_update(batch_of(r)->arm.storage, &u, password, &e);
+    int rc = st_batch_user_update(arm_of(r)->storage, &u, password, &e);
     if (rc < 0)
         return reply_err(r, &e);
     fleet_node_users_changed(batch_of(r)->arm.fleet, n.nd.id, NULL);
@@ -119,7 +119,7 @@ struct replied *compute_nodes_delete_user(struct request *r)
     struct batch_node_user u;
     struct err e;
     if (node_of(r, &p, &n, &e) < 0 || user_of(r, &n.nd, &u, &e) < 0 ||
-        st_batch_user_remove(batch_of(r)->arm.storage, u.id, &e) < 0)
+        st_batch_user_remove(arm_of(r)->storage, u.id, &e) < 0)
         return reply_err(r, &e);
     fleet_node_users_changed(batch_of(r)->arm.fleet, n.nd.id, u.name);
     return reply_empty(r, 200);

@@ -93,7 +93,7 @@ struct replied *compute_nodes_list(struct request *r)
     size_t n;
     struct err e;
     if (pool_of(r, false, &p, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_node_list(batch_of(r)->arm.storage, &r->arena, p.id, &nodes, &n, &e) < 0)
+        st_node_list(arm_of(r)->storage, &r->arena, p.id, &nodes, &n, &e) < 0)
         return reply_err(r, &e);
     if (n > 1)
         qsort(nodes, n, sizeof *nodes, by_name);
@@ -355,7 +355,7 @@ static int render_counts(const struct batch_list *l, const void *row, struct str
     int dedicated[BATCH_NODE_STATES] = {0}, low[BATCH_NODE_STATES] = {0};
     struct node *nodes;
     size_t n;
-    if (st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &n, e) < 0)
+    if (st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         struct shown_node shown;

@@ -31,8 +31,8 @@ int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id
 int batch_check_packages(struct request *r, const json_t *list, struct err *e)
 {
     const char *application, *text;
-    int rc = package_refs_missing(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
-                                  list, &application, &text, e);
+    int rc = package_refs_missing(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, list,
+                                  &application, &text, e);
     if (rc <= 0)
         return rc;
     batch_value(r, application, "The specified application package does not exist.");

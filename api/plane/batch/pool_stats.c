@@ -26,7 +26,7 @@ int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t 
     struct node *nodes;
     size_t n;
     *out = 0;
-    if (st_node_list(batch_of(r)->arm.storage, &r->arena, pool_id, &nodes, &n, e) < 0)
+    if (st_node_list(arm_of(r)->storage, &r->arena, pool_id, &nodes, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int64_t since = nodes[i].created_us > from_us ? nodes[i].created_us : from_us;

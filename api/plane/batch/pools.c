@@ -28,7 +28,7 @@ static const struct enum_name allocation_names[] = {{BATCH_ALLOCATION_STEADY, "s
 
 int pool_of(struct request *r, bool changes, struct batch_pool *out, struct err *e)
 {
-    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
+    int rc = st_batch_pool_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id,
                                request_param(r, "pool"), out, e);
     if (rc == 0)
         return err_set(e, BATCH_POOL_NOT_FOUND, NULL, "there is no pool %.64s",
@@ -149,8 +149,8 @@ struct replied *pools_list(struct request *r)
 static int refuse_taken(struct request *r, const char *name, struct err *e)
 {
     struct batch_pool there;
-    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, name,
-                               &there, e);
+    int rc =
+        st_batch_pool_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, name, &there, e);
     if (rc != 1)
         return rc;
     return there.state == BATCH_POOL_DELETING

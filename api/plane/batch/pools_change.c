@@ -174,7 +174,7 @@ static int find_nodes(struct request *r, const struct batch_pool *p, const json_
     struct node *nodes;
     size_t have, i;
     const json_t *name;
-    if (st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &have, e) < 0)
+    if (st_node_list(arm_of(r)->storage, &r->arena, p->id, &nodes, &have, e) < 0)
         return -1;
     *out = arena_alloc(&r->arena, (json_array_size(list) + 1) * sizeof **out);
     *n = 0;

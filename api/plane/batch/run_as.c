@@ -32,8 +32,8 @@ static bool is_admin(const json_t *level)
 static int load_accounts(struct request *r, const char *pool, json_t **out, struct err *e)
 {
     struct batch_pool p;
-    int rc = pool ? st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
-                                      pool, &p, e)
+    int rc = pool ? st_batch_pool_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, pool,
+                                      &p, e)
                   : 0;
     json_auto_t *doc = rc > 0 ? json_loads(p.doc, 0, NULL) : NULL;
     json_t *accounts = json_object_get(doc, "userAccounts");
@@ -122,7 +122,7 @@ static int asks_in(struct request *r, const json_t *doc, const char *pool, struc
 static int task_may(struct request *r, const struct batch_task *t, struct err *e)
 {
     struct batch_job j;
-    int rc = st_batch_job_by_id(batch_of(r)->arm.storage, &r->arena, t->job_id, &j, e);
+    int rc = st_batch_job_by_id(arm_of(r)->storage, &r->arena, t->job_id, &j, e);
     json_auto_t *doc = rc > 0 ? json_loads(t->doc, 0, NULL) : NULL;
     rc = doc ? asks_in(r, doc, j.pool_name, e) : rc < 0 ? -1 : 0;
     if (rc != 0)
@@ -179,8 +179,8 @@ static int check_local_pool(struct request *r, const json_t *doc, const char *po
     const char *made =
         json_string_value(batch_part(doc, "poolInfo.autoPoolSpecification.pool.vmSize"));
     struct batch_pool p = {.vm_size = made ? made : ""};
-    if (pool && st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
-                                  pool, &p, e) < 0)
+    if (pool &&
+        st_batch_pool_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, pool, &p, e) < 0)
         return -1;
     return batch_check_local(r, p.vm_size, e);
 }

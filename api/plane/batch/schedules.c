@@ -4,28 +4,22 @@
  * holds the job that it makes; columns hold its times. Memory is the request's. On the loop's
  * thread.
  */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include <string.h>
 
 #include "api/http/accept.h"
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/list.h"
 #include "api/plane/batch/package_refs.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "api/plane/batch/run_as.h"
 #include "api/plane/batch/stats.h"
 #include "lib/jsontext.h"
 #include "model/batch/tables_schedule.h"
 #include "scheduler/front/batch/schedules.h"
 #include "storage/storage.h"
-
-static struct storage *storage_of(const struct request *r)
-{
-    return batch_of(r)->arm.storage;
-}
 
 static const char *path_of(struct request *r, const char *name)
 {
@@ -34,7 +28,7 @@ static const char *path_of(struct request *r, const char *name)
 
 static int find(struct request *r, struct batch_schedule *out, struct err *e)
 {
-    int rc = st_batch_schedule_get(storage_of(r), &r->arena, batch_account_of(r)->id,
+    int rc = st_batch_schedule_get(arm_of(r)->storage, &r->arena, batch_account_of(r)->id,
                                    request_param(r, "jobScheduleId"), out, e);
     if (rc == 0)
         return err_set(e, BATCH_JOB_SCHEDULE_NOT_FOUND, NULL, "There is no job schedule '%.64s'.",
@@ -120,8 +114,8 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
                  struct err *e)
 {
     struct batch_schedule *found;
-    int rc = st_batch_schedule_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
-                                    of->limit, &found, n, e);
+    int rc = st_batch_schedule_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
+                                    of->after, of->limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -203,13 +197,13 @@ static int check_new(struct request *r, const char *name, struct err *e)
     struct batch_schedule there;
     struct batch_job job;
     int64_t account = batch_account_of(r)->id;
-    int rc = st_batch_schedule_get(storage_of(r), &r->arena, account, name, &there, e);
+    int rc = st_batch_schedule_get(arm_of(r)->storage, &r->arena, account, name, &there, e);
     if (rc > 0 && there.state == BATCH_SCHEDULE_DELETING)
         return goes_on(&there, e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_SCHEDULE_EXISTS, NULL, "There is a job schedule '%s'.", name);
     if (rc == 0)
-        rc = st_batch_job_get(storage_of(r), &r->arena, account, name, &job, e);
+        rc = st_batch_job_get(arm_of(r)->storage, &r->arena, account, name, &job, e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_WITH_SAME_ID_EXISTS, NULL, "There is a job '%s'.", name);
     return rc < 0 ? -1 : batch_check_job_quota(r, e);
@@ -238,7 +232,7 @@ struct replied *schedules_add(struct request *r)
     s.name = json_string_value(json_object_get(given.doc, "id"));
     s.doc = jsontext_in(&r->arena, given.doc);
     read_doc(r, &s);
-    if (check_new(r, s.name, &e) < 0 || st_whole(storage_of(r), insert, &w, &e) < 0)
+    if (check_new(r, s.name, &e) < 0 || st_whole(arm_of(r)->storage, insert, &w, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
     return batch_reply_written(r, 201, path_of(r, s.name), s.updated_us);
@@ -251,7 +245,7 @@ static const char *secrets_after(struct request *r, const struct accepted *given
     const char *present = NULL;
     if (json_object_get(given->doc, "jobSpecification"))
         return given->secrets_text;
-    *rc = st_batch_schedule_secrets(storage_of(r), &r->arena, s->id, &present, e) < 0 ? -1 : 0;
+    *rc = st_batch_schedule_secrets(arm_of(r)->storage, &r->arena, s->id, &present, e) < 0 ? -1 : 0;
     return present;
 }
 
@@ -280,7 +274,7 @@ static struct replied *change(struct request *r, const struct schema *schema, bo
     s.doc = jsontext_in(&r->arena, doc);
     s.updated_us = batch_modified(r, s.updated_us);
     read_doc(r, &s);
-    if (rc < 0 || st_whole(storage_of(r), update, &w, &e) < 0)
+    if (rc < 0 || st_whole(arm_of(r)->storage, update, &w, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
     return batch_reply_written(r, 200, path_of(r, s.name), s.updated_us);
@@ -319,7 +313,7 @@ static struct replied *act(struct request *r, unsigned from, enum batch_schedule
                                  .to = to,
                                  .now_us = batch_modified(r, s.updated_us),
                                  .by_user = true};
-    if (s.state != to && st_whole(storage_of(r), move, &m, &e) < 0)
+    if (s.state != to && st_whole(arm_of(r)->storage, move, &m, &e) < 0)
         return reply_err(r, &e);
     batch_schedule_changed(batch_of(r)->front, s.id);
     return batch_reply_written(r, status, path, to == BATCH_SCHEDULE_DELETING ? 0 : m.now_us);

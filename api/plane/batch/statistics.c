@@ -3,15 +3,14 @@
  * What an account has used, computed from the rows that are there: tasks of deleted jobs, and nodes
  * that have left their pools, do not count. Memory is the request's. On the loop's thread.
  */
-#include "api/plane/batch/batch.h"
-#include "api/plane/batch/routes.h"
-
 #include <ctype.h>
 
+#include "api/plane/batch/batch.h"
 #include "api/plane/batch/jobs.h"
 #include "api/plane/batch/pool_stats.h"
 #include "api/plane/batch/pools.h"
 #include "api/plane/batch/reply.h"
+#include "api/plane/batch/routes.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/span.h"
@@ -22,11 +21,6 @@
 #define HOUR_US       (INT64_C(3600) * 1000000)
 #define INTERVAL_US   (HOUR_US / 2) /* of usage metrics; intervals are whole half hours */
 #define NOTHING       "PT0S"        /* of what is not measured */
-
-static struct storage *storage_of(const struct request *r)
-{
-    return batch_of(r)->arm.storage;
-}
 
 static struct replied *reply(struct request *r, const char *fragment, json_t *stats)
 {
@@ -47,7 +41,7 @@ struct replied *statistics_of_jobs(struct request *r)
     struct err e;
     struct batch_counts n;
     const struct batch_account *b = batch_account_of(r);
-    if (st_batch_account_counts(storage_of(r), &r->arena, b->id, &n, &e) < 0)
+    if (st_batch_account_counts(arm_of(r)->storage, &r->arena, b->id, &n, &e) < 0)
         return reply_err(r, &e);
     char wall[SPAN_SIZE], wait[SPAN_SIZE];
     span_text(n.wall_us, wall);
@@ -71,7 +65,7 @@ static int add_all(struct request *r, struct pool_sums *out, struct err *e)
     const char *after = "";
     size_t n;
     do {
-        if (st_batch_pool_list(storage_of(r), &r->arena, batch_account_of(r)->id, NULL, after,
+        if (st_batch_pool_list(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, NULL, after,
                                POOLS_AT_ONCE, &rows, &n, e) < 0)
             return -1;
         for (size_t i = 0; i < n; i++)

@@ -63,7 +63,7 @@ const char *batch_job_stats(struct request *r, const struct batch_job *j, const 
     struct batch_counts n;
     struct err e;
     if (!batch_stats_asked(r) ||
-        st_batch_job_counts(batch_of(r)->arm.storage, &r->arena, j->id, &n, &e) != 1)
+        st_batch_job_counts(arm_of(r)->storage, &r->arena, j->id, &n, &e) != 1)
         return NULL;
     return job_stats(r, path, j->start_us, j->end_us, &n);
 }
@@ -74,7 +74,7 @@ const char *batch_schedule_stats(struct request *r, const struct batch_schedule 
     struct batch_counts n;
     struct err e;
     if (!batch_stats_asked(r) ||
-        st_batch_schedule_counts(batch_of(r)->arm.storage, &r->arena, s->id, &n, &e) != 1)
+        st_batch_schedule_counts(arm_of(r)->storage, &r->arena, s->id, &n, &e) != 1)
         return NULL;
     return job_stats(r, path, s->created_us, s->end_us, &n);
 }

@@ -17,17 +17,13 @@
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batch/tasks.h"
 
-static struct storage *storage_of(const struct request *r)
-{
-    return arm_of(r)->storage;
-}
-
 int find_batch_task(struct request *r, struct batch_task *out, struct err *e)
 {
     struct batch_job j;
     if (find_batch_job(r, &j, e) < 0)
         return -1;
-    int rc = st_batch_task_get(storage_of(r), &r->arena, j.id, request_param(r, "taskId"), out, e);
+    int rc =
+        st_batch_task_get(arm_of(r)->storage, &r->arena, j.id, request_param(r, "taskId"), out, e);
     if (rc == 0 || (rc == 1 && out->fate == BATCH_FATE_DELETE))
         return err_set(e, BATCH_TASK_NOT_FOUND, NULL, "The specified task does not exist.");
     return rc < 0 ? -1 : 0;
@@ -64,7 +60,7 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
                  struct err *e)
 {
     struct batch_task *tasks = NULL;
-    int rc = st_batch_task_list(storage_of(l->r), &l->r->arena, l->owner, l->filter, of->after,
+    int rc = st_batch_task_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter, of->after,
                                 of->upto, of->limit, &tasks, n, e);
     *rows = tasks;
     return rc;
@@ -73,7 +69,8 @@ static int fetch(const struct batch_list *l, const struct batch_slice *of, void 
 static int nth(const struct batch_list *l, const char *after, int nth_row, const char **name,
                struct err *e)
 {
-    return st_batch_task_nth(storage_of(l->r), &l->r->arena, l->owner, after, nth_row, name, e);
+    return st_batch_task_nth(arm_of(l->r)->storage, &l->r->arena, l->owner, after, nth_row, name,
+                             e);
 }
 
 static int render(const struct batch_list *l, const void *row, struct strbuf *out, struct err *e)
@@ -104,7 +101,7 @@ static int fetch_subtasks(const struct batch_list *l, const struct batch_slice *
                           size_t *n, struct err *e)
 {
     struct batch_subtask *found;
-    int rc = st_batch_subtask_list(storage_of(l->r), &l->r->arena, l->owner,
+    int rc = st_batch_subtask_list(arm_of(l->r)->storage, &l->r->arena, l->owner,
                                    (int)strtol(of->after, NULL, 10), of->limit, &found, n, e);
     *rows = found;
     return rc;
@@ -203,7 +200,7 @@ struct replied *batch_tasks_update(struct request *r)
     t.doc = jsontext_in(&r->arena, stored);
     if (t.state == BATCH_TASK_COMPLETED)
         (void)err_set(&e, BATCH_TASK_IS_COMPLETED, NULL, "The task %s is completed.", t.name);
-    if (t.state == BATCH_TASK_COMPLETED || st_whole(storage_of(r), update, &k, &e) < 0)
+    if (t.state == BATCH_TASK_COMPLETED || st_whole(arm_of(r)->storage, update, &k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 200, batch_task_path(r, t.job_name, t.name), k.now_us);
 }
@@ -216,7 +213,7 @@ struct replied *batch_tasks_terminate(struct request *r)
     int rc = begin(r, &t, &k, &e);
     if (rc == 0 && t.state == BATCH_TASK_COMPLETED)
         rc = err_set(&e, BATCH_TASK_IS_COMPLETED, NULL, "The task %s is completed.", t.name);
-    if (rc < 0 || st_tx(storage_of(r), "terminate task", terminate, &k, &e) < 0)
+    if (rc < 0 || st_tx(arm_of(r)->storage, "terminate task", terminate, &k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(
         r, 204, arena_concat(&r->arena, batch_task_path(r, t.job_name, t.name), "/terminate"),
@@ -228,7 +225,8 @@ struct replied *batch_tasks_delete(struct request *r)
     struct batch_task t;
     struct task_change k;
     struct err e;
-    if (begin(r, &t, &k, &e) < 0 || st_tx(storage_of(r), "delete task", delete_task, &k, &e) < 0)
+    if (begin(r, &t, &k, &e) < 0 ||
+        st_tx(arm_of(r)->storage, "delete task", delete_task, &k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 200, batch_task_path(r, t.job_name, t.name), 0);
 }
@@ -255,7 +253,7 @@ struct replied *batch_tasks_reactivate(struct request *r)
     struct task_change k;
     struct err e;
     if (begin(r, &t, &k, &e) < 0 || check_again(r, &t, &e) < 0 ||
-        st_tx(storage_of(r), "reactivate task", reactivate, &k, &e) < 0)
+        st_tx(arm_of(r)->storage, "reactivate task", reactivate, &k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(
         r, 204, arena_concat(&r->arena, batch_task_path(r, t.job_name, t.name), "/reactivate"),

@@ -8,13 +8,12 @@
  * are completed before the next one comes, a schedule has no job yet). Requests are served, and see
  * its groups as "creating".
  */
-#include "api/testing/seed/applying.h"
-
 #include <assert.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "api/access/access.h"
+#include "api/testing/seed/applying.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
 #include "storage/burial.h"
