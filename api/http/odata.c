@@ -182,9 +182,9 @@ json_t *odata_pick(const struct odata *o, json_t *item)
     const char *at = o->select;
     if (!at || !*at)
         return item;
+    json_auto_t *whole = item;
     json_t *out = json_object();
     while (next_selected(o, &at, path, &ok))
-        copy_path(item, path, out);
-    json_decref(item);
+        copy_path(whole, path, out);
     return out;
 }

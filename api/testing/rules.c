@@ -380,12 +380,11 @@ int testing_rules_load(struct testing_rules *rules, const char *path, struct err
     size_t n;
     if (fs_read(path, FILE_MAX, &text, &n, e) < 0)
         return -1;
-    json_t *doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     free(text);
     if (!doc)
         return err_set(e, ERR_CONFIG, NULL, "%s:%d: %s", path, why.line, why.text);
     int rc = testing_rules_add(rules, doc, e);
-    json_decref(doc);
     return rc < 0 ? err_prefix(e, "%s", path) : 0;
 }
 

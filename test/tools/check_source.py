@@ -59,12 +59,9 @@ HANDLER_FILES, HANDLER = {"api/arm/kind.h", "api/arm/operation.h", "api/plane/bl
 # one by hand: no other file does, and a number may only become smaller.
 JSON_FREE = re.compile(r"(?<![\w.>])json_(?:decrefp?|delete)\s*\(")
 JSON_FREES = {
-    "api/admin/story.c": 1, "api/arm/authorization/assignments.c": 1, "api/arm/batch/about.c": 1,
-    "api/http/odata.c": 1, "api/http/reply.c": 1, "api/http/request_life.c": 1,
-    "api/plane/batch/certificate_rows.c": 1, "api/plane/batch/reply.c": 1, "api/plane/batch/statistics.c": 1,
-    "api/plane/batch/stats.c": 1, "api/plane/blob/tag_check.c": 1, "api/plane/blob/tags.c": 2,
-    "api/plane/blob/work.c": 1, "api/plane/storage/service_settings.c": 1, "api/testing/log.c": 2,
-    "api/testing/rules.c": 1, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 3,
+    "api/admin/story.c": 1, "api/arm/authorization/assignments.c": 1, "api/http/reply.c": 1,
+    "api/http/request_life.c": 1, "api/plane/batch/certificate_rows.c": 1, "api/plane/storage/service_settings.c": 1,
+    "api/testing/log.c": 2, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 3,
     "api/testing/seed/dump_parts.c": 3, "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,
     "api/testing/seed/seed_doc.c": 1, "api/testing/seed/seed_error.c": 1,
 }

@@ -117,14 +117,12 @@ static int add_site(struct request *r, json_t *list, struct err *e)
 struct replied *batch_sizes_list(struct request *r)
 {
     struct err e;
-    json_t *list = json_array();
+    json_t *list = request_own(r, json_array());
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         json_array_append_new(list, render(&usual[i]));
-    if (find_subscription(r, &e) < 0 || add_site(r, list, &e) < 0) {
-        json_decref(list);
+    if (find_subscription(r, &e) < 0 || add_site(r, list, &e) < 0)
         return reply_err(r, &e);
-    }
-    return reply_json(r, 200, json_pack("{s:o}", "value", list));
+    return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }
 
 /* There are no cloud services. */

@@ -68,9 +68,8 @@ int batch_conditions(struct request *r, int64_t modified_us, struct err *e)
 
 struct replied *batch_reply_json(struct request *r, int status, json_t *body)
 {
-    char *text = jsontext(body);
-    json_decref(body);
-    return reply_text(r, status, BATCH_CONTENT_TYPE, text);
+    json_auto_t *shown = body;
+    return reply_text(r, status, BATCH_CONTENT_TYPE, jsontext(shown));
 }
 
 struct replied *batch_reply_element(struct request *r, const char *fragment, struct strbuf *object)

@@ -25,8 +25,8 @@
 static struct replied *reply(struct request *r, const char *fragment, json_t *stats)
 {
     struct strbuf text = STRBUF_INIT;
-    jsontext_add(&text, stats);
-    json_decref(stats);
+    json_auto_t *shown = stats;
+    jsontext_add(&text, shown);
     return batch_reply_element(r, fragment, &text);
 }
 

@@ -40,13 +40,6 @@ static json_t *stats(struct request *r, const char *path, int64_t start_us, int6
                      "writeIOGiB", 0.0, "waitTime", span_json(wait_us));
 }
 
-static const char *text_of(struct request *r, json_t *o)
-{
-    const char *text = jsontext_in(&r->arena, o);
-    json_decref(o);
-    return text;
-}
-
 /* Of a job, or of several. */
 static const char *job_stats(struct request *r, const char *path, int64_t start_us, int64_t end_us,
                              const struct batch_counts *n)
@@ -55,7 +48,7 @@ static const char *job_stats(struct request *r, const char *path, int64_t start_
     json_object_set_new(o, "numSucceededTasks", count_json(n->succeeded));
     json_object_set_new(o, "numFailedTasks", count_json(n->failed));
     json_object_set_new(o, "numTaskRetries", count_json(n->retries));
-    return text_of(r, o);
+    return jsontext_new_in(&r->arena, o);
 }
 
 const char *batch_job_stats(struct request *r, const struct batch_job *j, const char *path)
@@ -84,6 +77,6 @@ const char *batch_task_stats(struct request *r, const struct batch_task *t, cons
     if (!batch_stats_asked(r) || t->start_us == 0)
         return NULL;
     int64_t end = t->end_us > 0 ? t->end_us : r->now_us;
-    return text_of(
-        r, stats(r, path, t->start_us, t->end_us, end - t->start_us, t->start_us - t->created_us));
+    return jsontext_new_in(&r->arena, stats(r, path, t->start_us, t->end_us, end - t->start_us,
+                                            t->start_us - t->created_us));
 }

@@ -17,9 +17,8 @@ int tags_check(struct request *r, const char *header, const struct share_item *i
                        "This request is not authorized to perform this operation using this "
                        "permission: %s needs the one for tags (t).",
                        header);
-    json_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
+    json_auto_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
     int holds = tag_words_hold(condition, tags, &why);
-    json_decref(tags);
     if (holds < 0)
         return err_set(e, AZSTORAGE_HEADER, header,
                        "The value for one of the HTTP headers is not in the correct format: %s is "

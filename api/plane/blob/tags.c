@@ -69,15 +69,14 @@ static int read_xml(struct request *r, const char **out, struct err *e)
 
 int tags_count(const struct share_item *i)
 {
-    json_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
-    int n = (int)json_object_size(tags);
-    json_decref(tags);
-    return n;
+    json_auto_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
+    return (int)json_object_size(tags);
 }
 
 void tags_write(struct strbuf *b, const char *text)
 {
-    json_t *tags = text ? json_loads(text, 0, NULL) : NULL, *value;
+    json_auto_t *tags = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *value;
     const char *key;
     xml_open(b, "Tags");
     xml_open(b, "TagSet");
@@ -89,7 +88,6 @@ void tags_write(struct strbuf *b, const char *text)
     }
     xml_close(b, "TagSet");
     xml_close(b, "Tags");
-    json_decref(tags);
 }
 
 static void refuse(struct blob_work *w, const struct err *e)

@@ -31,10 +31,8 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
 /* Of an append blob its row has only the number of its blocks: [n]. */
 int append_count(const struct share_item *i)
 {
-    json_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
-    int n = (int)json_integer_value(json_array_get(doc, 0));
-    json_decref(doc);
-    return n;
+    json_auto_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
+    return (int)json_integer_value(json_array_get(doc, 0));
 }
 
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], struct err *e)
