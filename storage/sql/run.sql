@@ -86,6 +86,12 @@ SELECT id FROM run
 WHERE phase IN ({RUN_ALLOCATED}, {RUN_RELEASING}) AND stop = {STOP_AND_FORGET}
 ORDER BY id;
 
+-- The pools of those that have nodes and are to be forgotten, each as often as it has such runs.
+-- st_run_doomed_pools() -> i64*
+SELECT pool_id FROM run
+WHERE phase IN ({RUN_ALLOCATED}, {RUN_RELEASING}) AND stop = {STOP_AND_FORGET}
+ORDER BY id;
+
 -- st_run_move(st_run_move m) -> moved "Run" run_state by st_run_state
 UPDATE run
 SET phase = :m.to, start_us = CASE :m.start_us WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE :m.start_us END,

@@ -41,15 +41,19 @@ static int remove_row(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* Jobs that run end by themselves, and each wakes us when it is over. */
+/* Jobs that run end by themselves, and each wakes us when it is over. Those of an array that have
+ * not begun have left the queue already, and what waited behind them may run now. */
 static int wake_held(struct deletion_pass *p, struct err *e)
 {
-    int64_t *ids;
-    size_t n;
-    if (st_run_doomed_ids(p->f->st, &p->a, &ids, &n, e) != 0)
+    int64_t *ids, *pools;
+    size_t n, n_pools;
+    if (st_run_doomed_ids(p->f->st, &p->a, &ids, &n, e) != 0 ||
+        st_run_doomed_pools(p->f->st, &p->a, &pools, &n_pools, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         runs_end(sched_runs(p->f->sched), ids[i]);
+    for (size_t i = 0; i < n_pools; i++)
+        sched_wake_pool(p->f->sched, pools[i]);
     return 0;
 }
 
@@ -148,7 +152,7 @@ static int remove_jobs(struct deletion_pass *p, struct err *e)
         if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
                                     remove_row(p, RES_JOB, rows[i].id, e) != 0)))
             return -1;
-        if (may > 0)
+        if (may > 0 || (held && p->fresh)) /* one that is held up has left the queue already */
             wake_queue(p, &rows[i]);
     }
     return 0;
