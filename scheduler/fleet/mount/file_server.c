@@ -169,6 +169,10 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
 {
     struct server_work *w = id_map_find(&fl->servers, f->id);
     struct file_server_backing at;
+    if (w && w->done && w->stopped) {
+        work_free(w);
+        w = NULL;
+    }
     if (w && w->done) {
         finish(fl, f, &w->why);
     } else if (!w && fleet_file_server_backing(fl, a, f, &at) && at.machine) {
@@ -209,6 +213,9 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
     if (!w->begun) {
         w->begun = true;
         export_begin(w);
+    } else if (w->done && w->stopped) {
+        work_free(w);
+        plan_again(fl, a, f, 0);
     } else if (w->done && !w->why.code) {
         LOG_INFO(fl->log, "file_server.served_again", LF_STR("file_server", f->name));
         work_free(w);
@@ -308,8 +315,10 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
     struct err e = {0};
     struct server_work *w = id_map_find(&fl->servers, id);
     if (w && !w->done) {
-        if (!w->take_down)
+        if (!w->take_down) {
+            w->stopped = true;
             export_stop(w);
+        }
         return false;
     }
     if (w && w->take_down)

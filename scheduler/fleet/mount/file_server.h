@@ -49,6 +49,7 @@ struct server_work {
     bool begun; /* false: the decision is not on disk yet */
     bool waits; /* it waits for its turn: another file server's work has a link to the machine */
     bool done;
+    bool stopped;       /* for a deletion, which may be rolled back: what it did is not known */
     struct failure why; /* done; code NULL: it went well */
     /* The link to the machine that exports, while there is one; it is closed at this instant. */
     struct node_link *link;
