@@ -6,6 +6,10 @@
  * long, checkpoints follow each other at once, and each has only the frames that were written
  * during the one before. The few frames that are left in the end are moved on the loop thread,
  * between two turns.
+ *
+ * When the disk is full, the WAL itself may be what fills it: it keeps its size when it starts
+ * over, and it cannot grow up to the next checkpoint. So it is moved at once, however short it is,
+ * and cut.
  */
 #include <assert.h>
 
@@ -51,7 +55,7 @@ static void checkpoint_work(void *ctx)
 
 static void checkpoint_start(struct storage *st);
 
-/* The WAL is long: does another round, or leaves the rest to the loop. */
+/* Does another round, or leaves the rest to the loop. */
 static void catch_up(struct storage *st)
 {
     if (st->wal_frames - st->checkpoint_frames > REST_FRAMES &&
@@ -84,9 +88,10 @@ static void checkpoint_done(void *ctx, enum loop_work_end how)
         st->counters.checkpoints++;
         LOG_DEBUG(st->log, "db.checkpointed", LF_INT("frames", st->checkpoint_done),
                   LF_INT("frames_total", st->checkpoint_log));
-        if (st->checkpoint_log >= LONG_WAL_FRAMES)
+        if (st->checkpoint_log >= LONG_WAL_FRAMES || st->sheds_wal)
             catch_up(st);
     } else {
+        st->sheds_wal = false; /* until the next write finds the disk full */
         not_moved(st, st->checkpoint_rc);
     }
     if (st->closing)
@@ -109,12 +114,37 @@ void st_checkpoint_maybe(struct storage *st)
     checkpoint_start(st);
 }
 
+void st_shed_wal(struct storage *st)
+{
+    if (st->closing || !st->checkpoint_lane || st->wal_fd < 0)
+        return;
+    st->sheds_wal = true;
+    if (st->checkpointing || st->finish_checkpoint)
+        return;
+    st->checkpoint_rounds = 0;
+    checkpoint_start(st);
+}
+
+static void cut_wal(struct storage *st)
+{
+    int rc = st_sql_cut_wal(st->db);
+    st->sheds_wal = false;
+    if (rc == 0)
+        st->wal_frames = st->checkpoint_frames = 0;
+    else
+        not_moved(st, rc);
+}
+
 void st_checkpoint_rest(struct storage *st)
 {
     assert(!st->in_turn);
     if (st->checkpointing)
         return;
     st->finish_checkpoint = false;
+    if (st->sheds_wal) {
+        cut_wal(st);
+        return;
+    }
     if (st->wal_frames < LONG_WAL_FRAMES) /* the WAL has started over since */
         return;
     int log = 0, done = 0;

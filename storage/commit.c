@@ -163,7 +163,7 @@ void st_turn_end(struct storage *st)
         turn_fail(st, &why);
     assert(!st->in_turn && !st->turn_doomed);
     list_move(&st->waiting, &st->turn);
-    if (wrote && st->finish_checkpoint)
+    if (st->finish_checkpoint && (wrote || st->sheds_wal))
         st_checkpoint_rest(st);
     sync_or_fire(st);
     if (st->written.n > 0)

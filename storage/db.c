@@ -12,11 +12,9 @@
 
 #include "storage/storage_priv.h"
 
-/* busy_timeout: the checkpointer, or a `sqlite3` shell that someone left open, holds locks for
- * moments. cache_size: 8 MB, filled only as pages are read. journal_size_limit: a WAL that once
- * grew large is cut to 64 MB when it starts over. */
-static const char open_pragmas[] = "PRAGMA busy_timeout = 5000;"
-                                   "PRAGMA journal_mode = WAL;"
+/* cache_size: 8 MB, filled only as pages are read. journal_size_limit: a WAL that once grew large
+ * is cut to 64 MB when it starts over. */
+static const char open_pragmas[] = "PRAGMA journal_mode = WAL;"
                                    "PRAGMA wal_autocheckpoint = 0;"
                                    "PRAGMA journal_size_limit = 67108864;"
                                    "PRAGMA foreign_keys = ON;"

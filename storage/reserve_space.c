@@ -20,11 +20,14 @@ int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
     *fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     /* Not posix_fallocate(), which writes each block where the file system cannot do it at once. */
     if (*fd >= 0 && fallocate(*fd, 0, 0, (off_t)bytes) < 0) {
-        if (errno != EOPNOTSUPP)
+        int why = errno;
+        if (why == ENOSPC || why == EDQUOT)
+            st_shed_wal(st);
+        if (why != EOPNOTSUPP)
             rc = err_set(
                 e, ERR_STORAGE, NULL,
                 "The disk that holds the database has no room for this (%lld MiB more): %s.",
-                (long long)(bytes >> 20) + 1, strerror(errno));
+                (long long)(bytes >> 20) + 1, strerror(why));
         close(*fd);
         *fd = -1;
     }

@@ -63,6 +63,8 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
     struct err local;
     translate(ext, &local);
     name_full_disk(st, ext, &local);
+    if ((ext & 0xff) == SQLITE_FULL || ext == SQLITE_IOERR_WRITE) /* also if a quota is used up */
+        st_shed_wal(st);
     LOG_AT(st->log, local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR, "db.failed",
            LF_STR("what", what), LF_INT("sqlite", ext), LF_STR("why", sqlite3_errmsg(st->db)),
            LF_INT("errno", sqlite3_system_errno(st->db)));
@@ -105,6 +107,9 @@ bool st_sql_in_transaction(const struct storage *st)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
+/* The checkpointer, or a `sqlite3` shell that someone left open, holds locks for moments. */
+#define BUSY_MS 5000
+
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
 {
     /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. The
@@ -116,9 +121,9 @@ int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db)
     if (rc == SQLITE_OK)
         rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(*db,
-                          sync ? "PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL"
-                               : "PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF",
+        rc = sqlite3_busy_timeout(*db, BUSY_MS);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(*db, sync ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = OFF",
                           NULL, NULL, NULL);
     return rc;
 }
@@ -237,6 +242,14 @@ int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)
 {
     int how = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
     return sqlite3_wal_checkpoint_v2(db, NULL, how, log, done);
+}
+
+int st_sql_cut_wal(struct sqlite3 *db)
+{
+    sqlite3_busy_timeout(db, 0);
+    int rc = st_sql_checkpoint(db, true, NULL, NULL);
+    sqlite3_busy_timeout(db, BUSY_MS);
+    return rc;
 }
 
 bool st_sql_is_busy(int rc)

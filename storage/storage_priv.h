@@ -82,7 +82,8 @@ struct storage {
     int checkpoint_frames; /* of these, moved into the database by the last checkpoint */
     int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
-    bool finish_checkpoint; /* the WAL is long: take the rest at the end of the turn */
+    bool finish_checkpoint; /* take the rest at the end of the turn */
+    bool sheds_wal;         /* since the disk was full, until the WAL has been cut */
     /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
     struct st_beside *beside; /* a check under way (check_beside.c); NULL: none */
@@ -184,6 +185,9 @@ int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
+/* Moves what is left and cuts the WAL to nothing. Waits for nobody: SQLITE_BUSY if others read it.
+ */
+int st_sql_cut_wal(struct sqlite3 *db);
 /* Whether a result of SQLite's means that another connection is in the way for a moment. */
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
@@ -256,6 +260,8 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
+/* The disk is full: moves the WAL into the database and cuts it, so that its room is free again. */
+void st_shed_wal(struct storage *st);
 
 /* --- check_beside.c --------------------------------------------------------------------------- */
 /* Begins a check beside the daemon's work; damage ends the process. */

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* --- callbacks and the sync ------------------------------------------------------------------ */
@@ -337,6 +338,41 @@ static void test_full_database(void **state)
     assert_false(fx_flush(f).failed);
 }
 
+/* What fills the disk is the WAL: its pages are moved, and then there is room again. */
+static void test_a_full_disk_is_written_again_once_the_wal_is_cut(void **state)
+{
+    struct fx *f = *state;
+    struct stat db, wal;
+    char path[128];
+    snprintf(path, sizeof path, "%s-wal", f->db);
+    signal(SIGXFSZ, SIG_IGN);
+    fx_flush(f);
+    assert_int_equal(stat(f->db, &db), 0);
+    limit_file_size((rlim_t)db.st_size + 400000); /* fewer pages than a checkpoint waits for */
+    bool failed = false;
+    for (int turn = 0; !failed; turn++) {
+        assert_in_range(turn, 0, 1000);
+        char name[32];
+        snprintf(name, sizeof name, "job%d", turn);
+        fx_add_job(f, name);
+        failed = fx_flush(f).failed;
+    }
+    assert_true(f->st->sheds_wal);
+    while (f->st->sheds_wal) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+        st_turn_end(f->st);
+    }
+    assert_int_equal(stat(path, &wal), 0);
+    assert_int_equal(wal.st_size, 0);
+    fx_add_job(f, "later");
+    assert_false(fx_flush(f).failed);
+    limit_file_size(RLIM_INFINITY);
+    struct job j;
+    fx_reopen(f);
+    found(f, st_job_get(f->st, &f->a, f->experiment, "job0", &j, &f->e));
+    found(f, st_job_get(f->st, &f->a, f->experiment, "later", &j, &f->e));
+}
+
 /* When SQLite itself gave up the transaction, the rest of the turn must not look written. */
 static void test_turn_rolled_back_by_sqlite(void **state)
 {
@@ -576,6 +612,7 @@ int main(void)
         T(test_failed_commit),
         GATED(test_failed_commit_says_why_in_order),
         T(test_full_database),
+        T(test_a_full_disk_is_written_again_once_the_wal_is_cut),
         T(test_turn_rolled_back_by_sqlite),
         T(test_a_part_that_lost_its_turn_is_not_told_that_all_is_well),
         T(test_kill_9),
