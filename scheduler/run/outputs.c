@@ -41,7 +41,7 @@ enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 
 /* Texts for front_text(). */
 static const char *const reasons[] = {
-    [NODE_GONE] = "no node that the {run} ran on is in its {pool} any more",
+    [NODE_GONE] = "every node that the {run} ran on has left the {pool}",
     [DIRECTORY_REMOVED] = "its node does not keep the {run}'s own directory any more",
     [VOLUME_GONE] = "the volume that it is on was mounted for as long as the {run} ran",
 };
