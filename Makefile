@@ -105,7 +105,7 @@ REQUESTS_MADE := $(BUILD)/gen/requests.ok
 $(REQUESTS_MADE): nodeagent-proto/wire/requests.txt test/tools/make_requests.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/make_requests.py $(@D) && touch $@
-$(BUILD)/gen/nodeagent-proto/wire/requests.h $(BUILD)/gen/requests.inc: $(REQUESTS_MADE)
+$(BUILD)/gen/nodeagent-proto/wire/requests.h $(BUILD)/gen/requests.inc $(BUILD)/gen/replies.inc: $(REQUESTS_MADE)
 	@:
 
 # Handlers are declared by the tables of routes that name them.

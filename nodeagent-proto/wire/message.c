@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks, their status, errors and epochs as JSON and back, and the envelope of replies. What an
+ * Tasks and errors as JSON and back, and the envelope of replies. What an
  * agent needs to act safely (ids, absolute paths, limits) is checked here, while the task is read.
  * Pure: no state, any thread; texts that are read belong to the JSON.
  */
 #include "nodeagent-proto/wire/message.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "lib/jsontext.h"
 #include "nodeagent-proto/wire/codes.h"
-
-static const char *const state_names[] = {
-    [TASK_UNKNOWN] = "unknown", [TASK_RUNNING] = "running",
-    [TASK_EXITED] = "exited",   [TASK_FAILED_TO_START] = "failed_to_start",
-    [TASK_LOST] = "lost",
-};
-#define N_STATES (sizeof state_names / sizeof state_names[0])
-static_assert(N_STATES == TASK_LOST + 1, "a name a state");
 
 static int unreadable(struct err *e, const char *what, const json_error_t *je)
 {
@@ -29,12 +20,6 @@ bool task_id_valid(const char *id)
 {
     size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
     return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
-}
-
-static const char *task_state_name(enum task_state s)
-{
-    assert((size_t)s < N_STATES);
-    return state_names[s];
 }
 
 /* A task has dozens of these, and json_pack() reads its format each time. */
@@ -283,35 +268,6 @@ int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, st
     return read_env(env, a, out, e);
 }
 
-json_t *message_task_status(const struct task_status *s)
-{
-    return json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:o*, s:o*}", "id", s->id, "state",
-                     task_state_name(s->state), "started_us", (json_int_t)s->started_us, "ended_us",
-                     (json_int_t)s->ended_us, "exit_code", s->exit_code, "signal", s->signal, "why",
-                     jsontext_optional(s->why), "stderr_tail", jsontext_optional(s->stderr_tail));
-}
-
-int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
-{
-    json_error_t je;
-    const char *state;
-    json_int_t started, ended;
-    memset(out, 0, sizeof *out);
-    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:I, s:I, s:i, s:i, s?s, s?s}", "id", &out->id,
-                       "state", &state, "started_us", &started, "ended_us", &ended, "exit_code",
-                       &out->exit_code, "signal", &out->signal, "why", &out->why, "stderr_tail",
-                       &out->stderr_tail) < 0)
-        return unreadable(e, "the status of a task", &je);
-    out->started_us = started;
-    out->ended_us = ended;
-    for (size_t i = 0; i < N_STATES; i++)
-        if (strcmp(state, state_names[i]) == 0) {
-            out->state = (enum task_state)i;
-            return 0;
-        }
-    return err_set(e, ERR_PROTOCOL, "state", "task %s has the unknown state '%s'", out->id, state);
-}
-
 json_t *message_err(const struct err *e)
 {
     return json_pack("{s:s, s:o, s:o}", "code", wire_code_name(e->code), "target",
@@ -328,24 +284,6 @@ void message_err_read(json_t *j, struct err *e)
 {
     err_set(e, wire_code_find(text_or(j, "code", "")), text_or(j, "target", ""), "%s",
             text_or(j, "message", "the agent gave no reason"));
-}
-
-json_t *message_epoch(const struct node_epoch *ep)
-{
-    return json_pack("{s:I, s:s}", "term", (json_int_t)ep->term, "id", ep->id ? ep->id : "");
-}
-
-int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e)
-{
-    json_error_t je;
-    json_int_t term;
-    *out = (struct node_epoch){.id = ""};
-    if (!j)
-        return 0;
-    if (json_unpack_ex(j, &je, 0, "{s:I, s:s}", "term", &term, "id", &out->id) < 0)
-        return unreadable(e, "an epoch", &je);
-    out->term = term;
-    return 0;
 }
 
 enum message_kind message_kind(const json_t *msg)

@@ -37,6 +37,8 @@ int message_task_status_read(json_t *j, struct task_status *out, struct err *e) 
 /* `gpus` is allocated in `a`, because it is JSON text made from the message. */
 int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
                        struct err *e) MUST_CHECK;
+/* Copies its texts into `a`. */
+void message_facts_keep(struct node_facts *f, struct arena *a);
 int message_usage_read(json_t *j, struct node_usage *out, struct err *e) MUST_CHECK;
 int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
 int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes C and a table of text of nodeagent-proto/wire/requests.txt, which says how it is written.
 
-    make_requests.py OUT           writes OUT/nodeagent-proto/wire/requests.h and OUT/requests.inc
+    make_requests.py OUT           writes OUT/nodeagent-proto/wire/requests.h, OUT/requests.inc and OUT/replies.inc
     make_requests.py --doc         lists whether PROTOCOL.md is stale; exit code 1 if it is
     make_requests.py --doc --write brings it up to date
 """
@@ -16,6 +16,8 @@ TABLE, PAGE = WIRE / "requests.txt", WIRE.parent / "PROTOCOL.md"
 MARKS = ("<!-- begin requests -->\n", "<!-- end requests -->\n")
 HEAD = re.compile(r"(\w+): (looks|changes), (in order|any time|by task)(, beside)?$")
 MEMBER = re.compile(r"  (->)? ?(\w+)(\[\])? (\w+)(?:=(\w+))?(?: (\w+))?(\?)?(?: \((.*)\))?$")
+PART = re.compile(r"= (\w+): struct (\w+), (.+)$")
+PART_MEMBER, PART_KINDS = re.compile(r"  (\w+) (\w+)(\?)?$"), ("text", "int", "number", "bool", "state", "count")
 # kind: how its members stand in a struct; {0} and {1} are their names
 TEXT, INT, NUMBER = "const char *{0};", "int {0};", "int64_t {0};"
 FIELDS = {"text": TEXT, "path": TEXT, "job": TEXT, "int": INT, "mode": INT, "version": INT, "number": NUMBER,
@@ -94,9 +96,39 @@ class Request:
         return "| " + " | ".join((f"`{self.name}`", members, answers, self.text)).replace("|  |", "| |").replace("|  |", "| |") + " |\n"
 
 
-def load():
+class Part:
+    """A struct that replies have."""
+
+    def __init__(self, paragraph):
+        head, *rest = paragraph.splitlines()
+        found = PART.match(head) or fail(head, "does not begin a struct of replies")
+        self.name, self.tag, self.about = found.groups()
+        self.members = []
+        for line in rest:
+            member = PART_MEMBER.match(line) or fail(line, "is not a member")
+            if member[1] not in PART_KINDS or member[3] and member[1] != "text":
+                fail(line, "has no such kind")
+            self.members.append(member)
+
+    def rows(self):
+        rows = [f'    {{"{name}", PART_{kind.upper()}, {str(bool(optional)).lower()}, offsetof(struct {self.tag}, {name})}},'
+                for kind, name, optional in (m.groups() for m in self.members)]
+        return "\n".join([f"static const struct part_member members_of_{self.name}[] = {{", *rows, "};",
+                          f"static const struct part {self.name}_part = {{", f'    "{self.about}", members_of_{self.name},',
+                          f"    {len(rows)}, sizeof(struct {self.tag})}};"])
+
+
+def paragraphs():
     text = "\n".join(line for line in TABLE.read_text().splitlines() if not line.startswith("#"))
-    return [Request(paragraph) for paragraph in re.split(r"\n{2,}", text.strip())]
+    return re.split(r"\n{2,}", text.strip())
+
+
+def load():
+    return [Request(paragraph) for paragraph in paragraphs() if not paragraph.startswith("= ")]
+
+
+def load_parts():
+    return [Part(paragraph) for paragraph in paragraphs() if paragraph.startswith("= ")]
 
 
 def header(requests):
@@ -148,6 +180,8 @@ def main(args):
     if args[0] != "--doc":
         write(Path(args[0]) / "nodeagent-proto/wire/requests.h", header(requests))
         write(Path(args[0]) / "requests.inc", rows(requests))
+        write(Path(args[0]) / "replies.inc", "\n".join(["/* Structs of nodeagent-proto/wire/requests.txt. */",
+                                                        *(part.rows() for part in load_parts()), ""]))
         return 0
     if "--write" in args:
         write(PAGE, page(requests))

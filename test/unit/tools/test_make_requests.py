@@ -24,6 +24,25 @@ def test_every_kind_of_the_table_is_explained():
     assert sorted(explained) == sorted(make_requests.FIELDS)
 
 
+def test_every_member_of_replies_is_explained():
+    page = make_requests.PAGE.read_text()
+    for part in make_requests.load_parts():
+        names = [member[2] for member in part.members]
+        assert not [name for name in names if f"`{name}`" not in page and f'"{name}"' not in page], part.name
+
+
+@pytest.mark.parametrize("paragraph, words", [
+    ("= wing", "does not begin a struct of replies"),
+    ("= wing: struct wing, a wing\n  feather f", "has no such kind"),
+    ("= wing: struct wing, a wing\n  int length?", "has no such kind"),
+    ("= wing: struct wing, a wing\n  int", "is not a member"),
+])
+def test_refuses_a_struct(paragraph, words):
+    with pytest.raises(SystemExit) as refusal:
+        make_requests.Part(paragraph)
+    assert words in str(refusal.value)
+
+
 def test_handlers_are_those_of_the_table():
     names = {request.name for request in make_requests.load()}
     agent = "".join(path.read_text() for path in (ROOT / "nodeagent-proto/agent").glob("ops*.c"))
@@ -32,6 +51,7 @@ def test_handlers_are_those_of_the_table():
 
 # How requests are not packed, read and passed on by hand, where they once were.
 BY_HAND = {
+    "nodeagent-proto/wire/[!m]*.c": re.compile(r"json_unpack"),
     "nodeagent-proto/link/[!f]*.c": re.compile(r'json_pack\((?!"{s:o}", "epoch")|link_ask\(link, "'),
     "nodeagent-proto/link/fake_[ad]*.c": re.compile(r'json_(\w+_value|is_true)\(json_object_get\((req|w->req|q->msg), "(?!id"|op")'),
     "nodeagent-proto/agent/ops*.c": re.compile(r'json_(\w+_value|is_true)\(json_object_get\((req|q->msg), "(?!id"|op")'),
@@ -47,6 +67,7 @@ def test_nobody_else_names_members(where):
 
 @pytest.mark.parametrize("text", [
     'msg = json_pack("{s:s}", "path", path);',
+    'json_unpack_ex(j, &je, 0, "{s:I}", "size", &size)',
     'const char *name = json_string_value(json_object_get(req, "as"));',
     "void script_forget(struct script *sc, const char *id)\n{\n    node_ask(sc->link, id);",
 ])

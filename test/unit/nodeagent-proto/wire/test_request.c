@@ -176,8 +176,8 @@ static const struct {
     {REQUEST_hello, "{}", ERR_PROTOCOL, "version", "the request has no number 'version'"},
     {REQUEST_hello, "{\"version\":2,\"epoch\":7}", ERR_NOT_SUPPORTED, "version",
      "the agent speaks version 1 of the node protocol, not 2"},
-    {REQUEST_hello, "{\"version\":1,\"epoch\":7}", ERR_PROTOCOL, "",
-     "an epoch cannot be read: Expected object, got integer"},
+    {REQUEST_hello, "{\"version\":1,\"epoch\":7}", ERR_PROTOCOL, "term",
+     "an epoch has no valid number 'term'"},
     {REQUEST_unmount, "{}", ERR_PROTOCOL, "target", "the request has no text 'target'"},
     {REQUEST_unmount, "{\"target\":null}", ERR_PROTOCOL, "target",
      "the request has no text 'target'"},
@@ -256,6 +256,32 @@ static void takes_the_rest_as_it_is(void **state)
     arena_free(&a);
 }
 
+/* Members of replies are judged by their rows: a number that its member cannot hold is not cut. */
+static void refuses_replies_with_a_bad_member(void **state)
+{
+#define STATUS "\"id\":\"t\",\"started_us\":1,\"ended_us\":2,\"signal\":0"
+    static const struct {
+        const char *text, *target;
+    } rows[] = {
+        {"{" STATUS ",\"state\":\"exited\",\"exit_code\":-1,\"why\":null}", NULL},
+        {"{" STATUS ",\"state\":\"exited\",\"exit_code\":4294967296}", "exit_code"},
+        {"{" STATUS ",\"state\":\"exited\",\"exit_code\":\"0\"}", "exit_code"},
+        {"{" STATUS ",\"state\":\"asleep\",\"exit_code\":0}", "state"},
+        {"{" STATUS ",\"state\":\"exited\",\"exit_code\":0,\"why\":1}", "why"},
+        {"{\"state\":\"exited\",\"exit_code\":0}", "id"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct task_status s;
+        struct err e = {0};
+        json_t *j = json_loads(rows[i].text, 0, NULL);
+        assert_non_null(j);
+        assert_int_equal(message_task_status_read(j, &s, &e), rows[i].target ? -1 : 0);
+        assert_string_equal(e.target, rows[i].target ? rows[i].target : "");
+        json_decref(j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_missing_text_and_one_that_is_not_utf8_cannot_be_packed),
         cmocka_unit_test(refuses_what_is_missing_or_wrong),
         cmocka_unit_test(takes_the_rest_as_it_is),
+        cmocka_unit_test(refuses_replies_with_a_bad_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
