@@ -12,49 +12,49 @@
 #include "nodeagent-proto/wire/message.h"
 #include "requests.inc"
 
-struct member_place {
+struct request_place {
     const struct request_member *m;
     json_t *msg;
     void *at, *also;
     struct arena *arena; /* reading only */
 };
 
-static struct member_place place_of(struct node_request *r, const struct request_member *m)
+static struct request_place place_of(struct node_request *r, const struct request_member *m)
 {
-    return (struct member_place){.m = m, .at = (char *)r + m->at, .also = (char *)r + m->also};
+    return (struct request_place){.m = m, .at = (char *)r + m->at, .also = (char *)r + m->also};
 }
 
 /* ---- packing: -1: there is no such JSON ---- */
 
-static int put(const struct member_place *p, json_t *value)
+static int put(const struct request_place *p, json_t *value)
 {
     return json_object_set_new(p->msg, p->m->name, value);
 }
 
-static int pack_text(const struct member_place *p)
+static int pack_text(const struct request_place *p)
 {
     const char *text = *(const char **)p->at;
     return p->m->optional && !text ? 0 : put(p, json_string(text));
 }
 
-static int pack_int(const struct member_place *p)
+static int pack_int(const struct request_place *p)
 {
     return put(p, json_integer(*(int *)p->at));
 }
 
-static int pack_number(const struct member_place *p)
+static int pack_number(const struct request_place *p)
 {
     int64_t n = *(int64_t *)p->at;
     return p->m->optional && n == 0 ? 0 : put(p, json_integer(n));
 }
 
-static int pack_bool(const struct member_place *p)
+static int pack_bool(const struct request_place *p)
 {
     bool yes = *(bool *)p->at;
     return p->m->optional && !yes ? 0 : put(p, json_boolean(yes));
 }
 
-static int pack_paths(const struct member_place *p)
+static int pack_paths(const struct request_place *p)
 {
     const char *const *paths = *(const char *const **)p->at;
     json_t *list = json_array();
@@ -64,7 +64,7 @@ static int pack_paths(const struct member_place *p)
     return put(p, list) < 0 ? -1 : rc;
 }
 
-static int pack_base64(const struct member_place *p)
+static int pack_base64(const struct request_place *p)
 {
     char *text = base64_encode(*(const void **)p->at, *(size_t *)p->also);
     int rc = put(p, json_string(text));
@@ -72,43 +72,43 @@ static int pack_base64(const struct member_place *p)
     return rc;
 }
 
-static int put_two(const struct member_place *p, int64_t first, int64_t second)
+static int put_two(const struct request_place *p, int64_t first, int64_t second)
 {
     return put(p, json_integer(first)) < 0
                ? -1
                : json_object_set_new(p->msg, p->m->second, json_integer(second));
 }
 
-static int pack_ids(const struct member_place *p)
+static int pack_ids(const struct request_place *p)
 {
     int uid = *(int *)p->at;
     return uid == 0 ? 0 : put_two(p, uid, *(int *)p->also);
 }
 
-static int pack_numbers(const struct member_place *p)
+static int pack_numbers(const struct request_place *p)
 {
     return put_two(p, *(int64_t *)p->at, *(int64_t *)p->also);
 }
 
-static int pack_epoch(const struct member_place *p)
+static int pack_epoch(const struct request_place *p)
 {
     const struct node_epoch *epoch = p->at;
     return epoch->term > 0 ? put(p, message_epoch(epoch)) : 0;
 }
 
-static int pack_task(const struct member_place *p)
+static int pack_task(const struct request_place *p)
 {
     return put(p, message_task_spec(*(const struct task_spec **)p->at));
 }
 
 /* ---- reading ---- */
 
-static json_t *get(const struct member_place *p)
+static json_t *get(const struct request_place *p)
 {
     return json_object_get(p->msg, p->m->name);
 }
 
-static int read_text(const struct member_place *p, struct err *e)
+static int read_text(const struct request_place *p, struct err *e)
 {
     const char *text = json_string_value(get(p));
     *(const char **)p->at = text;
@@ -118,7 +118,7 @@ static int read_text(const struct member_place *p, struct err *e)
     return -1;
 }
 
-static int read_path(const struct member_place *p, struct err *e)
+static int read_path(const struct request_place *p, struct err *e)
 {
     if (read_text(p, e) < 0)
         return -1;
@@ -128,7 +128,7 @@ static int read_path(const struct member_place *p, struct err *e)
                                   "%s '%s' is not an absolute path of the node", p->m->name, path);
 }
 
-static int read_job(const struct member_place *p, struct err *e)
+static int read_job(const struct request_place *p, struct err *e)
 {
     if (read_text(p, e) < 0)
         return -1;
@@ -138,7 +138,7 @@ static int read_job(const struct member_place *p, struct err *e)
                                                        "'%.100s' cannot be a job's name", job);
 }
 
-static int get_number(const struct member_place *p, const char *name, int64_t *out, struct err *e)
+static int get_number(const struct request_place *p, const char *name, int64_t *out, struct err *e)
 {
     const json_t *v = json_object_get(p->msg, name);
     *out = json_integer_value(v);
@@ -147,12 +147,12 @@ static int get_number(const struct member_place *p, const char *name, int64_t *o
                : err_set(e, ERR_PROTOCOL, name, "the request has no number '%s'", name);
 }
 
-static int read_number(const struct member_place *p, struct err *e)
+static int read_number(const struct request_place *p, struct err *e)
 {
     return get_number(p, p->m->name, p->at, e);
 }
 
-static int read_int(const struct member_place *p, struct err *e)
+static int read_int(const struct request_place *p, struct err *e)
 {
     int64_t n;
     if (get_number(p, p->m->name, &n, e) < 0)
@@ -164,7 +164,7 @@ static int read_int(const struct member_place *p, struct err *e)
     return 0;
 }
 
-static int read_mode(const struct member_place *p, struct err *e)
+static int read_mode(const struct request_place *p, struct err *e)
 {
     if (read_int(p, e) < 0)
         return -1;
@@ -182,14 +182,14 @@ static int refuse_bytes(struct err *e)
                    "the bytes are not base64, or their offset is negative");
 }
 
-static int read_start(const struct member_place *p, struct err *e)
+static int read_start(const struct request_place *p, struct err *e)
 {
     if (read_number(p, e) < 0)
         return -1;
     return *(int64_t *)p->at < 0 ? refuse_bytes(e) : 0;
 }
 
-static int read_base64(const struct member_place *p, struct err *e)
+static int read_base64(const struct request_place *p, struct err *e)
 {
     const char *text;
     char *bytes;
@@ -203,14 +203,14 @@ static int read_base64(const struct member_place *p, struct err *e)
     return 0;
 }
 
-static int read_bool(const struct member_place *p, struct err *e)
+static int read_bool(const struct request_place *p, struct err *e)
 {
     (void)e;
     *(bool *)p->at = json_is_true(get(p));
     return 0;
 }
 
-static int read_paths(const struct member_place *p, struct err *e)
+static int read_paths(const struct request_place *p, struct err *e)
 {
     const json_t *list = get(p);
     size_t n = json_array_size(list);
@@ -229,12 +229,12 @@ static int read_paths(const struct member_place *p, struct err *e)
     return 0;
 }
 
-static int get_two(const struct member_place *p, int64_t *first, int64_t *second, struct err *e)
+static int get_two(const struct request_place *p, int64_t *first, int64_t *second, struct err *e)
 {
     return get_number(p, p->m->name, first, e) < 0 ? -1 : get_number(p, p->m->second, second, e);
 }
 
-static int read_ids(const struct member_place *p, struct err *e)
+static int read_ids(const struct request_place *p, struct err *e)
 {
     int64_t uid, gid;
     if (get_two(p, &uid, &gid, e) < 0)
@@ -248,7 +248,7 @@ static int read_ids(const struct member_place *p, struct err *e)
     return 0;
 }
 
-static int read_range(const struct member_place *p, struct err *e)
+static int read_range(const struct request_place *p, struct err *e)
 {
     int64_t *first = p->at, *count = p->also;
     if (get_two(p, first, count, e) < 0)
@@ -260,7 +260,7 @@ static int read_range(const struct member_place *p, struct err *e)
                          (long long)*count, (long long)*first);
 }
 
-static int read_part(const struct member_place *p, struct err *e)
+static int read_part(const struct request_place *p, struct err *e)
 {
     int64_t *offset = p->at, *max = p->also;
     if (get_two(p, offset, max, e) < 0)
@@ -273,7 +273,7 @@ static int read_part(const struct member_place *p, struct err *e)
                          (long long)*max, (long long)*offset, REQUEST_READ_MAX);
 }
 
-static int read_version(const struct member_place *p, struct err *e)
+static int read_version(const struct request_place *p, struct err *e)
 {
     if (read_int(p, e) < 0)
         return -1;
@@ -285,12 +285,12 @@ static int read_version(const struct member_place *p, struct err *e)
                          PROTOCOL_VERSION, version);
 }
 
-static int read_epoch(const struct member_place *p, struct err *e)
+static int read_epoch(const struct request_place *p, struct err *e)
 {
     return message_epoch_read(get(p), p->at, e);
 }
 
-static int read_task(const struct member_place *p, struct err *e)
+static int read_task(const struct request_place *p, struct err *e)
 {
     struct task_spec *spec = arena_alloc(p->arena, sizeof *spec);
     *(const struct task_spec **)p->at = spec;
@@ -300,8 +300,8 @@ static int read_task(const struct member_place *p, struct err *e)
 /* ---- the kinds, and the forms that are made of them ---- */
 
 static const struct {
-    int (*pack)(const struct member_place *p);
-    int (*read)(const struct member_place *p, struct err *e);
+    int (*pack)(const struct request_place *p);
+    int (*read)(const struct request_place *p, struct err *e);
 } kinds[N_MEMBER_KINDS] = {
     [MEMBER_TEXT] = {pack_text, read_text},       [MEMBER_PATH] = {pack_text, read_path},
     [MEMBER_JOB] = {pack_text, read_job},         [MEMBER_INT] = {pack_int, read_int},
@@ -334,7 +334,7 @@ json_t *request_pack(const struct node_request *r)
     const struct request_form *f = &forms[r->op];
     json_t *msg = json_object();
     for (size_t i = 0; i < f->n_members; i++) {
-        struct member_place p = place_of(&copy, &f->members[i]);
+        struct request_place p = place_of(&copy, &f->members[i]);
         p.msg = msg;
         if (kinds[p.m->kind].pack(&p) < 0) {
             json_decref(msg);
@@ -344,7 +344,7 @@ json_t *request_pack(const struct node_request *r)
     return msg;
 }
 
-static bool is_there(const struct member_place *p)
+static bool is_there(const struct request_place *p)
 {
     return get(p) || (p->m->second && json_object_get(p->msg, p->m->second));
 }
@@ -354,7 +354,7 @@ int request_read(json_t *msg, struct arena *a, struct node_request *out, struct 
     const struct request_form *f = &forms[out->op];
     *out = (struct node_request){.op = out->op};
     for (size_t i = 0; i < f->n_members; i++) {
-        struct member_place p = place_of(out, &f->members[i]);
+        struct request_place p = place_of(out, &f->members[i]);
         p.msg = msg;
         p.arena = a;
         if ((is_there(&p) || !p.m->optional) && kinds[p.m->kind].read(&p, e) < 0)
