@@ -212,6 +212,11 @@ void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, v
 int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
                              const json_t *after, char *list, size_t size);
 
+/* Leaves of an object that `v` shows what a request may give, and nothing else. */
+void schema_given(const struct schema *s, enum api_version v, json_t *shown);
+/* Appends the names of what it leaves at the top, for schema_select(): "id,displayName". */
+void schema_given_names(const struct schema *s, enum api_version v, struct strbuf *out);
+
 /* Puts secrets back into their places. */
 void schema_put_secrets(json_t *doc, const json_t *secrets);
 /* Returns a deep copy with the secrets back in their places. */

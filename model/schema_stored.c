@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes secrets out of documents, puts them back, and compares documents.
+ * Takes secrets out of documents, puts them back, compares documents, and leaves of a reply what a
+ * request may give.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -137,4 +138,51 @@ int schema_immutable_changes(const struct schema *s, enum api_version v, const j
         list[0] = '\0';
     compare_objects(s, before, after, NULL, &c);
     return c.n;
+}
+
+/* --- what is given ---------------------------------------------------------------------------- */
+
+static bool is_given(const struct field *f, enum api_version v)
+{
+    const unsigned never = FIELD_READONLY | FIELD_DISCARD | FIELD_INPUT_ONLY | FIELD_SECRET;
+    return field_known(f, v) && !(f->flags & never);
+}
+
+static const struct field *given_field(const struct schema *s, enum api_version v, const char *name)
+{
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (strcmp(s->fields[i].name, name) == 0 && is_given(&s->fields[i], v))
+            return &s->fields[i];
+    return NULL;
+}
+
+void schema_given_names(const struct schema *s, enum api_version v, struct strbuf *out)
+{
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (is_given(&s->fields[i], v))
+            strbuf_concat(out, out->len > 0 ? "," : "", s->fields[i].name);
+}
+
+static void leave_given(const struct schema *s, enum api_version v, json_t *value)
+{
+    if (json_is_object(value))
+        schema_given(s, v, value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        schema_given(s, v, json_array_get(value, i));
+}
+
+/* An object of which nothing is left goes, too. */
+void schema_given(const struct schema *s, enum api_version v, json_t *shown)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(shown, next, name, value) {
+        const struct field *f = given_field(s, v, name);
+        bool had = json_object_size(value) > 0;
+        if (f && f->sub)
+            leave_given(f->sub, v, value);
+        if (!f || (had && json_object_size(value) == 0))
+            json_object_del(shown, name);
+    }
 }

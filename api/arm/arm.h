@@ -35,6 +35,12 @@ static inline const struct arm *arm_of(const struct request *r)
     return r->deps;
 }
 
+/* In a dump (request.dumps), adds "secrets" to the object that `out` ends with: what was moved out
+ * of the row's document, by the paths of properties. `get` reads it. */
+void arm_show_secrets(struct request *r, struct strbuf *out, int64_t id,
+                      int (*get)(struct storage *st, struct arena *a, int64_t id,
+                                 const char **secrets, struct err *e));
+
 /* The headers that a provider's own answers carry. */
 void arm_provider_headers(struct request *r);
 

@@ -84,3 +84,21 @@ const char *resource_id(struct arena *a, const char *provider, const struct scop
                         "/providers/", provider, w ? "/workspaces/" : "", w ? w : "",
                         x ? "/experiments/" : "", x ? x : "", "/", collection, "/", name);
 }
+
+/* --- secrets ---------------------------------------------------------------------------------- */
+
+void arm_show_secrets(struct request *r, struct strbuf *out, int64_t id,
+                      int (*get)(struct storage *st, struct arena *a, int64_t id,
+                                 const char **secrets, struct err *e))
+{
+    struct err e;
+    const char *secrets = NULL;
+    if (!r->dumps)
+        return;
+    if (get(arm_of(r)->storage, &r->arena, id, &secrets, &e) < 0) {
+        *r->dumps = e;
+    } else if (secrets) {
+        strbuf_cut(out, out->len - 1);
+        strbuf_concat(out, ",\"secrets\":", secrets, "}");
+    }
+}

@@ -75,6 +75,9 @@ struct request {
     const char *token_account;   /* that its token is for alone (auth.h); NULL: any */
     int64_t now_us;              /* one instant for the whole request */
     bool seeds; /* it makes what a seed says: nothing says who may put something into it */
+    /* Part of a dump: a list answers at once, and shows secrets; an error in reading these is put
+     * here. NULL: it is not. */
+    struct err *dumps;
     char request_id[40], correlation_id[40];
 
     /* Below: for server.c, router.c and reply.c only. */

@@ -67,8 +67,8 @@ static void on_turn(struct request *r, void *ctx)
 /* NULL: the rest follows in later turns. */
 static struct replied *step(struct slices *s)
 {
-    uint64_t until_ns = uv_hrtime() + SLICE_NS;
     struct page *page = s->page;
+    uint64_t until_ns = page->r->dumps ? UINT64_MAX : uv_hrtime() + SLICE_NS;
     struct err e;
     do {
         if ((s->at == s->n && fetch(s, &e) < 0) || add_rows(s, until_ns, &e) < 0)

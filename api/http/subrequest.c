@@ -48,6 +48,7 @@ static struct request *create(struct request *outer, const struct inner_head *he
     r->target = arena_strndup(&r->arena, head->target, strcspn(head->target, "?"));
     r->path = head->path;
     r->seeds = head->seeds;
+    r->dumps = head->dumps;
     return r;
 }
 

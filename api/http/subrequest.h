@@ -18,7 +18,8 @@ struct inner_head {
     const char *body;   /* of a route that takes JSON; NULL: none */
     const struct named_value *header;
     size_t n_headers;
-    bool seeds; /* request.seeds */
+    bool seeds;        /* request.seeds */
+    struct err *dumps; /* request.dumps */
 };
 
 /* Finds its route, and asks who may: early.code says what was wrong. `route` may be NULL then. */

@@ -36,6 +36,11 @@ WHERE bt.job_id = :job_id AND bt.name > coalesce(:after, '') AND bt.name <= coal
 AND {?batch_task}
 ORDER BY bt.name LIMIT :limit;
 
+-- Those of a job that a dump asks more of: they have files, or the job makes them (its manager).
+-- st_batch_task_list_to_dump(i64 job_id) -> batch_task*
+$batch_task_select
+WHERE bt.job_id = :job_id AND (bt.files = {BATCH_FILES_THERE} OR bt.manager = 1) ORDER BY bt.name;
+
 -- The name of the nth task behind `after`; 0: there are fewer.
 -- st_batch_task_nth(i64 job_id, text after, int nth) -> text? name
 SELECT name FROM batch_task

@@ -188,6 +188,7 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
                                            .version = r->version,
                                            .stored = c->doc,
                                            SHOW_LIST(top)});
+    arm_show_secrets(r, out, c->id, st_cluster_secrets);
 }
 
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out)
@@ -216,6 +217,7 @@ void render_file_server(struct request *r, const struct file_server *f, struct s
                                            .version = r->version,
                                            .stored = f->doc,
                                            SHOW_LIST(top)});
+    arm_show_secrets(r, out, f->id, st_file_server_secrets);
 }
 
 void render_job(struct request *r, const struct job *j, struct strbuf *out)
@@ -245,6 +247,7 @@ void render_job(struct request *r, const struct job *j, struct strbuf *out)
     schema_render(
         out, &(struct rendering){
                  .schema = &schema_job, .version = r->version, .stored = j->doc, SHOW_LIST(top)});
+    arm_show_secrets(r, out, j->id, st_job_secrets);
 }
 
 /* --- logins to nodes ------------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ static void render(struct request *r, const struct batch_certificate *c, schema_
                                            .version = r->version,
                                            SHOW_LIST(over),
                                            .set = set});
+    arm_show_secrets(r, out, c->id, st_batch_certificate_secrets);
 }
 
 /* "thumbprintAlgorithm=sha1,thumbprint=0a..)", in any order. */

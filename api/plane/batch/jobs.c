@@ -89,6 +89,7 @@ static void render(struct request *r, const struct batch_job *j, schema_set set,
                                            .stored = j->doc,
                                            SHOW_LIST(over),
                                            .set = set});
+    arm_show_secrets(r, out, j->id, st_batch_job_secrets);
 }
 
 struct replied *batch_jobs_get(struct request *r)

@@ -83,6 +83,7 @@ void pool_render(struct request *r, const struct batch_pool *p, schema_set set, 
                                            .stored = p->doc,
                                            SHOW_LIST(over),
                                            .set = set});
+    arm_show_secrets(r, out, p->id, st_batch_pool_secrets);
 }
 
 struct replied *pools_get(struct request *r)

@@ -73,6 +73,7 @@ static void render(struct request *r, const struct batch_schedule *s, schema_set
                                            .stored = s->doc,
                                            SHOW_LIST(over),
                                            .set = set});
+    arm_show_secrets(r, out, s->id, st_batch_schedule_secrets);
 }
 
 struct replied *schedules_get(struct request *r)

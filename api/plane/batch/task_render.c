@@ -110,6 +110,7 @@ void batch_task_render(struct request *r, const struct batch_task *t, schema_set
                                            .over = over,
                                            .n = COUNT(over) - (n_node == 0 && !ended_early),
                                            .set = set});
+    arm_show_secrets(r, out, t->id, st_batch_task_secrets);
 }
 
 /* The exit code stands last, as it may be missing. */

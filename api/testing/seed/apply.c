@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "api/access/access.h"
-#include "api/http/auth.h"
 #include "api/http/subrequest.h"
 #include "api/testing/seed/applying.h"
 #include "lib/loop.h"
@@ -72,28 +71,6 @@ static void begin_reading(struct applying *p)
         request_again(p->r, read_at_once, p);
 }
 
-static int log_in(struct applying *p, struct err *e)
-{
-    static const char *const audience[SEED_PLANES] = {[SEED_ARM] = "https://management.azure.com",
-                                                      [SEED_AT_VAULT] = "https://vault.azure.net",
-                                                      [SEED_AT_BATCH] =
-                                                          "https://batch.core.windows.net"};
-    struct principal who;
-    const struct api_config *c = p->r->config;
-    const char *first = p->seed->arm.access->first_id;
-    int seconds;
-    int rc = c->directory->find(c->directory->ctx, first, &who, e);
-    if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The daemon's own principal is gone.");
-    for (int i = 0; i < SEED_PLANES; i++) {
-        char *token = auth_issue(c, &who, who.app_id, audience[i], false, p->r->now_us, &seconds);
-        p->header[i] =
-            (struct named_value){"Authorization", arena_concat(&p->r->arena, "Bearer ", token)};
-        free(token);
-    }
-    return 0;
-}
-
 static const json_t *files_of(const struct seed_step *s)
 {
     return json_object_get(s->given, s->kind->own[0]);
@@ -120,7 +97,7 @@ static int check_files(struct applying *p)
 
 static void check(struct applying *p)
 {
-    if (log_in(p, &p->why) < 0)
+    if (seed_log_in(p->seed, p->r, p->header, &p->why) < 0)
         p->nowhere = true;
     else if (seed_steps_read(&p->r->arena, p->tree, p->subscription, &p->steps, &p->why) == 0)
         (void)check_files(p); /* p->why says it */

@@ -25,8 +25,6 @@
 #include "api/testing/seed/detach_group.h"
 #include "api/testing/seed/steps.h"
 
-enum { SEED_PLANES = 3 };
-
 enum applying_phase {
     APPLYING_READING,
     APPLYING_CHECKING,

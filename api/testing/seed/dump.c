@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a state, as a seed has it: rows at one instant on the loop, files on nodes over their
- * links, then what is in folders, and all that is made of the rows, on the lane.
+ * A dump from its request to its text: the steps of dump.h, and the GETs of the first. These are
+ * carried out as if they had come alone (api/http/subrequest.h), in the name of the daemon's own
+ * principal, and answer at once; a list of several pages is asked for page by page.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,257 +14,220 @@
 #include "lib/jsontext.h"
 #include "lib/loop.h"
 #include "lib/timefmt.h"
-#include "model/spec.h"
 #include "storage/shares/shares.h"
 
-/* --- Batch AI ----------------------------------------------------------------------------------
- */
+/* Requests are of this much later, so that nothing is shown as being created still. */
+#define LATER_US (100 * 365 * (int64_t)86400 * 1000000)
 
-static json_t *job_state(const struct job *j)
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void on_answered(void *ctx, struct request *inner)
 {
-    json_t *s = json_pack("{s:s, s:s}", "executionState",
-                          enum_to_name(exec_state_names, (int)j->exec_state), "guid", j->guid);
-    if (j->exec_state == EXEC_QUEUED)
-        return s;
-    dump_time(s, "startTime", j->start_us);
-    dump_time(s, "endTime", j->end_us);
-    if (j->has_exit_code)
-        json_object_set_new(s, "exitCode", json_integer(j->exit_code));
-    if (j->errors)
-        json_object_set_new(s, "errors", json_loads(j->errors, 0, NULL));
-    return s;
+    (void)ctx, (void)inner;
 }
 
-static int jobs(struct dumping *d, int64_t experiment_id, json_t *into, struct err *e)
+static struct request *ask(struct dumping *d, const struct seed_step *s,
+                           const struct inner_head *given)
 {
-    struct storage *st = d->seed->arm.storage;
-    struct job *rows;
-    size_t n;
-    if (st_job_list_shown(st, d->a, experiment_id, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        struct job j;
-        const char *secrets = NULL;
-        if (st_job_by_id(st, d->a, rows[i].id, &j, e) < 0 ||
-            st_job_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
-            return -1;
-        if (j.prov_state == PROV_DELETING)
-            continue;
-        json_t *body = dump_doc(d, &(struct dumped_doc){.schema = &schema_job,
-                                                        .version = V_2018_05_01,
-                                                        .doc = j.doc,
-                                                        .secrets = secrets});
-        json_object_set_new(body, "state", job_state(&j));
-        dump_put(into, "jobs", j.name, body);
-    }
-    return 0;
+    struct inner_head head = *given;
+    head.header = &d->header[s->kind->plane];
+    head.n_headers = 1;
+    head.seeds = true;
+    head.dumps = &d->why;
+    struct request *one = request_inner(d->r, &head);
+    one->now_us += LATER_US;
+    request_inner_go(one, on_answered, NULL);
+    assert(one->finished); /* it reads rows alone */
+    return one;
 }
 
-static int experiments(struct dumping *d, int64_t workspace_id, json_t *into, struct err *e)
+/* "nextLink":"URL" is the last member of a list that goes on. NULL: it does not. */
+static const char *next_target(struct arena *a, const char *text)
 {
-    struct experiment *rows;
-    size_t n;
-    if (st_experiment_list(d->seed->arm.storage, d->a, workspace_id, 0, DUMP_ROWS, &rows, &n, e) <
-        0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        json_t *body = json_object();
-        dump_put(into, "experiments", rows[i].name, body);
-        if (jobs(d, rows[i].id, body, e) < 0)
-            return -1;
-    }
-    return 0;
+    static const char mark[] = "extLink\":\"";
+    size_t n = strlen(text);
+    if (n < sizeof mark || strcmp(text + n - 2, "\"}") != 0)
+        return NULL;
+    const char *end = text + n - 2, *url = end;
+    while (url > text && url[-1] != '"')
+        url--;
+    size_t before = (size_t)(url - text);
+    if (before < sizeof mark - 1 || strncmp(url - (sizeof mark - 1), mark, sizeof mark - 1) != 0)
+        return NULL;
+    const char *host = strstr(url, "://");
+    const char *target = host && host < end ? strchr(host + strlen("://"), '/') : NULL;
+    return target ? arena_strndup(a, target, (size_t)(end - target)) : NULL;
 }
 
-static int clusters(struct dumping *d, const struct st_filter *in, json_t *into, struct err *e)
+static struct dumped_list *add_list(struct dumping *d, const struct seed_step *s, json_t *into)
 {
-    struct storage *st = d->seed->arm.storage;
-    struct cluster *rows;
-    size_t n;
-    if (st_cluster_list(st, d->a, in, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        const char *secrets = NULL;
-        if (rows[i].prov_state == PROV_DELETING)
-            continue;
-        if (st_cluster_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
-            return -1;
-        dump_put(into, "clusters", rows[i].name,
-                 dump_doc(d, &(struct dumped_doc){.schema = &schema_cluster,
-                                                  .version = V_2018_05_01,
-                                                  .doc = rows[i].doc,
-                                                  .secrets = secrets}));
-    }
-    return 0;
+    struct dumped_list *l = arena_alloc(d->a, sizeof *l);
+    *l = (struct dumped_list){.kind = s->kind, .path = seed_path_above(d->a, s), .into = into};
+    *d->last_list = l;
+    d->last_list = &l->next;
+    return l;
 }
 
-static int file_servers(struct dumping *d, const struct st_filter *in, json_t *into, struct err *e)
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static bool is_leaf(const struct seed_kind *kind)
 {
-    struct storage *st = d->seed->arm.storage;
-    struct file_server *rows;
-    size_t n;
-    if (st_file_server_list(st, d->a, in, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        const char *secrets = NULL;
-        if (rows[i].prov_state == PROV_DELETING)
-            continue;
-        if (st_file_server_secrets(st, d->a, rows[i].id, &secrets, e) < 0)
-            return -1;
-        dump_put(into, "fileServers", rows[i].name,
-                 dump_doc(d, &(struct dumped_doc){.schema = &schema_file_server,
-                                                  .version = V_2018_05_01,
-                                                  .doc = rows[i].doc,
-                                                  .secrets = secrets}));
-    }
-    return 0;
+    for (int k = 0; k < SEED_KINDS; k++)
+        if (seed_is_child((enum seed_kind_id)k, (enum seed_kind_id)(kind - seed_kinds)))
+            return false;
+    return true;
 }
 
-static int workspaces(struct dumping *d, const struct resource_group *g, json_t *into,
-                      struct err *e)
+static int list(struct dumping *d, const struct seed_step *like, json_t *into, struct err *e);
+
+static int list_below(struct dumping *d, const struct seed_step *s, json_t *into, struct err *e)
 {
-    struct workspace *rows;
-    size_t n;
-    if (st_workspace_list(d->seed->arm.storage, d->a, g->subscription, g->id, 0, DUMP_ROWS, &rows,
-                          &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        const struct st_filter in = {
-            .subscription = g->subscription, .group_id = g->id, .workspace_id = rows[i].id};
-        if (rows[i].prov_state == PROV_DELETING)
-            continue;
-        json_t *body = json_object();
-        dump_tracked(body, rows[i].scope.location, rows[i].tags);
-        dump_put(into, "workspaces", rows[i].name, body);
-        if (file_servers(d, &in, body, e) < 0 || clusters(d, &in, body, e) < 0 ||
-            experiments(d, rows[i].id, body, e) < 0)
+    for (int k = 0; k < SEED_KINDS; k++) {
+        const struct seed_step like = {
+            .kind = &seed_kinds[k], .above = s, .name = "", .subscription = s->subscription};
+        if (seed_is_child((enum seed_kind_id)k, (enum seed_kind_id)(s->kind - seed_kinds)) &&
+            list(d, &like, into, e) < 0)
             return -1;
     }
     return 0;
 }
 
-/* --- storage -----------------------------------------------------------------------------------
- */
-
-static void add_properties(const struct share *s, json_t *body)
+static bool is_implicit(const struct seed_kind *kind, const char *name)
 {
-    json_t *p = json_object();
-    if (s->metadata)
-        json_object_set_new(p, "metadata", dump_json(s->metadata));
-    if (s->kind == SHARE_FILES && s->quota > 0)
-        json_object_set_new(p, "shareQuota", json_integer(s->quota));
-    if (s->access_tier)
-        json_object_set_new(p, "accessTier", json_string(s->access_tier));
-    if (s->kind == SHARE_BLOBS && s->public_access != PUBLIC_NONE) {
-        char *name = xstrdup(enum_to_name(public_access_names, (int)s->public_access));
-        name[0] = (char)(name[0] - 'a' + 'A'); /* as the management plane writes it */
-        json_object_set_new(p, "publicAccess", json_string(name));
-        free(name);
-    }
-    json_object_set_new(body, "properties", p);
+    return kind == &seed_kinds[SEED_GROUP] && strcmp(name, IMPLICIT_GROUP) == 0;
 }
 
-static int shares_of(struct dumping *d, const struct storage_account *acct, enum share_kind kind,
+static bool is_wanted(const struct dumping *d, const struct seed_kind *kind, const json_t *item)
+{
+    return !dump_is_going(item) && (kind != &seed_kinds[SEED_GROUP] || !d->group ||
+                                    strcasecmp(d->group, dump_name(kind, item)) == 0);
+}
+
+static int take_item(struct dumping *d, const struct seed_step *like, const json_t *item,
                      json_t *into, struct err *e)
 {
-    struct share *rows;
-    size_t n;
-    if (st_share_list(d->seed->arm.storage, d->a, acct->id, kind, "", "", DUMP_ROWS, &rows, &n, e) <
-        0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        json_t *body = json_object();
-        add_properties(&rows[i], body);
-        dump_put(into, kind == SHARE_FILES ? "shares" : "containers", rows[i].name, body);
-        struct dumped_folder *f = arena_alloc(d->a, sizeof *f);
-        *f = (struct dumped_folder){
-            .from.path = share_folder(d->a, d->seed->storage_dir, acct->name, kind, rows[i].name),
-            .from.account = arena_concat(d->a, d->seed->storage_dir, "/", acct->name),
-            .from.directories = kind == SHARE_FILES,
-            .into = body,
-            .member = kind == SHARE_FILES ? "files" : "blobs",
-            .next = d->folders};
-        if (st_item_list(d->seed->arm.storage, d->a, rows[i].id, "", "\xff", false, DUMP_ROWS,
-                         &f->from.items, &f->from.n_items, e) < 0)
-            return -1;
-        d->folders = f;
-    }
-    return 0;
-}
-
-static int accounts(struct dumping *d, const struct resource_group *g, json_t *into, struct err *e)
-{
-    struct storage *st = d->seed->arm.storage;
-    struct storage_account *rows;
-    struct account_keys keys;
-    size_t n;
-    if (st_account_list(st, d->a, g->subscription, g->id, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].prov_state == PROV_DELETING)
-            continue;
-        if (st_account_keys(st, rows[i].id, &keys, e) < 0)
-            return -1;
-        json_t *body = json_pack("{s:{s:s}, s:s, s:o}", "sku", "name", rows[i].sku, "kind",
-                                 rows[i].kind, "properties", dump_json(rows[i].doc));
-        dump_tracked(body, rows[i].scope.location, rows[i].tags);
-        dump_keys(body, &keys);
-        st_account_forget_keys(&keys);
-        dump_put(into, "storageAccounts", rows[i].name, body);
-        if (shares_of(d, &rows[i], SHARE_BLOBS, body, e) < 0 ||
-            shares_of(d, &rows[i], SHARE_FILES, body, e) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* --- groups ------------------------------------------------------------------------------------
- */
-
-static int group(struct dumping *d, const struct resource_group *g, json_t *into, struct err *e)
-{
+    struct seed_step *s = arena_alloc(d->a, sizeof *s);
     json_t *body = json_object();
-    if (g->prov_state == PROV_DELETING) {
-        json_decref(body);
-        return 0;
-    }
-    dump_tracked(body, g->location, g->tags);
-    dump_put(into, "groups", g->name, body);
-    return accounts(d, g, body, e) < 0 || dump_vaults(d, g, body, e) < 0 ||
-                   workspaces(d, g, body, e) < 0 || dump_batch(d, g, body, e) < 0
-               ? -1
-               : 0;
+    *s = *like;
+    s->name = arena_strdup(d->a, dump_name(like->kind, item));
+    s->given = item;
+    dump_put(into, like->kind->collection, s->name, body);
+    return list_below(d, s, body, e);
 }
 
-static bool is_implicit(const struct resource_group *g)
+/* Of a kind that has others in it. The accounts that mounts have made come first, because who
+ * mounts them would make them anew. */
+static int take_items(struct dumping *d, const struct seed_step *like, const struct dumped_list *l,
+                      struct err *e)
 {
-    return strcmp(g->name, IMPLICIT_GROUP) == 0;
-}
-
-/* The accounts that mounts have made come first, as those who mount them would make them anew. */
-static int groups(struct dumping *d, const char *subscription, const char *only, json_t *into,
-                  struct err *e)
-{
-    struct resource_group *rows;
-    size_t n;
-    if (st_group_list(d->seed->arm.storage, d->a, subscription, 0, DUMP_ROWS, &rows, &n, e) < 0)
-        return -1;
+    size_t i;
+    json_t *item;
     for (int implicit = 1; implicit >= 0; implicit--)
-        for (size_t i = 0; i < n; i++)
-            if (is_implicit(&rows[i]) == implicit &&
-                (!only || strcasecmp(rows[i].name, only) == 0) && group(d, &rows[i], into, e) < 0)
+        json_array_foreach(json_object_get(l->shown, "value"), i, item) {
+            if (is_wanted(d, l->kind, item) &&
+                is_implicit(l->kind, dump_name(l->kind, item)) == implicit &&
+                take_item(d, like, item, l->into, e) < 0)
                 return -1;
-    return dump_deleted_vaults(d, subscription, only, into, e) < 0
-               ? -1
-               : dump_roles(d, subscription, !only, into, e);
+        }
+    return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* The names of a kind that has others in it are needed at once; other texts are read later. */
+static int list_page(struct dumping *d, const struct seed_step *like, const struct inner_head *head,
+                     const char **next, json_t *into, struct err *e)
+{
+    struct dumped_list *l = add_list(d, like, into);
+    l->asked = ask(d, like, head);
+    if (l->asked->status >= 400) {
+        seed_answer_read(d->a, l->asked, e);
+        return -1;
+    }
+    const char *text = request_inner_body(l->asked);
+    *next = next_target(d->a, text);
+    if (is_leaf(like->kind))
+        return 0;
+    l->shown = request_own(d->r, json_loads(text, 0, NULL));
+    request_inner_end(l->asked);
+    l->asked = NULL;
+    return take_items(d, like, l, e);
+}
+
+static int list(struct dumping *d, const struct seed_step *like, json_t *into, struct err *e)
+{
+    dump_extra *const extra = dump_extras[like->kind - seed_kinds];
+    struct inner_head head = seed_list_head(d->r, d->a, like);
+    const char *next = NULL;
+    if (!like->kind->unlisted) {
+        do {
+            if (list_page(d, like, &head, &next, into, e) < 0)
+                return -1;
+            if (next)
+                head.target = next;
+        } while (next);
+    }
+    return extra ? extra(d, like->above, into, e) : 0;
+}
+
+/* --- subscriptions ---------------------------------------------------------------------------- */
+
+/* Its roles stand above those of its groups, and only if all of it is dumped. */
+static int subscription(struct dumping *d, const char *guid, json_t *into, struct err *e)
+{
+    const struct seed_step groups = {.kind = &seed_kinds[SEED_GROUP],
+                                     .name = "",
+                                     .subscription = guid},
+                           of_all = {.kind = &seed_kinds[SEED_SUBSCRIPTION_ROLE],
+                                     .name = "",
+                                     .subscription = guid};
+    if (list(d, &groups, into, e) < 0 || dump_deleted_vaults(d, guid, into, e) < 0)
+        return -1;
+    return d->group ? 0 : list(d, &of_all, into, e);
+}
+
+static int all(struct dumping *d, struct err *e)
+{
+    const struct access *x = d->seed->arm.access;
+    struct subscription *rows;
+    size_t n;
+    if (st_subscription_list(d->seed->arm.storage, d->a, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i <= n; i++) {
+        const char *guid = i == 0 ? x->subscription_id : rows[i - 1].guid;
+        json_t *one = json_object();
+        dump_put(d->tree, "subscriptions", guid, one);
+        if (subscription(d, guid, one, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int one(struct dumping *d, const char *id, struct err *e)
+{
+    struct subscription s;
+    const struct access *x = d->seed->arm.access;
+    int rc = access_subscription(x, d->a, id ? id : x->subscription_id, &s, e);
+    if (rc == 0)
+        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "subscription",
+                       "The subscription '%.100s' could not be found.", id);
+    if (rc < 0)
+        return -1;
+    d->subscription = s.guid;
+    if (subscription(d, s.guid, d->tree, e) < 0)
+        return -1;
+    if (d->group && json_object_size(d->tree) == 0)
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, "resourceGroup",
+                       "There is no resource group '%.100s' in the subscription.", d->group);
+    return 0;
+}
+
+/* --- the text --------------------------------------------------------------------------------- */
 
 static void dumping_free(void *ctx)
 {
     struct dumping *d = ctx;
+    for (struct dumped_list *l = d->lists; l; l = l->next)
+        if (l->asked)
+            request_inner_end(l->asked);
     json_decref(d->tree);
     free(d->text);
     free(d);
@@ -289,27 +254,12 @@ static REPLIED answer(struct dumping *d)
     return reply_text(d->r, 200, JSON_CONTENT_TYPE, text);
 }
 
-static int read_folders(struct dumping *d)
-{
-    for (const struct dumped_folder *f = d->folders; f; f = f->next) {
-        json_t *files;
-        if (seed_files_read(&f->from, &d->left, &files, &d->why) < 0)
-            return -1;
-        seed_notes_add(files, f->from.items, f->from.n_items);
-        json_object_set_new(f->into, f->member, files);
-    }
-    for (const struct dumped_archive *z = d->archives; z; z = z->next)
-        if (seed_archive_read(z->path, &d->left, z->into, &d->why) < 0)
-            return -1;
-    return 0;
-}
-
 static void write_text(void *ctx)
 {
     struct dumping *d = ctx;
-    if (read_folders(d) < 0)
+    dump_bodies(d);
+    if (dump_folders(d, &d->why) < 0)
         return;
-    dump_docs(d);
     d->text = jsontext(d->tree);
     json_decref(d->tree);
     d->tree = NULL;
@@ -344,52 +294,21 @@ static void begin_files(struct request *r, void *ctx)
     dump_tasks(ctx, begin_text);
 }
 
-static int all(struct dumping *d, struct err *e)
-{
-    const struct access *x = d->seed->arm.access;
-    struct subscription *rows;
-    size_t n;
-    if (st_subscription_list(d->seed->arm.storage, d->a, &rows, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i <= n; i++) {
-        const char *guid = i == 0 ? x->subscription_id : rows[i - 1].guid;
-        json_t *one = json_object();
-        dump_put(d->tree, "subscriptions", guid, one);
-        if (groups(d, guid, NULL, one, e) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int one(struct dumping *d, const char *id, const char *only, struct err *e)
-{
-    struct subscription s;
-    const struct access *x = d->seed->arm.access;
-    int rc = access_subscription(x, d->a, id ? id : x->subscription_id, &s, e);
-    if (rc == 0)
-        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "subscription",
-                       "The subscription '%.100s' could not be found.", id);
-    if (rc < 0)
-        return -1;
-    d->subscription = s.guid;
-    if (groups(d, s.guid, only, d->tree, e) < 0)
-        return -1;
-    if (only && json_object_size(d->tree) == 0)
-        return err_set(e, ERR_RESOURCE_NOT_FOUND, "resourceGroup",
-                       "There is no resource group '%.100s' in the subscription.", only);
-    return 0;
-}
-
 struct replied *seed_dump(struct request *r, const struct seed *seed)
 {
     struct err e;
     const char *id = request_query(r, "subscription");
-    const char *only = request_query(r, "resourceGroup");
     struct dumping *d = xcalloc(1, sizeof *d);
-    *d = (struct dumping){
-        .r = r, .seed = seed, .a = &r->arena, .tree = json_object(), .left = DUMP_BYTES};
+    *d = (struct dumping){.r = r,
+                          .seed = seed,
+                          .a = &r->arena,
+                          .tree = json_object(),
+                          .group = request_query(r, "resourceGroup"),
+                          .left = DUMP_BYTES};
+    d->last_list = &d->lists;
     request_keep(r, d, dumping_free);
-    if ((id || only ? one(d, id, only, &e) : all(d, &e)) < 0)
+    if (seed_log_in(seed, r, d->header, &e) < 0 ||
+        (id || d->group ? one(d, id, &e) : all(d, &e)) < 0)
         return reply_err(r, &e);
     request_again(r, begin_files, d);
     return reply_later(r);

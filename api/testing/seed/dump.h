@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of a dump share.
+ * A dump: the text of a state, as a seed has it.
+ *
+ *   ASKING  on the loop, at one instant: each kind of kinds.c is listed by the GET of its
+ * collection, below each resource that may have such (dump.c), and what no GET gives is noted from
+ * rows (dump_rows.c) NODES   files of tasks are read over the links of their nodes (dump_tasks.c)
+ *   WRITING on the lane: the answers become bodies of requests (dump_bodies.c), the folders of
+ * shares are read, and the text is written
+ *
+ * So a new kind is a row of kinds.c, and a new property nothing at all. What no GET gives, by kind:
+ *
+ *   what                                          | from
+ *   secrets moved out of documents                | the same GET, which shows them in a dump
+ *   keys of accounts                              | rows
+ *   files of shares and containers, their notes   | folders, rows
+ *   packages                                      | rows, their archives
+ *   secrets of vaults, older ones, deleted ones;
+ *     deleted vaults                              | rows
+ *   the format of a certificate                   | its data
+ *   files of tasks                                | nodes, rows
+ *   tasks that a job makes (its manager)          | left out, by rows
+ *
+ * The request owns the struct dumping; while a thread of the lane has it, the loop leaves it alone.
  */
 #ifndef API_TESTING_SEED_DUMP_H
 #define API_TESTING_SEED_DUMP_H
@@ -12,26 +33,40 @@
 #define DUMP_ROWS  1000000
 #define DUMP_BYTES (256U * 1024 * 1024) /* of files */
 
-struct dumped_folder {
-    struct seed_source from;
-    const char *member;
+/* Where a resource of the dump stands: into[collection][name]. */
+struct dump_place {
     json_t *into; /* borrowed from the tree */
-    struct dumped_folder *next;
+    const char *collection, *name;
 };
 
-/* A document as this version has it, with its secrets back in it. */
-struct dumped_doc {
-    const struct schema *schema;
-    unsigned version;
-    const char *doc, *secrets; /* texts, in the arena; the second may be NULL */
-    const char *but;           /* a member that is left out; NULL: none */
-    json_t *into;              /* borrowed likewise */
-    struct dumped_doc *next;
+/* The answer of a GET: a page of a list. */
+struct dumped_list {
+    const struct seed_kind *kind;
+    const char *path;      /* of what they are in */
+    json_t *into;          /* the same, in the tree; borrowed */
+    struct request *asked; /* has the text; owned; NULL: it was read into */
+    json_t *shown;         /* of d->r */
+    struct dumped_list *next;
+};
+
+/* What a resource has besides what its GET shows. */
+struct dumped_member {
+    struct dump_place at;
+    const char *name; /* NULL: the resource is left out */
+    json_t *value;    /* of d->r */
+    struct dumped_member *next;
+};
+
+struct dumped_folder {
+    struct dump_place at;
+    const char *member;
+    struct seed_source from;
+    struct dumped_folder *next;
 };
 
 struct dumped_archive {
     const char *path;
-    json_t *into; /* borrowed likewise; gets "base64" */
+    json_t *into; /* borrowed from the tree; gets "base64" */
     struct dumped_archive *next;
 };
 
@@ -39,9 +74,12 @@ struct dumping {
     struct request *r;
     const struct seed *seed;
     struct arena *a;
-    json_t *tree;             /* owned */
-    const char *subscription; /* the one that is dumped; NULL: all */
-    struct dumped_doc *docs;
+    struct named_value header[SEED_PLANES]; /* Authorization */
+    json_t *tree;                           /* owned */
+    const char *subscription;               /* the one that is dumped; NULL: all */
+    const char *group;                      /* the one that is dumped; NULL: all */
+    struct dumped_list *lists, **last_list; /* in the order in which they were asked for */
+    struct dumped_member *members;
     struct dumped_folder *folders;
     struct dumped_archive *archives;
     struct dumped_task *tasks;
@@ -50,36 +88,35 @@ struct dumping {
     struct err why;
 };
 
-/* Of a JSON object's text; an empty object, if it is none. New references, as all here. */
-json_t *dump_json(const char *text);
-/* An object that dump_docs() lays over a document; `what` without `into`. */
-json_t *dump_doc(struct dumping *d, const struct dumped_doc *what);
-/* On the lane. */
-void dump_docs(struct dumping *d);
-/* into[collection][name] = body, which is stolen. */
+/* The resource at a place; borrowed; NULL: there is none. */
+json_t *dump_at(const struct dump_place *at);
+/* Puts one there; steals `body`. */
 void dump_put(json_t *into, const char *collection, const char *name, json_t *body);
-/* Unless it is 0. */
-void dump_time(json_t *into, const char *name, int64_t us);
-void dump_keys(json_t *into, const struct account_keys *keys);
-void dump_tracked(json_t *into, const char *location, const char *tags);
+/* Gives the resource at a place a member when it has its body; steals `value`. NULL, NULL: leaves
+ * the resource out. */
+void dump_member(struct dumping *d, const struct dump_place *at, const char *name, json_t *value);
 
-/* dump_vaults.c */
-int dump_vaults(struct dumping *d, const struct resource_group *g, json_t *into,
-                struct err *e) MUST_CHECK;
-/* Those that were deleted in the groups of a subscription, or in `only` one of them. */
-int dump_deleted_vaults(struct dumping *d, const char *subscription, const char *only, json_t *into,
+/* dump_bodies.c, on the lane: makes the tree of all lists and members. */
+void dump_bodies(struct dumping *d);
+/* {"value": [...]}: whether one of these is being deleted. */
+bool dump_is_going(const json_t *item);
+const char *dump_name(const struct seed_kind *kind, const json_t *item);
+
+/* dump_rows.c: what no GET gives of the resources of a kind that were listed below `above`. */
+typedef int dump_extra(struct dumping *d, const struct seed_step *above, json_t *into,
+                       struct err *e);
+extern dump_extra *const dump_extras[SEED_KINDS];
+/* The vaults that were deleted in the groups of a subscription, or in d->group alone. */
+int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *into,
                         struct err *e) MUST_CHECK;
-/* Those in the groups of the tree, and, if `whole`, at the subscription. */
-int dump_roles(struct dumping *d, const char *subscription, bool whole, json_t *into,
-               struct err *e) MUST_CHECK;
+/* On the lane. */
+int dump_folders(struct dumping *d, struct err *e) MUST_CHECK;
+
 /* dump_tasks.c */
 /* Its files are on a node; none, if nobody knows that node. */
-int dump_task_add(struct dumping *d, const struct batch_task *t, json_t *body,
+int dump_task_add(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
                   struct err *e) MUST_CHECK;
 /* Reads them. `done` may be called at once. */
 void dump_tasks(struct dumping *d, void (*done)(struct dumping *d));
-/* dump_batch.c: the Batch accounts of a group. */
-int dump_batch(struct dumping *d, const struct resource_group *g, json_t *into,
-               struct err *e) MUST_CHECK;
 
 #endif

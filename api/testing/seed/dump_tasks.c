@@ -37,7 +37,8 @@ struct task_walk {
     void (*done)(struct dumping *d);
 };
 
-int dump_task_add(struct dumping *d, const struct batch_task *t, json_t *body, struct err *e)
+int dump_task_add(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
+                  struct err *e)
 {
     struct node nd;
     int rc = batch_task_node(d->seed->arm.storage, d->a, t, &nd, e);
@@ -53,7 +54,7 @@ int dump_task_add(struct dumping *d, const struct batch_task *t, json_t *body, s
                .is_local = node_rt_is_local(rt)},
         .into = json_object(),
         .next = d->tasks};
-    json_object_set_new(body, "files", x->into);
+    dump_member(d, at, "files", x->into);
     d->tasks = x;
     return 0;
 }

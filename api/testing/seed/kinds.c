@@ -6,9 +6,41 @@
 
 #include "api/testing/seed/steps.h"
 #include "lib/strbuf.h"
+#include "model/batch/rm.h"
+#include "model/batch/tables.h"
+#include "model/batch/tables_pool.h"
+#include "model/batch/tables_schedule.h"
+#include "model/batch/versions.h"
 
 #define PROVIDERS        "/providers/"
 #define ROLE_ASSIGNMENTS PROVIDERS "Microsoft.Authorization/roleAssignments/"
+
+static const struct seed_state job_state[] = {
+    {"executionState", "properties.executionState"},
+    {"guid", "properties.jobOutputDirectoryPathSegment", STATE_BEHIND},
+    {"startTime", "properties.executionInfo.startTime", STATE_BEGUN},
+    {"endTime", "properties.executionInfo.endTime", STATE_BEGUN},
+    {"exitCode", "properties.executionInfo.exitCode", STATE_BEGUN},
+    {"errors", "properties.executionInfo.errors", STATE_BEGUN},
+    {NULL}};
+static const struct seed_state task_state[] = {
+    {"state", "state"},
+    {"startTime", "executionInfo.startTime", STATE_BEGUN},
+    {"endTime", "executionInfo.endTime", STATE_BEGUN},
+    {"exitCode", "executionInfo.exitCode", STATE_BEGUN},
+    {"failureInfo", "executionInfo.failureInfo", STATE_BEGUN},
+    {NULL}};
+static const struct seed_state batch_job_state[] = {
+    {"state", "state"},
+    {"terminateReason", "executionInfo.terminateReason"},
+    {"endTime", "executionInfo.endTime"},
+    {NULL}};
+static const struct seed_state schedule_state[] = {
+    {"state", "state"},
+    {"jobs", "executionInfo.recentJob.id", STATE_NUMBER},
+    {"nextRunTime", "executionInfo.nextRunTime"},
+    {"endTime", "executionInfo.endTime"},
+    {NULL}};
 
 const struct seed_kind seed_kinds[SEED_KINDS] = {
     [SEED_SUBSCRIPTION_ROLE] = {.collection = "roles",
@@ -18,104 +50,144 @@ const struct seed_kind seed_kinds[SEED_KINDS] = {
     [SEED_GROUP] = {.collection = "groups",
                     .below = "/resourceGroups/",
                     .version = "2019-10-01",
-                    .own = {"deleted"}},
+                    .own = {"deleted"},
+                    .shown = &schema_group,
+                    .shown_in = V_2018_05_01},
     [SEED_WORKSPACE] = {.collection = "workspaces",
                         .above = SEED_GROUP,
                         .below = PROVIDERS "Microsoft.BatchAI/workspaces/",
-                        .version = "2018-05-01"},
+                        .version = "2018-05-01",
+                        .shown = &schema_workspace,
+                        .shown_in = V_2018_05_01},
     [SEED_FILE_SERVER] = {.collection = "fileServers",
                           .above = SEED_WORKSPACE,
                           .below = "/fileServers/",
-                          .version = "2018-05-01"},
+                          .version = "2018-05-01",
+                          .shown = &schema_file_server,
+                          .shown_in = V_2018_05_01},
     [SEED_CLUSTER] = {.collection = "clusters",
                       .above = SEED_WORKSPACE,
                       .below = "/clusters/",
-                      .version = "2018-05-01"},
+                      .version = "2018-05-01",
+                      .shown = &schema_cluster,
+                      .shown_in = V_2018_05_01},
     [SEED_EXPERIMENT] = {.collection = "experiments",
                          .above = SEED_WORKSPACE,
                          .below = "/experiments/",
-                         .version = "2018-05-01"},
+                         .version = "2018-05-01",
+                         .shown = &schema_experiment,
+                         .shown_in = V_2018_05_01},
     [SEED_JOB] = {.collection = "jobs",
                   .above = SEED_EXPERIMENT,
                   .below = "/jobs/",
                   .version = "2018-05-01",
-                  .own = {"state"}},
+                  .own = {"state"},
+                  .shown = &schema_job,
+                  .shown_in = V_2018_05_01,
+                  .state = job_state},
     [SEED_ACCOUNT] = {.collection = "storageAccounts",
                       .above = SEED_GROUP,
                       .below = PROVIDERS "Microsoft.Storage/storageAccounts/",
                       .version = "2022-09-01",
-                      .own = {"keys"}},
+                      .own = {"keys"},
+                      .shown = &schema_storage_account,
+                      .shown_in = V_2018_05_01},
     [SEED_CONTAINER] = {.collection = "containers",
                         .above = SEED_ACCOUNT,
                         .below = "/blobServices/default/containers/",
                         .version = "2022-09-01",
                         .late = true,
-                        .own = {"blobs"}},
+                        .own = {"blobs"},
+                        .shown = &schema_container_rm,
+                        .shown_in = V_2018_05_01},
     [SEED_SHARE] = {.collection = "shares",
                     .above = SEED_ACCOUNT,
                     .below = "/fileServices/default/shares/",
                     .version = "2022-09-01",
                     .late = true,
-                    .own = {"files"}},
+                    .own = {"files"},
+                    .shown = &schema_share_rm,
+                    .shown_in = V_2018_05_01},
     [SEED_VAULT] = {.collection = "vaults",
                     .above = SEED_GROUP,
                     .below = PROVIDERS "Microsoft.KeyVault/vaults/",
                     .version = "2022-07-01",
-                    .own = {"deleted"}},
+                    .own = {"deleted"},
+                    .shown = &schema_vault,
+                    .shown_in = V_2018_05_01},
     [SEED_SECRET] = {.collection = "secrets",
                      .above = SEED_VAULT,
                      .plane = SEED_AT_VAULT,
                      .below = "/secrets/",
                      .version = "7.4",
-                     .own = {"version", "versions", "deleted"}},
+                     .own = {"version", "versions", "deleted"},
+                     .unlisted = true},
     [SEED_BATCH_ACCOUNT] = {.collection = "batchAccounts",
                             .above = SEED_GROUP,
                             .below = PROVIDERS "Microsoft.Batch/batchAccounts/",
                             .version = "2022-10-01",
-                            .own = {"keys"}},
+                            .own = {"keys"},
+                            .shown = &schema_batch_account,
+                            .shown_in = RM_2022_10},
     [SEED_BATCH_CERTIFICATE] = {.collection = "certificates",
                                 .above = SEED_BATCH_ACCOUNT,
                                 .plane = SEED_AT_BATCH,
                                 .below = "/certificates",
                                 .version = "2024-02-01.19.0",
-                                .posted = "thumbprint"},
+                                .posted = "thumbprint",
+                                .shown = &schema_batch_certificate,
+                                .shown_in = BATCH_19_0},
     [SEED_APPLICATION] = {.collection = "applications",
                           .above = SEED_BATCH_ACCOUNT,
                           .below = "/applications/",
-                          .version = "2022-10-01"},
+                          .version = "2022-10-01",
+                          .shown = &schema_rm_application,
+                          .shown_in = RM_2022_10},
     [SEED_PACKAGE] = {.collection = "packages",
                       .above = SEED_APPLICATION,
                       .below = "/versions/",
                       .version = "2022-10-01",
                       .unasked = true,
-                      .own = {"base64", "activated"}},
+                      .own = {"base64", "activated"},
+                      .unlisted = true},
     [SEED_BATCH_POOL] = {.collection = "pools",
                          .above = SEED_BATCH_ACCOUNT,
                          .plane = SEED_AT_BATCH,
                          .below = "/pools",
                          .version = "2024-02-01.19.0",
-                         .posted = "id"},
+                         .posted = "id",
+                         .shown = &schema_batch_pool,
+                         .shown_in = BATCH_19_0},
     [SEED_BATCH_SCHEDULE] = {.collection = "jobSchedules",
                              .above = SEED_BATCH_ACCOUNT,
                              .plane = SEED_AT_BATCH,
                              .below = "/jobschedules",
                              .version = "2024-02-01.19.0",
                              .posted = "id",
-                             .own = {"state"}},
+                             .own = {"state"},
+                             .shown = &schema_batch_schedule,
+                             .shown_in = BATCH_19_0,
+                             .state = schedule_state},
     [SEED_BATCH_JOB] = {.collection = "jobs",
                         .above = SEED_BATCH_ACCOUNT,
                         .plane = SEED_AT_BATCH,
                         .below = "/jobs",
                         .version = "2024-02-01.19.0",
                         .posted = "id",
-                        .own = {"state"}},
+                        .own = {"state"},
+                        .shown = &schema_batch_job,
+                        .shown_in = BATCH_19_0,
+                        .state = batch_job_state},
     [SEED_BATCH_TASK] = {.collection = "tasks",
                          .above = SEED_BATCH_JOB,
                          .plane = SEED_AT_BATCH,
                          .below = "/tasks",
                          .version = "2024-02-01.19.0",
                          .posted = "id",
-                         .own = {"state", "files"}},
+                         .own = {"state", "files"},
+                         .shown = &schema_batch_task,
+                         .shown_in = BATCH_19_0,
+                         .state = task_state},
     [SEED_ROLE] = {.collection = "roles",
                    .above = SEED_GROUP,
                    .below = ROLE_ASSIGNMENTS,
@@ -130,7 +202,7 @@ const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_i
     return s;
 }
 
-static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
+bool seed_is_child(enum seed_kind_id child, enum seed_kind_id of)
 {
     bool at_top = child == SEED_GROUP || child == SEED_SUBSCRIPTION_ROLE;
     return !at_top && seed_kinds[child].above == of;
@@ -139,7 +211,8 @@ static bool is_child(enum seed_kind_id child, enum seed_kind_id of)
 bool seed_kind_named(enum seed_kind_id of, const char *member)
 {
     for (int k = 0; k < SEED_KINDS; k++)
-        if (is_child((enum seed_kind_id)k, of) && strcmp(seed_kinds[k].collection, member) == 0)
+        if (seed_is_child((enum seed_kind_id)k, of) &&
+            strcmp(seed_kinds[k].collection, member) == 0)
             return true;
     return false;
 }
@@ -203,7 +276,7 @@ static const char *taken_by(struct arena *a, const struct seed_kind *kind)
     enum seed_kind_id of = (enum seed_kind_id)(kind - seed_kinds);
     const char *text = "location, tags, properties";
     for (int k = 0; k < SEED_KINDS; k++)
-        if (is_child((enum seed_kind_id)k, of))
+        if (seed_is_child((enum seed_kind_id)k, of))
             text = arena_concat(a, text, ", ", seed_kinds[k].collection);
     for (size_t i = 0; kind->own[i]; i++)
         text = arena_concat(a, text, ", ", kind->own[i]);
@@ -233,7 +306,7 @@ static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
         return -1;
     for (int k = 0; k < SEED_KINDS; k++) {
         const json_t *named = json_object_get(s->given, seed_kinds[k].collection);
-        if (!is_child(k, of) || !named)
+        if (!seed_is_child(k, of) || !named)
             continue;
         if (walk_kind(w, (enum seed_kind_id)k, named, s, e) < 0)
             return -1;

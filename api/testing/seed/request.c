@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The request that makes a resource of a seed: where it goes, and its body.
+ * Requests inside the one that seeds or dumps: the one that makes a resource, and the one that
+ * lists resources; who asks, where it goes, and its body.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/access/access.h"
+#include "api/http/auth.h"
 #include "api/testing/seed/steps.h"
 #include "lib/jsontext.h"
 
@@ -50,6 +53,11 @@ static const char *scope_of(struct arena *a, const struct seed_step *s)
 {
     const char *given = json_string_value(json_object_get(s->given, "scope"));
     return given ? filled(a, given, s->subscription) : scope_above(a, s);
+}
+
+const char *seed_path_above(struct arena *a, const struct seed_step *s)
+{
+    return scope_above(a, s);
 }
 
 bool seed_is_role(const struct seed_step *s)
@@ -165,4 +173,52 @@ struct inner_head seed_head(const struct request *r, struct arena *a, const stru
                                .path = path,
                                .host = step_host(r, a, s),
                                .body = body_of(a, s, given)};
+}
+
+/* What a dump is made of: all that may be given, and where the state stands. */
+static const char *selection(struct arena *a, const struct seed_kind *kind)
+{
+    struct strbuf b = STRBUF_INIT;
+    schema_given_names(kind->shown, (enum api_version)kind->shown_in, &b);
+    strbuf_puts(&b, ",state");
+    for (const struct seed_state *row = kind->state; row && row->member; row++)
+        strbuf_printf(&b, ",%.*s", (int)strcspn(row->place, "."), row->place);
+    const char *names = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return arena_concat(a, "&$select=", names);
+}
+
+struct inner_head seed_list_head(const struct request *r, struct arena *a,
+                                 const struct seed_step *s)
+{
+    const char *one = path_of(a, s);
+    const char *path = arena_strndup(a, one, (size_t)(strrchr(one, '/') - one));
+    return (struct inner_head){
+        .method = "GET",
+        .target = arena_concat(a, path, "?api-version=", s->kind->version,
+                               s->kind->plane == SEED_AT_BATCH ? selection(a, s->kind) : ""),
+        .path = path,
+        .host = step_host(r, a, s)};
+}
+
+int seed_log_in(const struct seed *seed, struct request *r, struct named_value header[SEED_PLANES],
+                struct err *e)
+{
+    static const char *const audience[SEED_PLANES] = {[SEED_ARM] = "https://management.azure.com",
+                                                      [SEED_AT_VAULT] = "https://vault.azure.net",
+                                                      [SEED_AT_BATCH] =
+                                                          "https://batch.core.windows.net"};
+    struct principal who;
+    const struct api_config *c = r->config;
+    int seconds;
+    int rc = c->directory->find(c->directory->ctx, seed->arm.access->first_id, &who, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The daemon's own principal is gone.");
+    for (int i = 0; i < SEED_PLANES; i++) {
+        char *token = auth_issue(c, &who, who.app_id, audience[i], false, r->now_us, &seconds);
+        header[i] =
+            (struct named_value){"Authorization", arena_concat(&r->arena, "Bearer ", token)};
+        free(token);
+    }
+    return 0;
 }

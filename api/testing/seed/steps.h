@@ -53,6 +53,25 @@ struct seed_kind {
     bool unasked;        /* no request makes it, but seed_ends */
     /* Members that are not of the request's body; NULL at the end. */
     const char *own[5];
+
+    /* In a dump (dump.h). */
+    const struct schema *shown; /* of a GET; NULL: nothing of it is in the body */
+    unsigned shown_in;          /* the bit of `version` in that table */
+    const struct seed_state *state;
+    bool unlisted; /* no GET lists them with what they have */
+};
+
+/* Where members of "state" stand in what a GET shows; the first is the state, the last has no
+ * member. */
+struct seed_state {
+    const char *member;
+    const char *place; /* "executionInfo.exitCode" */
+    enum {
+        STATE_ALWAYS,
+        STATE_BEGUN,  /* not in the first state, in which it waits */
+        STATE_BEHIND, /* of a path what is behind its last / */
+        STATE_NUMBER  /* of a name the number behind its last - */
+    } how;
 };
 extern const struct seed_kind seed_kinds[SEED_KINDS];
 
@@ -80,6 +99,8 @@ int seed_steps_read(struct arena *a, const json_t *tree, const char *subscriptio
 /* The step of that kind which `s` is, or is in. */
 const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind);
 bool seed_is_own(const struct seed_kind *kind, const char *member);
+/* Whether resources of the first kind are in those of the second. */
+bool seed_is_child(enum seed_kind_id child, enum seed_kind_id of);
 /* Whether resources of this kind have others in that member. */
 bool seed_kind_named(enum seed_kind_id of, const char *member);
 
@@ -88,7 +109,17 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
 /* What the request of a step was answered, as an error of ours. */
 void seed_answer_read(struct arena *a, const struct request *inner, struct err *e);
 
-/* request.c: the request that makes a resource, with a body of what is given. Arena-owned. */
+/* request.c: the requests of a seed and a dump, in the name of the daemon's own principal. */
+enum { SEED_PLANES = 3 };
+/* Authorization, by plane. */
+int seed_log_in(const struct seed *seed, struct request *r, struct named_value header[SEED_PLANES],
+                struct err *e) MUST_CHECK;
+/* Lists what is of the kind of `s` beside it, whatever the name of `s` is. */
+struct inner_head seed_list_head(const struct request *r, struct arena *a,
+                                 const struct seed_step *s);
+/* "/subscriptions/..." of what `s` is in, or its own. */
+const char *seed_path_above(struct arena *a, const struct seed_step *s);
+/* Makes a resource, with a body of what is given. Arena-owned. */
 struct inner_head seed_head(const struct request *r, struct arena *a, const struct seed_step *s,
                             const json_t *given);
 bool seed_is_role(const struct seed_step *s);

@@ -524,6 +524,33 @@ static void a_member_is_taken_out_of_a_text(void **state)
     }
 }
 
+static void what_is_given_is_left_of_what_is_shown(void **state)
+{
+    static const struct field inner_rows[] = {TEXT("seen", READONLY), TEXT("said")};
+    static const SCHEMA(inner, inner_rows, "Inner");
+    static const struct field rows[] = {TEXT("id", READONLY),
+                                        TEXT("name"),
+                                        OBJECT("kept", KEEP_EMPTY, inner),
+                                        OBJECT("empty", 0, inner),
+                                        LIST("list", 0, inner),
+                                        TEXT("later", 0, .versions = V_2017_09_01_PREVIEW),
+                                        TEXT("hidden", SECRET),
+                                        BOOL("once", DISCARD)};
+    static const SCHEMA(outer, rows, "Outer");
+    struct strbuf names = STRBUF_INIT;
+    json_t *shown =
+        doc_parse("{'id': 'x', 'name': 'n', 'kept': {'seen': 's', 'said': 'd'}, 'empty':"
+                  " {'seen': 's'}, 'list': [{'seen': 's', 'said': 'd'}], 'later': 'l',"
+                  " 'none': 1}");
+    (void)state;
+    schema_given(&outer, V_2018_05_01, shown);
+    doc_assert_text(shown, "{'name': 'n', 'kept': {'said': 'd'}, 'list': [{'said': 'd'}]}");
+    json_decref(shown);
+    schema_given_names(&outer, V_2018_05_01, &names);
+    assert_string_equal(names.s, "name,kept,empty,list");
+    strbuf_free(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +573,7 @@ int main(void)
         cmocka_unit_test(a_damaged_text_counts_as_none),
         cmocka_unit_test(long_texts_are_read_to_their_end),
         cmocka_unit_test(a_member_is_taken_out_of_a_text),
+        cmocka_unit_test(what_is_given_is_left_of_what_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a GET shows, as the body of the request that makes it: by the table of its kind, without
+ * what is read-only, with its secrets back in their places, and its state as a seed says it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/plane/batch/pfx.h"
+#include "api/testing/seed/dump.h"
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+json_t *dump_at(const struct dump_place *at)
+{
+    return json_object_get(json_object_get(at->into, at->collection), at->name);
+}
+
+void dump_put(json_t *into, const char *collection, const char *name, json_t *body)
+{
+    json_t *named = json_object_get(into, collection);
+    if (!named)
+        json_object_set_new(into, collection, named = json_object());
+    json_object_set_new(named, name, body);
+}
+
+void dump_member(struct dumping *d, const struct dump_place *at, const char *name, json_t *value)
+{
+    struct dumped_member *m = arena_alloc(d->a, sizeof *m);
+    *m = (struct dumped_member){
+        .at = *at, .name = name, .value = request_own(d->r, value), .next = d->members};
+    d->members = m;
+}
+
+/* --- what is shown ---------------------------------------------------------------------------- */
+
+static const char *text_at(const json_t *v, const char *name)
+{
+    const char *text = json_string_value(json_object_get(v, name));
+    return text ? text : "";
+}
+
+bool dump_is_going(const json_t *item)
+{
+    const char *state = text_at(json_object_get(item, "properties"), "provisioningState");
+    return strcasecmp(state, "deleting") == 0 || strcmp(text_at(item, "state"), "deleting") == 0;
+}
+
+const char *dump_name(const struct seed_kind *kind, const json_t *item)
+{
+    return text_at(item, kind->posted ? kind->posted : "name");
+}
+
+/* "executionInfo.exitCode" */
+static const json_t *value_at(const json_t *v, const char *place)
+{
+    char name[64];
+    for (size_t n; v && *place; place += n + (place[n] == '.')) {
+        n = strcspn(place, ".");
+        snprintf(name, sizeof name, "%.*s", (int)n, place);
+        v = json_object_get(v, name);
+    }
+    return v;
+}
+
+/* A state on the way to another is that other. */
+static const char *settled(const struct seed_kind *kind, const char *state)
+{
+    static const char *const on_the_way[][2] = {{"preparing", "active"},
+                                                {"enabling", "active"},
+                                                {"disabling", "disabled"},
+                                                {"terminating", "completed"}};
+    for (size_t i = 0; i < sizeof on_the_way / sizeof *on_the_way; i++)
+        if (kind->plane == SEED_AT_BATCH && strcmp(on_the_way[i][0], state) == 0)
+            return on_the_way[i][1];
+    return state;
+}
+
+static json_t *state_member(const struct seed_state *row, const json_t *value)
+{
+    const char *text = json_string_value(value), *behind;
+    switch (row->how) {
+    case STATE_BEHIND:
+        return text && (behind = strrchr(text, '/')) ? json_string(behind + 1) : NULL;
+    case STATE_NUMBER:
+        behind = text ? strrchr(text, '-') : NULL;
+        return json_integer(behind ? strtol(behind + 1, NULL, 10) : 0);
+    case STATE_ALWAYS:
+    case STATE_BEGUN:
+        break;
+    }
+    return value ? json_deep_copy(value) : NULL;
+}
+
+static bool waits(const char *state)
+{
+    return strcmp(state, "queued") == 0 || strcmp(state, "active") == 0;
+}
+
+static json_t *state_of(const struct seed_kind *kind, const json_t *item)
+{
+    const struct seed_state *row = kind->state;
+    const char *now = settled(kind, json_string_value(value_at(item, row->place)));
+    json_t *all = json_pack("{s:s}", row->member, now), *one;
+    for (row++; row->member; row++)
+        if (!(row->how == STATE_BEGUN && waits(now)) &&
+            (one = state_member(row, value_at(item, row->place))))
+            json_object_set_new(all, row->member, one);
+    return all;
+}
+
+/* --- what is in no table ---------------------------------------------------------------------- */
+
+/* The format that its data have. */
+static void finish_certificate(struct dumping *d, json_t *body)
+{
+    struct pfx read;
+    struct err e;
+    const char *data = json_string_value(json_object_get(body, "data"));
+    const char *password = json_string_value(json_object_get(body, "password"));
+    bool is_pfx = data && pfx_read(d->a, data, true, password, &read, &e) == 0;
+    json_object_set_new(body, "certificateFormat", json_string(is_pfx ? "pfx" : "cer"));
+}
+
+/* A role stands in the group that its scope is in, or else in the subscription. */
+static bool stands_here(struct dumping *d, const struct dumped_list *l, const char *scope)
+{
+    const char *name;
+    json_t *group;
+    if (!scope_within(scope, l->path))
+        return false;
+    if (l->kind == &seed_kinds[SEED_ROLE])
+        return true;
+    json_object_foreach(json_object_get(l->into, "groups"), name, group) {
+        if (!json_object_get(group, "deleted") &&
+            scope_within(scope, arena_concat(d->a, l->path, "/resourceGroups/", name)))
+            return false;
+    }
+    return true;
+}
+
+static json_t *role_body(const struct dumped_list *l, const json_t *properties, const char *scope)
+{
+    json_t *body = json_pack("{s:{s:O, s:O}}", "properties", "roleDefinitionId",
+                             json_object_get(properties, "roleDefinitionId"), "principalId",
+                             json_object_get(properties, "principalId"));
+    if (strcasecmp(scope, l->path) != 0)
+        json_object_set_new(body, "scope", json_string(scope));
+    return body;
+}
+
+static bool is_role(const struct seed_kind *kind)
+{
+    return kind == &seed_kinds[SEED_ROLE] || kind == &seed_kinds[SEED_SUBSCRIPTION_ROLE];
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+/* Turns what is shown into the body. */
+static void make_body(struct dumping *d, const struct seed_kind *kind, json_t *item)
+{
+    json_t *state = kind->state ? state_of(kind, item) : NULL;
+    json_auto_t *secrets = json_incref(json_object_get(item, "secrets"));
+    schema_given(kind->shown, (enum api_version)kind->shown_in, item);
+    schema_put_secrets(item, secrets);
+    if (kind->posted)
+        json_object_del(item, kind->posted); /* it stands by its name */
+    if (kind == &seed_kinds[SEED_BATCH_CERTIFICATE])
+        finish_certificate(d, item);
+    if (state)
+        json_object_set_new(item, "state", state);
+}
+
+/* Before what it has in it by now. */
+static void put_before(json_t *into, json_t *body)
+{
+    json_object_update(body, into);
+    json_object_clear(into);
+    json_object_update(into, body);
+}
+
+static void add_role(struct dumping *d, const struct dumped_list *l, const json_t *item)
+{
+    const json_t *properties = json_object_get(item, "properties");
+    const char *scope = text_at(properties, "scope");
+    if (stands_here(d, l, scope))
+        dump_put(l->into, l->kind->collection, dump_name(l->kind, item),
+                 role_body(l, properties, scope));
+}
+
+/* What has others in it is in the tree already, or is left out. */
+static void add_item(struct dumping *d, const struct dumped_list *l, json_t *item, bool has_others)
+{
+    const char *name = arena_strdup(d->a, dump_name(l->kind, item));
+    json_t *there = dump_at(&(struct dump_place){l->into, l->kind->collection, name});
+    if (is_role(l->kind))
+        add_role(d, l, item);
+    if (is_role(l->kind) || (has_others ? !there : dump_is_going(item)))
+        return;
+    make_body(d, l->kind, item);
+    if (has_others)
+        put_before(there, item);
+    else
+        dump_put(l->into, l->kind->collection, name, json_incref(item));
+}
+
+static void read_list(struct dumping *d, const struct dumped_list *l)
+{
+    size_t i;
+    json_t *item;
+    json_auto_t *read = l->shown ? NULL : json_loads(request_inner_body(l->asked), 0, NULL);
+    const json_t *shown = l->shown ? l->shown : read;
+    json_array_foreach(json_object_get(shown, "value"), i, item) {
+        add_item(d, l, item, l->shown != NULL);
+    }
+}
+
+void dump_bodies(struct dumping *d)
+{
+    for (const struct dumped_list *l = d->lists; l; l = l->next)
+        read_list(d, l);
+    for (const struct dumped_member *m = d->members; m; m = m->next) {
+        json_t *body = dump_at(&m->at);
+        if (m->name)
+            json_object_set(body, m->name, m->value);
+        else
+            json_object_del(json_object_get(m->at.into, m->at.collection), m->at.name);
+    }
+}
