@@ -446,7 +446,7 @@ static int wrong_option(const struct command *c, const char *given, const char *
 static int take_listen(struct options *o, const char *value, struct err *e)
 {
     if (o->n_listen == CLI_LISTEN_MAX)
-        return err_set(e, ERR_CONFIG, NULL, "more than %d times --listen", CLI_LISTEN_MAX);
+        return err_set(e, ERR_CONFIG, NULL, "--listen is given more than %d times", CLI_LISTEN_MAX);
     o->listen[o->n_listen++] = value;
     return 0;
 }

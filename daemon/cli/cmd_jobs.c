@@ -63,7 +63,7 @@ void jobs_nothing_fits(const struct options *o, const char *all)
     strbuf_free(&b);
 }
 
-/* The instant that --since means: "2h" is two hours ago, and what is no such span stays a time. */
+/* The instant that --since means: "2h" is two hours ago, and any other text is taken for a time. */
 static const char *instant_of(const char *text, char out[TIMEFMT_SIZE])
 {
     static const struct {

@@ -16,7 +16,7 @@ static void print_trouble(const char *name, const json_t *machine)
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
     if (trouble)
         printf("%s: when it was last tried: %s\n"
-               "%s: it is tried again; `batchaid nodes check %s` says at once what is wrong\n",
+               "%s: it is tried again; `batchaid nodes check %s` shows what is wrong\n",
                name, trouble, name, name);
 }
 

@@ -175,7 +175,8 @@ int cmd_nodes_clean(const struct options *o)
     (void)signal(SIGPIPE, SIG_IGN);
     if (!o->config) {
         err_set(&e, ERR_CONFIG, NULL,
-                "nodes clean: which inventory? Use: batchaid nodes clean --config FILE HOST...");
+                "nodes clean: the inventory is not given; use: batchaid nodes clean --config FILE "
+                "HOST...");
         return cli_fail(EXIT_USAGE, &e);
     }
     if (config_load(o->config, &c, &e) < 0)

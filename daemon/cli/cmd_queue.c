@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid queue`: what runs and what waits, cluster by cluster.
+ * `batchaid queue`: the running and the waiting jobs of each cluster. TIME is when the time limit
+ * of a running job ends, or when a waiting job is expected to start; DETAIL its nodes, or what it
+ * waits for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,8 @@ static const struct table_column columns[] = {
     {.name = "USER", .elide = true},
     {.name = "PRIORITY"},
     {.name = "NODES", .right = true},
-    {.name = "STARTS, UNTIL"},
-    {.name = "WAITS FOR, RUNS ON", .elide = true},
+    {.name = "TIME"},
+    {.name = "DETAIL", .elide = true},
 };
 
 /* "normal", or a number that old api-versions give. */
@@ -119,7 +121,7 @@ static int list(struct client *c, const struct options *o, struct err *e)
     else if (rc == 0)
         print_table(all);
     if (rc == 0 && json_array_size(all) == 0)
-        jobs_nothing_fits(o, "`batchaid queue` shows all that run and wait");
+        jobs_nothing_fits(o, "`batchaid queue` shows all running and waiting jobs");
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -209,13 +209,12 @@ static int check_testing(const struct options *o, struct err *e)
                         : o->strict   ? "--strict"
                                       : NULL;
     if (!o->testing && getenv("BATCHAID_TESTING"))
-        return err_set(e, ERR_CONFIG, NULL,
-                       "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line: "
-                       "batchaid serve --testing");
-    return o->testing || !alone
-               ? 0
-               : err_set(e, ERR_CONFIG, NULL,
-                         "%s goes with --testing only, and so does the variable for it", alone);
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "$BATCHAID_TESTING alone has no effect; use the option: batchaid serve --testing");
+    return o->testing || !alone ? 0
+                                : err_set(e, ERR_CONFIG, NULL,
+                                          "%s needs --testing, and so does its variable", alone);
 }
 
 /* The file, the environment and the command line, of which the later override the earlier. */
@@ -227,7 +226,7 @@ static int load_config(const struct options *o, struct config *out, struct err *
     if (rc == 0)
         apply_options(out, o);
     if (rc == 0 && out->testing_strict && !o->testing)
-        rc = err_set(e, ERR_CONFIG, NULL, "testing.strict goes with --testing only");
+        rc = err_set(e, ERR_CONFIG, NULL, "testing.strict needs --testing");
     if (rc < 0)
         config_free(out);
     return rc;

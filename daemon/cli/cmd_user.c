@@ -62,12 +62,11 @@ static void print_table(const json_t *users)
 }
 
 /* The password alone on a line of its own, so that a script finds it. */
-static void print_password(const json_t *user, const char *done)
+static void print_password(const json_t *user, const char *what)
 {
     const char *name = text_of(user, "name"), *password = text_of(user, "password");
     const char *note = text_of(user, "note");
-    printf("%s %s; the password, which is not shown again:\n%s\n", name ? name : "", done,
-           password ? password : "");
+    printf("%s of %s (shown only once):\n%s\n", what, name ? name : "", password ? password : "");
     fflush(stdout);
     if (note)
         fprintf(stderr, "%s\n", note);
@@ -182,7 +181,7 @@ static int user_add(struct client *c, const struct options *o, struct err *e)
     if (rc == 0 && o->json)
         print_json(reply);
     else if (rc == 0)
-        print_password(reply, "is added");
+        print_password(reply, "password");
     json_decref(reply);
     return rc;
 }
@@ -217,7 +216,7 @@ static int user_reset(struct client *c, const struct options *o, struct err *e)
     if (rc == 0 && o->json)
         print_json(reply);
     else if (rc == 0)
-        print_password(reply, "has a new password");
+        print_password(reply, "new password");
     json_decref(reply);
     strbuf_free(&path);
     return rc;

@@ -501,7 +501,7 @@ def test_a_scope_that_is_there_is_not_asked_about(daemon, place):
 def test_the_command_line_adds_lists_resets_and_removes(daemon):
     daemon.expect_log("login.failed")
     said = daemon.tool("user", "add", "cli", "--role", READER, "--scope", "some-group").stdout.splitlines()
-    assert said[0].startswith("cli@batchaid is added") and len(said) == 2
+    assert said[0].startswith("password of cli@batchaid") and len(said) == 2
     form = {"grant_type": "password", "username": "cli@batchaid", "client_secret": None}
     assert daemon.token_reply(**form, password=said[1]).status == 200
     lines = daemon.tool("user").stdout.splitlines()

@@ -222,7 +222,7 @@ def test_a_file_that_is_not_there_is_said(own_daemon, tmp_path):
 def test_switches_that_need_testing(tmp_path, switches):
     done = serve(tmp_path, *switches)
     assert done.returncode == 78
-    assert f"{switches[0]} goes with --testing only" in done.stderr
+    assert f"{switches[0]} needs --testing" in done.stderr
 
 
 # --- bad input ------------------------------------------------------------------------------------

@@ -91,8 +91,8 @@ def test_switches_for_tests_are_variables_too(tmp_path):
     [
         (["--testing"], {"BATCHAID_FAKE_NODES": "1"}, "$BATCHAID_FAKE_NODES: '1' is not a truth value; use true or false"),
         (["--testing"], {"BATCHAID_SEED": ""}, "$BATCHAID_SEED: --seed needs a value that is not empty"),
-        ([], {"BATCHAID_STRICT": "true"}, "--strict goes with --testing only, and so does the variable for it"),
-        ([], {"BATCHAID_TESTING": "true"}, "$BATCHAID_TESTING lets nobody in; tests are asked for on the command line"),
+        ([], {"BATCHAID_STRICT": "true"}, "--strict needs --testing, and so does its variable"),
+        ([], {"BATCHAID_TESTING": "true"}, "$BATCHAID_TESTING alone has no effect; use the option: batchaid serve --testing"),
     ],
 )
 def test_a_wrong_switch_is_refused(tmp_path, arguments, variables, said):
