@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/loop_uv_priv.h"
 
 struct hub {
@@ -297,7 +298,7 @@ void uv_lanes_free(struct uv_loop_impl *l)
 struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int threads, size_t queue)
 {
     assert(loop->ops->lane_create == uv_lane_create); /* a loop of libuv's */
-    struct uv_loop_impl *l = (struct uv_loop_impl *)(void *)loop;
+    struct uv_loop_impl *l = CONTAINER_OF(loop, struct uv_loop_impl, base);
     struct uv_lane *lane = xcalloc(1, sizeof *lane + (size_t)threads * sizeof lane->workers[0]);
     lane->base.loop = loop;
     lane->loop = l;
@@ -327,7 +328,7 @@ static bool has_room(struct uv_lane *l)
 
 bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void *ctx)
 {
-    struct uv_lane *l = (struct uv_lane *)(void *)base;
+    struct uv_lane *l = CONTAINER_OF(base, struct uv_lane, base);
     assert(pthread_equal(l->loop->thread, pthread_self()));
     if (l->closing)
         return false;
@@ -401,7 +402,7 @@ static void on_patience_over(void *ctx)
 void uv_lane_close(struct loop_lane *base, enum loop_lane_rest rest, int64_t patience_us,
                    loop_fn closed, void *ctx)
 {
-    struct uv_lane *l = (struct uv_lane *)(void *)base;
+    struct uv_lane *l = CONTAINER_OF(base, struct uv_lane, base);
     assert(!l->closing);
     l->closing = true;
     l->closed = closed;

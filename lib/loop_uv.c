@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/loop_uv_priv.h"
 
 #define US_PER_MS 1000
@@ -19,7 +20,7 @@ static const struct loop_ops ops;
 static struct uv_loop_impl *impl_of(struct loop *loop)
 {
     assert(loop->ops == &ops);
-    struct uv_loop_impl *l = (struct uv_loop_impl *)(void *)loop;
+    struct uv_loop_impl *l = CONTAINER_OF(loop, struct uv_loop_impl, base);
     assert(pthread_equal(l->thread, pthread_self()));
     return l;
 }
@@ -95,14 +96,14 @@ static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx
 
 static void timer_start(struct loop_timer *timer, int64_t at_us)
 {
-    struct timer *t = (struct timer *)(void *)timer;
+    struct timer *t = CONTAINER_OF(timer, struct timer, base);
     t->at_us = at_us;
     arm(t);
 }
 
 static void timer_stop(struct loop_timer *timer)
 {
-    must(uv_timer_stop(&((struct timer *)(void *)timer)->uv));
+    must(uv_timer_stop(&CONTAINER_OF(timer, struct timer, base)->uv));
 }
 
 static void on_timer_closed(uv_handle_t *h)
@@ -112,7 +113,7 @@ static void on_timer_closed(uv_handle_t *h)
 
 static void timer_destroy(struct loop_timer *timer)
 {
-    uv_close((uv_handle_t *)&((struct timer *)(void *)timer)->uv, on_timer_closed);
+    uv_close((uv_handle_t *)&CONTAINER_OF(timer, struct timer, base)->uv, on_timer_closed);
 }
 
 /* --- deferred calls -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/deadlines.h"
 #include "lib/idmap.h"
 
@@ -56,7 +57,7 @@ static const struct loop_ops ops;
 static struct loop_virtual *impl(struct loop *loop)
 {
     assert(loop->ops == &ops);
-    return (struct loop_virtual *)(void *)loop;
+    return CONTAINER_OF(loop, struct loop_virtual, base);
 }
 
 /* --- clocks ------------------------------------------------------------------------------------
@@ -146,21 +147,21 @@ static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx
 static void timer_start(struct loop_timer *timer, int64_t at_us)
 {
     struct loop_virtual *v = impl(timer->loop);
-    deadlines_set(v->due, 0, ((struct timer *)(void *)timer)->id, at_us);
+    deadlines_set(v->due, 0, CONTAINER_OF(timer, struct timer, base)->id, at_us);
     arm(v);
 }
 
 static void timer_stop(struct loop_timer *timer)
 {
     struct loop_virtual *v = impl(timer->loop);
-    deadlines_remove(v->due, 0, ((struct timer *)(void *)timer)->id);
+    deadlines_remove(v->due, 0, CONTAINER_OF(timer, struct timer, base)->id);
     arm(v);
 }
 
 static void timer_destroy(struct loop_timer *timer)
 {
     timer_stop(timer);
-    id_map_remove(&impl(timer->loop)->timers, ((struct timer *)(void *)timer)->id);
+    id_map_remove(&impl(timer->loop)->timers, CONTAINER_OF(timer, struct timer, base)->id);
     free(timer);
 }
 

@@ -10,6 +10,7 @@
 #include "api/access/access.h"
 #include "api/http/connections.h"
 #include "api/login/errors.h"
+#include "lib/container.h"
 #include "storage/storage.h"
 
 #define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
@@ -104,7 +105,7 @@ static int begin(struct secret_work *w, struct err *e)
 
 static void turn_came(struct connection_turn *turn)
 {
-    struct login_attempt *t = (struct login_attempt *)(void *)turn;
+    struct login_attempt *t = CONTAINER_OF(turn, struct login_attempt, turn);
     struct err e;
     if (begin(t->work, &e) < 0)
         request_finish(t->work->r, reply_err(t->work->r, &e));

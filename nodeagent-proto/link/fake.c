@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "lib/hash.h"
 
@@ -196,7 +197,7 @@ static void on_timer(void *ctx)
 
 static void fake_write(struct node_link *link, const char *bytes, size_t n)
 {
-    struct fake_link *l = (struct fake_link *)(void *)link;
+    struct fake_link *l = CONTAINER_OF(link, struct fake_link, link);
     struct conn *c = l->conn;
     if (!c || c->is_dead)
         return;
@@ -229,14 +230,14 @@ static void unlink_conn(struct fake_link *l)
 
 static void fake_close(struct node_link *link)
 {
-    struct fake_link *l = (struct fake_link *)(void *)link;
+    struct fake_link *l = CONTAINER_OF(link, struct fake_link, link);
     unlink_conn(l);
     loop_defer(l->provider->loop, on_released, link);
 }
 
 static void fake_free(struct node_link *link)
 {
-    struct fake_link *l = (struct fake_link *)(void *)link;
+    struct fake_link *l = CONTAINER_OF(link, struct fake_link, link);
     struct fake_link **at = &l->provider->links;
     while (*at != l)
         at = &(*at)->next;
@@ -290,7 +291,7 @@ static struct fake_node *node_at(struct fake_nodes *f, const struct node_target 
 static int open_link(struct node_provider *base, const struct node_target *at,
                      const struct node_callbacks *callbacks, struct node_link **out, struct err *e)
 {
-    struct fake_provider *p = (struct fake_provider *)(void *)base;
+    struct fake_provider *p = CONTAINER_OF(base, struct fake_provider, base);
     (void)e;
     struct fake_node *n = node_at(p->f, at);
     bool is_new = n->id == 0;
@@ -325,7 +326,7 @@ static int open_link(struct node_provider *base, const struct node_target *at,
 
 static bool has_root(struct node_provider *base, const char *root)
 {
-    const struct fake_nodes *f = ((struct fake_provider *)(void *)base)->f;
+    const struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;
     for (size_t i = 0; i < f->n; i++)
         if (strcmp(f->nodes[i]->name, root) == 0)
             return !f->nodes[i]->removed;
@@ -334,7 +335,7 @@ static bool has_root(struct node_provider *base, const char *root)
 
 static void remove_root(struct node_provider *base, const char *root)
 {
-    const struct fake_nodes *f = ((struct fake_provider *)(void *)base)->f;
+    const struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;
     for (size_t i = 0; i < f->n; i++)
         if (strcmp(f->nodes[i]->name, root) == 0) {
             fake_wipe(f->nodes[i]);
@@ -346,7 +347,7 @@ static void remove_root(struct node_provider *base, const char *root)
 static void each_root(struct node_provider *base, const char *dir,
                       void (*each)(void *ctx, const char *name), void *ctx)
 {
-    const struct fake_nodes *f = ((struct fake_provider *)(void *)base)->f;
+    const struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;
     size_t n = strlen(dir);
     for (size_t i = 0; i < f->n; i++) {
         const char *name = f->nodes[i]->name;
@@ -385,7 +386,7 @@ static void forget_node(struct fake_nodes *f, size_t i)
 /* A directory that cannot be removed is found by the next start. */
 static void remove_directory(struct node_provider *base, const char *root)
 {
-    struct fake_nodes *f = ((struct fake_provider *)(void *)base)->f;
+    struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;
     struct err e;
     if (fs_remove_tree(root, &e) < 0)
         LOG_WARN(f->c.log, "node.root_not_removed", LF_STR("root", root), LF_STR("why", e.msg));
@@ -419,7 +420,7 @@ static void lose_some(struct conn *c)
 
 void fake_provider_cut_off(struct node_provider *base)
 {
-    struct fake_provider *p = (struct fake_provider *)(void *)base;
+    struct fake_provider *p = CONTAINER_OF(base, struct fake_provider, base);
     for (struct fake_link *l = p->links; l; l = l->next) {
         if (!l->conn)
             continue;
@@ -432,7 +433,7 @@ void fake_provider_cut_off(struct node_provider *base)
 
 void fake_provider_free(struct node_provider *p)
 {
-    assert(!((struct fake_provider *)(void *)p)->links);
+    assert(!CONTAINER_OF(p, struct fake_provider, base)->links);
     free(p);
 }
 

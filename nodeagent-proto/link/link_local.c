@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/link_priv.h"
@@ -100,7 +101,7 @@ static void end_look(struct local *l)
 
 static void local_close(struct node_link *link)
 {
-    struct local *l = (struct local *)(void *)link;
+    struct local *l = CONTAINER_OF(link, struct local, link);
     if (l->looking)
         end_look(l);
     close_child_fd(l);
@@ -114,7 +115,7 @@ static void local_close(struct node_link *link)
 
 static void local_free(struct node_link *link)
 {
-    struct local *l = (struct local *)(void *)link;
+    struct local *l = CONTAINER_OF(link, struct local, link);
     strbuf_free(&l->line);
     free(l->agent_path);
     free(l->root);
@@ -241,7 +242,7 @@ struct write_job {
 
 static void on_written(uv_write_t *req, int status)
 {
-    struct write_job *w = (struct write_job *)(void *)req;
+    struct write_job *w = CONTAINER_OF(req, struct write_job, req);
     (void)status; /* on_bytes() reports a broken socket too, and knows more */
     explicit_bzero(w->bytes, w->n);
     free(w);
@@ -249,7 +250,7 @@ static void on_written(uv_write_t *req, int status)
 
 static void local_write(struct node_link *link, const char *bytes, size_t n)
 {
-    struct local *l = (struct local *)(void *)link;
+    struct local *l = CONTAINER_OF(link, struct local, link);
     uv_stream_t *stream = (uv_stream_t *)&l->socket;
     uv_buf_t now = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)n);
     int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */

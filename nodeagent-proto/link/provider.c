@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 
 struct provider {
     struct node_provider base; /* first */
@@ -14,7 +15,7 @@ struct provider {
 
 static const struct provider *mine(struct node_provider *p)
 {
-    return (const struct provider *)(void *)p;
+    return CONTAINER_OF(p, struct provider, base);
 }
 
 static int open_local(struct node_provider *p, const struct node_target *at,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 
 void act_close(struct act *a)
 {
@@ -24,7 +25,7 @@ bool act_is_for_worker(struct act *a, uint64_t bytes)
 
 bool act_step(struct job *job)
 {
-    struct act *a = (struct act *)(void *)job;
+    struct act *a = CONTAINER_OF(job, struct act, job);
     bool is_good = (!a->path || place_is_good(a->path)) && (!a->to || place_is_good(a->to));
     a->more = false;
     a->r.fault = is_good ? a->run(a) : FILE_BAD_NAME;
@@ -38,7 +39,7 @@ bool act_step(struct job *job)
 
 void act_tell(struct job *job, const struct err *why)
 {
-    struct act *a = (struct act *)(void *)job;
+    struct act *a = CONTAINER_OF(job, struct act, job);
     struct file_result failed = {.fault = FILE_UNAVAILABLE};
     struct err e;
     if (!why && a->r.fault) {
@@ -66,7 +67,7 @@ void act_free(struct act *a)
 
 static void act_destroy(struct job *job)
 {
-    act_free((struct act *)(void *)job);
+    act_free(CONTAINER_OF(job, struct act, job));
 }
 
 static const struct job_kind act_kind = {

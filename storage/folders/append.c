@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "storage/folders/files_priv.h"
 #include "storage/folders/place_priv.h"
@@ -44,7 +45,7 @@ static int open_log(const struct append_job *j)
 
 static bool append_step(struct job *job)
 {
-    struct append_job *j = (struct append_job *)(void *)job;
+    struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     int fd = open_log(j);
     if (fd < 0 || fchmod(fd, 0666) < 0 || fs_write_all(fd, j->text, strlen(j->text)) < 0)
         j->error = errno;
@@ -57,7 +58,7 @@ static bool append_step(struct job *job)
 
 static void append_tell(struct job *job, const struct err *why)
 {
-    struct append_job *j = (struct append_job *)(void *)job;
+    struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     struct err e;
     if (!why && j->error) {
         file_error(&e, j->error);
@@ -68,7 +69,7 @@ static void append_tell(struct job *job, const struct err *why)
 
 static void append_destroy(struct job *job)
 {
-    struct append_job *j = (struct append_job *)(void *)job;
+    struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     free(j->folder);
     free(j->path);
     free(j->text);

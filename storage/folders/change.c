@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "storage/folders/act_priv.h"
 #include "storage/folders/unfinished_priv.h"
 
@@ -39,7 +40,7 @@ struct there_job {
 
 static enum file_fault run_there(struct act *a)
 {
-    struct there_job *t = (struct there_job *)(void *)a;
+    struct there_job *t = CONTAINER_OF(a, struct there_job, act);
     struct stat st;
     int dir = open(a->share, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0 && errno != ENOENT)
@@ -54,7 +55,7 @@ static enum file_fault run_there(struct act *a)
 
 static void there_destroy(struct job *job)
 {
-    struct there_job *t = (struct there_job *)(void *)job;
+    struct there_job *t = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct there_job, act);
     for (size_t i = 0; i < t->n; i++)
         free(t->path[i]);
     free(t->path);

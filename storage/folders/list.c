@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
@@ -120,7 +121,7 @@ int file_entry_by_name(const void *a, const void *b)
 
 static bool list_step(struct job *job)
 {
-    struct list_job *l = (struct list_job *)(void *)job;
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     struct dirent *de = NULL;
     if (!l->dir && open_directory(l) < 0)
         return false;
@@ -137,7 +138,7 @@ static bool list_step(struct job *job)
 
 static void list_tell(struct job *job, const struct err *why)
 {
-    struct list_job *l = (struct list_job *)(void *)job;
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     struct err e;
     if (!why && l->error) {
         file_error(&e, l->error);
@@ -150,7 +151,7 @@ static void list_tell(struct job *job, const struct err *why)
 /* A job that was ended between two steps still has its directory open. */
 static void list_destroy(struct job *job)
 {
-    struct list_job *l = (struct list_job *)(void *)job;
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     if (l->dir)
         close_directory_later(job->share, l->dir);
     entries_free(&l->found);
@@ -207,7 +208,7 @@ struct path_job {
 
 static bool look_step(struct job *job)
 {
-    struct path_job *p = (struct path_job *)(void *)job;
+    struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     struct stat st;
     p->rc = lstat(p->path, &st);
     if (p->rc < 0)
@@ -217,20 +218,20 @@ static bool look_step(struct job *job)
 
 static bool remove_step(struct job *job)
 {
-    struct path_job *p = (struct path_job *)(void *)job;
+    struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     p->rc = fs_remove_tree(p->path, &p->e);
     return false;
 }
 
 static void path_tell(struct job *job, const struct err *why)
 {
-    struct path_job *p = (struct path_job *)(void *)job;
+    struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     p->cb(p->ctx, why ? why : p->rc < 0 ? &p->e : NULL);
 }
 
 static void path_destroy(struct job *job)
 {
-    struct path_job *p = (struct path_job *)(void *)job;
+    struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     free(p->path);
     free(p);
 }

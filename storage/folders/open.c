@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "storage/folders/files_priv.h"
 #include "storage/folders/place_priv.h"
 
@@ -52,7 +53,7 @@ static int read_start(struct open_job *o)
 
 static bool open_step(struct job *job)
 {
-    struct open_job *o = (struct open_job *)(void *)job;
+    struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     struct file_start *s = &o->start;
     s->fault = place_open(o->folder, o->path, O_RDONLY, &o->fd, &s->facts);
     o->error = errno;
@@ -67,7 +68,7 @@ static bool open_step(struct job *job)
 
 static void open_tell(struct job *job, const struct err *why)
 {
-    struct open_job *o = (struct open_job *)(void *)job;
+    struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     struct file_start failed = {.fault = FILE_UNAVAILABLE};
     struct err e;
     if (!why && o->start.fault) {
@@ -97,7 +98,7 @@ struct close_job {
 
 static bool close_step(struct job *job)
 {
-    const struct close_job *c = (struct close_job *)(void *)job;
+    const struct close_job *c = CONTAINER_OF(job, struct close_job, job);
     struct stat st;
     bool frees = job->prompt && fstat(c->fd, &st) == 0 && st.st_nlink == 0;
     if (frees && job_is_for_worker(job, (uint64_t)st.st_size))
@@ -129,7 +130,7 @@ void close_later(struct share *s, int fd)
 
 static void open_destroy(struct job *job)
 {
-    struct open_job *o = (struct open_job *)(void *)job;
+    struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     if (o->fd >= 0)
         close_later(job->share, o->fd);
     free(o->start.bytes);
@@ -193,7 +194,7 @@ struct read_job {
 
 static bool read_step(struct job *job)
 {
-    struct read_job *r = (struct read_job *)(void *)job;
+    struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     r->bytes = xrealloc(NULL, r->max);
     r->error = place_read(r->fd, r->offset, r->bytes, r->max, &r->n);
     return false;
@@ -201,7 +202,7 @@ static bool read_step(struct job *job)
 
 static void read_tell(struct job *job, const struct err *why)
 {
-    struct read_job *r = (struct read_job *)(void *)job;
+    struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     struct err e;
     if (!why && r->error) {
         file_error(&e, r->error);
@@ -230,7 +231,7 @@ static void file_gone(struct file *file)
 
 static void read_destroy(struct job *job)
 {
-    struct read_job *r = (struct read_job *)(void *)job;
+    struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     if (r->file && r->file->reading == job) {
         r->file->reading = NULL;
         if (r->file->closed)

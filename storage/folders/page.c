@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "storage/folders/files_priv.h"
 #include "storage/folders/names_priv.h"
@@ -108,7 +109,7 @@ static enum file_fault page_run(struct page_job *l, bool *more)
 
 static bool page_step(struct job *job)
 {
-    struct page_job *l = (struct page_job *)(void *)job;
+    struct page_job *l = CONTAINER_OF(job, struct page_job, job);
     bool more;
     l->p.fault = page_run(l, &more);
     l->p.error = errno;
@@ -122,12 +123,12 @@ static bool page_step(struct job *job)
 
 static void page_tell(struct job *job, const struct err *why)
 {
-    paging_tell(&((struct page_job *)(void *)job)->p, why);
+    paging_tell(&CONTAINER_OF(job, struct page_job, job)->p, why);
 }
 
 static void page_destroy(struct job *job)
 {
-    struct page_job *l = (struct page_job *)(void *)job;
+    struct page_job *l = CONTAINER_OF(job, struct page_job, job);
     if (l->dir)
         close_directory_later(job->share, l->dir);
     names_clear(&l->names);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "storage/folders/act_priv.h"
 #include "storage/folders/unfinished_priv.h"
 
@@ -55,7 +56,7 @@ struct upload_job {
 
 static struct upload_job *job_of(struct act *a)
 {
-    return (struct upload_job *)(void *)a;
+    return CONTAINER_OF(a, struct upload_job, act);
 }
 
 /* --- giving up -------------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ struct give_up_job {
 
 static bool give_up_step(struct job *job)
 {
-    struct unfinished *file = ((struct give_up_job *)(void *)job)->file;
+    struct unfinished *file = CONTAINER_OF(job, struct give_up_job, job)->file;
     if (job_is_for_worker(job, file->size))
         return true;
     unfinished_give_up(file);
@@ -81,7 +82,7 @@ static void give_up_tell(struct job *job, const struct err *why)
 
 static void give_up_destroy(struct job *job)
 {
-    struct give_up_job *g = (struct give_up_job *)(void *)job;
+    struct give_up_job *g = CONTAINER_OF(job, struct give_up_job, job);
     unfinished_free(g->file);
     free(g);
 }
@@ -141,7 +142,7 @@ static void piece_let_go(struct piece *p)
 
 static void upload_free(struct job *job)
 {
-    struct upload_job *j = (struct upload_job *)(void *)job;
+    struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     struct file_upload *u = j->upload;
     if (j->file)
         give_up_later(job->share, j->file);
@@ -160,7 +161,7 @@ static void upload_free(struct job *job)
 /* The callback may ask for the next, or end the upload. */
 static void upload_tell(struct job *job, const struct err *why)
 {
-    struct upload_job *j = (struct upload_job *)(void *)job;
+    struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     if (!why && j->upload) {
         leave(j->upload, j);
         j->upload = NULL;
@@ -208,7 +209,7 @@ static enum file_fault run_begin(struct act *a)
 /* Tells of an upload that now has the job's file. */
 static void begin_tell(struct job *job, const struct err *why)
 {
-    struct upload_job *j = (struct upload_job *)(void *)job;
+    struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     struct file_result failed = {.fault = why ? FILE_UNAVAILABLE : j->act.r.fault};
     struct file_upload *u = NULL;
     struct err e;
@@ -482,14 +483,14 @@ struct settle_job {
 
 static bool settle_step(struct job *job)
 {
-    struct settle_job *s = (struct settle_job *)(void *)job;
+    struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     s->error = unfinished_settle_all(s->file, s->n);
     return false;
 }
 
 static void settle_tell(struct job *job, const struct err *why)
 {
-    struct settle_job *s = (struct settle_job *)(void *)job;
+    struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     struct err e;
     if (!why && s->error) {
         fault_say(&e, fault_of(s->error), s->error);
@@ -500,7 +501,7 @@ static void settle_tell(struct job *job, const struct err *why)
 
 static void settle_destroy(struct job *job)
 {
-    struct settle_job *s = (struct settle_job *)(void *)job;
+    struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     for (size_t i = 0; i < s->n; i++)
         upload_gone(s->upload[i]);
     free(s->upload);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "storage/folders/files_priv.h"
@@ -310,7 +311,7 @@ static void begin(struct walk_job *w)
 
 static bool walk_step(struct job *job)
 {
-    struct walk_job *w = (struct walk_job *)(void *)job;
+    struct walk_job *w = CONTAINER_OF(job, struct walk_job, job);
     if (!w->is_begun)
         begin(w);
     for (int i = 0; i < ENTRIES_A_STEP && w->levels > 0 && !w->is_full && !w->p.fault; i++)
@@ -324,12 +325,12 @@ static bool walk_step(struct job *job)
 
 static void walk_tell(struct job *job, const struct err *why)
 {
-    paging_tell(&((struct walk_job *)(void *)job)->p, why);
+    paging_tell(&CONTAINER_OF(job, struct walk_job, job)->p, why);
 }
 
 static void walk_destroy(struct job *job)
 {
-    struct walk_job *w = (struct walk_job *)(void *)job;
+    struct walk_job *w = CONTAINER_OF(job, struct walk_job, job);
     if (w->dir)
         close_directory_later(job->share, w->dir);
     while (w->levels > 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "storage/folders/files_priv.h"
 
 struct files_work {
@@ -15,14 +16,14 @@ struct files_work {
 
 static bool work_step(struct job *job)
 {
-    struct files_work *w = (struct files_work *)(void *)job;
+    struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     w->task->work(w->ctx);
     return false;
 }
 
 static void work_tell(struct job *job, const struct err *why)
 {
-    struct files_work *w = (struct files_work *)(void *)job;
+    struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     void *ctx = w->ctx;
     if (!why)
         w->ctx = NULL;
@@ -31,7 +32,7 @@ static void work_tell(struct job *job, const struct err *why)
 
 static void work_destroy(struct job *job)
 {
-    struct files_work *w = (struct files_work *)(void *)job;
+    struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     if (w->ctx)
         w->task->destroy(w->ctx);
     free(w);

@@ -41,6 +41,8 @@ SQL_TEXT_FILES = {"storage/changes.c": "triggers, made of a table of kinds",
                   "storage/sql.c": "the term of a database that may be damaged or old"}
 # The constants of the usual hash functions and generators.
 HASH_FILE, HASH = "lib/hash.c", re.compile(r"2166136261|16777619|0x9e3779b9|0xbf58476d|0xcbf29ce4", re.I)
+# From a part back to its struct by CONTAINER_OF() alone, which checks the part's type.
+CONTAINER_CAST = re.compile(r"\(struct \w+ \*\)\s*\(void \*\)\w")
 # Bodies are accepted in one place.
 ACCEPT_FILE, ACCEPT = "api/http/accept.c", re.compile(r"(?<![\w.>])(schema_accept(?:_partial|_as)?)\s*\(")
 # Lists end with the way to the next page in these files, the forms of api/http/page.h.
@@ -136,6 +138,8 @@ def check_c(name, lines):
         texts = [] if COMMENT_LINE.match(line) else [m[0] for m in LITERAL.finditer(line) if m[0][0] == '"']
         if str(name).startswith("storage/") and name not in SQL_TEXT_FILES and any(map(SQL_TEXT.search, texts)):
             yield f"{name}:{number}: SQL stands in storage/sql/"
+        if CONTAINER_CAST.search(line) and not str(name).startswith("test/"):
+            yield f"{name}:{number}: a cast to a struct that holds another; use CONTAINER_OF() of lib/container.h"
         if HASH.search(line) and str(name) != HASH_FILE and not str(name).startswith("test/"):
             yield f"{name}:{number}: a hash of its own; use lib/hash.h"
     for function, start, length in functions(lines):

@@ -9,6 +9,7 @@
 
 #include "api/plane/file/handlers.h"
 #include "api/plane/storage/leases.h"
+#include "lib/container.h"
 #include "lib/guid.h"
 #include "storage/folders/upload.h"
 #include "storage/storage.h"
@@ -24,7 +25,7 @@ struct copying {
 
 static struct copying *copying_of(struct azplacing *p)
 {
-    return (struct copying *)(void *)p;
+    return CONTAINER_OF(p, struct copying, placing);
 }
 
 /* What went wrong with the source. */

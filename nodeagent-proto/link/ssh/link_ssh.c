@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
@@ -194,7 +195,7 @@ struct ssh_send {
 
 static void on_sent(uv_write_t *req, int status)
 {
-    struct ssh_send *s = (struct ssh_send *)(void *)req;
+    struct ssh_send *s = CONTAINER_OF(req, struct ssh_send, req);
     struct ssh *l = req->handle->data;
     free(s->bytes);
     free(s);
@@ -401,7 +402,7 @@ static void connect_next(struct ssh *l)
 
 static void on_resolved(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
 {
-    struct ssh_lookup *lookup = (struct ssh_lookup *)(void *)req;
+    struct ssh_lookup *lookup = CONTAINER_OF(req, struct ssh_lookup, req);
     struct ssh *l = lookup->l;
     free(lookup);
     if (!l) {
@@ -438,7 +439,7 @@ static void resolve(struct ssh *l)
 
 static void transport_write(struct node_link *link, const char *bytes, size_t n)
 {
-    struct ssh *l = (struct ssh *)(void *)link;
+    struct ssh *l = CONTAINER_OF(link, struct ssh, link);
     ssh_write(l, bytes, n);
     if (l->phase == SSH_RUNNING)
         drive(l);
@@ -446,7 +447,7 @@ static void transport_write(struct node_link *link, const char *bytes, size_t n)
 
 static void transport_close(struct node_link *link)
 {
-    struct ssh *l = (struct ssh *)(void *)link;
+    struct ssh *l = CONTAINER_OF(link, struct ssh, link);
     if (l->phase != SSH_RUNNING || l->agent_ended || link->why.code != ERR_NONE) {
         over(l);
         return;
@@ -459,7 +460,7 @@ static void transport_close(struct node_link *link)
 
 static void transport_free(struct node_link *link)
 {
-    struct ssh *l = (struct ssh *)(void *)link;
+    struct ssh *l = CONTAINER_OF(link, struct ssh, link);
     assert(l->phase == SSH_OVER && !l->work_busy && !l->asking && !l->wanted && !l->lookup &&
            !l->tcp);
     ssh_login_free(l);

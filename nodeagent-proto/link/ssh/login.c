@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/container.h"
 #include "lib/fs.h"
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
@@ -33,7 +34,7 @@ struct known_file {
 
 static struct known_hosts *known_of(struct ssh_file *f)
 {
-    return &((struct known_file *)(void *)f)->k;
+    return &CONTAINER_OF(f, struct known_file, base)->k;
 }
 
 static void known_work(struct ssh_file *f)
@@ -180,7 +181,7 @@ struct key_file {
 
 static struct key_file *key_of(struct ssh_file *f)
 {
-    return (struct key_file *)(void *)f;
+    return CONTAINER_OF(f, struct key_file, base);
 }
 
 static void key_work(struct ssh_file *f)

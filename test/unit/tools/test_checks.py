@@ -158,6 +158,8 @@ def says(text):
     ("storage/b.c", f"{SPDX}int f(void *s)\n{{\n    return sqlite3_step(s);\n}}\n",
      "storage/b.c:4: sqlite3_step() is called; only storage/sql.c and storage/query.c call SQLite"),
     ("lib/b.c", f"{SPDX}unsigned h = 2166136261u;\n", "lib/b.c:2: a hash of its own; use lib/hash.h"),
+    ("lib/b.c", f"{SPDX}int f(struct a *p)\n{{\n    return ((struct b *)(void *)p)->n;\n}}\n",
+     "lib/b.c:4: a cast to a struct that holds another; use CONTAINER_OF()"),
     ("storage/b.c", SPDX + 'const char *all = "SELECT id FROM job";\n', "storage/b.c:2: SQL stands in storage/sql/"),
     ("storage/sql/b.sql", "-- st_b() -> i64*\nSELECT id FROM job;\n", "storage/sql/b.sql:1: the first lines lack SPDX"),
     ("lib/b.c", SPDX + function(101), "f() has 101 lines; 100 are the limit"),
