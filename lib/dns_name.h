@@ -6,9 +6,17 @@
 #define LIB_DNS_NAME_H
 
 #include <stdbool.h>
+#include <string.h>
+
+#define DNS_NAME_MAX 253
 
 /* Whether a text can be a name in DNS: letters, digits, - and ., and no more of them than DNS has
  * room for. */
-bool is_dns_name(const char *s);
+static inline bool is_dns_name(const char *s)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    return *s && *s != '-' && *s != '.' && !s[strspn(s, allowed)] && strlen(s) <= DNS_NAME_MAX;
+}
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef LIB_SM_H
 #define LIB_SM_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sm_edge {
@@ -21,6 +23,11 @@ struct sm {
 };
 
 /* The edge, or NULL if the event is illegal in that state. Static storage. */
-const struct sm_edge *sm_step(const struct sm *m, int state, int event);
+static inline const struct sm_edge *sm_step(const struct sm *m, int state, int event)
+{
+    assert(state >= 0 && state < m->states && event >= 0 && event < m->events);
+    const struct sm_edge *e = &m->edges[state * m->events + event];
+    return e->legal ? e : NULL;
+}
 
 #endif

@@ -54,8 +54,16 @@ struct testing_faults {
     struct pending_fault *pending; /* that are to come over nodes; owned */
 };
 
-/* Counts; fault.c. */
-bool fault_hits(struct fault *f, const struct told *told);
+/* Whether it hits this request, or node: then that is counted. */
+static inline bool fault_hits(struct fault *f, const struct told *told)
+{
+    if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
+        return false;
+    if (f->fitted++ < f->skip)
+        return false;
+    f->hits++;
+    return true;
+}
 
 /* --- node_faults.c --- */
 

@@ -9,7 +9,6 @@
 
 #include "daemon/cli/remote.h"
 #include "daemon/config/config.h"
-#include "daemon/config/docs_path.h"
 #include "daemon/config/variables.h"
 #include "lib/nearest.h"
 #include "lib/strbuf.h"

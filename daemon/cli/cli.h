@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "daemon/serve/exit_code.h"
 #include "lib/err.h"
@@ -52,7 +53,11 @@ struct options {
 int cli_main(int argc, char **argv);
 
 /* "batchaid: MESSAGE" on standard error; returns `code`. */
-int cli_fail(enum exit_code code, const struct err *e);
+static inline int cli_fail(enum exit_code code, const struct err *e)
+{
+    fprintf(stderr, "batchaid: %s\n", e->msg);
+    return code;
+}
 
 int cmd_serve(const struct options *o);
 int cmd_env(const struct options *o);

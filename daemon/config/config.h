@@ -133,6 +133,8 @@ int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *por
 
 /* The tables as text. False if there is no such format: "text", "yaml", "man", "markdown". */
 bool config_describe(const char *format, struct strbuf *out);
+/* The folder with the pages of the docs, owned by the caller; NULL: they are not installed. */
+char *docs_path_find(void);
 
 /* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
  * is told sees it once. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Prints the table of settings: for people, as an example file, for the man page, and for
- * docs/configuration.md. `make docs-update` writes the generated parts; a test finds stale ones.
+ * docs/configuration.md; and finds the pages of the docs. `make docs-update` writes the generated
+ * parts; a test finds stale ones.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/config/config_table.h"
+#include "lib/fs.h"
 
 /* A row and the list of records that it belongs to (`outer`, or NULL). */
 struct row {
@@ -222,4 +226,26 @@ bool config_describe(const char *format, struct strbuf *out)
         return true;
     }
     return false;
+}
+
+/* --- the pages -------------------------------------------------------------------------------- */
+
+char *docs_path_find(void)
+{
+    /* Where `make install` puts them, and where they are beside a build. */
+    static const char *const places[] = {"../share/doc/batchaid/operations.md",
+                                         "../docs/operations.md"};
+    char *self = realpath("/proc/self/exe", NULL), *found = NULL;
+    char *slash = self ? strrchr(self, '/') : NULL;
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && !found && i < sizeof places / sizeof places[0]; i++) {
+        char *path = fs_join(self, places[i]);
+        found = realpath(path, NULL);
+        free(path);
+    }
+    free(self);
+    if (found)
+        *strrchr(found, '/') = '\0';
+    return found;
 }

@@ -29,6 +29,21 @@
 /* Of work in one turn. */
 #define SLICE_NS (5 * 1000 * 1000)
 
+/* What members that are not of a request's body say, by kind. */
+static const struct seed_ends seed_ends[SEED_KINDS] = {
+    [SEED_GROUP] = {.last = seed_group_last},
+    [SEED_JOB] = {.then = seed_job_then},
+    [SEED_ACCOUNT] = {.then = seed_account_then},
+    [SEED_VAULT] = {.last = seed_vault_last},
+    [SEED_SECRET] = {.then = seed_secret_then},
+    [SEED_BATCH_ACCOUNT] = {.then = seed_batch_account_then},
+    [SEED_APPLICATION] = {.last = seed_application_last},
+    [SEED_PACKAGE] = {.then = seed_package_then},
+    [SEED_BATCH_SCHEDULE] = {.last = seed_schedule_last},
+    [SEED_BATCH_JOB] = {.then = seed_batch_job_then, .last = seed_batch_job_last},
+    [SEED_BATCH_TASK] = {.then = seed_batch_task_then},
+};
+
 /* The group that a step has made, or is to make: one of that name that somebody else has made is
  * another one. A getter. */
 static int get_group(const struct applying *p, const struct seed_step *s, struct resource_group *g,

@@ -132,7 +132,6 @@ typedef int seed_then(const struct seed *seed, struct request *r, const struct s
 struct seed_ends {
     seed_then *then, *last;
 };
-extern const struct seed_ends seed_ends[SEED_KINDS];
 
 /* state.c */
 seed_then seed_job_then, seed_account_then;
