@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of a page, or larger for what is larger; an arena hands out from the newest one and frees
+ * none before the end. arena_reset() keeps a small block for the next use. Alignment is that of
+ * max_align_t. One thread at a time.
+ */
 #include "lib/arena.h"
 #include "lib/work.h"
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A ruleset allows what stands beside each directory on the way down to the hidden one, since
+ * Landlock can only allow; the directory itself is not among these. It is opened by one process and
+ * entered by others, which inherit the descriptor.
+ */
 #include "lib/confine.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Eight bytes at a time by tables, or many by carry-less multiplication where the processor has it;
+ * tables and constants are made once, under pthread_once().
+ * The table of single bytes is generated from the polynomial; test_crc64.c makes it anew.
+ */
 #include "lib/crc64.h"
 
 #include <endian.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Invariants: heap[0] is the earliest; for each entry the hash table of its kind has its position
+ * in the heap. Every move of an entry goes by place(), which keeps both. On the loop's thread; the
+ * owner sets a timer of the loop for the first entry.
+ */
 #include "lib/deadlines.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Every function is one use of the system's calls, with EINTR, short writes and partial paths
+ * handled; no state. Files are replaced by a file beside them that is renamed, synced before and
+ * its directory behind. Removing a tree crosses no mount and follows no link, because jobs write
+ * into these trees. They block: on the loop's thread only where a disk is known to answer.
+ */
 #include "lib/fs.h"
 
 #include <dirent.h>

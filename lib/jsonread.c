@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A recursive descent with a bound on depth. It gives up at the first thing that it does not read
+ * itself, frees what it has made, and jsonread() then asks jansson for all of the text; so there is
+ * no error of its own. The tree belongs to the caller.
+ */
 #include "lib/jsonread.h"
 
 #include <stdbool.h>

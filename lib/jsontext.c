@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Plain characters are found eight at a time and copied at once. Texts that come from outside may
+ * not be UTF-8; the functions at the end mend and cut them at whole characters, because jansson
+ * refuses them.
+ */
 #include "lib/jsontext.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The room doubles as the text grows, so adding costs as much as copying once. Invariant: s is NULL
+ * as long as nothing was added; else it has len bytes and a 0 behind them, in cap bytes. Memory
+ * never runs out here: xrealloc() ends the process.
+ */
 #include "lib/strbuf.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * All by the civil calendar of Gregory in UTC, without the C library's time zones or locks: a list
+ * of thousands of rows shows several instants of each. Texts are written into the caller's array.
+ */
 #include "lib/timefmt.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One static list, which the loop's thread alone changes: the present item, and a doubly linked
+ * list of those that go on. A signal handler may look between any two stores, so links are set
+ * before they are seen, and no function of texts allocates or locks.
+ */
 #include "lib/work.h"
 
 #include <assert.h>

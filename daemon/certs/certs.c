@@ -1,4 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A `struct shown` is a certificate with its chain and key as GnuTLS wants them. The server asks
+ * for one in each handshake and borrows it, so one that is replaced is retired: it is freed when it
+ * is older than a handshake may last. Certificates for names are in a list, the most recently used
+ * first, with a bound; the oldest one that is not lent makes room. Files are read and written at
+ * the start and on a reload only. On the loop's thread, but for certs_site_read(), which a lane
+ * calls.
+ */
 #include "daemon/certs/certs.h"
 
 #include <assert.h>

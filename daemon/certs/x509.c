@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * By GnuTLS: a `struct pair` owns a certificate and its key, a `struct sans` its sorted names.
+ * Serial numbers are random. Each function leaves its result as it can be freed, also if it fails.
+ */
 #include "daemon/certs/x509.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two tables, of commands and of options, make parsing, help and refusals. A bit for each group of
+ * options says which command takes it. The command line wins over variables.
+ */
 #include "daemon/cli/cli.h"
 
 #include <getopt.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One libcurl handle a client: it keeps its connection, and the token that it got at first. A reply
+ * is kept in memory up to a bound, and belongs to the caller. Secrets are wiped before their memory
+ * is freed. Blocks; a command has one thread.
+ */
 #include "daemon/cli/client.h"
 
 #include <sodium.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of verbs with the options and arguments that each takes. Names of machines are expanded
+ * here, so that each verb gets a plain list of them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The account is looked for in the pages of the subscription's list, as the command names no group.
+ * Its key is asked for only if the account may be used by keys.
+ */
 #include "daemon/cli/env_batch.h"
 
 #include <stdlib.h>

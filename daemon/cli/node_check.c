@@ -1,4 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * At most a fixed number of machines at a time, each with a link and a time limit of its own:
+ *
+ *   WAITING -> OPENING -> FACTS (on_ready) -> HEALTH -> CLOSING -> DONE
+ *                 |          |                   |         ^
+ *                 '----------+-------------------+---------'  a failure, or the limit
+ *
+ * Whatever ends a machine's way, the link is closed and the next machine begins. Verdicts are kept
+ * in an array of the caller's. The loop belongs to this check and ends with its last machine.
+ */
 #include "daemon/cli/node_check.h"
 #include "lib/loop_uv.h"
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The lines are for any POSIX shell, and every value in them is quoted. The fingerprint is that of
+ * the authority's certificate; the shell of the other machine fetches the certificate without
+ * trust, compares, and removes it if it differs.
+ */
 #include "daemon/cli/remote.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cells are kept in an arena until the table is printed, because the widths of columns need all
+ * rows. On a terminal that is too narrow, columns that may be cut become narrower one by one, the
+ * widest first, but never narrower than their heads. Widths count characters of UTF-8, not bytes.
+ */
 #include "daemon/cli/table.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists are read in three layers: the list is cut at commas outside brackets, each item is expanded
+ * bracket by bracket from the left (so the first one varies slowest), and each result is checked as
+ * an address. The list owns its hosts; a list that fails keeps what was added before, and the
+ * caller frees it.
+ */
 #include "daemon/config/hostlist.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the state directory, makes it, and takes its lock. The lock is one of fcntl(2) on the file
+ * `lock`, whose text is the process id of the holder: it goes with the process, so a lock file that
+ * was left behind blocks nobody. The holder first removes files that an interrupted write left. The
+ * paths of struct state are in the order of a table, and are owned by it. On the main thread,
+ * before the loop runs, and in commands.
+ */
 #include "daemon/config/state.h"
 
 #include <assert.h>

@@ -1,4 +1,16 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The process that removes the directory is forked before the daemon has threads. It holds the end
+ * of a pipe that the daemon never writes to, so it learns of the daemon's end however that comes:
+ *
+ *   WAITING   on the pipe
+ *   KILLING   what has the mark of a task of these nodes, in rounds, as killed processes may have
+ *             started others
+ *   UNMOUNTING, REMOVING   once nothing is mounted there; else it stays, and a message says so
+ *
+ * A directory in a place of our own choice has a name of a pattern, a file as mark, and a lock that
+ * daemon or remover hold: one with both marks that nobody locks was left, and is removed.
+ */
 #include "daemon/serve/ephemeral.h"
 
 #include <assert.h>
