@@ -1,83 +1,51 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A row a service: what it is, which part of struct api_deps its handlers work with, and whose
+ * hosts it has. The page comes before the resource manager, whose any path is as literal as "/".
+ */
 #include "api/services.h"
 
 #include <assert.h>
+#include <stddef.h>
 
-enum {
-    PAGE, /* before ARM, whose any path is as literal as "/" */
-    BATCHAI,
-    ARM,
-    ADMIN,
-    AAD,
-    AZSTORAGE,
-    KEYVAULT,
-    AZFILES,
-    AZBLOB,
-    SECRET,
-    STORAGE_RM,
-    BATCHRM,
-    AUTHORIZATION,
-    GRAPH,
-    BATCH,
-    BATCH_PATHS,
-    UNSERVED,
-    TESTING,
-    HEALTH,
-    SERVICES
+#define PART(member) offsetof(struct api_deps, member)
+
+static const struct {
+    const struct service *service;
+    size_t part;
+    enum api_hosts hosts;
+} rows[] = {
+    {&page_service, 0, HOSTS_ANY},
+    {&batchai_service, PART(batchai), HOSTS_ANY},
+    {&arm_service, PART(batchai.arm), HOSTS_ANY},
+    {&admin_service, PART(admin), HOSTS_ANY},
+    {&aad_service, PART(aad), HOSTS_ANY},
+    {&azstorage_service, PART(azstorage), HOSTS_ANY},
+    {&keyvault_service, PART(keyvault), HOSTS_ANY},
+    {&azfiles_service, PART(azstorage), HOSTS_FILE},
+    {&azblob_service, PART(azstorage), HOSTS_BLOB},
+    {&secret_service, PART(keyvault), HOSTS_VAULT},
+    {&storage_rm_service, PART(storage_rm), HOSTS_ANY},
+    {&batchrm_service, PART(batchrm), HOSTS_ANY},
+    {&authorization_service, PART(authorization), HOSTS_ANY},
+    {&graph_service, PART(graph), HOSTS_ANY},
+    {&batch_service, PART(batch), HOSTS_BATCH},
+    {&batch_paths_service, PART(batch), HOSTS_ANY},
+    {&unserved_service, PART(azstorage), HOSTS_UNSERVED},
+    {&testing_service, PART(testing), HOSTS_ANY},
+    {&health_service, PART(health), HOSTS_ANY},
 };
-static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
+static_assert(sizeof rows / sizeof *rows == API_SERVICES, "a row a service");
 
-const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_service,
-                                                          [ARM] = &arm_service,
-                                                          [ADMIN] = &admin_service,
-                                                          [AAD] = &aad_service,
-                                                          [AZSTORAGE] = &azstorage_service,
-                                                          [KEYVAULT] = &keyvault_service,
-                                                          [AZFILES] = &azfiles_service,
-                                                          [AZBLOB] = &azblob_service,
-                                                          [SECRET] = &secret_service,
-                                                          [STORAGE_RM] = &storage_rm_service,
-                                                          [BATCHRM] = &batchrm_service,
-                                                          [AUTHORIZATION] = &authorization_service,
-                                                          [GRAPH] = &graph_service,
-                                                          [BATCH] = &batch_service,
-                                                          [BATCH_PATHS] = &batch_paths_service,
-                                                          [UNSERVED] = &unserved_service,
-                                                          [TESTING] = &testing_service,
-                                                          [HEALTH] = &health_service,
-                                                          [PAGE] = &page_service};
-
-/* Whose hosts a service has. */
-static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
-                                                      [AZBLOB] = HOSTS_BLOB,
-                                                      [SECRET] = HOSTS_VAULT,
-                                                      [BATCH] = HOSTS_BATCH,
-                                                      [UNSERVED] = HOSTS_UNSERVED};
+const struct service *api_service(size_t i)
+{
+    return rows[i].service;
+}
 
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
 {
-    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
-                                             [ARM] = &deps->batchai.arm,
-                                             [ADMIN] = &deps->admin,
-                                             [AAD] = &deps->aad,
-                                             [AZSTORAGE] = &deps->azstorage,
-                                             [KEYVAULT] = &deps->keyvault,
-                                             [AZFILES] = &deps->azstorage,
-                                             [AZBLOB] = &deps->azstorage,
-                                             [SECRET] = &deps->keyvault,
-                                             [STORAGE_RM] = &deps->storage_rm,
-                                             [BATCHRM] = &deps->batchrm,
-                                             [AUTHORIZATION] = &deps->authorization,
-                                             [GRAPH] = &deps->graph,
-                                             [BATCH] = &deps->batch,
-                                             [BATCH_PATHS] = &deps->batch,
-                                             [UNSERVED] = &deps->azstorage,
-                                             [TESTING] = &deps->testing,
-                                             [HEALTH] = &deps->health,
-                                             [PAGE] = deps};
-    for (int i = 0; i < API_SERVICES; i++) {
-        assert(api_services[i] && parts[i]);
-        out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};
-    }
+    for (size_t i = 0; i < API_SERVICES; i++)
+        out[i] = (struct served){rows[i].service, (const char *)deps + rows[i].part,
+                                 hosts[rows[i].hosts]};
 }

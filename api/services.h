@@ -24,7 +24,8 @@
 
 #define API_SERVICES 19
 
-extern const struct service *const api_services[API_SERVICES];
+/* By their numbers below API_SERVICES. */
+const struct service *api_service(size_t i);
 
 /* Services with hosts of their own. */
 enum api_hosts {

@@ -1,40 +1,40 @@
-/* SPDX-License-Identifier: MIT */
-#include "daemon/serve/serve.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's process from its first to its last turn of the loop.
+ *
+ *   STARTING  loop -> storage -> scheduler, shares -> server -> seed -> "ready"
+ *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and behind the poll, so
+ *             that nothing leaves before the sync that covers it
+ *   STOPPING  server (api_stopped) -> scheduler, files and packages together (room_stopped) ->
+ *             transfers -> logins -> storage -> the loop's handles; a pointer of struct daemon is
+ *             NULL once its part has stopped
+ *
+ * A start that fails goes the way of stopping, too. One thread, which owns struct daemon; it lives
+ * on the stack of serve_run().
+ */
+#include "daemon/serve/serve_priv.h"
 
 #include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <uv.h>
 
-#include "api/access/access.h"
 #include "api/arm/batchai/new_clusters.h"
 #include "api/arm/batchai/shown_jobs.h"
 #include "api/login/codes.h"
 #include "api/plane/storage/write_lock.h"
-#include "api/services.h"
-#include "daemon/serve/batch_blobs.h"
-#include "daemon/serve/disk.h"
 #include "daemon/serve/ephemeral.h"
-#include "daemon/serve/hosts.h"
-#include "daemon/serve/limits.h"
-#include "daemon/serve/listens.h"
 #include "daemon/serve/notify.h"
-#include "daemon/serve/reload.h"
-#include "daemon/serve/scripted.h"
-#include "daemon/serve/seeding.h"
-#include "daemon/serve/served_time.h"
 #include "daemon/serve/under_way.h"
-#include "daemon/serve/watching.h"
 #include "lib/arena.h"
 #include "lib/footprint.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/provider.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/fleet/transfer/transfer.h"
-#include "scheduler/front/batch/batch.h"
-#include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
 #include "storage/folders/change.h"
 #include "storage/folders/files.h"
@@ -48,48 +48,15 @@ enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-static const int stop_signals[] = {SIGTERM, SIGINT};
-enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+/* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
+ * descriptors become slow only far above it. */
+#define MAX_DESCRIPTORS 65536
 
-struct daemon {
-    const struct serve_config *c;
-    uv_loop_t loop;
-    struct loop *tools; /* the loop as the rooms see it; owned */
-    struct served_time time;
-    uv_prepare_t prepare;
-    uv_check_t check;
-    uv_signal_t signals[N_SIGNALS];
-    struct reload reload;
-    struct watching watching;
-    struct node_provider *local, *machines; /* owned */
-    struct scripted scripted;
-    struct storage *storage; /* NULL from the moment it is closing; likewise below */
-    struct sched *sched;
-    struct batchai_front front; /* the scheduler borrows it, as is batch */
-    struct batch_front batch;
-    struct fronts fronts;
-    struct batch_blobs_source blobs; /* for batch */
-    struct files *files;
-    struct shares *shares; /* lives as long as the loop turns, as does the journal */
-    struct journal *journal;
-    struct packages *packages;
-    struct transfers *transfers;
-    struct loop_lane *logins;
-    int stopping_rooms;
-    struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
-    /* Borrowed by scheduler and api; owned. */
-    char **vm_sizes;
-    struct listens listens;
-    struct api_deps deps;
-    struct served services[API_SERVICES];
-    struct hosts own_hosts;
-    struct access access;
-    struct directory directory;
-    struct api_watch watch;
-    struct readiness readiness;
-    struct seeding seeding;
-    bool seed_failed;
-};
+/* Threads of libuv's pool if there is an inventory. */
+#define MACHINE_THREADS "32"
+
+static const int stop_signals[] = {SIGTERM, SIGINT};
+static_assert(sizeof stop_signals / sizeof *stop_signals == STOP_SIGNALS, "a handle a signal");
 
 /* --- a loop turn ---------------------------------------------------------------------------- */
 
@@ -119,7 +86,7 @@ static void close_hooks(struct daemon *d)
 {
     uv_close((uv_handle_t *)&d->prepare, NULL);
     uv_close((uv_handle_t *)&d->check, NULL);
-    for (size_t i = 0; i < N_SIGNALS; i++)
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     reload_stop(&d->reload);
 }
@@ -199,7 +166,7 @@ static void on_signal(uv_signal_t *h, int signo)
 {
     struct daemon *d = h->data;
     LOG_INFO(d->c->log, "daemon.stopping", LF_STR("signal", strsignal(signo)));
-    for (size_t i = 0; i < N_SIGNALS; i++)
+    for (size_t i = 0; i < STOP_SIGNALS; i++)
         uv_signal_stop(&d->signals[i]);
     notify_manager("STOPPING=1");
     endpoint_withdraw(d->c->state);
@@ -235,7 +202,7 @@ static void open_loop(struct daemon *d)
     d->prepare.data = d->check.data = d;
     must(uv_prepare_start(&d->prepare, on_prepare));
     must(uv_check_start(&d->check, on_check));
-    for (size_t i = 0; i < N_SIGNALS; i++) {
+    for (size_t i = 0; i < STOP_SIGNALS; i++) {
         must(uv_signal_init(&d->loop, &d->signals[i]));
         d->signals[i].data = d;
         must(uv_signal_start(&d->signals[i], on_signal, stop_signals[i]));
@@ -255,7 +222,7 @@ static int open_storage(struct daemon *d, struct err *e)
                                  .without_sync = d->c->ephemeral};
     if (st_open(&sc, &d->storage, e) < 0)
         return -1;
-    d->blobs = batch_blobs_source_of(d->storage, &d->access, d->c, &d->own_hosts);
+    d->blobs = deps_blobs_source(d);
     return 0;
 }
 
@@ -305,7 +272,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
-    d->batch.blobs = batch_blobs_of(&d->blobs);
+    d->batch.blobs = deps_blobs(&d->blobs);
     d->batch.address = (struct batch_address){own_address, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
@@ -358,97 +325,6 @@ static void end_looks(void *ctx)
     packages_end_requests(d->packages);
 }
 
-static struct testing testing_deps(struct daemon *d, const struct arm *arm)
-{
-    bool on = d->c->testing_key != NULL;
-    return (struct testing){
-        .arm = *arm,
-        .key = d->c->testing_key,
-        .log = on ? testing_log_create(&d->loop) : NULL,
-        .faults = d->scripted.faults,
-        .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
-        .rules = d->scripted.rules,
-        .strict = d->scripted.strict,
-        .clock = d->time.clock,
-        .services = d->services,
-        .n_services = API_SERVICES,
-        .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
-}
-
-static struct azstorage azstorage_deps(struct daemon *d)
-{
-    return (struct azstorage){.storage = d->storage,
-                              .access = &d->access,
-                              .fleet = sched_fleet(d->sched),
-                              .runs = sched_runs(d->sched),
-                              .files = d->files,
-                              .shares = d->shares,
-                              .journal = d->journal,
-                              .turns = turns_create(),
-                              .wakes = sched_wakes(d->sched),
-                              .storage_dir = d->c->state->storage,
-                              .loop = d->time.loop,
-                              .begun_us = loop_wall_us(d->time.loop),
-                              .begun_mono_us = loop_mono_us(d->time.loop)};
-}
-
-static struct api_deps api_deps(struct daemon *d)
-{
-    const struct serve_config *c = d->c;
-    const struct config *cf = c->config;
-    const struct arm arm = {.storage = d->storage,
-                            .sched = d->sched,
-                            .fleet = sched_fleet(d->sched),
-                            .runs = sched_runs(d->sched),
-                            .front = &d->front,
-                            .access = &d->access,
-                            .subscription_name = cf->subscription_name,
-                            .provider = "Microsoft.BatchAI",
-                            .strict = cf->strict};
-    struct arm keyvault = arm, storage_rm = arm, batch = arm;
-    const struct batch_quotas quotas = {cf->quota_batch_jobs, cf->quota_batch_pools};
-    keyvault.provider = "Microsoft.KeyVault";
-    storage_rm.provider = "Microsoft.Storage";
-    batch.provider = "Microsoft.Batch";
-    return (struct api_deps){
-        .keyvault = {.arm = keyvault,
-                     .suffixes = (const char *const *)cf->vault_suffixes.items,
-                     .n_suffixes = cf->vault_suffixes.n},
-        .storage_rm = {.arm = storage_rm, .shares = d->shares},
-        .batch = {batch, &d->batch, quotas},
-        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch, quotas},
-        .batchai = {.arm = arm,
-                    .files = d->files,
-                    .shares = d->shares,
-                    .storage_dir = c->state->storage,
-                    .new_clusters = new_clusters_create(d->time.loop, config_resizing_s(cf)),
-                    .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
-                    .cluster_quota = (int)cf->quota_clusters,
-                    .core_quota = (int)cf->quota_cores},
-        .azstorage = azstorage_deps(d),
-        .admin = {.sched = d->sched,
-                  .fleet = sched_fleet(d->sched),
-                  .wakes = sched_wakes(d->sched),
-                  .storage = d->storage,
-                  .access = &d->access,
-                  .shares = d->shares,
-                  .files = d->files,
-                  .authority = certs_authority(c->certs)},
-        .authorization = {.access = &d->access},
-        .graph = {.access = &d->access},
-        .aad = {.client_id = c->credentials->client_id,
-                .client_secret = c->credentials->client_secret,
-                .access = &d->access,
-                .codes = codes_create()},
-        .testing = testing_deps(d, &arm),
-        .health = {.storage = d->storage,
-                   .fleet = sched_fleet(d->sched),
-                   .state_dir = c->state->dir,
-                   .readiness = &d->readiness,
-                   .begun_us = loop_mono_us(d->tools),
-                   .loop = d->tools}};
-}
-
 static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
                              unsigned *n, struct gnutls_privkey_st **key)
 {
@@ -471,14 +347,14 @@ static int open_api(struct daemon *d, struct err *e)
                              e) < 0)
         return -1;
     d->listens.item[0].port = under_way_port(d->listens.item[0].port);
-    d->deps = api_deps(d);
+    d->deps = deps_api(d);
     hosts_make(names, n_names, cf, &d->own_hosts);
     d->directory = (struct directory){access_find, &d->access};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     d->deps.admin.watch = (struct admin_watch){testing_forget, &d->deps.testing};
     d->watch = (struct api_watch){testing_begin, testing_headers, testing_end, &d->deps.testing};
     const struct api_config ac = {.loop = &d->loop,
-                                  .disk = disk_of(d->storage),
+                                  .disk = deps_disk(d->storage),
                                   .log = c->log,
                                   .clock = served_time_clock(&d->time),
                                   .clock_changes = c->testing_key != NULL,
@@ -554,13 +430,36 @@ static int announce(struct daemon *d, struct err *e)
     return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
 }
 
+/* --- the process; before there are threads ------------------------------------------------------
+ */
+
+static void raise_descriptors(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return;
+    rlim_t want = r.rlim_max < MAX_DESCRIPTORS ? r.rlim_max : MAX_DESCRIPTORS;
+    if (r.rlim_cur >= want)
+        return;
+    r.rlim_cur = want;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
+/* Names are looked up and logins computed on libuv's pool, where at most half of the threads look
+ * up names. With its four threads by default, a dead name server would delay whole racks. */
+static void size_thread_pool(const struct site *site)
+{
+    if (site && site->n_machines > 0)
+        setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
+}
+
 int serve_run(const struct serve_config *c, struct err *e)
 {
     struct daemon d = {.c = c};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
-    limits_raise_descriptors();
-    limits_size_thread_pool(c->site);
+    raise_descriptors();
+    size_thread_pool(c->site);
     open_loop(&d);
     served_time_open(&d.time, d.tools, &d.storage, c->testing_key ? d.files : NULL);
     footprint_between(); /* what the certificates took */

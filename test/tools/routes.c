@@ -22,7 +22,7 @@ static const char *version_of(const struct service *s, unsigned versions)
 int main(void)
 {
     for (size_t i = 0; i < API_SERVICES; i++) {
-        const struct service *s = api_services[i];
+        const struct service *s = api_service(i);
         for (size_t k = 0; k < s->n_routes; k++) {
             const struct route *r = &s->routes[k];
             printf("%s\t%s\t%s\t%s\t%s\n", s->name, r->method, r->path, r->operation_id,

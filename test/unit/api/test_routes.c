@@ -63,9 +63,9 @@ static int collect(void **state)
 {
     (void)state;
     for (size_t i = 0; i < API_SERVICES; i++)
-        for (size_t k = 0; k < api_services[i]->n_routes; k++) {
-            service_of[api_routes_n] = api_services[i];
-            api_routes[api_routes_n++] = &api_services[i]->routes[k];
+        for (size_t k = 0; k < api_service(i)->n_routes; k++) {
+            service_of[api_routes_n] = api_service(i);
+            api_routes[api_routes_n++] = &api_service(i)->routes[k];
         }
     for (size_t i = 0; i < SPECS; i++)
         documents[i] = load(specs[i].file);
@@ -276,7 +276,7 @@ static void every_service_says_each_kind_of_error_as_a_failure(void **state)
 {
     (void)state;
     for (size_t i = 0; i < API_SERVICES; i++) {
-        const struct service *s = api_services[i];
+        const struct service *s = api_service(i);
         assert_non_null(s->words);
         for (int kind = ERR_NONE + 1; kind < ERR_CODES; kind++) {
             struct error_words words = s->words(kind);
@@ -299,7 +299,7 @@ static void anothers_own_kind_is_a_fault_of_ours(void **state)
 {
     (void)state;
     for (size_t i = 0; i < API_SERVICES; i++)
-        assert_int_equal(api_services[i]->words(ERR_OWN + 900).status, 500);
+        assert_int_equal(api_service(i)->words(ERR_OWN + 900).status, 500);
     assert_int_equal(aad_service.words(BATCHAI_CLUSTER_QUOTA).status, 500);
 }
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the daemon's rooms are given of each other. Rooms that must not know each other meet here:
+ * the server waits for a disk, Azure Batch's front asks for blobs, and the handlers of a service
+ * work with a struct of their own. Everything is borrowed from the struct daemon. On the loop's
+ * thread.
+ */
+#include "daemon/serve/serve_priv.h"
+
+#include "api/arm/batchai/new_clusters.h"
+#include "api/arm/batchai/shown_jobs.h"
+#include "api/http/service.h"
+#include "api/login/codes.h"
+#include "api/plane/storage/storage_url.h"
+#include "api/plane/storage/write_lock.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+/* --- the disk --------------------------------------------------------------------------------- */
+
+static bool has_pending(void *ctx)
+{
+    return st_has_pending(ctx);
+}
+
+static void when_durable(void *ctx, void (*cb)(void *cb_ctx, const struct err *why), void *cb_ctx)
+{
+    st_when_durable(ctx, cb, cb_ctx);
+}
+
+struct api_disk deps_disk(struct storage *st)
+{
+    return (struct api_disk){has_pending, when_durable, st};
+}
+
+/* --- blobs ------------------------------------------------------------------------------------ */
+
+/* `rc` as of storage_url_open(). At a host of the daemon's own an account that it does not have is
+ * none of somebody else's. */
+static int known(const struct batch_blobs_source *s, struct arena *a, const char *url, int rc,
+                 struct err *e)
+{
+    static const enum api_hosts kinds[] = {HOSTS_BLOB, HOSTS_FILE};
+    struct storage_url u;
+    if (rc != 0 || storage_url_split(a, url, NULL, SHARE_BLOBS, &u) < 0)
+        return rc;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (host_is_one_of((const char *const *)s->hosts->of[kinds[i]], u.authority))
+            return err_set(e, ERR_FILE_NOT_FOUND, NULL, "there is no storage account %.100s",
+                           u.account);
+    return 0;
+}
+
+static int open_blob(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
+                     struct file_place *out, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    return known(s, a, url, storage_url_open(&s->store, a, url, owner, now_us, out, e), e);
+}
+
+static struct batch_blob_folder container_of(const struct storage_container *c)
+{
+    return (struct batch_blob_folder){c->folder, c->aside, c->share_id};
+}
+
+static int open_all(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
+                    struct batch_blob_folder *out, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    struct storage_container c;
+    int rc = storage_url_open_all(&s->store, a, url, owner, now_us, &c, e);
+    if (rc == 1)
+        *out = container_of(&c);
+    return known(s, a, url, rc, e);
+}
+
+static int home(void *ctx, struct arena *a, const char *url, const char **out, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    return known(s, a, url, storage_url_home(&s->store, a, url, out, e), e);
+}
+
+static int writable(void *ctx, struct arena *a, const char *account, const char *container,
+                    int64_t now_us, const char **url, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    return storage_container_url(&s->store, a, account, container, now_us, url, e);
+}
+
+static int container(void *ctx, struct arena *a, const char *account, const char *name,
+                     struct batch_blob_folder *out, struct err *e)
+{
+    const struct batch_blobs_source *s = ctx;
+    struct storage_container c;
+    int rc = storage_container_open(&s->store, a, account, name, &c, e);
+    if (rc == 1)
+        *out = container_of(&c);
+    return rc;
+}
+
+struct batch_blobs_source deps_blobs_source(struct daemon *d)
+{
+    return (struct batch_blobs_source){{.storage = d->storage,
+                                        .access = &d->access,
+                                        .storage_dir = d->c->state->storage,
+                                        .token_key = d->c->credentials->token_key},
+                                       &d->own_hosts};
+}
+
+struct batch_blobs deps_blobs(struct batch_blobs_source *s)
+{
+    return (struct batch_blobs){open_blob, open_all, home, writable, container, s};
+}
+
+/* --- services --------------------------------------------------------------------------------- */
+
+static struct testing testing_deps(struct daemon *d, const struct arm *arm)
+{
+    bool on = d->c->testing_key != NULL;
+    return (struct testing){
+        .arm = *arm,
+        .key = d->c->testing_key,
+        .log = on ? testing_log_create(&d->loop) : NULL,
+        .faults = d->scripted.faults,
+        .events = on ? testing_events_create(&d->loop, d->storage) : NULL,
+        .rules = d->scripted.rules,
+        .strict = d->scripted.strict,
+        .clock = d->time.clock,
+        .services = d->services,
+        .n_services = API_SERVICES,
+        .seed = {*arm, d->logins, d->c->state->storage, d->shares, d->files, d->packages}};
+}
+
+static struct azstorage azstorage_deps(struct daemon *d)
+{
+    return (struct azstorage){.storage = d->storage,
+                              .access = &d->access,
+                              .fleet = sched_fleet(d->sched),
+                              .runs = sched_runs(d->sched),
+                              .files = d->files,
+                              .shares = d->shares,
+                              .journal = d->journal,
+                              .turns = turns_create(),
+                              .wakes = sched_wakes(d->sched),
+                              .storage_dir = d->c->state->storage,
+                              .loop = d->time.loop,
+                              .begun_us = loop_wall_us(d->time.loop),
+                              .begun_mono_us = loop_mono_us(d->time.loop)};
+}
+
+struct api_deps deps_api(struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    const struct arm arm = {.storage = d->storage,
+                            .sched = d->sched,
+                            .fleet = sched_fleet(d->sched),
+                            .runs = sched_runs(d->sched),
+                            .front = &d->front,
+                            .access = &d->access,
+                            .subscription_name = cf->subscription_name,
+                            .provider = "Microsoft.BatchAI",
+                            .strict = cf->strict};
+    struct arm keyvault = arm, storage_rm = arm, batch = arm;
+    const struct batch_quotas quotas = {cf->quota_batch_jobs, cf->quota_batch_pools};
+    keyvault.provider = "Microsoft.KeyVault";
+    storage_rm.provider = "Microsoft.Storage";
+    batch.provider = "Microsoft.Batch";
+    return (struct api_deps){
+        .keyvault = {.arm = keyvault,
+                     .suffixes = (const char *const *)cf->vault_suffixes.items,
+                     .n_suffixes = cf->vault_suffixes.n},
+        .storage_rm = {.arm = storage_rm, .shares = d->shares},
+        .batch = {batch, &d->batch, quotas},
+        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch, quotas},
+        .batchai = {.arm = arm,
+                    .files = d->files,
+                    .shares = d->shares,
+                    .storage_dir = c->state->storage,
+                    .new_clusters = new_clusters_create(d->time.loop, config_resizing_s(cf)),
+                    .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
+                    .cluster_quota = (int)cf->quota_clusters,
+                    .core_quota = (int)cf->quota_cores},
+        .azstorage = azstorage_deps(d),
+        .admin = {.sched = d->sched,
+                  .fleet = sched_fleet(d->sched),
+                  .wakes = sched_wakes(d->sched),
+                  .storage = d->storage,
+                  .access = &d->access,
+                  .shares = d->shares,
+                  .files = d->files,
+                  .authority = certs_authority(c->certs)},
+        .authorization = {.access = &d->access},
+        .graph = {.access = &d->access},
+        .aad = {.client_id = c->credentials->client_id,
+                .client_secret = c->credentials->client_secret,
+                .access = &d->access,
+                .codes = codes_create()},
+        .testing = testing_deps(d, &arm),
+        .health = {.storage = d->storage,
+                   .fleet = sched_fleet(d->sched),
+                   .state_dir = c->state->dir,
+                   .readiness = &d->readiness,
+                   .begun_us = loop_mono_us(d->tools),
+                   .loop = d->tools}};
+}

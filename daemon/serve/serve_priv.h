@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon as a struct: serve.c makes and ends its parts, deps.c gives them to each other.
+ */
+#ifndef DAEMON_SERVE_SERVE_PRIV_H
+#define DAEMON_SERVE_SERVE_PRIV_H
+
+#include <uv.h>
+
+#include "api/access/access.h"
+#include "api/services.h"
+#include "daemon/serve/hosts.h"
+#include "daemon/serve/listens.h"
+#include "daemon/serve/reload.h"
+#include "daemon/serve/scripted.h"
+#include "daemon/serve/seeding.h"
+#include "daemon/serve/serve.h"
+#include "daemon/serve/served_time.h"
+#include "daemon/serve/watching.h"
+#include "scheduler/front/batch/batch.h"
+#include "scheduler/front/batchai/batchai.h"
+
+enum { STOP_SIGNALS = 2 };
+
+/* The blobs of storage accounts, for Azure Batch's front; borrowed, as is all that it leads to. */
+struct batch_blobs_source {
+    struct azstorage store; /* with storage and storage_dir */
+    const struct hosts *hosts;
+};
+
+struct daemon {
+    const struct serve_config *c;
+    uv_loop_t loop;
+    struct loop *tools; /* the loop as the rooms see it; owned */
+    struct served_time time;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_signal_t signals[STOP_SIGNALS];
+    struct reload reload;
+    struct watching watching;
+    struct node_provider *local, *machines; /* owned */
+    struct scripted scripted;
+    struct storage *storage; /* NULL from the moment it is closing; likewise below */
+    struct sched *sched;
+    struct batchai_front front; /* the scheduler borrows it, as is batch */
+    struct batch_front batch;
+    struct fronts fronts;
+    struct batch_blobs_source blobs; /* for batch */
+    struct files *files;
+    struct shares *shares; /* lives as long as the loop turns, as does the journal */
+    struct journal *journal;
+    struct packages *packages;
+    struct transfers *transfers;
+    struct loop_lane *logins;
+    int stopping_rooms;
+    struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
+    /* Borrowed by scheduler and api; owned. */
+    char **vm_sizes;
+    struct listens listens;
+    struct api_deps deps;
+    struct served services[API_SERVICES];
+    struct hosts own_hosts;
+    struct access access;
+    struct directory directory;
+    struct api_watch watch;
+    struct readiness readiness;
+    struct seeding seeding;
+    bool seed_failed;
+};
+
+/* deps.c */
+struct batch_blobs_source deps_blobs_source(struct daemon *d);
+struct batch_blobs deps_blobs(struct batch_blobs_source *s);
+/* The storage as the disk that replies wait for. */
+struct api_disk deps_disk(struct storage *st);
+/* The data of each service's handlers. */
+struct api_deps deps_api(struct daemon *d);
+
+#endif
