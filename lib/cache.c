@@ -18,7 +18,7 @@
 
 #define CHAINS_MIN 64
 
-struct entry {
+struct cache_entry {
     LIST_ENTRY(entry) chained;
     TAILQ_ENTRY(entry) used;
     uint64_t hash;
@@ -55,9 +55,9 @@ static struct chain *chain_of(const struct cache *c, uint64_t hash)
     return &c->chains[hash & (c->n_chains - 1)];
 }
 
-static struct entry *look_up(const struct cache *c, uint64_t hash, const void *key, size_t n)
+static struct cache_entry *look_up(const struct cache *c, uint64_t hash, const void *key, size_t n)
 {
-    struct entry *x;
+    struct cache_entry *x;
     LIST_FOREACH(x, chain_of(c, hash), chained)
     if (x->hash == hash && x->n == n && memcmp(x->key, key, n) == 0)
         return x;
@@ -69,11 +69,11 @@ static void grow(struct cache *c)
     free(c->chains);
     c->n_chains = c->n_chains ? c->n_chains * 2 : CHAINS_MIN;
     c->chains = xcalloc(c->n_chains, sizeof *c->chains);
-    for (struct entry *x = TAILQ_FIRST(&c->uses); x; x = TAILQ_NEXT(x, used))
+    for (struct cache_entry *x = TAILQ_FIRST(&c->uses); x; x = TAILQ_NEXT(x, used))
         LIST_INSERT_HEAD(chain_of(c, x->hash), x, chained);
 }
 
-static void drop(struct cache *c, struct entry *x)
+static void drop(struct cache *c, struct cache_entry *x)
 {
     LIST_REMOVE(x, chained);
     TAILQ_REMOVE(&c->uses, x, used);
@@ -108,7 +108,7 @@ void cache_free(struct cache *c)
 
 void *cache_find(struct cache *c, const void *key, size_t n)
 {
-    struct entry *x = look_up(c, hash_of(c, key, n), key, n);
+    struct cache_entry *x = look_up(c, hash_of(c, key, n), key, n);
     if (!x)
         return NULL;
     TAILQ_REMOVE(&c->uses, x, used);
@@ -124,17 +124,18 @@ static bool is_full(const struct cache *c, size_t more)
 
 void *cache_add(struct cache *c, const void *key, size_t n, size_t owned)
 {
-    size_t inside = c->kind->value_size + n, bytes = sizeof(struct entry) + inside + owned;
+    size_t inside = c->kind->value_size + n, bytes = sizeof(struct cache_entry) + inside + owned;
     cache_remove(c, key, n);
     if (c->kind->max_bytes && bytes > c->kind->max_bytes / 8)
         return NULL;
-    for (struct entry *x = TAILQ_LAST(&c->uses, uses), *newer; x && is_full(c, bytes); x = newer) {
+    for (struct cache_entry *x = TAILQ_LAST(&c->uses, uses), *newer; x && is_full(c, bytes);
+         x = newer) {
         newer = TAILQ_PREV(x, uses, used);
         drop(c, x);
     }
     if (c->entries == c->n_chains)
         grow(c);
-    struct entry *x = xcalloc(1, sizeof *x + inside);
+    struct cache_entry *x = xcalloc(1, sizeof *x + inside);
     x->hash = hash_of(c, key, n);
     x->n = n;
     x->bytes = bytes;
@@ -148,7 +149,7 @@ void *cache_add(struct cache *c, const void *key, size_t n, size_t owned)
 
 void cache_remove(struct cache *c, const void *key, size_t n)
 {
-    struct entry *x = look_up(c, hash_of(c, key, n), key, n);
+    struct cache_entry *x = look_up(c, hash_of(c, key, n), key, n);
     if (x)
         drop(c, x);
 }
@@ -156,7 +157,7 @@ void cache_remove(struct cache *c, const void *key, size_t n)
 void cache_drop_if(struct cache *c, bool (*goes)(const void *value, const void *ctx),
                    const void *ctx)
 {
-    for (struct entry *x = TAILQ_FIRST(&c->uses), *next; x; x = next) {
+    for (struct cache_entry *x = TAILQ_FIRST(&c->uses), *next; x; x = next) {
         next = TAILQ_NEXT(x, used);
         if (goes(x->value, ctx))
             drop(c, x);

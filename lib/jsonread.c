@@ -42,19 +42,19 @@ static bool take(struct reader *r, char c)
 /* --- strings --------------------------------------------------------------------------------- */
 
 /* The text between two quotes. */
-struct span {
+struct json_span {
     const char *from;
     size_t n;
     bool escaped, ascii;
 };
 
-static bool read_span(struct reader *r, struct span *s)
+static bool read_span(struct reader *r, struct json_span *s)
 {
     if (!take(r, '"'))
         return false;
     unsigned char all = 0;
     const char *p = r->at;
-    *s = (struct span){.from = p};
+    *s = (struct json_span){.from = p};
     for (; p < r->end && *p != '"'; p++) {
         if ((unsigned char)*p < ' ')
             return false;
@@ -81,7 +81,7 @@ static char unescaped(char c)
     return found ? to[found - from] : '\0';
 }
 
-static json_t *escaped_string(const struct span *s)
+static json_t *escaped_string(const struct json_span *s)
 {
     char *text = xrealloc(NULL, s->n);
     size_t n = 0;
@@ -101,7 +101,7 @@ out:
 
 static json_t *read_string(struct reader *r)
 {
-    struct span s;
+    struct json_span s;
     if (!read_span(r, &s))
         return NULL;
     if (s.escaped)
@@ -137,7 +137,7 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
 /* A repeated name replaces the value instead of adding one. */
 static bool read_member(struct reader *r, json_t *o)
 {
-    struct span key;
+    struct json_span key;
     size_t before = json_object_size(o);
     if (!read_span(r, &key) || key.escaped || !key.ascii || !take(r, ':'))
         return false;

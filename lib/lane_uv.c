@@ -23,8 +23,8 @@ struct hub {
     int refs; /* the loop and each thread that was left behind */
 };
 
-struct work {
-    struct work *next;
+struct lane_work {
+    struct lane_work *next;
     struct uv_lane *lane;
     loop_fn fn;
     loop_work_done done;
@@ -33,10 +33,10 @@ struct work {
 };
 
 struct work_list {
-    struct work *first, **end;
+    struct lane_work *first, **end;
 };
 
-struct worker {
+struct lane_worker {
     struct uv_lane *lane;
     pthread_t thread;
     bool ended; /* about to return */
@@ -57,7 +57,7 @@ struct uv_lane {
     struct loop_timer *patience;
     loop_fn closed;
     void *closed_ctx;
-    struct worker workers[];
+    struct lane_worker workers[];
 };
 
 static void list_init(struct work_list *l)
@@ -66,16 +66,16 @@ static void list_init(struct work_list *l)
     l->end = &l->first;
 }
 
-static void list_add(struct work_list *l, struct work *w)
+static void list_add(struct work_list *l, struct lane_work *w)
 {
     w->next = NULL;
     *l->end = w;
     l->end = &w->next;
 }
 
-static struct work *list_take(struct work_list *l)
+static struct lane_work *list_take(struct work_list *l)
 {
-    struct work *w = l->first;
+    struct lane_work *w = l->first;
     if (!w)
         return NULL;
     l->first = w->next;
@@ -86,7 +86,7 @@ static struct work *list_take(struct work_list *l)
 
 static void list_move(struct work_list *to, struct work_list *from)
 {
-    struct work *w;
+    struct lane_work *w;
     while ((w = list_take(from)))
         list_add(to, w);
 }
@@ -124,7 +124,7 @@ static void end_left_behind(struct uv_lane *l)
 
 static void *run(void *arg)
 {
-    struct worker *me = arg;
+    struct lane_worker *me = arg;
     struct uv_lane *l = me->lane;
     pthread_mutex_lock(&l->hub->lock);
     for (;;) {
@@ -132,7 +132,7 @@ static void *run(void *arg)
         while (!l->waiting.first && !l->finish)
             pthread_cond_wait(&l->more, &l->hub->lock);
         l->n_idle--;
-        struct work *w = list_take(&l->waiting);
+        struct lane_work *w = list_take(&l->waiting);
         if (!w)
             break;
         l->n_waiting--;
@@ -163,7 +163,7 @@ static bool start_thread(struct uv_lane *l)
 {
     sigset_t all, before;
     assert(l->n_threads < l->max_threads);
-    struct worker *w = &l->workers[l->n_threads];
+    struct lane_worker *w = &l->workers[l->n_threads];
     w->lane = l;
     sigfillset(&all);
     static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -255,9 +255,9 @@ static void tell_ended(struct uv_loop_impl *l)
     for (struct uv_lane *lane = l->lanes; lane; lane = lane->next)
         list_move(&ended, &lane->ended);
     pthread_mutex_unlock(&l->hub->lock);
-    struct work *next;
+    struct lane_work *next;
     while ((next = list_take(&ended))) {
-        struct work w = *next;
+        struct lane_work w = *next;
         free(next);
         assert(w.lane->base.busy > 0);
         w.lane->base.busy--;
@@ -335,8 +335,9 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
     pthread_mutex_lock(&l->hub->lock);
     bool taken = has_room(l);
     if (taken) {
-        struct work *w = xcalloc(1, sizeof *w);
-        *w = (struct work){.lane = l, .fn = fn, .done = done, .ctx = ctx, .how = LOOP_WORK_DONE};
+        struct lane_work *w = xcalloc(1, sizeof *w);
+        *w = (struct lane_work){
+            .lane = l, .fn = fn, .done = done, .ctx = ctx, .how = LOOP_WORK_DONE};
         list_add(&l->waiting, w);
         l->n_waiting++;
     }
@@ -356,7 +357,7 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
 /* With the lock held. */
 static void drop_waiting(struct uv_lane *l)
 {
-    struct work *w;
+    struct lane_work *w;
     while ((w = list_take(&l->waiting))) {
         w->how = LOOP_WORK_DROPPED;
         list_add(&l->ended, w);

@@ -6,8 +6,8 @@
 
 #include "lib/arena.h"
 
-struct item {
-    struct item *next;
+struct kept_line {
+    struct kept_line *next;
     struct log_kept_line line; /* its texts are in `bytes`, one behind the other */
     size_t size;
     char bytes[];
@@ -15,7 +15,7 @@ struct item {
 
 struct log_kept {
     size_t most, bytes; /* of all items */
-    struct item *first, **end;
+    struct kept_line *first, **end;
 };
 
 struct log_kept *log_kept_create(size_t most_bytes)
@@ -28,7 +28,7 @@ struct log_kept *log_kept_create(size_t most_bytes)
 
 static void drop_first(struct log_kept *k)
 {
-    struct item *it = k->first;
+    struct kept_line *it = k->first;
     k->first = it->next;
     if (!k->first)
         k->end = &k->first;
@@ -46,9 +46,9 @@ void log_kept_destroy(struct log_kept *k)
 void log_kept_add(struct log_kept *k, const struct log_kept_line *line)
 {
     size_t subject = strlen(line->subject) + 1, text = strlen(line->text) + 1;
-    size_t size = sizeof(struct item) + subject + text;
-    struct item *it = xrealloc(NULL, size);
-    *it = (struct item){.line = *line, .size = size};
+    size_t size = sizeof(struct kept_line) + subject + text;
+    struct kept_line *it = xrealloc(NULL, size);
+    *it = (struct kept_line){.line = *line, .size = size};
     it->line.subject = memcpy(it->bytes, line->subject, subject);
     it->line.text = memcpy(it->bytes + subject, line->text, text);
     *k->end = it;
@@ -61,6 +61,6 @@ void log_kept_add(struct log_kept *k, const struct log_kept_line *line)
 void log_kept_read(const struct log_kept *k, void (*each)(void *ctx, const struct log_kept_line *l),
                    void *ctx)
 {
-    for (const struct item *it = k ? k->first : NULL; it; it = it->next)
+    for (const struct kept_line *it = k ? k->first : NULL; it; it = it->next)
         each(ctx, &it->line);
 }

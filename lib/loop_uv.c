@@ -55,7 +55,7 @@ static int64_t mono_us(struct loop *loop)
 /* --- timers ------------------------------------------------------------------------------------
  */
 
-struct timer {
+struct uv_timer {
     struct loop_timer base; /* first */
     uv_timer_t uv;
     loop_fn cb;
@@ -67,7 +67,7 @@ static void on_timer(uv_timer_t *uv);
 
 /* libuv counts whole milliseconds from the beginning of the turn, so on_timer() looks at the clock
  * again. */
-static void arm(struct timer *t)
+static void arm(struct uv_timer *t)
 {
     int64_t left = t->at_us - mono_us(t->base.loop);
     must(uv_timer_start(&t->uv, on_timer,
@@ -76,7 +76,7 @@ static void arm(struct timer *t)
 
 static void on_timer(uv_timer_t *uv)
 {
-    struct timer *t = uv->data;
+    struct uv_timer *t = uv->data;
     if (mono_us(t->base.loop) < t->at_us)
         arm(t);
     else
@@ -85,7 +85,7 @@ static void on_timer(uv_timer_t *uv)
 
 static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx)
 {
-    struct timer *t = xcalloc(1, sizeof *t);
+    struct uv_timer *t = xcalloc(1, sizeof *t);
     t->base.loop = loop;
     t->cb = cb;
     t->ctx = ctx;
@@ -96,14 +96,14 @@ static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx
 
 static void timer_start(struct loop_timer *timer, int64_t at_us)
 {
-    struct timer *t = CONTAINER_OF(timer, struct timer, base);
+    struct uv_timer *t = CONTAINER_OF(timer, struct uv_timer, base);
     t->at_us = at_us;
     arm(t);
 }
 
 static void timer_stop(struct loop_timer *timer)
 {
-    must(uv_timer_stop(&CONTAINER_OF(timer, struct timer, base)->uv));
+    must(uv_timer_stop(&CONTAINER_OF(timer, struct uv_timer, base)->uv));
 }
 
 static void on_timer_closed(uv_handle_t *h)
@@ -113,7 +113,7 @@ static void on_timer_closed(uv_handle_t *h)
 
 static void timer_destroy(struct loop_timer *timer)
 {
-    uv_close((uv_handle_t *)&CONTAINER_OF(timer, struct timer, base)->uv, on_timer_closed);
+    uv_close((uv_handle_t *)&CONTAINER_OF(timer, struct uv_timer, base)->uv, on_timer_closed);
 }
 
 /* --- deferred calls -----------------------------------------------------------------------------

@@ -21,14 +21,14 @@
 /* Timers that fire in one turn, so that one that always sets itself anew holds up nobody. */
 #define FIRE_MAX 1000
 
-struct timer {
+struct virtual_timer {
     struct loop_timer base; /* first */
     int64_t id;
     loop_fn cb;
     void *ctx;
 };
 
-struct walk {
+struct due_walk {
     bool on;
     int64_t to_us, restless_since_us;
     uint64_t deferred; /* as it was counted in the last turn */
@@ -49,7 +49,7 @@ struct loop_virtual {
     double rate;
     int64_t anchor_us, below_us;
     int64_t wall_ahead_us; /* of our monotonic clock, once it is touched */
-    struct walk walk;
+    struct due_walk walk;
 };
 
 static const struct loop_ops ops;
@@ -122,7 +122,7 @@ static void fire(struct loop_virtual *v)
     struct deadline first;
     int64_t at_us = now(v);
     for (int i = 0; i < FIRE_MAX && deadlines_first(v->due, &first) && first.at_us <= at_us; i++) {
-        struct timer *t = id_map_find(&v->timers, first.id);
+        struct virtual_timer *t = id_map_find(&v->timers, first.id);
         deadlines_remove(v->due, 0, first.id);
         v->walk.how.timers++;
         t->cb(t->ctx);
@@ -138,8 +138,8 @@ static void on_alarm(void *ctx)
 static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx)
 {
     struct loop_virtual *v = impl(loop);
-    struct timer *t = xcalloc(1, sizeof *t);
-    *t = (struct timer){{loop}, ++v->last_id, cb, ctx};
+    struct virtual_timer *t = xcalloc(1, sizeof *t);
+    *t = (struct virtual_timer){{loop}, ++v->last_id, cb, ctx};
     id_map_put(&v->timers, t->id, t);
     return &t->base;
 }
@@ -147,21 +147,21 @@ static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx
 static void timer_start(struct loop_timer *timer, int64_t at_us)
 {
     struct loop_virtual *v = impl(timer->loop);
-    deadlines_set(v->due, 0, CONTAINER_OF(timer, struct timer, base)->id, at_us);
+    deadlines_set(v->due, 0, CONTAINER_OF(timer, struct virtual_timer, base)->id, at_us);
     arm(v);
 }
 
 static void timer_stop(struct loop_timer *timer)
 {
     struct loop_virtual *v = impl(timer->loop);
-    deadlines_remove(v->due, 0, CONTAINER_OF(timer, struct timer, base)->id);
+    deadlines_remove(v->due, 0, CONTAINER_OF(timer, struct virtual_timer, base)->id);
     arm(v);
 }
 
 static void timer_destroy(struct loop_timer *timer)
 {
     timer_stop(timer);
-    id_map_remove(&impl(timer->loop)->timers, CONTAINER_OF(timer, struct timer, base)->id);
+    id_map_remove(&impl(timer->loop)->timers, CONTAINER_OF(timer, struct virtual_timer, base)->id);
     free(timer);
 }
 
@@ -170,9 +170,9 @@ static void timer_destroy(struct loop_timer *timer)
 
 static void finish(struct loop_virtual *v, bool arrived)
 {
-    struct walk w = v->walk;
+    struct due_walk w = v->walk;
     w.how.arrived = arrived;
-    v->walk = (struct walk){.on = false};
+    v->walk = (struct due_walk){.on = false};
     set_anchor(v, v->anchor_us);
     arm(v);
     w.done(w.ctx, &w.how);
@@ -225,11 +225,11 @@ void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
 {
     assert(!v->walk.on);
     touch(v);
-    v->walk = (struct walk){.on = true,
-                            .to_us = to_us,
-                            .restless_since_us = loop_mono_us(v->c.below),
-                            .done = done,
-                            .ctx = ctx};
+    v->walk = (struct due_walk){.on = true,
+                                .to_us = to_us,
+                                .restless_since_us = loop_mono_us(v->c.below),
+                                .done = done,
+                                .ctx = ctx};
     loop_timer_stop(v->alarm);
     loop_defer(v->c.below, on_turn, v);
 }

@@ -29,7 +29,7 @@ struct yaml_doc_node {
 };
 
 /* A list or mapping that is being read. */
-struct level {
+struct yaml_level {
     json_t *in; /* borrowed from the tree */
     size_t node;
     const char *key; /* of the member that was begun last */
@@ -41,7 +41,7 @@ struct anchor {
     json_t *value; /* owned */
 };
 
-struct reading {
+struct yaml_reading {
     const struct yaml_rules *rules;
     struct yaml_doc *out;
     struct yaml_place *at;
@@ -49,7 +49,7 @@ struct reading {
     yaml_parser_t parser;
     yaml_event_t ev;
     struct arena arena;
-    struct level *levels; /* the outermost first */
+    struct yaml_level *levels; /* the outermost first */
     int depth, documents;
     struct anchor *anchors;
     size_t n_anchors, values;
@@ -59,10 +59,10 @@ struct reading {
  */
 
 /* "inventory[0].hosts[2]": of the value that is being read. */
-static void put_path(const struct reading *rd, struct strbuf *b)
+static void put_path(const struct yaml_reading *rd, struct strbuf *b)
 {
     for (int i = 0; i < rd->depth; i++) {
-        const struct level *l = &rd->levels[i];
+        const struct yaml_level *l = &rd->levels[i];
         bool innermost = i == rd->depth - 1;
         if (json_is_array(l->in))
             strbuf_printf(b, "[%zu]", json_array_size(l->in) - !innermost);
@@ -71,7 +71,8 @@ static void put_path(const struct reading *rd, struct strbuf *b)
     }
 }
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct reading *rd, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(struct yaml_reading *rd, const char *fmt,
+                                                        ...)
 {
     char what[512];
     va_list args;
@@ -108,7 +109,7 @@ static const char *advice(const yaml_parser_t *p)
 }
 
 /* Bytes that are no text; libyaml has read ahead of where it is. */
-static int refuse_bytes(struct reading *rd, const char *text)
+static int refuse_bytes(struct yaml_reading *rd, const char *text)
 {
     const yaml_parser_t *p = &rd->parser;
     size_t begin = 0;
@@ -125,7 +126,7 @@ static int refuse_bytes(struct reading *rd, const char *text)
     return err_set(rd->e, ERR_INVALID_CONTENT, NULL, "%s%s%s", p->problem, value, advice(p));
 }
 
-static int refuse_syntax(struct reading *rd)
+static int refuse_syntax(struct yaml_reading *rd)
 {
     const yaml_parser_t *p = &rd->parser;
     const char *context = p->context ? p->context : "";
@@ -172,7 +173,7 @@ static json_t *plain(const char *text)
 }
 
 /* Of the scalar that is being read. NULL: it was refused. */
-static json_t *scalar(struct reading *rd, bool is_text)
+static json_t *scalar(struct yaml_reading *rd, bool is_text)
 {
     const char *text = (const char *)rd->ev.data.scalar.value;
     bool is_plain = rd->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -190,12 +191,12 @@ static json_t *scalar(struct reading *rd, bool is_text)
 /* --- the tree ----------------------------------------------------------------------------------
  */
 
-static struct level *innermost(struct reading *rd)
+static struct yaml_level *innermost(struct yaml_reading *rd)
 {
     return rd->depth ? &rd->levels[rd->depth - 1] : NULL;
 }
 
-static void add_node(struct reading *rd)
+static void add_node(struct yaml_reading *rd)
 {
     struct yaml_doc *d = rd->out;
     if ((d->n & (d->n - 1)) == 0)
@@ -205,7 +206,7 @@ static void add_node(struct reading *rd)
                                               .size = 1};
 }
 
-static int add_anchor(struct reading *rd, const yaml_char_t *name, json_t *value)
+static int add_anchor(struct yaml_reading *rd, const yaml_char_t *name, json_t *value)
 {
     if (!name)
         return 0;
@@ -224,7 +225,7 @@ static bool is_nest(const json_t *v)
 }
 
 /* Counts a value, and all inside of it, that is to stand in so many lists and mappings. */
-static int count(struct reading *rd, const json_t *v, int depth)
+static int count(struct yaml_reading *rd, const json_t *v, int depth)
 {
     const char *name;
     json_t *inner;
@@ -245,9 +246,9 @@ static int count(struct reading *rd, const json_t *v, int depth)
 }
 
 /* A value begins; `v` is stolen. It has a node, unless its key made that. */
-static int put(struct reading *rd, json_t *v, const yaml_char_t *anchor)
+static int put(struct yaml_reading *rd, json_t *v, const yaml_char_t *anchor)
 {
-    struct level *in = innermost(rd);
+    struct yaml_level *in = innermost(rd);
     if (!v || count(rd, v, rd->depth) < 0 || add_anchor(rd, anchor, v) < 0) {
         json_decref(v);
         return -1;
@@ -265,23 +266,23 @@ static int put(struct reading *rd, json_t *v, const yaml_char_t *anchor)
     return 0;
 }
 
-static int open_level(struct reading *rd, json_t *v, const yaml_char_t *anchor)
+static int open_level(struct yaml_reading *rd, json_t *v, const yaml_char_t *anchor)
 {
     if (put(rd, v, anchor) < 0)
         return -1;
     rd->levels[rd->depth++] =
-        (struct level){.in = v, .node = rd->out->n - 1, .wants_key = json_is_object(v)};
+        (struct yaml_level){.in = v, .node = rd->out->n - 1, .wants_key = json_is_object(v)};
     return 0;
 }
 
-static void close_level(struct reading *rd)
+static void close_level(struct yaml_reading *rd)
 {
-    const struct level *l = &rd->levels[--rd->depth];
+    const struct yaml_level *l = &rd->levels[--rd->depth];
     rd->out->nodes[l->node].size = (uint32_t)(rd->out->n - l->node);
 }
 
 /* What the alias names, borrowed; NULL: refused. */
-static json_t *named(struct reading *rd)
+static json_t *named(struct yaml_reading *rd)
 {
     const char *name = (const char *)rd->ev.data.alias.anchor;
     for (size_t i = rd->n_anchors; i-- > 0;) { /* a name that is given again has the new meaning */
@@ -299,9 +300,9 @@ static json_t *named(struct reading *rd)
     return NULL;
 }
 
-static int add_key(struct reading *rd, const char *name)
+static int add_key(struct yaml_reading *rd, const char *name)
 {
-    struct level *in = innermost(rd);
+    struct yaml_level *in = innermost(rd);
     struct yaml_place first;
     in->key = arena_strdup(&rd->arena, name);
     in->wants_key = false;
@@ -316,7 +317,7 @@ static int add_key(struct reading *rd, const char *name)
     return 0;
 }
 
-static int take_key(struct reading *rd)
+static int take_key(struct yaml_reading *rd)
 {
     bool is_scalar = rd->ev.type == YAML_SCALAR_EVENT, is_alias = rd->ev.type == YAML_ALIAS_EVENT;
     json_t *v = is_scalar ? scalar(rd, true) : is_alias ? json_incref(named(rd)) : json_null();
@@ -333,7 +334,7 @@ static int take_key(struct reading *rd)
 /* --- reading -----------------------------------------------------------------------------------
  */
 
-static int take_value(struct reading *rd)
+static int take_value(struct yaml_reading *rd)
 {
     const yaml_event_t *ev = &rd->ev;
     switch (ev->type) {
@@ -350,7 +351,7 @@ static int take_value(struct reading *rd)
     }
 }
 
-static int take_event(struct reading *rd)
+static int take_event(struct yaml_reading *rd)
 {
     switch (rd->ev.type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -374,7 +375,7 @@ static int take_event(struct reading *rd)
 int yaml_doc_read(const char *text, size_t n, const struct yaml_rules *rules, struct yaml_doc *out,
                   struct yaml_place *at, struct err *e)
 {
-    struct reading rd = {.rules = rules, .out = out, .at = at, .e = e};
+    struct yaml_reading rd = {.rules = rules, .out = out, .at = at, .e = e};
     int rc = 0;
     bool ended = false;
     *out = (struct yaml_doc){0};

@@ -17,7 +17,7 @@
 #include "lib/nearest.h"
 #include "lib/strbuf.h"
 
-struct command {
+struct cli_command {
     const char *name;
     const char *arguments; /* as in the usage line */
     int options;           /* OPT_ bits */
@@ -29,7 +29,7 @@ struct command {
 
 enum { ANY_NUMBER = 1 << 20 };
 
-static const struct command commands[] = {
+static const struct cli_command commands[] = {
     {.name = "serve",
      .arguments = "",
      .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG | OPT_EPHEMERAL | OPT_TESTING,
@@ -350,7 +350,7 @@ static void list_commands(FILE *out)
     free(docs);
 }
 
-static void describe_command(const struct command *c, FILE *out)
+static void describe_command(const struct cli_command *c, FILE *out)
 {
     fprintf(out, "usage: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
             *c->arguments ? " " : "", c->arguments);
@@ -372,7 +372,7 @@ static void describe_command(const struct command *c, FILE *out)
     }
 }
 
-static const struct command *find_command(const char *name)
+static const struct cli_command *find_command(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -414,7 +414,7 @@ int cmd_help(const struct options *o)
     }
     if (strcmp(o->args[0], "config") == 0)
         return help_config(o->n_args > 1 ? o->args[1] : "text");
-    const struct command *c = find_command(o->args[0]);
+    const struct cli_command *c = find_command(o->args[0]);
     if (!c)
         return unknown_command(o->args[0]);
     describe_command(c, stdout);
@@ -423,7 +423,7 @@ int cmd_help(const struct options *o)
 
 /* --- options -------------------------------------------------------------------------------- */
 
-static int wrong_option(const struct command *c, const char *given, const char *what)
+static int wrong_option(const struct cli_command *c, const char *given, const char *what)
 {
     char words[NEAREST_SIZE], name[NEAREST_SIZE];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
@@ -488,7 +488,7 @@ static struct option option_of(const struct cli_option *o)
 }
 
 /* 0, or an exit code. argv[0] is the command's name. */
-static int parse_options(const struct command *c, int argc, char **argv, struct options *o)
+static int parse_options(const struct cli_command *c, int argc, char **argv, struct options *o)
 {
     struct option table[N_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
@@ -540,7 +540,7 @@ static int take_variable(struct options *o, const struct cli_option *known, stru
 
 /* What a daemon for tests is to be like may come from where no command line can be given: a service
  * of GitHub Actions has variables alone. Whether it is one may not. */
-static int take_variables(const struct command *c, struct options *o, struct err *e)
+static int take_variables(const struct cli_command *c, struct options *o, struct err *e)
 {
     const char *switches[N_OPTIONS];
     size_t n = 0;
@@ -556,7 +556,7 @@ static int take_variables(const struct command *c, struct options *o, struct err
     return variables_check(switches, n, e);
 }
 
-static int wrong_arguments(const struct command *c, const struct options *o)
+static int wrong_arguments(const struct cli_command *c, const struct options *o)
 {
     if (o->n_args > c->max_args)
         fprintf(stderr, "batchaid: %s: unexpected argument '%s'", c->name, o->args[c->max_args]);
@@ -579,7 +579,7 @@ int cli_main(int argc, char **argv)
         name = "help";
     else if (strcmp(name, "--version") == 0)
         name = "version";
-    const struct command *c = find_command(name);
+    const struct cli_command *c = find_command(name);
     if (!c)
         return unknown_command(name);
     struct options o = {.n_args = 0};

@@ -24,7 +24,7 @@
 #define TOKEN_PATH  "/adfs/oauth2/token"
 #define HTTP_REFUSE 400L
 
-struct client {
+struct daemon_client {
     struct curl_functions lib;
     CURL *curl;
     struct environment env;
@@ -38,7 +38,7 @@ static void wipe(char *secret)
         sodium_memzero(secret, strlen(secret));
 }
 
-void client_close(struct client *c)
+void client_close(struct daemon_client *c)
 {
     if (!c)
         return;
@@ -81,8 +81,8 @@ static int refused(const json_t *reply, long status, struct err *e)
                    status);
 }
 
-static void set_request(struct client *c, const char *url, const char *method, const char *body,
-                        struct strbuf *reply, char *trouble)
+static void set_request(struct daemon_client *c, const char *url, const char *method,
+                        const char *body, struct strbuf *reply, char *trouble)
 {
     CURL *h = c->curl;
     c->lib.curl_easy_reset(h);
@@ -102,7 +102,7 @@ static void set_request(struct client *c, const char *url, const char *method, c
 }
 
 /* `type`: of the body. An answer of any status is one; *out: NULL if it has no JSON. */
-static int exchange(struct client *c, const char *method, const char *path, const char *type,
+static int exchange(struct daemon_client *c, const char *method, const char *path, const char *type,
                     const char *body, long *status, json_t **out, struct err *e)
 {
     struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
@@ -134,7 +134,7 @@ static int exchange(struct client *c, const char *method, const char *path, cons
     return result;
 }
 
-static int request(struct client *c, const char *method, const char *path, const char *type,
+static int request(struct daemon_client *c, const char *method, const char *path, const char *type,
                    const char *body, json_t **out, struct err *e)
 {
     long status = 0;
@@ -149,7 +149,8 @@ static int request(struct client *c, const char *method, const char *path, const
     return rc;
 }
 
-static void add_field(struct client *c, struct strbuf *form, const char *name, const char *value)
+static void add_field(struct daemon_client *c, struct strbuf *form, const char *name,
+                      const char *value)
 {
     char *escaped = c->lib.curl_easy_escape(c->curl, value, 0);
     if (!escaped)
@@ -159,7 +160,7 @@ static void add_field(struct client *c, struct strbuf *form, const char *name, c
     c->lib.curl_free(escaped);
 }
 
-static int log_in(struct client *c, struct err *e)
+static int log_in(struct daemon_client *c, struct err *e)
 {
     struct strbuf form = STRBUF_INIT, line = STRBUF_INIT;
     json_t *reply = NULL;
@@ -181,9 +182,9 @@ static int log_in(struct client *c, struct err *e)
 }
 
 /* NULL: `e` says why. */
-static struct client *reach(const struct state *s, struct err *e)
+static struct daemon_client *reach(const struct state *s, struct err *e)
 {
-    struct client *c = xcalloc(1, sizeof *c);
+    struct daemon_client *c = xcalloc(1, sizeof *c);
     c->limit_ms = REPLY_MS;
     if (curl_functions_load(&c->lib, e) < 0) {
         free(c);
@@ -202,15 +203,15 @@ static struct client *reach(const struct state *s, struct err *e)
     return c;
 }
 
-int client_reach(const struct state *s, struct client **out, struct err *e)
+int client_reach(const struct state *s, struct daemon_client **out, struct err *e)
 {
     *out = reach(s, e);
     return *out ? 0 : -1;
 }
 
-int client_open(const struct state *s, struct client **out, struct err *e)
+int client_open(const struct state *s, struct daemon_client **out, struct err *e)
 {
-    struct client *c = reach(s, e);
+    struct daemon_client *c = reach(s, e);
     if (!c)
         return -1;
     if (log_in(c, e) < 0) {
@@ -221,10 +222,10 @@ int client_open(const struct state *s, struct client **out, struct err *e)
     return 0;
 }
 
-int client_open_testing(const struct state *s, struct client **out, struct err *e)
+int client_open_testing(const struct state *s, struct daemon_client **out, struct err *e)
 {
     struct strbuf line = STRBUF_INIT;
-    struct client *c = reach(s, e);
+    struct daemon_client *c = reach(s, e);
     if (!c)
         return -1;
     const char *key = environment_get(&c->env, "BATCHAID_TESTING_KEY");
@@ -239,23 +240,24 @@ int client_open_testing(const struct state *s, struct client **out, struct err *
     return 0;
 }
 
-void client_limit(struct client *c, long milliseconds)
+void client_limit(struct daemon_client *c, long milliseconds)
 {
     c->limit_ms = milliseconds;
 }
 
-int client_send(struct client *c, const char *path, const char *type, const char *text,
+int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e)
 {
     return request(c, "POST", path, type, text, out, e);
 }
 
-int client_look(struct client *c, const char *path, long *status, json_t **out, struct err *e)
+int client_look(struct daemon_client *c, const char *path, long *status, json_t **out,
+                struct err *e)
 {
     return exchange(c, "GET", path, "application/json", NULL, status, out, e);
 }
 
-int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e)
 {
     char *text = body ? jsontext(body) : NULL;
@@ -265,7 +267,7 @@ int client_call(struct client *c, const char *method, const char *path, const js
 }
 
 /* CURLE_OK: it answers with a certificate for that name. `own`: of the daemon's own authority. */
-static CURLcode try_name(struct client *c, const char *url, bool own, char *trouble)
+static CURLcode try_name(struct daemon_client *c, const char *url, bool own, char *trouble)
 {
     struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;
     strbuf_printf(&there, "::%s",
@@ -281,7 +283,7 @@ static CURLcode try_name(struct client *c, const char *url, bool own, char *trou
     return rc;
 }
 
-int client_check_name(struct client *c, const char *url, struct err *e)
+int client_check_name(struct daemon_client *c, const char *url, struct err *e)
 {
     char trouble[CURL_ERROR_SIZE] = "";
     CURLcode rc = try_name(c, url, true, trouble);
@@ -302,7 +304,7 @@ int client_check_name(struct client *c, const char *url, struct err *e)
                    url);
 }
 
-char *client_escape(struct client *c, const char *name)
+char *client_escape(struct daemon_client *c, const char *name)
 {
     char *escaped = c->lib.curl_easy_escape(c->curl, name, 0);
     char *copy = escaped ? xstrdup(escaped) : NULL;

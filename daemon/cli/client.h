@@ -11,37 +11,38 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
-struct client;
+struct daemon_client;
 
 /* Finds the daemon and logs in. If there is none, the error says how to start one. */
-int client_open(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+int client_open(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* The same without logging in, for what is open to all. */
-int client_reach(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+int client_reach(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* The same for what tests ask for: with the key of a daemon that was started with --testing. */
-int client_open_testing(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+int client_open_testing(const struct state *s, struct daemon_client **out,
+                        struct err *e) MUST_CHECK;
 /* How long one request may take at most; a minute if this is not called. */
-void client_limit(struct client *c, long milliseconds);
+void client_limit(struct daemon_client *c, long milliseconds);
 
 /* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). If the
  * daemon refuses, the error has its code and words. */
-int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 
 /* POST with a text of this type as its body. */
-int client_send(struct client *c, const char *path, const char *type, const char *text,
+int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e) MUST_CHECK;
 
 /* GET, whatever the status of the answer is. The caller frees *out (NULL: no JSON). */
-int client_look(struct client *c, const char *path, long *status, json_t **out,
+int client_look(struct daemon_client *c, const char *path, long *status, json_t **out,
                 struct err *e) MUST_CHECK;
 
 /* Whether a client that reaches the daemon by this URL, and trusts the daemon's authority alone, is
  * shown a certificate that it takes. Connects to the daemon here, wherever the URL leads. */
-int client_check_name(struct client *c, const char *url, struct err *e) MUST_CHECK;
+int client_check_name(struct daemon_client *c, const char *url, struct err *e) MUST_CHECK;
 
 /* `name` as one segment of a path. Caller frees. */
-char *client_escape(struct client *c, const char *name);
+char *client_escape(struct daemon_client *c, const char *name);
 
-void client_close(struct client *c);
+void client_close(struct daemon_client *c);
 
 #endif

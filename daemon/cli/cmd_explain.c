@@ -49,7 +49,7 @@ static int ambiguous(const char *name, const json_t *found, struct err *e)
 }
 
 /* Appends those that a question finds, page by page. */
-static int ask(struct client *c, const char *question, const char *const names[N_PARTS],
+static int ask(struct daemon_client *c, const char *question, const char *const names[N_PARTS],
                char *const parts[N_PARTS], json_t *found, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -74,7 +74,7 @@ static int ask(struct client *c, const char *question, const char *const names[N
 }
 
 /* The one job or task of this name. Caller decrefs *found. */
-static int find(struct client *c, const char *name, json_t **found, struct err *e)
+static int find(struct daemon_client *c, const char *name, json_t **found, struct err *e)
 {
     char *copy, *parts[N_PARTS] = {NULL};
     int rc = split(name, &copy, parts, e);
@@ -94,7 +94,7 @@ static int find(struct client *c, const char *name, json_t **found, struct err *
     return rc;
 }
 
-static void add_segment(struct client *c, struct strbuf *path, const char *segment)
+static void add_segment(struct daemon_client *c, struct strbuf *path, const char *segment)
 {
     char *escaped = client_escape(c, segment);
     strbuf_printf(path, "/%s", escaped);
@@ -120,7 +120,7 @@ static void print_story(const json_t *reply)
     }
 }
 
-static int explain(struct client *c, const struct options *o, struct err *e)
+static int explain(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *found = NULL, *reply = NULL;

@@ -41,8 +41,8 @@ static void print_names(const json_t *one, size_t kind, const char *address, con
 }
 
 /* All pages. */
-static int print_kind(struct client *c, size_t kind, const char *subscription, const char *address,
-                      const char *name, struct err *e)
+static int print_kind(struct daemon_client *c, size_t kind, const char *subscription,
+                      const char *address, const char *name, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL, *one;
@@ -85,7 +85,7 @@ static int check_usage(const struct options *o, struct err *e)
     return 0;
 }
 
-static int print_all(struct client *c, const struct endpoint *at, const struct options *o,
+static int print_all(struct daemon_client *c, const struct endpoint *at, const struct options *o,
                      struct err *e)
 {
     const char *address = o->n_args > 0 ? o->args[0] : ADDRESS;
@@ -101,7 +101,7 @@ static int print_all(struct client *c, const struct endpoint *at, const struct o
 int cmd_hosts(const struct options *o)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct endpoint at = {0};
     struct err e;
     if (check_usage(o, &e) < 0)

@@ -16,10 +16,10 @@
 #define SINCE_MAX_S INT64_C(3153600000)
 
 int jobs_with_client(const struct options *o,
-                     int (*fn)(struct client *c, const struct options *o, struct err *e))
+                     int (*fn)(struct daemon_client *c, const struct options *o, struct err *e))
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct err e;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
@@ -31,7 +31,7 @@ int jobs_with_client(const struct options *o,
     return rc < 0 ? cli_fail(EXIT_FAILED, &e) : EXIT_DONE;
 }
 
-void jobs_filter(struct client *c, struct strbuf *path, const char *name, const char *value)
+void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -133,7 +133,7 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-static void make_path(struct client *c, const struct options *o, json_int_t before,
+static void make_path(struct daemon_client *c, const struct options *o, json_int_t before,
                       struct strbuf *path)
 {
     path->len = 0;
@@ -148,7 +148,7 @@ static void make_path(struct client *c, const struct options *o, json_int_t befo
 }
 
 /* Pages until there are no more, or as many as are listed. */
-static int list(struct client *c, const struct options *o, struct err *e)
+static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *all = json_array(), *reply;

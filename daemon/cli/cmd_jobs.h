@@ -14,9 +14,9 @@
 
 /* Opens a client and calls `fn`; returns the exit code. */
 int jobs_with_client(const struct options *o,
-                     int (*fn)(struct client *c, const struct options *o, struct err *e));
+                     int (*fn)(struct daemon_client *c, const struct options *o, struct err *e));
 /* Appends NAME=VALUE to a path, with ? or & before it; not if `value` is NULL. */
-void jobs_filter(struct client *c, struct strbuf *path, const char *name, const char *value);
+void jobs_filter(struct daemon_client *c, struct strbuf *path, const char *name, const char *value);
 const char *jobs_text(const json_t *o, const char *key);
 /* Says on standard error which filters let nothing through; not if none was given. `all`: what
  * shows everything, such as "`batchaid jobs` lists all". */

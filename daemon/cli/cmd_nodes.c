@@ -59,12 +59,12 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
     return 0;
 }
 
-struct names {
+struct machine_names {
     char **items; /* owned, and the list */
     int n;
 };
 
-static void add_name(struct names *to, const char *name)
+static void add_name(struct machine_names *to, const char *name)
 {
     to->items = xrealloc(to->items, ((size_t)to->n + 1) * sizeof *to->items);
     to->items[to->n++] = xstrdup(name);
@@ -72,7 +72,7 @@ static void add_name(struct names *to, const char *name)
 
 /* Expands names as the inventory does: gpu[01-03] is three machines. A local node's name need not
  * be a host name, and stays as it is. */
-static int expand(const char *text, struct names *to, struct err *e)
+static int expand(const char *text, struct machine_names *to, struct err *e)
 {
     struct hostlist hosts = {.n = 0};
     int rc = hostlist_add(&hosts, text, e);
@@ -88,7 +88,7 @@ static int expand(const char *text, struct names *to, struct err *e)
 static int run_verb(const struct verb *v, const struct options *o)
 {
     struct options named = *o;
-    struct names names = {.n = 0};
+    struct machine_names names = {.n = 0};
     struct err e;
     int rc = 0;
     for (int i = 0; rc == 0 && i < o->n_args; i++)

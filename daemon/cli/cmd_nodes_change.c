@@ -20,7 +20,7 @@ static void print_trouble(const char *name, const json_t *machine)
                name, trouble, name, name);
 }
 
-static int change(struct client *c, const char *name, const char *verb, const char *done,
+static int change(struct daemon_client *c, const char *name, const char *verb, const char *done,
                   const json_t *body, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -48,7 +48,7 @@ static int fail_for(const char *name, struct err *e)
 static int change_all(const struct options *o, const char *verb, const char *done)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct err e;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);

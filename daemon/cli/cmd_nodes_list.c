@@ -226,7 +226,7 @@ static bool has_inventory(const json_t *nodes)
 static int fetch(const char *state_dir, json_t **out, struct err *e)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     json_t *reply = NULL;
     if (state_locate(state_dir, NULL, &s, e) < 0)
         return -1;

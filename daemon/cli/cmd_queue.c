@@ -107,7 +107,7 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-static int list(struct client *c, const struct options *o, struct err *e)
+static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;

@@ -13,7 +13,8 @@
 
 #define SEED_MS 600000L /* a large seed takes its time */
 
-static void add_query(struct client *c, struct strbuf *path, const char *name, const char *value)
+static void add_query(struct daemon_client *c, struct strbuf *path, const char *name,
+                      const char *value)
 {
     if (!value)
         return;
@@ -42,7 +43,7 @@ static int read_file(const char *name, struct strbuf *out, struct err *e)
     return rc;
 }
 
-static int seed(struct client *c, const struct options *o, struct err *e)
+static int seed(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
     json_t *reply = NULL;
@@ -61,7 +62,7 @@ static int seed(struct client *c, const struct options *o, struct err *e)
     return rc;
 }
 
-static int dump(struct client *c, const struct options *o, struct err *e)
+static int dump(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
@@ -79,10 +80,10 @@ static int dump(struct client *c, const struct options *o, struct err *e)
 }
 
 static int run(const struct options *o,
-               int (*what)(struct client *c, const struct options *o, struct err *e))
+               int (*what)(struct daemon_client *c, const struct options *o, struct err *e))
 {
     struct state s;
-    struct client *c = NULL;
+    struct daemon_client *c = NULL;
     struct err e;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);

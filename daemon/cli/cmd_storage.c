@@ -26,7 +26,7 @@ static const char *text_of(const json_t *o, const char *key)
 }
 
 /* Pages until one is empty. */
-static int fetch(struct client *c, json_t *all, struct err *e)
+static int fetch(struct daemon_client *c, json_t *all, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply;
@@ -66,7 +66,7 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-static int list_deleted(struct client *c, const struct options *o)
+static int list_deleted(struct daemon_client *c, const struct options *o)
 {
     struct err e;
     json_t *all = json_array();
@@ -83,7 +83,7 @@ static int list_deleted(struct client *c, const struct options *o)
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }
 
-static int restore(struct client *c, const char *number)
+static int restore(struct daemon_client *c, const char *number)
 {
     struct err e;
     struct strbuf path = STRBUF_INIT;
@@ -103,7 +103,7 @@ static int restore(struct client *c, const char *number)
     return cli_fail(EXIT_FAILED, &e);
 }
 
-static int run(struct client *c, const struct options *o)
+static int run(struct daemon_client *c, const struct options *o)
 {
     int code = EXIT_DONE;
     if (strcmp(o->args[0], "deleted") == 0)
@@ -134,7 +134,7 @@ static int check_usage(const struct options *o, struct err *e)
 int cmd_storage(const struct options *o)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct err e;
     if (check_usage(o, &e) < 0)
         return cli_fail(EXIT_USAGE, &e);

@@ -37,7 +37,7 @@ static void print_json(const json_t *value)
     putchar('\n');
 }
 
-static int list(struct client *c, const struct options *o, struct err *e)
+static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL;
     if (client_call(c, "GET", PATH, NULL, &reply, e) < 0)
@@ -51,7 +51,7 @@ static int list(struct client *c, const struct options *o, struct err *e)
 }
 
 /* The id alone on a line, so that a script can take it. */
-static int add(struct client *c, const struct options *o, struct err *e)
+static int add(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL, *body = json_object();
     if (o->n_args > 0 && json_object_set_new(body, "displayName", json_string(o->args[0])) < 0) {
@@ -68,7 +68,7 @@ static int add(struct client *c, const struct options *o, struct err *e)
     return rc;
 }
 
-static int delete_one(struct client *c, const struct options *o, struct err *e)
+static int delete_one(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
@@ -87,7 +87,7 @@ static const struct verb {
     const char *name, *usage;
     bool json;
     int min_args, max_args;
-    int (*run)(struct client *c, const struct options *o, struct err *e);
+    int (*run)(struct daemon_client *c, const struct options *o, struct err *e);
 } verbs[] = {
     {"list", "", true, 0, 0, list},
     {"add", " [NAME]", true, 0, 1, add},
@@ -108,7 +108,7 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
 int cmd_subscription(const struct options *o)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct options rest = *o;
     struct err e;
     const char *name = o->n_args > 0 ? o->args[0] : verbs[0].name;

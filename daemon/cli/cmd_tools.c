@@ -26,7 +26,7 @@ static int check_names(const char *account, const char *share, struct err *e)
 /* A daemon that runs gets to know of it now, others when they start. */
 static int tell_daemon(const struct state *s, const struct options *o, struct err *e)
 {
-    struct client *c;
+    struct daemon_client *c;
     json_t *reply = NULL;
     if (client_open(s, &c, e) < 0)
         return 0;

@@ -74,7 +74,7 @@ static void print_password(const json_t *user, const char *what)
 
 /* --- the commands ----------------------------------------------------------------------------- */
 
-static int user_list(struct client *c, const struct options *o, struct err *e)
+static int user_list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL;
     if (client_call(c, "GET", "/batchaid/users", NULL, &reply, e) < 0)
@@ -119,7 +119,8 @@ static bool is_among(const json_t *resources, const char *scope)
 }
 
 /* 1: it is there. */
-static int scope_is_there(struct client *c, const char *scope, const char *group, struct err *e)
+static int scope_is_there(struct daemon_client *c, const char *scope, const char *group,
+                          struct err *e)
 {
     long status = 0;
     json_t *reply = NULL;
@@ -144,7 +145,7 @@ static bool says_yes(const char *question)
 
 /* A role at a misspelt scope does nothing. People are asked; scripts, which may well make the group
  * later, are told on standard error. */
-static int confirm_scope(struct client *c, const struct options *o, struct err *e)
+static int confirm_scope(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct state s;
     struct endpoint at;
@@ -167,7 +168,7 @@ static int confirm_scope(struct client *c, const struct options *o, struct err *
     return 0;
 }
 
-static int user_add(struct client *c, const struct options *o, struct err *e)
+static int user_add(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL;
     if (confirm_scope(c, o, e) < 0)
@@ -187,14 +188,15 @@ static int user_add(struct client *c, const struct options *o, struct err *e)
 }
 
 /* /batchaid/users/NAME and what follows. Caller frees the text. */
-static void user_path(struct client *c, const char *name, const char *tail, struct strbuf *out)
+static void user_path(struct daemon_client *c, const char *name, const char *tail,
+                      struct strbuf *out)
 {
     char *segment = client_escape(c, name);
     strbuf_printf(out, "/batchaid/users/%s%s", segment, tail);
     free(segment);
 }
 
-static int user_remove(struct client *c, const struct options *o, struct err *e)
+static int user_remove(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
@@ -207,7 +209,7 @@ static int user_remove(struct client *c, const struct options *o, struct err *e)
     return rc;
 }
 
-static int user_reset(struct client *c, const struct options *o, struct err *e)
+static int user_reset(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *reply = NULL;
@@ -226,7 +228,7 @@ static const struct verb {
     const char *name;
     int options; /* besides --state-dir */
     int n_names;
-    int (*run)(struct client *c, const struct options *o, struct err *e);
+    int (*run)(struct daemon_client *c, const struct options *o, struct err *e);
 } verbs[] = {
     {"list", OPT_JSON, 0, user_list},
     {"add", OPT_JSON | OPT_ROLE, 1, user_add},
@@ -252,7 +254,7 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
 static int run(const struct verb *v, const struct options *o)
 {
     struct state s;
-    struct client *client = NULL;
+    struct daemon_client *client = NULL;
     struct err e;
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);

@@ -60,7 +60,7 @@ static int not_ready(const json_t *reply, long status, struct err *e)
 
 static int look(const struct state *s, long limit_ms, struct err *e)
 {
-    struct client *c = NULL;
+    struct daemon_client *c = NULL;
     json_t *reply = NULL;
     long status = 0;
     if (client_reach(s, &c, e) < 0)

@@ -31,7 +31,7 @@ static json_t *in_page(const json_t *page, const char *name)
     return NULL;
 }
 
-static int find(struct client *c, const char *subscription, const char *name, json_t **out,
+static int find(struct daemon_client *c, const char *subscription, const char *name, json_t **out,
                 struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -91,7 +91,8 @@ static bool has_keys(const json_t *account)
     return false;
 }
 
-static int add_key(struct client *c, const json_t *account, struct strbuf *out, struct err *e)
+static int add_key(struct daemon_client *c, const json_t *account, struct strbuf *out,
+                   struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
     json_t *keys = NULL;
@@ -107,7 +108,7 @@ static int add_key(struct client *c, const json_t *account, struct strbuf *out, 
 int env_batch_lines(const struct state *s, const char *account, const char *endpoint, bool keys,
                     struct strbuf *out, struct err *e)
 {
-    struct client *c = NULL;
+    struct daemon_client *c = NULL;
     struct endpoint at = {0};
     json_t *found = NULL;
     int rc = client_open(s, &c, e);

@@ -204,7 +204,7 @@ static bool is_user(const json_t *one, const char *name)
 }
 
 /* The user's whole name; caller frees. */
-static int find_user(struct client *c, const char *name, char **out, struct err *e)
+static int find_user(struct daemon_client *c, const char *name, char **out, struct err *e)
 {
     json_t *reply = NULL, *one;
     size_t i;
@@ -225,7 +225,7 @@ int remote_lines(const struct state *s, const char *endpoint, const char *user, 
                  struct err *e)
 {
     struct environment env;
-    struct client *c = NULL;
+    struct daemon_client *c = NULL;
     char *name = NULL;
     if (environment_build(s, &env, e) < 0)
         return -1;
