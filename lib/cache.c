@@ -19,16 +19,16 @@
 #define CHAINS_MIN 64
 
 struct cache_entry {
-    LIST_ENTRY(entry) chained;
-    TAILQ_ENTRY(entry) used;
+    LIST_ENTRY(cache_entry) chained;
+    TAILQ_ENTRY(cache_entry) used;
     uint64_t hash;
     size_t n, bytes; /* of the key; of all that counts for it */
     void *key;       /* behind the value */
     max_align_t value[];
 };
 
-LIST_HEAD(chain, entry);
-TAILQ_HEAD(uses, entry);
+LIST_HEAD(chain, cache_entry);
+TAILQ_HEAD(uses, cache_entry);
 
 struct cache {
     const struct cache_kind *kind;

@@ -97,8 +97,9 @@ static int make_server(const struct pair *ca, const struct sans *sans, time_t no
 {
     time_t end = now + (time_t)SERVER_DAYS * DAY_S;
     time_t ca_end = gnutls_x509_crt_get_expiration_time(ca->crt);
-    return pair_make_server(ca, "localhost", sans, begins(now), end < ca_end ? end : ca_end, key, p,
-                            e);
+    const struct pair_wanted wanted = {"localhost", sans, begins(now), end < ca_end ? end : ca_end,
+                                       key};
+    return pair_make_server(ca, &wanted, p, e);
 }
 
 static bool present(const char *cert_path, const char *key_path)

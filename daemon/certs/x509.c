@@ -266,13 +266,13 @@ int pair_make_authority(const char *name, time_t from, time_t end, struct pair *
     return failed(rc, "cannot make a certificate authority", e);
 }
 
-int pair_make_server(const struct pair *ca, const char *name, const struct sans *sans, time_t from,
-                     time_t end, gnutls_x509_privkey_t key, struct pair *p, struct err *e)
+int pair_make_server(const struct pair *ca, const struct pair_wanted *w, struct pair *p,
+                     struct err *e)
 {
-    int rc = begin(p, name, from, end);
+    int rc = begin(p, w->name, w->from, w->end);
     if (rc == 0)
-        rc = key ? gnutls_x509_privkey_cpy(p->key, key)
-                 : gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA, KEY_BITS, 0);
+        rc = w->key ? gnutls_x509_privkey_cpy(p->key, w->key)
+                    : gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA, KEY_BITS, 0);
     if (rc == 0)
         rc = gnutls_x509_crt_set_key(p->crt, p->key);
     if (rc == 0)
@@ -280,7 +280,7 @@ int pair_make_server(const struct pair *ca, const char *name, const struct sans 
     if (rc == 0)
         rc = gnutls_x509_crt_set_key_purpose_oid(p->crt, GNUTLS_KP_TLS_WWW_SERVER, 0);
     if (rc == 0)
-        rc = add_sans(p->crt, sans);
+        rc = add_sans(p->crt, w->sans);
     if (rc == 0)
         rc = finish(p, ca, GNUTLS_KEY_DIGITAL_SIGNATURE);
     if (rc == 0)

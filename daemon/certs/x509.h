@@ -44,9 +44,15 @@ bool pair_fits(const struct pair *p); /* the key is the certificate's */
 /* An authority of its own. */
 int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p,
                         struct err *e) MUST_CHECK;
-/* A server certificate, signed by the authority. `key`: NULL has one made; else a copy is taken. */
-int pair_make_server(const struct pair *ca, const char *name, const struct sans *sans, time_t from,
-                     time_t end, gnutls_x509_privkey_t key, struct pair *p,
+/* A server certificate to be made. */
+struct pair_wanted {
+    const char *name;
+    const struct sans *sans;
+    time_t from, end;
+    gnutls_x509_privkey_t key; /* NULL has one made; else a copy is taken */
+};
+/* Signed by the authority. */
+int pair_make_server(const struct pair *ca, const struct pair_wanted *w, struct pair *p,
                      struct err *e) MUST_CHECK;
 
 #endif

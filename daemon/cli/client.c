@@ -81,8 +81,14 @@ static int refused(const json_t *reply, long status, struct err *e)
                    status);
 }
 
-static void set_request(struct daemon_client *c, const char *url, const char *method,
-                        const char *body, struct strbuf *reply, char *trouble)
+/* What is asked of the daemon; borrowed. */
+struct call {
+    const char *method, *path;
+    const char *type, *body; /* its Content-Type; NULL: it has none */
+};
+
+static void set_request(struct daemon_client *c, const char *url, const struct call *call,
+                        struct strbuf *reply, char *trouble)
 {
     CURL *h = c->curl;
     c->lib.curl_easy_reset(h);
@@ -95,24 +101,24 @@ static void set_request(struct daemon_client *c, const char *url, const char *me
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
     c->lib.curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
     c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
-    if (strcmp(method, "GET") == 0)
+    if (strcmp(call->method, "GET") == 0)
         return;
-    c->lib.curl_easy_setopt(h, CURLOPT_POSTFIELDS, body ? body : "");
-    c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+    c->lib.curl_easy_setopt(h, CURLOPT_POSTFIELDS, call->body ? call->body : "");
+    c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
-/* `type`: of the body. An answer of any status is one; *out: NULL if it has no JSON. */
-static int exchange(struct daemon_client *c, const char *method, const char *path, const char *type,
-                    const char *body, long *status, json_t **out, struct err *e)
+/* An answer of any status is one; *out: NULL if it has no JSON. */
+static int exchange(struct daemon_client *c, const struct call *call, long *status, json_t **out,
+                    struct err *e)
 {
     struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
     char trouble[CURL_ERROR_SIZE] = "";
-    strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), path);
-    strbuf_printf(&content, "Content-Type: %s", type);
+    strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), call->path);
+    strbuf_printf(&content, "Content-Type: %s", call->type ? call->type : "application/json");
     struct curl_slist *headers = c->lib.curl_slist_append(NULL, content.s);
     if (c->authorization)
         headers = c->lib.curl_slist_append(headers, c->authorization);
-    set_request(c, url.s, method, body, &reply, trouble);
+    set_request(c, url.s, call, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);
     c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
@@ -120,7 +126,7 @@ static int exchange(struct daemon_client *c, const char *method, const char *pat
     int result = 0;
     if (rc == CURLE_WRITE_ERROR)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is larger than %u MiB",
-                         path, REPLY_MAX >> 20);
+                         call->path, REPLY_MAX >> 20);
     else if (rc != CURLE_OK)
         result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
                          *trouble ? trouble : c->lib.curl_easy_strerror(rc));
@@ -134,12 +140,11 @@ static int exchange(struct daemon_client *c, const char *method, const char *pat
     return result;
 }
 
-static int request(struct daemon_client *c, const char *method, const char *path, const char *type,
-                   const char *body, json_t **out, struct err *e)
+static int request(struct daemon_client *c, const struct call *call, json_t **out, struct err *e)
 {
     long status = 0;
     json_t *parsed = NULL;
-    int rc = exchange(c, method, path, type, body, &status, &parsed, e);
+    int rc = exchange(c, call, &status, &parsed, e);
     if (rc == 0 && status >= HTTP_REFUSE)
         rc = refused(parsed, status, e);
     if (rc == 0)
@@ -167,7 +172,8 @@ static int log_in(struct daemon_client *c, struct err *e)
     add_field(c, &form, "grant_type", "client_credentials");
     add_field(c, &form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
     add_field(c, &form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
-    int rc = request(c, "POST", TOKEN_PATH, "application/x-www-form-urlencoded", form.s, &reply, e);
+    const struct call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded", form.s};
+    int rc = request(c, &call, &reply, e);
     const char *token = json_string_value(json_object_get(reply, "access_token"));
     if (rc == 0 && !token)
         rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's token endpoint gave no access_token");
@@ -231,8 +237,9 @@ int client_open_testing(const struct state *s, struct daemon_client **out, struc
     const char *key = environment_get(&c->env, "BATCHAID_TESTING_KEY");
     if (!key) {
         client_close(c);
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "the daemon takes no requests of tests: it was started without --testing");
+        return err_set(
+            e, ERR_UNAVAILABLE, NULL,
+            "the daemon accepts no requests for tests: it was started without --testing");
     }
     strbuf_concat(&line, "x-batchaid-testing-key: ", key);
     c->authorization = strbuf_take(&line);
@@ -248,20 +255,20 @@ void client_limit(struct daemon_client *c, long milliseconds)
 int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e)
 {
-    return request(c, "POST", path, type, text, out, e);
+    return request(c, &(struct call){"POST", path, type, text}, out, e);
 }
 
 int client_look(struct daemon_client *c, const char *path, long *status, json_t **out,
                 struct err *e)
 {
-    return exchange(c, "GET", path, "application/json", NULL, status, out, e);
+    return exchange(c, &(struct call){.method = "GET", .path = path}, status, out, e);
 }
 
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e)
 {
     char *text = body ? jsontext(body) : NULL;
-    int rc = request(c, method, path, "application/json", text, out, e);
+    int rc = request(c, &(struct call){.method = method, .path = path, .body = text}, out, e);
     free(text);
     return rc;
 }
@@ -273,7 +280,7 @@ static CURLcode try_name(struct daemon_client *c, const char *url, bool own, cha
     strbuf_printf(&there, "::%s",
                   environment_get(&c->env, "BATCHAID_ENDPOINT") + strlen("https://"));
     struct curl_slist *here = c->lib.curl_slist_append(NULL, there.s);
-    set_request(c, url, "GET", NULL, &reply, trouble);
+    set_request(c, url, &(struct call){.method = "GET"}, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);

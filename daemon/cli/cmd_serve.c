@@ -137,11 +137,20 @@ static void unwatch_ends(void)
     under_way_close();
 }
 
+/* What a daemon is started with; owned by cmd_serve(). */
+struct serving {
+    struct config config;
+    struct state state;
+    struct daemon_site site;
+    int64_t started_us;
+    size_t left_behind; /* threads that hang in a call */
+};
+
 /* Everything that only the holder of the lock may do. */
-static int serve_locked(const struct config *c, const struct options *o, const struct state *s,
-                        struct daemon_site *site, int64_t started_us, size_t *left_behind,
-                        struct err *e)
+static int serve_locked(struct serving *with, const struct options *o, struct err *e)
 {
+    const struct config *c = &with->config;
+    const struct state *s = &with->state;
     struct credentials credentials = {.client_id = NULL};
     struct certs *certs = NULL;
     struct config_list addresses = {.n = 0};
@@ -156,18 +165,18 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                             .kept = log_kept_create(LOG_KEPT_BYTES)};
     const char *file = config_file(o);
     char *path = file ? realpath(file, NULL) : NULL;
-    site_decide_accounts(site, c, s);
+    site_decide_accounts(&with->site, c, s);
     bool watched = watch_ends(o, s, &log, e) == 0;
-    if (watched && site_load_agents(site, agent, e) == 0 &&
-        state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
+    if (watched && site_load_agents(&with->site, agent, e) == 0 &&
+        state_make_dirs(s, (gid_t)(with->site.site.local_accounts ? c->first_uid : 0), e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
-        open_certs(c, s, &addresses, started_us, &certs, e) == 0) {
+        open_certs(c, s, &addresses, with->started_us, &certs, e) == 0) {
         const struct serve_config sc = {.config = c,
                                         .config_path = path,
                                         .state = s,
                                         .credentials = &credentials,
                                         .certs = certs,
-                                        .site = &site->site,
+                                        .site = &with->site.site,
                                         .agent_path = agent,
                                         .log = &log,
                                         .ephemeral = o->ephemeral,
@@ -175,14 +184,14 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                                         .fake_sizes = o->fake_nodes ? "*" : FAKE_SIZES,
                                         .rules_file = o->rules,
                                         .seed_file = o->seed,
-                                        .started_us = started_us,
-                                        .left_behind = left_behind};
-        if (site->open_place)
-            LOG_INFO(&log, "local_nodes.relocated", LF_STR("place", site->open_place),
+                                        .started_us = with->started_us,
+                                        .left_behind = &with->left_behind};
+        if (with->site.open_place)
+            LOG_INFO(&log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
                      LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
                                    "cannot get to the state directory, which is below a closed "
                                    "one"));
-        if (site->site.first_alone && c->nodes > 0)
+        if (with->site.site.first_alone && c->nodes > 0)
             LOG_INFO(&log, "local_nodes.restricted",
                      LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "
                                    "serve its own principal alone: local.shared_user"));
@@ -234,40 +243,36 @@ static int load_config(const struct options *o, struct config *out, struct err *
 
 int cmd_serve(const struct options *o)
 {
-    int64_t started_us = time_now_us();
-    struct config config;
-    struct state state = {.dir = NULL};
-    struct daemon_site site = {.groups = NULL};
+    struct serving with = {.started_us = time_now_us()};
     struct err e;
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
-    size_t left_behind = 0;
-    if (check_testing(o, &e) < 0 || load_config(o, &config, &e) < 0)
+    if (check_testing(o, &e) < 0 || load_config(o, &with.config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     footprint_between(); /* what loading the program and its libraries took */
     int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
     if (rc == 0)
-        rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,
-                          &e);
-    state.without_sync = o->ephemeral;
-    bool wrong_site =
-        rc == 0 && (site_load(&config, &state, &site, &e) < 0 || !certificate_fits(&config, &e));
+        rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, with.config.state_dir,
+                          &with.state, &e);
+    with.state.without_sync = o->ephemeral;
+    bool wrong_site = rc == 0 && (site_load(&with.config, &with.state, &with.site, &e) < 0 ||
+                                  !certificate_fits(&with.config, &e));
     if (wrong_site)
         rc = -1;
     if (rc == 0)
-        rc = state_acquire(&state, &lock, &e);
-    if (rc == 0 && site_open_place(&site, &config, &state, o->ephemeral, &e) < 0) {
+        rc = state_acquire(&with.state, &lock, &e);
+    if (rc == 0 && site_open_place(&with.site, &with.config, &with.state, o->ephemeral, &e) < 0) {
         wrong_site = true;
         rc = -1;
     }
     if (rc == 0)
-        rc = serve_locked(&config, o, &state, &site, started_us, &left_behind, &e);
+        rc = serve_locked(&with, o, &e);
     state_release(&lock);
-    site_free(&site);
-    state_free(&state);
-    config_free(&config);
+    site_free(&with.site);
+    state_free(&with.state);
+    config_free(&with.config);
     ephemeral_end(&ephemeral);
-    if (left_behind > 0) { /* an orderly exit would wait for those threads */
+    if (with.left_behind > 0) { /* an orderly exit would wait for those threads */
         fflush(NULL);
         _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);
     }

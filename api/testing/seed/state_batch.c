@@ -149,19 +149,25 @@ int seed_batch_job_last(const struct seed *seed, struct request *r, const struct
                : 0;
 }
 
-static int move_task(struct storage *st, struct arena *a, const struct batch_task *task,
-                     const char *pool, const struct told_state *t, enum batch_task_state to,
-                     struct err *e)
+/* A task, and the state that it gets. */
+struct seeded_task {
+    struct batch_task row;
+    const char *pool; /* of its job */
+    enum batch_task_state to;
+};
+
+static int move_task(struct storage *st, struct arena *a, const struct seeded_task *task,
+                     const struct told_state *t, struct err *e)
 {
     int exit_code = (int)json_integer_value(t->exit_code);
     bool good = exit_code == 0 && !t->errors;
-    const struct st_batch_task_move start = {.id = task->id,
+    const struct st_batch_task_move start = {.id = task->row.id,
                                              .from = BATCH_TASK_ACTIVE,
                                              .to = BATCH_TASK_RUNNING,
                                              .now_us = t->start_us,
                                              .starts = true,
-                                             .pool_name = pool};
-    const struct st_batch_task_move end = {.id = task->id,
+                                             .pool_name = task->pool};
+    const struct st_batch_task_move end = {.id = task->row.id,
                                            .from = BATCH_TASK_RUNNING,
                                            .to = BATCH_TASK_COMPLETED,
                                            .now_us = t->end_us,
@@ -170,11 +176,11 @@ static int move_task(struct storage *st, struct arena *a, const struct batch_tas
                                            .result = good ? BATCH_SUCCESS : BATCH_FAILURE,
                                            .failure = seed_json(a, t->errors),
                                            .satisfies = good};
-    if (to == BATCH_TASK_ACTIVE)
+    if (task->to == BATCH_TASK_ACTIVE)
         return 0;
     if (st_batch_task_move(st, &start, e) < 0)
         return -1;
-    return to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
+    return task->to == BATCH_TASK_RUNNING ? 0 : st_batch_task_move(st, &end, e);
 }
 
 /* As nodes have them: since it ended. */
@@ -203,7 +209,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
 {
     struct told_state t = {.end_us = r->now_us};
     struct batch_job j;
-    struct batch_task task;
+    struct seeded_task task;
     struct storage *st = seed->arm.storage;
     const json_t *given = json_object_get(s->given, "state");
     const json_t *files = json_object_get(s->given, "files");
@@ -221,12 +227,14 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
                        "A task that waits has no files; its state must be running or completed.");
     if (find_batch_job(seed, r, s, &j, e) < 0)
         return -1;
-    int rc = st_batch_task_get(st, &r->arena, j.id, s->name, &task, e);
+    int rc = st_batch_task_get(st, &r->arena, j.id, s->name, &task.row, e);
     if (rc <= 0)
         return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The task is not there.");
-    if (move_task(st, &r->arena, &task, j.pool_name, &t, (enum batch_task_state)to, e) < 0)
+    task.pool = j.pool_name;
+    task.to = (enum batch_task_state)to;
+    if (move_task(st, &r->arena, &task, &t, e) < 0)
         return -1;
-    return files ? add_files(st, task.id, files, t.end_us, e) : 0;
+    return files ? add_files(st, task.row.id, files, t.end_us, e) : 0;
 }
 
 /* --- schedules -------------------------------------------------------------------------------- */
