@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A new database. All migrations take SQLite some 40 ms; so the build runs them, and the program
- * has what they make: a file that is written as it is.
+ * A new database. All migrations take SQLite some 58 ms of a start that takes 11 ms without them
+ * (medians of 40 alternating starts); so the build runs them, and the program has what they make: a
+ * file that is written as it is.
  */
 #include <errno.h>
 #include <string.h>
