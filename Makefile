@@ -146,7 +146,7 @@ $(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc $(BUILD)/gen/ima
 $(BUILD)/gen/image.inc: $(MIGRATIONS) test/tools/embed_image.py storage/storage_priv.h
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_image.py \
-	    $$(sed -n 's/^\#define ST_APPLICATION_ID *\(0x[0-9a-f]*\).*/\1/p' storage/storage_priv.h) $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
+	    $$(sed -n 's/^\#define ST_\(APPLICATION_ID\|SCHEMA_BASE\) *\([0-9a-fx]*\).*/\2/p' storage/storage_priv.h) $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
 
 # What runs on nodes around docker and podman: short shell programs, embedded as text.
 PROGRAMS := $(sort $(wildcard scheduler/fleet/container/programs/*.sh))
@@ -225,8 +225,15 @@ $(BUILD)/tools/%: test/tools/%.c test/tools/clients_seen.h $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
 
+# For the test of upgrades: a daemon with one migration more.
+NEXT_BIN := $(BUILD)/batchaid-next
+$(NEXT_BIN): $(call obj,$(call src_of,daemon) test/fixtures/next_migration.c) $(LINK_LIBS)
+	$(call say,LINK $@)
+	$(Q)$(CC) -o $@ $^ -Wl,--wrap=st_migrations $(LDFLAGS) $(PKG_LIBS) -ldl
+$(call obj,test/fixtures/next_migration.c): $(BUILD)/gen/migrations.inc
+
 .PHONY: unit-bins computing-bins
-unit-bins: $(UNIT_BINS) $(COVERAGE_BINS)
+unit-bins: $(UNIT_BINS) $(COVERAGE_BINS) $(NEXT_BIN)
 # Those that `make check` runs under valgrind, too.
 computing-bins: $(COVERAGE_BINS) $(patsubst %,$(BUILD)/unit/%,$(shell $(PYTHON) test/tools/chosen.py computing))
 

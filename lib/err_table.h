@@ -64,6 +64,7 @@
     X(ERR_IO)                                                                                      \
     X(ERR_CONFIG)                                                                                  \
     X(ERR_ALREADY_RUNNING)                                                                         \
-    X(ERR_SCHEMA_TOO_NEW)
+    X(ERR_SCHEMA_TOO_NEW)                                                                          \
+    X(ERR_SCHEMA_TOO_OLD)
 
 #endif

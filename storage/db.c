@@ -45,6 +45,14 @@ int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
                        "%s was written by a newer batchaid (schema %u; this one knows up to %d); "
                        "nothing was changed. Run that version, or restore an older backup",
                        path, p->user_version, st_schema_version());
+    if (p->user_version <= ST_SCHEMA_BASE)
+        return err_set(
+            e, ERR_SCHEMA_TOO_OLD, NULL,
+            "%s was made by a version before 1.0.0 (schema %u), which this one cannot "
+            "read; nothing was changed. Begin with an empty state directory. Of a daemon "
+            "for tests, `batchaid dump` of the old version makes a seed that this one "
+            "takes (`batchaid seed`)",
+            path, p->user_version);
     return 0;
 }
 

@@ -10,15 +10,11 @@
 
 #include "storage/storage_priv.h"
 
-static const struct st_migration migrations[] = {
-#include "migrations.inc"
-};
-
-enum { N_MIGRATIONS = sizeof migrations / sizeof migrations[0] };
-
 int st_schema_version(void)
 {
-    return migrations[N_MIGRATIONS - 1].version;
+    int n;
+    const struct st_migration *list = st_migrations(&n);
+    return list[n - 1].version;
 }
 
 static int apply(struct storage *st, const struct st_migration *m, struct err *e)
@@ -74,5 +70,7 @@ int st_migrate_by(struct storage *st, const struct st_migration *list, int n, st
 
 int st_migrate(struct storage *st, struct err *e)
 {
-    return st_migrate_by(st, migrations, N_MIGRATIONS, e);
+    int n;
+    const struct st_migration *list = st_migrations(&n);
+    return st_migrate_by(st, list, n, e);
 }

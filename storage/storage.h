@@ -70,8 +70,8 @@ struct st_config {
 };
 
 /* Opens, checks (quick_check and foreign_key_check rows; those of a large database go on beside the
- * work, and damage then ends the process), migrates. ERR_SCHEMA_TOO_NEW: written by
- * a newer batchaid; nothing was touched. */
+ * work, and damage then ends the process), migrates. ERR_SCHEMA_TOO_NEW, ERR_SCHEMA_TOO_OLD:
+ * written by a newer version, or by one before 1.0.0; nothing was changed. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
 
 /* Copies the database at `path`, which a daemon may be using, into the new file `to`, mode 0600.

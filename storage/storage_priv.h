@@ -101,7 +101,7 @@ struct st_peek {
 };
 int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 
-/* Refuses a database of another program or of a newer version. */
+/* Refuses a database of another program, of a newer version, or of one before 1.0.0. */
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
 
 /* meta.clean_close; in databases, so never renumber. */
@@ -121,7 +121,10 @@ const char *st_reason(const char *given, int failure);
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */
-int st_schema_version(void);         /* the newest this program knows */
+/* migrations/NNNN_*.sql makes schema ST_SCHEMA_BASE + NNNN. Versions before 1.0.0 had a line of
+ * migrations of their own, with numbers up to 50. */
+#define ST_SCHEMA_BASE 1000
+int st_schema_version(void); /* the newest this program knows */
 int st_migrate(struct storage *st, struct err *e) MUST_CHECK;
 struct st_migration {
     int version;
@@ -133,6 +136,8 @@ int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
 /* --- image.c ---------------------------------------------------------------------------------- */
+/* migrations/, in order; *n of them. The program of test/api/test_upgrade.py has one more. */
+const struct st_migration *st_migrations(int *n);
 /* Writes a database with all migrations where nothing is: 1; 0: something is there. */
 int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
 

@@ -44,7 +44,8 @@
     X(ERR_IO, 500, "IoError", ADDS_SERVICE_CAUSE)                                                  \
     X(ERR_CONFIG, 500, "ConfigurationError", ADDS_SERVICE_CAUSE)                                   \
     X(ERR_ALREADY_RUNNING, 500, "StateDirectoryInUse", ADDS_SERVICE_CAUSE)                         \
-    X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)
+    X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)                     \
+    X(ERR_SCHEMA_TOO_OLD, 500, "DatabaseFromOlderVersion", ADDS_SERVICE_CAUSE)
 
 /* For a service whose rooms below never raise these kinds: if it happens, it is a bug. */
 #define NO_CORE_ERRORS(X)     ERR_CORE_KINDS(ERROR_FAULT_ROW)

@@ -278,6 +278,7 @@ int cmd_serve(const struct options *o)
     }
     if (rc == 0)
         return EXIT_DONE;
-    bool again_is_no_help = wrong_site || e.code == ERR_SCHEMA_TOO_NEW;
+    bool again_is_no_help =
+        wrong_site || e.code == ERR_SCHEMA_TOO_NEW || e.code == ERR_SCHEMA_TOO_OLD;
     return cli_fail(again_is_no_help ? EXIT_CONFIGURATION : EXIT_FAILED, &e);
 }

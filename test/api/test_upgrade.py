@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""State directories of older builds: every resource is told as before, and what was begun goes on."""
+"""Stored state directories of releases are upgraded: every resource is shown as before, and running work continues. The
+daemon is batchaid-next, which has a migration more than the released one (test/fixtures/next_migration.c)."""
+
+import sqlite3
 
 import pytest
 from support import old_state
+from support.batch import Plane
+from support.batch_jobs import Job
+from support.batch_rm import BatchAccounts
+from support.daemon import BUILD
 from support.waiting import wait_for
 from support.world import Place
 
 # What the journeys below may say; a machine that refuses connections is part of the fixture.
 MACHINE = r"127\.0\.0\.[12]:1\b"
 TAKEN = sorted(p.name for p in old_state.FIXTURES.iterdir() if (p / "state.sql").exists())
+NEXT = BUILD / "batchaid-next"
+NEXT_SCHEMA = 1999
 
 
 @pytest.fixture(params=TAKEN)
 def old(request, own_daemon):
     """(daemon that was not started yet, stored replies) on the state directory of an older build."""
-    d = own_daemon(start=False, config=old_state.CONFIG)
+    d = own_daemon(start=False, config=old_state.CONFIG, program=NEXT)
     replies = old_state.restore(request.param, d.state_dir)
     d.tool("keygen")
     d.expect_log(MACHINE)
@@ -29,41 +38,20 @@ def same(before, now):
     return found[:3]
 
 
-def with_subnets(value):
-    """The one thing that is told otherwise since schema 4: a file server is in a subnet of its own, named
-    after its guid, when none was asked for."""
-    if isinstance(value, list):
-        return [with_subnets(v) for v in value]
-    if not isinstance(value, dict):
-        return value
-    value = {k: with_subnets(v) for k, v in value.items()}
-    if value.get("type") == "Microsoft.BatchAI/workspaces/fileservers":
-        guid = value["properties"]["mountSettings"]["mountPoint"].rsplit("/", 1)[1]
-        subnet = f"/resourceGroups/fileserverrg-{guid}/providers/Microsoft.Network/virtualNetworks/{guid}vnet"
-        scope = "/".join(value["id"].split("/")[:3])
-        value["properties"].setdefault("subnet", {"id": f"{scope}{subnet}/subnets/Subnet-1"})
-    return value
-
-
 def of_nodes(replies):
     """Without the machines that nobody has: what is wrong with them is in memory only."""
     nodes = {k: v for k, v in replies["nodes"]["json"].items() if v["node"]}
     return {**replies, "nodes": nodes}
 
 
-def without_storage(replies):
-    """Without the group of storage accounts that are mounted: older builds had no rows for them."""
-    name = "batchaid-implicit"
-    kept = {k: v for k, v in replies.items() if f"/resourceGroups/{name}" not in k}
-    for key, reply in kept.items():
-        value = reply["json"].get("value") if isinstance(reply.get("json"), dict) else None
-        if isinstance(value, list):
-            listed = [v for v in value if not (isinstance(v, dict) and v.get("name") == name)]
-            kept[key] = {**reply, "json": {**reply["json"], "value": listed}}
-    return kept
+def query(d, sql):
+    connection = sqlite3.connect(d.state_dir / "batchaid.db")
+    rows = connection.execute(sql).fetchall()
+    connection.close()
+    return rows
 
 
-def test_every_resource_is_told_as_before(old, tmp_path):
+def test_every_resource_is_shown_as_before(old, tmp_path):
     """The agents never answer, so that the scheduler cannot take a step before the replies are in."""
     d, before = old
     mute = tmp_path / "agent"
@@ -73,26 +61,56 @@ def test_every_resource_is_told_as_before(old, tmp_path):
     d.start()
     now = old_state.replies_again(d, before)
     d.kill9()
-    assert same(with_subnets(of_nodes(before)), without_storage(of_nodes(now))) == []
+    assert same(of_nodes(before), of_nodes(now)) == []
 
 
-def test_what_was_begun_goes_on(old):
+def test_the_migration_ran_once_and_kept_all_rows(old, tmp_path):
+    """The stored database has the schema of its release; the daemon's has the next one, and no row was lost."""
+    d, _ = old
+    tables = [name for (name,) in query(d, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
+    lasting = [t for t in tables if t not in ("meta", "epoch", "event", "operation")]
+    before = {t: query(d, f"SELECT count(*) FROM {t}") for t in lasting}
+    jobs = query(d, "SELECT id, cluster_id FROM job ORDER BY id")
+    clusters = query(d, "SELECT id, name FROM cluster ORDER BY id")
+    assert query(d, "PRAGMA user_version") < [(NEXT_SCHEMA,)]
+    mute = tmp_path / "agent"
+    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    mute.chmod(0o755)
+    d.environment["BATCHAI_NODE"] = str(mute)
+    for _ in range(2):
+        d.start()
+        d.kill9()
+    assert sum("db.migrated" in line for line in d.log()) == 1
+    assert query(d, "PRAGMA user_version") == [(NEXT_SCHEMA,)]
+    assert {t: query(d, f"SELECT count(*) FROM {t}") for t in lasting} == before
+    assert query(d, "SELECT id, cluster_id FROM job ORDER BY id") == jobs  # dropping the old table let go of none
+    assert query(d, "SELECT id, substr(title, 5) FROM cluster ORDER BY id") == clusters
+    assert query(d, "SELECT count(*) FROM run WHERE weight <> nodes + priority") == [(0,)]
+    assert query(d, "PRAGMA foreign_key_check") == []
+
+
+def test_what_was_begun_continues(old):
     d, _ = old
     tasks = old_state.revive(d.state_dir)
-    assert len(tasks) >= 9
+    assert len(tasks) >= 10
     d.start()
     place = Place(d, "Demo", "Work")
     # What was asked for before: the stop of one job, the end of another, of a cluster and of a group.
     assert place.job_at("terminating").fail()["executionInfo"]["errors"][0]["code"] == "JobTerminated"
-    wait_for(place.job_at("deleting").gone, 30, "the job that was being deleted to go")
-    wait_for(place.cluster_at("gone").gone, 30, "the cluster that was being deleted to go")
-    wait_for(lambda: d.call("HEAD", Place(d, "doomed").group_path).status == 404, 30, "the group to go")
+    wait_for(place.job_at("deleting").gone, 30, "the job that was being deleted to be gone")
+    wait_for(place.cluster_at("gone").gone, 30, "the cluster that was being deleted to be gone")
+    wait_for(lambda: d.call("HEAD", Place(d, "doomed").group_path).status == 404, 30, "the group to be gone")
     assert place.job_at("orphan").state == place.job_at("behind").state == "failed"
     # What ran runs on, each under the name that it was started by.
     for name in ("one", "two", "scaled"):
         assert place.job_at(name).state == "running"
+    keys = BatchAccounts(d, "batch").keys(old_state.BATCH_ACCOUNT)
+    work = Job.of(Plane(d, old_state.BATCH_ACCOUNT, keys[0]), "work")
+    assert work.states() == {"done": "completed", "failed": "completed", "runs": "running", "waits": "active"}
     share = place.share()
     (share / "go").touch()
+    assert [task["executionInfo"]["exitCode"] for task in work.wait("runs", "waits", limit=30)] == [0, 0]
+    assert work.task("failed")["executionInfo"]["exitCode"] == 3
     assert place.job_at("requeued").state == "queued"  # of two nodes, one of which left
     place.cluster_at("shrink").resize(2)
     for name in ("one", "two", "scaled", "requeued", "sooner", "soon", "later"):

@@ -17,8 +17,8 @@ from support.waiting import wait_for
 MORE = """
 INSERT INTO batch_application VALUES (1, 1, 'app', NULL, '1.0', 1, 1, 1, NULL);
 INSERT INTO batch_package VALUES (1, 1, '1.0', 'zip', '00', 1, 1, 1, 1, NULL);
-INSERT INTO batch_certificate VALUES (1, 1, 'sha1', '0011', 'AA==', x'00', 1, 1, 1, 1, NULL, NULL);
-INSERT INTO batch_litter SELECT 1, min(id), 'batch/workitems/x', 0 FROM node;
+INSERT INTO batch_certificate VALUES (1, 1, 'sha1', '0011', 1, 1, 1, 1, NULL, NULL, 'AA==', x'00');
+INSERT INTO batch_litter SELECT 1, min(id), 0, 'batch/workitems/x' FROM node;
 INSERT INTO batch_node_user SELECT 1, min(id), 'ada', 0, 1 << 52, 'ssh-ed25519 AAAA', NULL FROM node;
 INSERT OR IGNORE INTO node_setup SELECT min(id), 1, 1, 1, 0, 0, 0, 0, NULL, 'x-setup', 'c0ffee', NULL FROM node;
 INSERT INTO batch_chore SELECT 1, min(j.id), 1, 'pool', n.name, n.id, 1, 2, 1, 1, 0, 1, 0, 0, NULL, 'c0ffee', NULL FROM batch_job j, node n;

@@ -62,7 +62,7 @@ INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL,
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
-INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 'another', x'61', 0, 0, -1);
+INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, -1, 'another', x'61');
 INSERT INTO item_change VALUES (2, 1, 'a', 1, NULL, 0, 0, 1, 0, 0, 0, 1, NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL,
     1, NULL, 0, 0, 1);
 INSERT INTO uncommitted_blob VALUES (1, 1, 'b', 1);
@@ -70,11 +70,10 @@ INSERT INTO blob_snapshot VALUES (1, 1, 'a', 1, '.aside/1/0', 1, 0, 0, 0, 1, NUL
 """
 # A vault with a secret, and one that is soft-deleted.
 VAULTS = """
-INSERT INTO vault SELECT 1, min(id), subscription, name, 'kv1', 'eastus', NULL,
-    '{"properties": {"enableRbacAuthorization": true}}', 604800000000, 1, 1, NULL, 0, 0
-    FROM resource_group;
-INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', NULL, '{}', 604800000000, 1, 1, NULL, 1,
-    1 << 52 FROM resource_group LIMIT 1;
+INSERT INTO vault SELECT 1, min(id), subscription, name, 'kv1', 'eastus', 604800000000, 1, 1, 0, 0, NULL, NULL,
+    '{"properties": {"enableRbacAuthorization": true}}' FROM resource_group;
+INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', 604800000000, 1, 1, 1, 1 << 52, NULL, NULL, '{}'
+    FROM resource_group LIMIT 1;
 INSERT INTO secret VALUES (1, 1, 's', 0, 0);
 INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
 INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s', x'00' FROM run;

@@ -65,6 +65,20 @@ def test_a_database_from_a_newer_version_is_refused_untouched(own_daemon):
     assert d.get(place.path)["name"] == place.workspace
 
 
+def test_a_database_from_before_1_0_0_is_refused_untouched(own_daemon):
+    d = own_daemon()
+    Place(d).make()
+    d.stop()
+    with sqlite3.connect(d.state_dir / "batchaid.db") as connection:
+        connection.execute("PRAGMA user_version = 50")
+    connection.close()
+    before = fingerprint(d.state_dir)
+    done = serve(d)
+    assert done.returncode == 78 and done.stdout == ""  # systemd does not start it again
+    assert "before 1.0.0 (schema 50)" in done.stderr and "empty state directory" in done.stderr
+    assert fingerprint(d.state_dir) == before
+
+
 def test_a_damaged_database_is_refused_with_its_name(own_daemon):
     d = own_daemon()
     Place(d).make()

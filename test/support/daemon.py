@@ -120,13 +120,14 @@ def children(pid):
 class Daemon:
     whose = ()  # a command that execs its tools, as the user that it is of
 
-    def __init__(self, config=None, state_dir=None, arguments=(), environment=None, prefix=()):
+    def __init__(self, config=None, state_dir=None, arguments=(), environment=None, prefix=(), program=BATCHAID):
         self.dir = Path(state_dir or tempfile.mkdtemp(prefix="batchaid-test-"))
         self.dir.chmod(0o711)  # the accounts of jobs pass through it
         self.state_dir = self.dir / "state"
         self.config = config or {}
         self.arguments = list(arguments)
         self.prefix = list(prefix)  # a command that execs the daemon
+        self.program = program
         self.environment = environment or {}
         self.port = 0  # the first start picks one, later starts keep it
         self.endpoint = None
@@ -152,7 +153,7 @@ class Daemon:
             print("\n".join(complaints))
 
     def command(self):
-        argv = [*self.prefix, str(BATCHAID), "serve", "--state-dir", str(self.state_dir)]
+        argv = [*self.prefix, str(self.program), "serve", "--state-dir", str(self.state_dir)]
         argv += ["--listen", f"localhost:{self.port}"]
         if "--config" not in self.arguments:
             path = self.dir / "batchaid.yaml"
@@ -283,7 +284,7 @@ class Daemon:
     def tool(self, *arguments, check=True, env=None, limit=60, stdin=None):
         """Runs `batchaid ARGUMENTS... --state-dir` of this daemon; returns the finished process."""
         first, rest = arguments[0], list(arguments[1:])
-        argv = [*self.whose, str(BATCHAID), first, "--state-dir", str(self.state_dir)] + rest
+        argv = [*self.whose, str(self.program), first, "--state-dir", str(self.state_dir)] + rest
         done = subprocess.run(
             argv,
             capture_output=True,

@@ -35,6 +35,7 @@ CONFIG = {
     "machines": {"unusable_after_s": 86400},
 }
 PROVIDER = "/providers/Microsoft.BatchAI"
+BATCH_ACCOUNT = "keptbatch"
 
 
 def boot_id():
@@ -101,8 +102,15 @@ def replies_again(d, stored):
 # --- storing --------------------------------------------------------------------------------------
 
 KEPT = ("nodes", "storage")
-# Where nothing reads them again, or where they would differ with each run.
-LEFT_OUT = re.compile(r"/agent\.lock$|\.room$|/trash(/|$)|\.sock$")
+# Where nothing reads them again, or where they would differ with each run; and copies of the agent.
+LEFT_OUT = re.compile(r"/agent\.lock$|\.room$|/trash(/|$)|\.sock$|/batchai-node$")
+
+
+def _content(text, state):
+    """A record has room behind it, mostly zeros: of those only the number is stored."""
+    kept = text.rstrip("\0")
+    kept, zeros = kept.replace(str(state), STATE).replace(boot_id(), BOOT), len(text) - len(kept)
+    return {"text": kept, "zeros": zeros} if zeros else {"text": kept}
 
 
 def _tree(state):
@@ -112,16 +120,18 @@ def _tree(state):
             for name in directories + files:
                 path = Path(at) / name
                 key = str(path.relative_to(state))
-                if LEFT_OUT.search(key):
+                if LEFT_OUT.search(key) or path.is_socket():
                     continue
-                mode = path.lstat().st_mode & 0o777
+                status = path.lstat()
+                facts = {"mode": status.st_mode & 0o7777}
+                if status.st_uid or status.st_gid:  # of a job's account
+                    facts["owner"] = [status.st_uid, status.st_gid]
                 if path.is_symlink():
                     found[key] = {"link": os.readlink(path).replace(str(state), STATE)}
                 elif path.is_dir():
-                    found[key] = {"mode": mode}
+                    found[key] = facts
                 else:
-                    text = path.read_text().replace(str(state), STATE).replace(boot_id(), BOOT)
-                    found[key] = {"mode": mode, "text": text}
+                    found[key] = {**facts, **_content(path.read_text(), state)}
     return found
 
 
@@ -161,12 +171,15 @@ def restore(name, state_dir):
         path.parent.mkdir(parents=True, exist_ok=True)
         if "link" in entry:
             path.symlink_to(entry["link"].replace(STATE, str(state_dir)))
-        elif "text" in entry:
-            path.write_text(entry["text"].replace(STATE, str(state_dir)).replace(BOOT, boot_id()))
-            path.chmod(entry["mode"])
+            continue
+        if "text" in entry:
+            text = entry["text"].replace(STATE, str(state_dir)).replace(BOOT, boot_id())
+            path.write_text(text + "\0" * entry.get("zeros", 0))
         else:
             path.mkdir(exist_ok=True)
-            path.chmod(entry["mode"])
+        if "owner" in entry:
+            os.chown(path, *entry["owner"])
+        path.chmod(entry["mode"])
     return json.loads((source / "replies.json").read_text())
 
 

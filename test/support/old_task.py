@@ -35,7 +35,7 @@ def main(start, flag):
     claim = os.open(start.with_suffix(".claim"), os.O_RDWR | os.O_CLOEXEC)
     fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
     signal.pthread_sigmask(signal.SIG_BLOCK, [TOLD, signal.SIGCHLD])
-    record = json.loads(start.read_text())
+    record, _ = json.JSONDecoder().raw_decode(start.read_text())  # behind it is what was there before
     incarnation = (start.parent.parent / "incarnation").read_text().strip()
     err = open(record["stderr_path"], "ab")
     command = subprocess.Popen(

@@ -3,7 +3,7 @@
 """Prints the database that all migrations make, as rows of a C table: {offset, length, bytes} for what is not zero.
 The migrations are applied as storage/migrate.c does it.
 
-    embed_image.py APPLICATION_ID migrations/NNNN_name.sql...
+    embed_image.py APPLICATION_ID SCHEMA_BASE migrations/NNNN_name.sql...
 """
 
 import pathlib
@@ -17,14 +17,14 @@ GAP, ROW_MAX = 16, 4096
 PIECES = re.compile(rb"[^\0](?:\0{0,%d}[^\0])*" % (GAP - 1), re.DOTALL)
 
 
-def migrated(application_id, names, directory):
+def migrated(application_id, base, names, directory):
     """The bytes of the file, in the mode that has a write-ahead log."""
     path = f"{directory}/image.db"
     made = sqlite3.connect(":memory:", isolation_level=None)
     made.execute("PRAGMA foreign_keys = OFF")
     for name in names:
         made.executescript(pathlib.Path(name).read_text("ascii"))
-    made.execute(f"PRAGMA user_version = {len(names)}")
+    made.execute(f"PRAGMA user_version = {base + len(names)}")
     made.execute(f"PRAGMA application_id = {application_id}")
     made.execute(f"VACUUM INTO '{path}'")
     made.close()
@@ -39,14 +39,14 @@ def as_c(data):
     return "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in data)
 
 
-def image_of(application_id, names):
+def image_of(application_id, base, names):
     with tempfile.TemporaryDirectory() as directory:
-        return migrated(application_id, names, directory)
+        return migrated(int(application_id, 0), int(base), names, directory)
 
 
-def main(application_id, *names):
-    image = image_of(int(application_id, 0), names)
-    if image != image_of(int(application_id, 0), names):
+def main(application_id, base, *names):
+    image = image_of(application_id, base, names)
+    if image != image_of(application_id, base, names):
         sys.exit("the migrations do not make the same database each time; they may not use chance or the time")
     print(f"#define IMAGE_BYTES {len(image)}")
     print("static const struct piece image[] = {")

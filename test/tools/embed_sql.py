@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Turns migrations/NNNN_name.sql, in order, into rows of a C table: {version, name, sql}. Of two with one
-number a database that has one would never get the other."""
+"""Turns migrations/NNNN_name.sql, in order, into rows of a C table: {version, name, sql}. Of two migrations with one
+number a database that has the first would never get the second."""
 import json
 import pathlib
 import sys
@@ -12,4 +12,4 @@ for expected, name in enumerate(sys.argv[1:], 1):
     if int(number) != expected:
         sys.exit(f"{name} should be number {expected}: migrations count 1, 2, 3, each once")
     lines = "\n".join(json.dumps(line + "\n") for line in path.read_text("ascii").splitlines())
-    print(f'{{{int(number)}, "{path.stem}",\n{lines}}},')
+    print(f'{{ST_SCHEMA_BASE + {int(number)}, "{path.stem}",\n{lines}}},')

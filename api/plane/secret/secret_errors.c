@@ -33,6 +33,7 @@
     X(ERR_CONFIG, 500, "InternalError", 0)                                                         \
     X(ERR_ALREADY_RUNNING, 500, "InternalError", 0)                                                \
     X(ERR_SCHEMA_TOO_NEW, 500, "InternalError", 0)                                                 \
+    X(ERR_SCHEMA_TOO_OLD, 500, "InternalError", 0)                                                 \
     NO_CORE_ERRORS(X)
 
 ERROR_TABLE(secret_words, SECRET_ERRORS, SECRET_OWN)

@@ -42,6 +42,7 @@
     X(ERR_CONFIG, 500, "InternalError", 0)                                                         \
     X(ERR_ALREADY_RUNNING, 500, "InternalError", 0)                                                \
     X(ERR_SCHEMA_TOO_NEW, 500, "InternalError", 0)                                                 \
+    X(ERR_SCHEMA_TOO_OLD, 500, "InternalError", 0)                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidInput", 0)                                                \
     X(ERR_MISSING_PROPERTY, 400, "InvalidInput", 0)                                                \
     X(ERR_INVALID_NAME, 400, "InvalidResourceName", 0)                                             \

@@ -2,6 +2,7 @@
  *
  * Opening: what is made, what is refused (and left alone), and secrets at rest.
  */
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include "test/unit/storage/fixture.h"
@@ -168,60 +169,31 @@ static void test_foreign_is_refused_untouched(void **state)
 
 /* --- an older one ---------------------------------------------------------------------------- */
 
-/* As the daemon that knew nothing of machines left it: a cluster with a node that runs a job. */
-static void make_first_version(struct fx *f)
-{
-    char *schema = slurp(f, "migrations/0001_initial.sql", NULL);
-    exec_sql(f->db, "PRAGMA journal_mode = WAL");
-    exec_sql(f->db, schema);
-    free(schema);
-    exec_sql(
-        f->db,
-        "PRAGMA foreign_keys = ON;"
-        "INSERT INTO resource_group VALUES (1, 's', 'Demo', 'eastus', NULL, 3, 1, 1);"
-        "INSERT INTO workspace VALUES (1, 1, 'Work', 'eastus', NULL, 3, 1, 1, 1);"
-        "INSERT INTO experiment VALUES (1, 1, 'Exp', 3, 1, 1, 1);"
-        "INSERT INTO cluster VALUES (1, 1, 'nc6', 'g', 'STANDARD_NC6', 1, 1, 2, 1, 0, 0, 0, 0,"
-        " 3, 1, 1, 1, 1, 1, NULL, '{}', NULL);"
-        "INSERT INTO job VALUES (1, 1, 1, 'Train', 'g', 'ref', 0, 1, 5, 3, 2, 1, 1, 1, 1, 1, 0,"
-        " NULL, 1, NULL, '{}', NULL);"
-        "INSERT INTO node VALUES (7, 1, 'tvm-1', 1, 3, 11, 12, 1, 0, 'inc', NULL);"
-        "PRAGMA user_version = 1");
-    char mark[60];
-    snprintf(mark, sizeof mark, "PRAGMA application_id = %d", ST_APPLICATION_ID);
-    exec_sql(f->db, mark);
-}
-
-static void test_the_first_version_is_upgraded(void **state)
+/* Versions before 1.0.0 numbered their schemas from 1 to 50. */
+static void test_older_than_1_0_0_is_refused_untouched(void **state)
 {
     struct fx *f = *state;
-    make_first_version(f);
+    static const char *const marks[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 50"};
+    static const char *const says[] = {"before 1.0.0 (schema 1)", "before 1.0.0 (schema 50)"};
     fx_open(f);
-    struct node nd;
-    found(f, st_node_by_id(f->st, &f->a, 7, &nd, &f->e));
-    assert_string_equal(nd.name, "tvm-1");
-    assert_string_equal(nd.incarnation, "inc");
-    assert_int_equal(nd.state, NODE_IDLE);
-    assert_int_equal(nd.state_us, 11);
-    assert_int_equal(nd.live, 1);
-    assert_int_equal(nd.machine_id, 0);
-    struct job j;
-    found(f, st_job_by_id(f->st, &f->a, 1, &j, &f->e));
-    assert_string_equal(j.name, "Train");
-    assert_string_equal(j.scope.workspace, "Work");
-    int64_t machine;
-    ok(f, st_machine_put(f->st, "gpu01", &machine, &f->e));
-    const struct node more = {
-        .pool_id = 1, .name = "tvm-2", .ordinal = 2, .state = NODE_IDLE, .machine_id = machine};
-    int64_t id;
-    ok(f, st_node_insert(f->st, &more, &id, &f->e));
-    assert_int_equal(id, 8); /* ids go on from where they were */
-    fx_reopen(f);
+    fx_close(f);
+    for (int i = 0; i < 2; i++) {
+        exec_sql(f->db, marks[i]);
+        expect_refused_untouched(f, ERR_SCHEMA_TOO_OLD, says[i]);
+    }
+}
+
+/* An empty file is somebody's, and becomes a database of the first schema. */
+static void test_schemas_count_from_1_0_0(void **state)
+{
+    struct fx *f = *state;
     struct st_peek p;
+    close(open(f->db, O_WRONLY | O_CREAT | O_EXCL, 0600));
+    fx_open(f);
+    fx_flush(f);
     ok(f, st_peek(f->db, &p, &f->e));
+    assert_true(p.user_version > ST_SCHEMA_BASE);
     assert_int_equal(p.user_version, st_schema_version());
-    found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
-    assert_int_equal(nd.machine_id, machine);
 }
 
 /* --- damage ---------------------------------------------------------------------------------- */
@@ -424,7 +396,8 @@ int main(void)
         T(test_newer_is_refused_untouched),
         T(test_newer_in_the_wal_is_refused_untouched),
         T(test_foreign_is_refused_untouched),
-        T(test_the_first_version_is_upgraded),
+        T(test_older_than_1_0_0_is_refused_untouched),
+        T(test_schemas_count_from_1_0_0),
         T(test_damaged_header),
         T(test_damaged_page),
         T(test_dangling_rows),
