@@ -11,7 +11,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 CC     ?= cc
 PYTHON ?= /usr/bin/python3
-VERSION := 0.1.0
+VERSION := 1.0.0
 
 # A row of a table leaves out its last members: they are zero.
 WARN   := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
