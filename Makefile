@@ -71,10 +71,13 @@ CROSS_ARCHS := $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 cross_cc     = $(1)-linux-gnu-gcc
 can_build    = $(shell echo 'int json_loads(), uuid_parse(), unzClose(); int main(void) { return json_loads() + uuid_parse() + unzClose(); }' | \
                  $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid -lminizip -lz 2>/dev/null && echo $(1))
-CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(call can_build,$(a))))
+CROSS_BUILT := $(foreach a,$(CROSS_ARCHS),$(call can_build,$(a)))
+# What runs on nodes: the agent, and the interpreter of Windows command lines.
+NODE_PROGRAMS := $(addprefix $(BUILD)/,batchai-node batchai-cmd)
+CROSS_PROGRAMS := $(foreach a,$(CROSS_BUILT),$(addsuffix -$(a),$(NODE_PROGRAMS)))
 
 .PHONY: all
-all: $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS)
+all: $(BUILD)/batchaid $(NODE_PROGRAMS) $(CROSS_PROGRAMS)
 
 # Compiler, packages and headers are looked for once, before the first object.
 HAVE := $(BUILD)/gen/have.ok
@@ -127,8 +130,9 @@ $(BUILD)/obj/storage/sql/%.o: $(BUILD)/gen/storage/sql/%.c | $(HAVE)
 $(BUILD)/obj/%.o: %.c | $(HAVE) $(STATEMENTS_MADE) $(REQUESTS_MADE) $(ROUTES_MADE)
 	$(compile)
 
+# A room may have a program beside its library: its main() is in no library.
 define room_lib
-$(call lib,$(1)): $(call obj,$(call src_of,$(1))) $(made_of_$(1))
+$(call lib,$(1)): $(call obj,$(filter-out %/main.c,$(call src_of,$(1)))) $(made_of_$(1))
 	@mkdir -p $$(@D)
 	$$(call say,AR $$@)
 	$(Q)rm -f $$@ && ar qcs $$@ $$^
@@ -177,7 +181,12 @@ $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	$(call say,LINK $@)
 	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid -lminizip -lz
 
+$(BUILD)/batchai-cmd: $(call obj,nodeagent-proto/windows/main.c) $(call libs_of,nodeagent-proto/windows)
+	$(call say,LINK $@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(AGENT_LIBS) -ljansson
+
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
+CROSS_CMD := $(foreach r,$(below_nodeagent-proto/windows),$(call src_of,$(r)))
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
 cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
 define cross_agent
@@ -190,6 +199,9 @@ $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
 	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
+$(BUILD)/batchai-cmd-$(1): $(call cross_obj,$(1),$(CROSS_CMD))
+	$$(call say,LINK $$@)
+	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
@@ -405,7 +417,7 @@ bench:
 
 .PHONY: help deps install uninstall clean check-layers check-source tidy docs-update
 help:
-	@echo 'make               build batchaid and batchai-node into $(BUILD)/'
+	@echo 'make               build batchaid, batchai-node and batchai-cmd into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
 	@echo 'make check         install what is missing, build, run the tests: some 15 minutes on 2 cores'
 	@echo 'make check-deep    and what takes longer: every client, valgrind, fuzzing, packages; before a release'
@@ -443,13 +455,13 @@ DOCDIR  = $(DESTDIR)$(PREFIX)/share/doc/batchaid
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
 
-# The Python package for tests, with both programs in it.
+# The Python package for tests, with the programs in it.
 WHEEL_DIR ?= $(BUILD)/wheel
 .PHONY: wheel
 wheel: all
 	@rm -rf $(BUILD)/wheel-src && mkdir -p $(BUILD)/wheel-src $(WHEEL_DIR)
 	@cp -r etc/wheel/. LICENSE $(BUILD)/wheel-src
-	@install -D -t $(BUILD)/wheel-src/batchaid/bin $(BUILD)/batchaid $(BUILD)/batchai-node
+	@install -D -t $(BUILD)/wheel-src/batchaid/bin $(BUILD)/batchaid $(NODE_PROGRAMS)
 	@printf '[bdist_wheel]\nplat_name = linux_%s\n' "$$(uname -m)" > $(BUILD)/wheel-src/setup.cfg
 	@rm -f $(WHEEL_DIR)/batchaid-*.whl
 	@$(PYTHON) -m pip wheel -q --no-deps --no-index --no-build-isolation -w $(WHEEL_DIR) $(BUILD)/wheel-src
@@ -466,8 +478,8 @@ image: deb
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR) $(DOCDIR)
-	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS) $(BINDIR)
-	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
+	@install -m 755 $(BUILD)/batchaid $(NODE_PROGRAMS) $(CROSS_PROGRAMS) $(BINDIR)
+	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 docs/man/batchai-cmd.1 $(MANDIR)/man1
 	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
 	@sed 's|@bindir@|$(PREFIX)/bin|g; s|@sysconfdir@|$(SYSCONFDIR)|g' etc/batchaid.service > $(UNITDIR)/batchaid.service
 	@chmod 644 $(UNITDIR)/batchaid.service
@@ -477,8 +489,8 @@ install: all
 	@install -m 644 docs/*.md $(DOCDIR)
 
 uninstall:
-	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(addprefix $(BINDIR)/batchai-node-,$(CROSS_ARCHS)) $(MANDIR)/man1/batchaid.1 \
-	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
+	@rm -f $(BINDIR)/batchaid $(foreach p,batchai-node batchai-cmd,$(addprefix $(BINDIR)/,$(p) $(addprefix $(p)-,$(CROSS_ARCHS)))) \
+	    $(addprefix $(MANDIR)/man1/,batchaid.1 batchai-node.1 batchai-cmd.1) $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
 	@rm -f $(addprefix $(DOCDIR)/,$(notdir $(wildcard docs/*.md)))
 	@rmdir $(CONFDIR) $(DOCDIR) 2>/dev/null || true

@@ -13,7 +13,7 @@ root=$work/root
 mkdir -p "$root/DEBIAN" "$work/debian"
 
 make -s -o all install BUILD="$build" PREFIX=/usr DESTDIR="$root"
-rm -f "$root"/usr/bin/batchai-node-* # agents of other architectures
+rm -f "$root"/usr/bin/batchai-{node,cmd}-* # for other architectures
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root"/usr/bin/*
 # Debian 12 has its units in /lib.
 mkdir -p "$root/lib"

@@ -146,6 +146,23 @@ struct serving {
     size_t left_behind; /* threads that hang in a call */
 };
 
+/* The file that the configuration was read from, absolute; NULL: none. Caller frees. */
+static char *absolute_config(const struct options *o)
+{
+    const char *file = config_file(o);
+    return file ? realpath(file, NULL) : NULL;
+}
+
+/* Where batchai-cmd is, if the site runs command lines of Windows; caller frees. */
+static char *cmd_path(const struct config *c, const char *agent, const struct log *log)
+{
+    char *path = c->batch_windows_commands ? agent_path_of_cmd(agent) : NULL;
+    if (path && access(path, X_OK) != 0)
+        LOG_WARN(log, "local_nodes.cmd_missing", LF_STR("path", path),
+                 LF_STR("why", "tasks with command lines of Windows will fail on local nodes"));
+    return path;
+}
+
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(struct serving *with, const struct options *o, struct err *e)
 {
@@ -163,11 +180,11 @@ static int serve_locked(struct serving *with, const struct options *o, struct er
                             .level = config_log_level(c->log_level),
                             .format = config_log_format(c->log_format),
                             .kept = log_kept_create(LOG_KEPT_BYTES)};
-    const char *file = config_file(o);
-    char *path = file ? realpath(file, NULL) : NULL;
+    char *cmd = cmd_path(c, agent, &log);
+    char *path = absolute_config(o);
     site_decide_accounts(&with->site, c, s);
     bool watched = watch_ends(o, s, &log, e) == 0;
-    if (watched && site_load_agents(&with->site, agent, e) == 0 &&
+    if (watched && site_load_agents(&with->site, agent, c->batch_windows_commands, e) == 0 &&
         state_make_dirs(s, (gid_t)(with->site.site.local_accounts ? c->first_uid : 0), e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
         open_certs(c, s, &addresses, with->started_us, &certs, e) == 0) {
@@ -178,6 +195,7 @@ static int serve_locked(struct serving *with, const struct options *o, struct er
                                         .certs = certs,
                                         .site = &with->site.site,
                                         .agent_path = agent,
+                                        .cmd_path = cmd,
                                         .log = &log,
                                         .ephemeral = o->ephemeral,
                                         .testing_key = o->testing ? testing_key(key) : NULL,
@@ -206,6 +224,7 @@ static int serve_locked(struct serving *with, const struct options *o, struct er
     log_kept_destroy(log.kept);
     free(path);
     free(agent);
+    free(cmd);
     return rc;
 }
 

@@ -60,7 +60,7 @@ int nodes_load_site(const struct options *o, const struct config *c, struct daem
     if (rc == 0)
         rc = site_load(c, &s, site, e);
     if (rc == 0)
-        rc = (agent = agent_path_find(e)) ? site_load_agents(site, agent, e) : -1;
+        rc = (agent = agent_path_find(e)) ? site_load_agents(site, agent, false, e) : -1;
     free(agent);
     state_free(&s);
     return rc;

@@ -440,7 +440,17 @@ int site_load(const struct config *c, const struct state *s, struct daemon_site 
     return load_file_servers(out, c, e);
 }
 
-int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *e)
+/* Of another architecture: beside the daemon's own, NAME-ARCH. */
+static const char *beside(struct daemon_site *s, const char *agent_path, const char *name,
+                          const char *arch)
+{
+    int dir = (int)(strrchr(agent_path, '/') - agent_path);
+    return arena_printf(&s->texts, "%.*s/%s%s%s", dir, agent_path, name, arch ? "-" : "",
+                        arch ? arch : "");
+}
+
+int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows_commands,
+                     struct err *e)
 {
     static const char *const known[] = {"x86_64", "aarch64"};
     enum { N_KNOWN = sizeof known / sizeof known[0] };
@@ -451,14 +461,17 @@ int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *
         return 0;
     if (uname(&own) < 0)
         return err_errno(e, ERR_CONFIG, "uname");
-    size_t n = 0, dir = (size_t)(strrchr(agent_path, '/') - agent_path);
-    files[n++] = (struct node_agent_file){own.machine, agent_path};
+    size_t n = 0;
+    files[n++] = (struct node_agent_file){own.machine, agent_path,
+                                          beside(s, agent_path, "batchai-cmd", NULL)};
     for (size_t i = 0; i < N_KNOWN; i++) {
-        const char *path =
-            arena_printf(&s->texts, "%.*s/batchai-node-%s", (int)dir, agent_path, known[i]);
+        const char *path = beside(s, agent_path, "batchai-node", known[i]);
         if (strcmp(known[i], own.machine) != 0 && access(path, R_OK) == 0)
-            files[n++] = (struct node_agent_file){known[i], path};
+            files[n++] = (struct node_agent_file){known[i], path,
+                                                  beside(s, agent_path, "batchai-cmd", known[i])};
     }
+    for (size_t i = 0; i < n && !windows_commands; i++)
+        files[i].cmd_path = NULL;
     int rc = node_agents_load(files, n, &s->agents, e);
     s->site.agents = s->agents;
     return rc;

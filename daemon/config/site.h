@@ -36,9 +36,11 @@ int site_open_place(struct daemon_site *s, const struct config *c, struct state 
 /* Decides whether jobs on local nodes have accounts of their own, or what is hidden from them. */
 void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
 
-/* Reads the agents to put on machines, if there are machines: `agent_path` for this architecture,
- * and the files beside it for others (batchai-node-ARCH). */
-int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *e) MUST_CHECK;
+/* Reads the programs to put on machines, if there are machines: `agent_path` for this architecture,
+ * and the files beside it for others (batchai-node-ARCH); with `windows_commands` batchai-cmd and
+ * batchai-cmd-ARCH too. */
+int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows_commands,
+                     struct err *e) MUST_CHECK;
 
 void site_free(struct daemon_site *s); /* wipes passwords */
 

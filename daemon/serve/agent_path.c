@@ -40,3 +40,10 @@ char *agent_path_find(struct err *e)
     free(self);
     return found;
 }
+
+char *agent_path_of_cmd(const char *agent_path)
+{
+    char *folder = fs_folder(agent_path), *path = fs_join(folder, "batchai-cmd");
+    free(folder);
+    return path;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the program of the node agent.
+ * Finds the programs that run on nodes.
  */
 #ifndef DAEMON_SERVE_AGENT_PATH_H
 #define DAEMON_SERVE_AGENT_PATH_H
@@ -10,5 +10,7 @@
 /* Looks at $BATCHAI_NODE, then beside this program, then in the installation's libexec. Caller
  * frees; NULL: err. */
 char *agent_path_find(struct err *e) MUST_CHECK;
+/* Where batchai-cmd is, if it is installed: beside the agent. Caller frees. */
+char *agent_path_of_cmd(const char *agent_path);
 
 #endif

@@ -275,7 +275,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->batch.blobs = deps_blobs(&d->blobs);
     d->batch.address = (struct batch_address){own_address, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
-    d->local = node_provider_local(d->tools, c->log, c->agent_path);
+    d->local = node_provider_local(d->tools, c->log, c->agent_path, c->cmd_path);
     d->machines = node_provider_ssh(d->tools, c->log);
     d->fronts = (struct fronts){{&d->front.front, &d->batch.front}};
     if (c->testing_key &&

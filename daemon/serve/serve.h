@@ -24,7 +24,7 @@ struct serve_config {
     const struct credentials *credentials;
     struct certs *certs;
     const struct site *site;
-    const char *agent_path;
+    const char *agent_path, *cmd_path; /* cmd_path NULL: no command lines of Windows are run */
     const struct log *log;
     bool ephemeral;          /* nothing is to last, nor synced */
     const char *testing_key; /* NULL: it takes no requests of tests */

@@ -19,6 +19,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
 #include "nodeagent-proto/agent/simple_command.h"
+#include "nodeagent-proto/wire/message.h"
 
 /* Those from DOCKER_HOST on lead to a docker or podman other than the machine's usual one. */
 static const char *const inherited[] = {"PATH",
@@ -290,8 +291,26 @@ static void try_exec(const char *path, char *const *argv, char **env, struct are
 
 static bool is_refused(char *const *argv)
 {
-    return strcmp(argv[0], TASK_OWN_PROGRAM) == 0 && argv[1] && strcmp(argv[1], TASK_REFUSE) == 0 &&
+    return strcmp(argv[0], TASK_NODE) == 0 && argv[1] && strcmp(argv[1], TASK_REFUSE) == 0 &&
            argv[2];
+}
+
+/* The interpreter of Windows command lines, for a task that is run by it. Opened with the agent's
+ * rights, as the account of a task may not get to where the agent's programs are. */
+static int open_cmd(const struct task_spec *spec, int *fd, struct err *e)
+{
+    static const char has_none[] =
+        "this node has no batchai-cmd, which runs command lines of Windows";
+    if (!spec->argv || strcmp(spec->argv[0], TASK_CMD) != 0)
+        return 0;
+    const char *path = getenv(NODE_CMD_VARIABLE);
+    if (!path || !*path)
+        return err_set(e, ERR_NODE, NULL, "%s: the site has not set batch.windows_commands",
+                       has_none);
+    if (*path != '/')
+        return err_set(e, ERR_NODE, NULL, "%s: %s", has_none, path);
+    *fd = open(path, O_PATH | O_CLOEXEC);
+    return *fd < 0 ? err_errno(e, ERR_NODE, "%s: cannot open %s", has_none, path) : 0;
 }
 
 enum command_failure command_exec_argv(char *const *argv, char **env, struct arena *a,
@@ -302,9 +321,7 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct are
         err_set(e, ERR_NODE, NULL, "%s", argv[2]);
         return COMMAND_FAILED;
     }
-    if (strcmp(argv[0], TASK_OWN_PROGRAM) == 0) {
-        try_exec("/proc/self/exe", argv, env, a, &error);
-    } else if (strchr(argv[0], '/')) {
+    if (strchr(argv[0], '/')) {
         try_exec(argv[0], argv, env, a, &error);
     } else {
         for (const char *at = path_of(env); at; at = strchr(at, ':')) {
@@ -319,7 +336,8 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct are
     return error ? COMMAND_FAILED : COMMAND_NO_PROGRAM;
 }
 
-static enum command_failure exec_command(const struct command *c, struct err *e)
+/* `cmd`: of open_cmd(). */
+static enum command_failure exec_command(const struct command *c, int cmd, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     size_t n = spec->argv ? spec->n_argv : 0;
@@ -332,6 +350,11 @@ static enum command_failure exec_command(const struct command *c, struct err *e)
         command_exec_shell(spec->command_line, c->env, c->arena, e);
         return COMMAND_FAILED;
     }
+    if (cmd >= 0) {
+        fexecve(cmd, argv, c->env);
+        err_errno(e, ERR_NODE, "cannot execute " TASK_CMD);
+        return COMMAND_FAILED;
+    }
     return command_exec_argv(argv, c->env, c->arena, e);
 }
 
@@ -339,12 +362,13 @@ void command_become(const struct command *c)
 {
     struct err e;
     enum command_failure how = COMMAND_FAILED;
+    int cmd = -1;
     die_with(c->supervisor);
     setsid();
     heed_signals();
-    if (prepare(c, &e) == 0) {
+    if (open_cmd(c->spec, &cmd, &e) == 0 && prepare(c, &e) == 0) {
         die_with(c->supervisor);
-        how = exec_command(c, &e);
+        how = exec_command(c, cmd, &e);
     }
     const char *why = arena_printf(c->arena, "%c%s", (int)how, e.msg);
     ssize_t ignored = write(c->why_fd, why, strlen(why));

@@ -11,14 +11,11 @@
 #include "lib/arena.h"
 #include "nodeagent-proto/agent/agent.h"
 #include "nodeagent-proto/agent/ssh.h"
-#include "nodeagent-proto/windows/windows.h"
 
 static const char usage[] =
     "usage: batchai-node agent --root DIR   serve a batchaid daemon on stdin and stdout\n"
     "       batchai-node look --root DIR    the same, making nothing: tells how the node is\n"
     "       batchai-node ssh HOST COMMAND   inside a job: runs it on another node of the job\n"
-    "       batchai-node windows LINE       runs a command line of Windows: cmd /c ..., or a "
-    "program\n"
     "       batchai-node version\n"
     "       batchai-node help\n";
 
@@ -65,11 +62,6 @@ static int run_remote(int argc, char **argv)
     return remote_far_main();
 }
 
-static int run_windows(int argc, char **argv)
-{
-    return windows_main(argc - 1, argv + 1);
-}
-
 static int print_version(int argc, char **argv)
 {
     (void)argc;
@@ -91,10 +83,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } commands[] = {
-        {"agent", run_agent},         {"look", run_agent},      {"ssh", run_ssh},
-        {"remote", run_remote},       {"windows", run_windows}, {"version", print_version},
-        {"--version", print_version}, {"help", print_help},     {"--help", print_help}};
+    } commands[] = {{"agent", run_agent},       {"look", run_agent},
+                    {"ssh", run_ssh},           {"remote", run_remote},
+                    {"version", print_version}, {"--version", print_version},
+                    {"help", print_help},       {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
     if (argc > 0 && strcmp(name ? name + 1 : argv[0], "ssh") == 0) /* as ROOT/ssh/bin has it */

@@ -31,8 +31,8 @@
 #define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
 
 struct local {
-    struct node_link link; /* first: the link is the allocation */
-    char *agent_path, *root;
+    struct node_link link;              /* first: the link is the allocation */
+    char *agent_path, *cmd_path, *root; /* cmd_path NULL: it gets none */
     uv_process_t process;
     uv_pipe_t socket, errors;
     uv_timer_t exit_timer; /* until the process runs: for the look at its program */
@@ -118,6 +118,7 @@ static void local_free(struct node_link *link)
     struct local *l = CONTAINER_OF(link, struct local, link);
     strbuf_free(&l->line);
     free(l->agent_path);
+    free(l->cmd_path);
     free(l->root);
     explicit_bzero(l->read_buf, sizeof l->read_buf);
     free(l);
@@ -276,19 +277,34 @@ static size_t local_waiting(const struct node_link *link)
 static const struct link_transport local_transport = {local_write, local_close, local_free,
                                                       local_waiting};
 
-/* The daemon's environment, plus the owner for whom the agent works: a local root belongs to one
- * daemon. */
-static char **environment_for(const char *owner)
+static char *variable(const char *name, const char *value)
 {
-    size_t n = 0, name = strlen(NODE_OWNER_VARIABLE);
+    struct strbuf b = STRBUF_INIT;
+    strbuf_concat(&b, name, "=", value);
+    return strbuf_take(&b);
+}
+
+static bool is_variable(const char *pair, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(pair, name, n) == 0 && pair[n] == '=';
+}
+
+enum { OWN_VARIABLES = 2 };
+
+/* The daemon's environment, plus variables of our own: the owner for whom the agent works (a local
+ * root belongs to one daemon), and where batchai-cmd is. */
+static char **environment_for(const struct local *l)
+{
+    size_t n = 0, to = OWN_VARIABLES;
     while (environ[n])
         n++;
-    char **env = xcalloc(n + 2, sizeof *env);
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, NODE_OWNER_VARIABLE "=%s", owner);
-    env[0] = strbuf_take(&b);
-    for (size_t i = 0, to = 1; i < n; i++)
-        if (strncmp(environ[i], NODE_OWNER_VARIABLE, name) != 0 || environ[i][name] != '=')
+    char **env = xcalloc(OWN_VARIABLES + n + 1, sizeof *env);
+    env[0] = variable(NODE_OWNER_VARIABLE, l->root);
+    env[1] = variable(NODE_CMD_VARIABLE, l->cmd_path ? l->cmd_path : "");
+    for (size_t i = 0; i < n; i++)
+        if (!is_variable(environ[i], NODE_OWNER_VARIABLE) &&
+            !is_variable(environ[i], NODE_CMD_VARIABLE))
             env[to++] = environ[i];
     return env;
 }
@@ -310,13 +326,14 @@ static int spawn(struct local *l, int child_fd)
         .stdio = stdio,
         .stdio_count = 3,
     };
-    options.env = environment_for(l->root);
+    options.env = environment_for(l);
     int rc = uv_spawn(l->socket.loop, &l->process, &options);
     if (rc == 0) {
         uv_read_start((uv_stream_t *)&l->socket, on_alloc, on_bytes);
         uv_read_start((uv_stream_t *)&l->errors, on_alloc, on_errors);
     }
-    free(options.env[0]);
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        free(options.env[i]);
     free(options.env);
     return rc;
 }
@@ -421,6 +438,7 @@ int node_open_local(const struct node_local_config *c, struct node_link **out, s
 {
     struct local *l = xcalloc(1, sizeof *l);
     l->agent_path = xstrdup(c->agent_path);
+    l->cmd_path = c->cmd_path ? xstrdup(c->cmd_path) : NULL;
     l->root = xstrdup(c->root);
     l->child_fd = -1;
     l->process_ended = true; /* the process has not begun */

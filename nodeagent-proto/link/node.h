@@ -63,6 +63,7 @@ struct node_local_config {
     const struct log *log;   /* borrowed */
     struct files *files;     /* borrowed: its workers look at the files that a link needs */
     const char *agent_path;  /* the batchai-node binary */
+    const char *cmd_path;    /* the batchai-cmd binary; NULL: tasks that need it fail */
     const char *root;        /* node root directory; made if missing */
     struct node_epoch epoch; /* sent in hello; borrowed while the link is opened */
     int dead_ms; /* without a byte from the agent for this long, although it was asked, the link is

@@ -10,7 +10,7 @@ struct provider {
     struct node_provider base; /* first */
     struct loop *loop;
     const struct log *log;
-    const char *agent_path; /* local */
+    const char *agent_path, *cmd_path; /* local */
 };
 
 static const struct provider *mine(struct node_provider *p)
@@ -26,6 +26,7 @@ static int open_local(struct node_provider *p, const struct node_target *at,
                                         .log = l->log,
                                         .files = at->files,
                                         .agent_path = l->agent_path,
+                                        .cmd_path = l->cmd_path,
                                         .root = at->root,
                                         .epoch = at->epoch,
                                         .callbacks = *callbacks};
@@ -49,17 +50,17 @@ static const struct node_provider_ops local_ops = {.open = open_local};
 static const struct node_provider_ops ssh_ops = {.open = open_ssh};
 
 struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
-                                          const char *agent_path)
+                                          const char *agent_path, const char *cmd_path)
 {
     struct provider *p = xcalloc(1, sizeof *p);
-    *p = (struct provider){{&local_ops}, loop, log, agent_path};
+    *p = (struct provider){{&local_ops}, loop, log, agent_path, cmd_path};
     return &p->base;
 }
 
 struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log)
 {
     struct provider *p = xcalloc(1, sizeof *p);
-    *p = (struct provider){{&ssh_ops}, loop, log, NULL};
+    *p = (struct provider){{&ssh_ops}, loop, log, NULL, NULL};
     return &p->base;
 }
 

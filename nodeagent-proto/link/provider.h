@@ -42,10 +42,11 @@ struct node_provider {
     const struct node_provider_ops *ops;
 };
 
-/* Runs agents as children of this process, from the program `agent_path`; all is borrowed. The
- * caller frees with node_provider_free() after the last link was closed. */
+/* Runs agents as children of this process, from the program `agent_path`; they run command lines of
+ * Windows by `cmd_path` (NULL: not). All is borrowed. The caller frees with node_provider_free()
+ * after the last link was closed. */
 struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
-                                          const char *agent_path);
+                                          const char *agent_path, const char *cmd_path);
 struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log);
 /* Frees a provider that these two made. NULL is accepted. */
 void node_provider_free(struct node_provider *p);

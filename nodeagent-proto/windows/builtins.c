@@ -270,7 +270,7 @@ static int version(struct shell *sh, const char *rest)
 {
     (void)sh;
     (void)rest;
-    puts("\nMicrosoft Windows command lines on Linux [batchai-node " BATCHAID_VERSION "]");
+    puts("\nMicrosoft Windows command lines on Linux [batchai-cmd " BATCHAID_VERSION "]");
     return 0;
 }
 

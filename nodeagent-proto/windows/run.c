@@ -339,19 +339,15 @@ static int run_line(struct shell *sh, const char *line)
     return inner.leaving ? inner.level : code;
 }
 
-int windows_main(int argc, char **argv)
+int windows_run(const char *line)
 {
     struct arena arena;
     arena_init(&arena);
-    if (argc != 2) {
-        fputs("usage: batchai-node windows COMMAND_LINE\n", stderr);
-        return 2;
-    }
     static const struct shell_ways ways = {run_text, run_line};
-    struct shell sh = {.ways = &ways, .arena = &arena, .line = argv[1]};
+    struct shell sh = {.ways = &ways, .arena = &arena, .line = line};
     variables_init(&sh.variables, &arena, environ);
-    int code = strlen(argv[1]) > WINDOWS_LONGEST ? complain("The command line is too long.")
-                                                 : run_line(&sh, argv[1]);
+    int code = strlen(line) > WINDOWS_LONGEST ? complain("The command line is too long.")
+                                              : run_line(&sh, line);
     fflush(stdout);
     arena_free(&arena);
     return code != 0 && (code & 0xff) == 0 ? 255 : code & 0xff;

@@ -13,7 +13,7 @@
 
 static int note(const char *program, const char *what)
 {
-    complain("batchai-node: %s: nothing is done on a Linux node%s%s", program, *what ? ": " : "",
+    complain("batchai-cmd: %s: nothing is done on a Linux node%s%s", program, *what ? ": " : "",
              what);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Command lines of Windows on Linux nodes, as far as walkthroughs and samples use them: a program
- * with its arguments, or cmd /c with what cmd understands. `batchai-node windows LINE` runs one.
+ * with its arguments, or cmd /c with what cmd understands. The program is batchai-cmd (main.c).
  *
  * Inside, paths are those of Linux: variables have them as values, backslashes become slashes,
  * names that are not found are looked for without regard to case, and D:\batch\tasks is
@@ -14,8 +14,8 @@
 #ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_H
 #define NODEAGENT_PROTO_WINDOWS_WINDOWS_H
 
-/* argv[1] is the command line. Returns what the process shall exit with: the code of the command
- * line, or 255 for one that Linux, which has 8 bits for it, would take for success. */
-int windows_main(int argc, char **argv);
+/* Runs a command line. Returns what the process shall exit with: the code of the command line, or
+ * 255 for one that Linux, which has 8 bits for it, would take for success. */
+int windows_run(const char *line);
 
 #endif

@@ -19,6 +19,9 @@
 /* The variable in an agent's environment with its owner: the daemon that it works for, and that
  * daemon's name for the node. */
 #define NODE_OWNER_VARIABLE "BATCHAI_NODE_OWNER"
+/* Of the agent's environment: the absolute path of batchai-cmd on the node, or else a text that
+ * says why the node has none; empty or missing: the site does not ask for it. */
+#define NODE_CMD_VARIABLE "BATCHAI_NODE_CMD"
 
 /* New references; NULL when a text is not UTF-8. */
 json_t *message_task_spec(const struct task_spec *s);

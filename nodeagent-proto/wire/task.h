@@ -95,9 +95,11 @@ enum task_state {
 /* The exit code of one that failed to start because its program does not exist, as shells have it.
  */
 #define TASK_NO_PROGRAM 127
-/* The first word of an argv that runs the agent's own program, wherever it is on the node. */
-#define TASK_OWN_PROGRAM "batchai-node"
-/* The second word of such an argv that does not begin; the third says why. */
+/* The first word of an argv that runs the interpreter of Windows command lines, wherever it is on
+ * the node; the second is the line. Where it is not, the task fails to start. */
+#define TASK_CMD "batchai-cmd"
+/* The first two words of an argv that does not begin; the third says why. */
+#define TASK_NODE   "batchai-node"
 #define TASK_REFUSE "refuse"
 
 struct task_status {

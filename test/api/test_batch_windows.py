@@ -3,11 +3,13 @@
 
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 from support.batch import BatchGround
-from support.daemon import BUILD, ROOT, Daemon
+from support.daemon import BUILD, NODE_AGENT, ROOT, Daemon
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -20,8 +22,8 @@ WINDOWS = {
 class Site:
     """A daemon and the plane of one account."""
 
-    def __init__(self, **batch):
-        self.daemon = Daemon(config={"batch": batch} if batch else {})
+    def __init__(self, environment=None, **batch):
+        self.daemon = Daemon(config={"batch": batch} if batch else {}, environment=environment)
         self.daemon.expect_log(r"warn node\.unusable")
 
     def __enter__(self):
@@ -88,15 +90,27 @@ def test_a_site_that_does_not_run_them_says_so():
     assert "batch.windows_commands" in str(info["failureInfo"])
 
 
+def test_a_node_without_the_interpreter_fails_them_by_name():
+    """The agent is alone in its folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        agent = shutil.copy(NODE_AGENT, folder)
+        with Site(windows_commands=True, environment={"BATCHAI_NODE": agent}) as site:
+            site.daemon.expect_log(r"warn local_nodes\.cmd_missing")
+            info = site.start_task("cmd /c echo hello")
+    assert info["result"] == "failure" and "exitCode" not in info
+    assert f"this node has no batchai-cmd, which runs command lines of Windows: cannot open {folder}/batchai-cmd" in str(info["failureInfo"])
+
+
 def test_the_line_of_the_page(tmp_path):
     """docs/windows-commands.md, with a program where it says."""
     page = (ROOT / "docs" / "windows-commands.md").read_text()
     (line,) = re.findall(r"`(cmd /c [^`]+)`", page)
-    assert "batchai-node windows LINE" in page
+    assert "batchai-cmd LINE" in page
     program = tmp_path / "app" / "myapp.exe"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\necho made >a\n")
     env = {**os.environ, "APP": str(program.parent)}
-    done = subprocess.run([BUILD / "batchai-node", "windows", line], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = subprocess.run([BUILD / "batchai-cmd", line], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     assert (tmp_path / "b").read_text() == "made\n"

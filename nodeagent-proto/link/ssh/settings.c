@@ -26,9 +26,11 @@ static void free_secret(char *text)
 void ssh_settings_free(struct ssh *l)
 {
     char *texts[] = {l->name,        l->host,      l->user, l->identity, l->agent_socket,
-                     l->known_hosts, l->agent_dir, l->root, l->become,   l->agent_path};
+                     l->known_hosts, l->agent_dir, l->root, l->become,   l->no_cmd};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(texts[i]);
+    for (size_t k = 0; k < NODE_PROGRAMS; k++)
+        free(l->paths[k]);
     free_secret(l->passphrase);
     free_secret(l->password);
 }

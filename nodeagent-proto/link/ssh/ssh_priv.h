@@ -137,9 +137,11 @@ struct ssh {
     struct strbuf tried; /* what was tried in vain, for the error */
 
     struct ssh_command cmd;
-    char *agent_path; /* on the machine */
     const struct node_agent_image *image;
-    LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
+    char *paths[NODE_PROGRAMS]; /* of the image's programs, on the machine; NULL: it gets none */
+    bool has[NODE_PROGRAMS];    /* they are there, whole */
+    char *no_cmd;               /* why it has no batchai-cmd; NULL: it has, or needs none */
+    LIBSSH2_CHANNEL *channel;   /* the agent's; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
     size_t queued;      /* bytes in there */
     struct strbuf line; /* of the agent's stderr, not yet ended */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what the machine is, puts the agent there and starts it. All scripts are POSIX sh on
- * one line, without ', \ and !, so that any login shell passes them on unchanged.
+ * Finds out what the machine is, puts the programs there (the agent; batchai-cmd, if there is one)
+ * and starts the agent. All scripts are POSIX sh on one line, without ', \ and !, so that any login
+ * shell passes them on unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,35 +10,36 @@
 #include "lib/arena.h"
 #include "lib/shell.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
+#include "nodeagent-proto/wire/message.h"
 
-#define AGENT_NAME "batchai-node-" /* then the hash */
 /* Behind this line the channel is the agent's; start files of a login shell may print before it. */
 #define START_MARK "batchai-node-follows\n"
 
-/* Arguments DIR (HASH SIZE)...: prints what the machine is and which complete agents it has. */
+/* Arguments DIR (NAME-HASH SIZE)...: prints what the machine is and which programs it has whole. */
 static const char probe_script[] =
     "d=$1; shift; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
     "echo; echo batchai-system $(uname -sm); echo \"batchai-dir $d\"; "
-    "while [ $# -gt 1 ]; do f=$d/" AGENT_NAME "$1; "
-    "if [ -f \"$f\" ] && [ -x \"$f\" ] && [ $(wc -c < \"$f\") -eq $2 ]; then s=$1; "
+    "while [ $# -gt 1 ]; do f=$d/$1; h=${1##*-}; "
+    "if [ -f \"$f\" ] && [ -x \"$f\" ] && [ $(wc -c < \"$f\") -eq $2 ]; then s=$h; "
     "if command -v sha256sum > /dev/null 2>&1; then s=$(sha256sum < \"$f\"); fi; "
-    "if [ \"${s%% *}\" = $1 ]; then echo batchai-has $1; fi; fi; shift 2; done";
+    "if [ \"${s%% *}\" = $h ]; then echo batchai-has $1; fi; fi; shift 2; done";
 
-/* Arguments DIR HASH SIZE, with the program on stdin. The file gets its name only when it is
+/* Arguments DIR NAME-HASH SIZE, with the program on stdin. The file gets its name only when it is
  * complete. Leftovers of an upload that a power cut ended are removed by an upload a day later. */
 static const char upload_script[] =
-    "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; "
+    "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; h=${2##*-}; "
     "gone() { rm -f \"$t\"; }; trap gone EXIT; trap \"exit 1\" HUP INT TERM; "
     "trap \"\" PIPE; " /* when the link is gone, nobody could read an error */
     "find \"$1\" -name \".upload-*\" -mtime +0 -exec rm -f {} + 2> /dev/null; "
     "cat > \"$t\" || exit 1; n=$(wc -c < \"$t\"); "
-    "if [ $n -ne $3 ]; then echo \"only $n of $3 bytes arrived\" >&2; exit 1; fi; s=$2; "
+    "if [ $n -ne $3 ]; then echo \"only $n of $3 bytes arrived\" >&2; exit 1; fi; s=$h; "
     "if command -v sha256sum > /dev/null 2>&1; then s=$(sha256sum < \"$t\"); fi; "
-    "if [ \"${s%% *}\" = $2 ]; then :; else echo \"the SHA-256 differs\" >&2; exit 1; fi; "
-    "chmod 755 \"$t\" && mv -f \"$t\" \"$1/" AGENT_NAME "$2\"";
+    "if [ \"${s%% *}\" = $h ]; then :; else echo \"the SHA-256 differs\" >&2; exit 1; fi; "
+    "chmod 755 \"$t\" && mv -f \"$t\" \"$1/$2\"";
 
 static const char start_script[] =
-    "echo batchai-node-follows; BATCHAI_NODE_OWNER=$3; export BATCHAI_NODE_OWNER; "
+    "echo batchai-node-follows; " NODE_OWNER_VARIABLE "=$3; export " NODE_OWNER_VARIABLE
+    "; " NODE_CMD_VARIABLE "=$5; export " NODE_CMD_VARIABLE "; "
     "exec \"$1\" $4 --root \"$2\"";
 
 static void script(struct strbuf *line, const char *before, const char *text)
@@ -53,9 +55,10 @@ static void argument(struct strbuf *line, const char *text)
     shell_quote(line, text);
 }
 
-static void image_arguments(struct strbuf *line, const struct node_agent_image *image)
+static void program_arguments(struct strbuf *line, const struct node_program *p)
 {
-    strbuf_printf(line, " %s %zu", image->hash, image->n);
+    if (p->bytes)
+        strbuf_printf(line, " %s %zu", p->name, p->n);
 }
 
 /* ---- probe ---- */
@@ -66,7 +69,8 @@ static void ask_probe(struct ssh *l)
     script(&line, "", probe_script);
     argument(&line, l->agent_dir);
     for (size_t i = 0; i < l->agents->n; i++)
-        image_arguments(&line, &l->agents->images[i]);
+        for (int k = 0; k < NODE_PROGRAMS; k++)
+            program_arguments(&line, &l->agents->images[i].programs[k]);
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
@@ -105,13 +109,22 @@ static enum ssh_step choose_image(struct ssh *l, const char *system)
     return l->image ? SSH_NEXT : no_such_agent(l, arch + 1);
 }
 
-static bool has_agent(struct ssh *l)
+/* Where each program is, or will be, on the machine; NULL: it gets none of the kind. */
+static void learn_places(struct ssh *l, const char *dir)
 {
-    struct strbuf key = STRBUF_INIT;
-    strbuf_printf(&key, "\nbatchai-has %s", l->image->hash);
-    bool has = strstr(l->cmd.out.s, key.s) != NULL;
-    strbuf_free(&key);
-    return has;
+    for (int k = 0; k < NODE_PROGRAMS; k++) {
+        const struct node_program *p = &l->image->programs[k];
+        struct strbuf key = STRBUF_INIT, path = STRBUF_INIT;
+        if (!p->bytes)
+            continue;
+        strbuf_printf(&key, "\nbatchai-has %s", p->name);
+        strbuf_printf(&path, "%s/%s", dir, p->name);
+        l->has[k] = strstr(l->cmd.out.s, key.s) != NULL;
+        l->paths[k] = strbuf_take(&path);
+        strbuf_free(&key);
+    }
+    if (l->image->no_cmd)
+        l->no_cmd = xstrdup(l->image->no_cmd);
 }
 
 static enum ssh_step learn(struct ssh *l)
@@ -125,11 +138,9 @@ static enum ssh_step learn(struct ssh *l)
     else
         s = choose_image(l, system);
     if (s == SSH_NEXT) {
-        struct strbuf path = STRBUF_INIT;
         free(l->agent_dir);
         l->agent_dir = xstrdup(dir);
-        strbuf_printf(&path, "%s/" AGENT_NAME "%s", dir, l->image->hash);
-        l->agent_path = strbuf_take(&path);
+        learn_places(l, dir);
     }
     free(system);
     free(dir);
@@ -146,34 +157,57 @@ enum ssh_step ssh_step_probe(struct ssh *l)
 
 /* ---- upload ---- */
 
-static void ask_upload(struct ssh *l)
+static void ask_upload(struct ssh *l, const struct node_program *p)
 {
     struct strbuf line = STRBUF_INIT;
     script(&line, "", upload_script);
     argument(&line, l->agent_dir);
-    image_arguments(&line, l->image);
-    ssh_command_set(&l->cmd, &line, l->image->bytes, l->image->n);
+    program_arguments(&line, p);
+    ssh_command_set(&l->cmd, &line, p->bytes, p->n);
 }
 
-enum ssh_step ssh_step_upload(struct ssh *l)
+/* Without the agent there is no link. Without batchai-cmd there is: the tasks that need it fail,
+ * and say why. */
+static enum ssh_step not_uploaded(struct ssh *l, enum node_program_kind kind)
 {
-    if (l->cmd.in != l->image->bytes) {
-        if (has_agent(l)) {
-            ssh_command_free(&l->cmd);
-            return SSH_NEXT;
-        }
-        ask_upload(l);
-    }
+    struct strbuf why = STRBUF_INIT;
+    if (kind == NODE_PROGRAM_AGENT)
+        return ssh_fail(l, ERR_NODE, NULL, "%s: %s (exit code %d)", l->agent_dir,
+                        ssh_command_said(&l->cmd), l->cmd.exit_code);
+    strbuf_printf(&why, "it could not be put into %s: %s (exit code %d)", l->agent_dir,
+                  ssh_command_said(&l->cmd), l->cmd.exit_code);
+    LOG_WARN(l->link.log, "node.cmd_missing", LF_STR("node", l->name), LF_STR("why", why.s));
+    l->no_cmd = strbuf_take(&why);
+    free(l->paths[kind]);
+    l->paths[kind] = NULL;
+    return SSH_NEXT;
+}
+
+static enum ssh_step upload(struct ssh *l, enum node_program_kind kind)
+{
+    const struct node_program *p = &l->image->programs[kind];
+    if (l->cmd.in != p->bytes)
+        ask_upload(l, p);
     enum ssh_step s = ssh_command_run(l);
     if (s != SSH_NEXT)
         return s;
     if (l->cmd.exit_code != 0)
-        return ssh_fail(l, ERR_NODE, NULL, "%s: %s (exit code %d)", l->agent_dir,
-                        ssh_command_said(&l->cmd), l->cmd.exit_code);
+        return not_uploaded(l, kind);
+    l->has[kind] = true;
     LOG_INFO(l->link.log, "node.agent_uploaded", LF_STR("node", l->name),
-             LF_STR("path", l->agent_path), LF_INT("bytes", l->image->n));
-    ssh_command_free(&l->cmd);
+             LF_STR("path", l->paths[kind]), LF_INT("bytes", p->n));
     return SSH_NEXT;
+}
+
+enum ssh_step ssh_step_upload(struct ssh *l)
+{
+    enum ssh_step s = SSH_NEXT;
+    for (int k = 0; k < NODE_PROGRAMS && s == SSH_NEXT; k++)
+        if (l->paths[k] && !l->has[k])
+            s = upload(l, (enum node_program_kind)k);
+    if (s == SSH_NEXT)
+        ssh_command_free(&l->cmd);
+    return s;
 }
 
 /* ---- start ---- */
@@ -197,10 +231,12 @@ static void ask_start(struct ssh *l)
 {
     struct strbuf line = STRBUF_INIT;
     script(&line, l->become ? l->become : "", start_script);
-    argument(&line, l->agent_path);
+    const char *cmd = l->paths[NODE_PROGRAM_CMD] ? l->paths[NODE_PROGRAM_CMD] : l->no_cmd;
+    argument(&line, l->paths[NODE_PROGRAM_AGENT]);
     argument(&line, l->root);
     owner_argument(&line, l);
     argument(&line, l->look ? "look" : "agent");
+    argument(&line, cmd ? cmd : "");
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools with an image of Windows: their nodes run Linux, and command lines of Windows by the
- * agent's own program, if the site wants that (nodeagent-proto/windows/windows.h).
+ * Pools with an image of Windows: their nodes run Linux, and command lines of Windows by
+ * batchai-cmd, if the site wants that (nodeagent-proto/windows/windows.h).
  */
+#include <string.h>
+
 #include "model/batch/argv.h"
 #include "model/batch/images.h"
 #include "nodeagent-proto/wire/task.h"
@@ -15,13 +17,13 @@ static const char refusal[] =
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv)
 {
-    enum { WORDS = 3 };
     if (!batch_pool_is_windows(p->doc))
         return batch_argv(a, line, argv);
-    const char **words = arena_alloc(a, (WORDS + 1) * sizeof *words);
-    words[0] = TASK_OWN_PROGRAM;
-    words[1] = f->windows.commands ? "windows" : TASK_REFUSE;
-    words[2] = f->windows.commands ? arena_strdup(a, line) : refusal;
-    *argv = words;
-    return WORDS;
+    const char *const run[] = {TASK_CMD, arena_strdup(a, line), NULL}, *const refuse[] = {
+                                                                           TASK_NODE, TASK_REFUSE,
+                                                                           refusal, NULL};
+    size_t n = f->windows.commands ? 2 : 3;
+    *argv = arena_alloc(a, (n + 1) * sizeof **argv);
+    memcpy(*argv, f->windows.commands ? run : refuse, (n + 1) * sizeof **argv);
+    return n;
 }

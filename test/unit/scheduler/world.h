@@ -276,7 +276,7 @@ static inline struct world *world_bare(const char *dir)
     assert_int_equal(uv_loop_init(&w->loop), 0);
     w->tools = loop_uv_create(&w->loop, &(const struct clock){world_wall, w},
                               &(const struct clock){world_mono, w});
-    w->local = node_provider_local(w->tools, &w->log, w->agent);
+    w->local = node_provider_local(w->tools, &w->log, w->agent, NULL);
     w->machines = node_provider_ssh(w->tools, &w->log);
     uv_prepare_init(&w->loop, &w->prepare);
     uv_check_init(&w->loop, &w->check);

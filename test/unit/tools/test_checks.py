@@ -402,12 +402,13 @@ def test_install_and_uninstall(tmp_path):
     assert done.returncode == 0, done.stderr
     files = {str(p.relative_to(tmp_path)): p for p in tmp_path.rglob("*") if p.is_file()}
     if (ROOT / BUILD / "batchai-node-aarch64").exists():  # needs a cross compiler
-        assert files.pop("opt/b/bin/batchai-node-aarch64").stat().st_mode & 0o777 == 0o755
+        for program in ("batchai-node", "batchai-cmd"):
+            assert files.pop(f"opt/b/bin/{program}-aarch64").stat().st_mode & 0o777 == 0o755
     assert set(files) == {"opt/b/" + name for name in (
-        "bin/batchaid", "bin/batchai-node", "etc/batchaid/batchaid.yaml.example",
+        "bin/batchaid", "bin/batchai-node", "bin/batchai-cmd", "etc/batchaid/batchaid.yaml.example",
         "lib/systemd/system/batchaid.service", "lib/sysusers.d/batchaid.conf",
         "share/bash-completion/completions/batchaid", "share/man/man1/batchaid.1",
-        "share/man/man1/batchai-node.1", "share/man/man5/batchaid.yaml.5",
+        "share/man/man1/batchai-node.1", "share/man/man1/batchai-cmd.1", "share/man/man5/batchaid.yaml.5",
         *(f"share/doc/batchaid/{page.name}" for page in (ROOT / "docs").glob("*.md")))}
     unit = files["opt/b/lib/systemd/system/batchaid.service"].read_text()
     assert "/opt/b/bin/batchaid serve" in unit and "/opt/b/etc/batchaid/batchaid.yaml" in unit

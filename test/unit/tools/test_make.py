@@ -17,7 +17,7 @@ def make(build, *arguments):
 def test_without_a_goal_it_builds_the_programs(tmp_path):
     done = make(tmp_path / "build", "-n")
     assert done.returncode == 0, done.stderr
-    for program in ("batchaid", "batchai-node"):
+    for program in ("batchaid", "batchai-node", "batchai-cmd"):
         assert f"-o {tmp_path}/build/{program} " in done.stdout
 
 

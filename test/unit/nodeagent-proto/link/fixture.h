@@ -43,6 +43,7 @@ struct fixture {
     struct log log;
     struct node_link *link;
     char root[64], agent[PATH_MAX];
+    const char *cmd; /* for the next local link; NULL: it gets no batchai-cmd */
     char incarnation[64];
     char *facts; /* of the last hello, as text */
     int ready, down, closed, answers, run_answers;
@@ -172,6 +173,7 @@ static inline void open_link(struct fixture *f)
                                   .log = &f->log,
                                   .files = f->files,
                                   .agent_path = f->agent,
+                                  .cmd_path = f->cmd,
                                   .root = f->root,
                                   .callbacks = {on_ready, on_down, on_ended, NULL, f}};
     struct err e;
@@ -193,6 +195,14 @@ static inline void close_link(struct fixture *f)
     node_close(f->link, on_closed, f);
     f->link = NULL;
     WAIT(f, f->closed == 1);
+}
+
+/* Where batchai-cmd is: beside the agent. The caller frees. */
+static inline char *built_cmd(const struct fixture *f)
+{
+    char *folder = fs_folder(f->agent), *path = fs_join(folder, "batchai-cmd");
+    free(folder);
+    return path;
 }
 
 static inline void fixture_begin(struct fixture *f)

@@ -48,13 +48,19 @@ static inline void stop_sshd(struct ssh_fixture *s)
     s->sshd = 0;
 }
 
-static inline void load_agent(struct ssh_fixture *s, const char *arch, const char *path)
+static inline void load_programs(struct ssh_fixture *s, const char *arch, const char *path,
+                                 const char *cmd_path)
 {
-    struct node_agent_file file = {arch, path};
+    struct node_agent_file file = {arch, path, cmd_path};
     struct err e;
     node_agents_free(s->agents);
     assert_int_equal(node_agents_load(&file, 1, &s->agents, &e), 0);
     s->config.agents = s->agents;
+}
+
+static inline void load_agent(struct ssh_fixture *s, const char *arch, const char *path)
+{
+    load_programs(s, arch, path, NULL);
 }
 
 static inline void ssh_open(struct ssh_fixture *s)

@@ -6,7 +6,12 @@
 
 #include "test/unit/nodeagent-proto/link/sshd.h"
 
-/* The one agent in the agent directory; how many files there are, temporary ones too. */
+static const struct node_program *agent_of(const struct ssh_fixture *s)
+{
+    return &s->agents->images[0].programs[NODE_PROGRAM_AGENT];
+}
+
+/* The last file in the agent directory; how many files there are, temporary ones too. */
 static int agent_files(struct ssh_fixture *s, struct stat *st)
 {
     DIR *d = opendir(s->agent_dir);
@@ -48,7 +53,7 @@ static void test_uploaded_once(void **state)
     ssh_ready(s);
     assert_int_equal(agent_files(s, &first), 1);
     assert_int_equal(first.st_mode & 0777, 0755);
-    assert_int_equal((size_t)first.st_size, s->agents->images[0].n);
+    assert_int_equal((size_t)first.st_size, agent_of(s)->n);
     close_link(&s->f);
     ssh_ready(s);
     assert_int_equal(agent_files(s, &second), 1);
@@ -63,13 +68,79 @@ static void test_damaged_agent_is_replaced(void **state)
     struct err e;
     ssh_ready(s);
     close_link(&s->f);
-    strbuf_printf(&path, "%s/batchai-node-%s", s->agent_dir, s->agents->images[0].hash);
-    char *bytes = xcalloc(1, s->agents->images[0].n); /* of the right size, but not it */
-    assert_int_equal(fs_write_atomic(path.s, bytes, s->agents->images[0].n, 0755, &e), 0);
+    strbuf_printf(&path, "%s/%s", s->agent_dir, agent_of(s)->name);
+    char *bytes = xcalloc(1, agent_of(s)->n); /* of the right size, but not it */
+    assert_int_equal(fs_write_atomic(path.s, bytes, agent_of(s)->n, 0755, &e), 0);
     free(bytes);
     strbuf_free(&path);
     ssh_ready(s);
     assert_int_equal(agent_files(s, &st), 1);
+}
+
+/* Runs a command line of Windows; whether its task could be started. */
+static bool runs_windows(struct fixture *f, const char *id, const char *line)
+{
+    const char *const argv[] = {TASK_CMD, line};
+    char *out = in_root(f, "windows.txt");
+    struct task_spec t = {.id = id,
+                          .command_line = line,
+                          .argv = argv,
+                          .n_argv = 2,
+                          .cwd = f->root,
+                          .stdout_path = out,
+                          .stderr_path = out,
+                          .step = "task"};
+    int ended = f->n_ended;
+    ASK(f, node_run(f->link, &t, on_run, f));
+    WAIT(f, f->n_ended == ended + 1);
+    free(out);
+    return f->ended[ended].s.state == TASK_EXITED;
+}
+
+static void test_batchai_cmd_is_brought_once(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    struct stat st;
+    char *cmd = built_cmd(&s->f);
+    load_programs(s, machine(), s->f.agent, cmd);
+    for (int i = 0; i < 2; i++) {
+        ssh_ready(s);
+        assert_int_equal(agent_files(s, &st), 2);
+        assert_true(runs_windows(&s->f, i == 0 ? "first" : "second", "cmd /c echo %OS%& exit 3"));
+        assert_int_equal(s->f.ended[s->f.n_ended - 1].s.exit_code, 3);
+        assert_true(file_has(&s->f, "windows.txt", "Windows_NT\n"));
+        close_link(&s->f);
+    }
+    free(cmd);
+}
+
+/* The node serves all other tasks. */
+static void test_tasks_say_why_batchai_cmd_was_not_brought(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    struct fixture *f = &s->f;
+    char *cmd = built_cmd(f);
+    load_programs(s, machine(), f->agent, "/nowhere/batchai-cmd");
+    ssh_ready(s);
+    assert_false(runs_windows(f, "no-file", "cmd /c echo a"));
+    assert_non_null(strstr(f->run.why, "this node has no batchai-cmd"));
+    assert_non_null(strstr(f->run.why, "/nowhere/batchai-cmd"));
+    start(f, "other", "exit 4");
+    WAIT(f, f->n_ended == 2);
+    assert_int_equal(f->ended[1].s.exit_code, 4);
+    close_link(f);
+    load_programs(s, machine(), f->agent, cmd);
+    char *name = s->agents->images[0].programs[NODE_PROGRAM_CMD].name;
+    name[strlen(name) - 1] ^= 1; /* as if the bytes had changed on their way */
+    ssh_ready(s);
+    assert_false(runs_windows(f, "not-whole", "cmd /c echo a"));
+    assert_non_null(strstr(f->run.why, "the SHA-256 differs"));
+    close_link(f);
+    load_agent(s, machine(), f->agent);
+    ssh_ready(s);
+    assert_false(runs_windows(f, "not-asked", "cmd /c echo a"));
+    assert_non_null(strstr(f->run.why, "batch.windows_commands"));
+    free(cmd);
 }
 
 /* What opening a link adds to the main heap. Sanitizers have a heap of their own: always 0. */
@@ -355,6 +426,8 @@ int main(void)
         SSH_TEST(test_uploaded_once),
         SSH_TEST(test_an_upload_leaves_nothing_in_memory),
         SSH_TEST(test_damaged_agent_is_replaced),
+        SSH_TEST(test_batchai_cmd_is_brought_once),
+        SSH_TEST(test_tasks_say_why_batchai_cmd_was_not_brought),
         SSH_TEST(test_link_down_mid_task),
         SSH_TEST(test_task_that_ended_without_a_link),
         SSH_TEST(test_agent_killed),

@@ -526,7 +526,7 @@ static void test_upload_interrupted(void **state)
     WAIT(f, files_in(s->agent_dir, &size) == 0); /* nothing half stays */
     ssh_ready(s);
     assert_int_equal(files_in(s->agent_dir, &size), 1);
-    assert_int_equal(size, s->agents->images[0].n);
+    assert_int_equal(size, s->agents->images[0].programs[NODE_PROGRAM_AGENT].n);
     free(path);
 }
 

@@ -163,34 +163,66 @@ static void test_a_program_without_a_shell(void **state)
     free(script);
 }
 
-/* The agent's own program needs no path, and no file of that name takes its place. */
-static void test_the_own_program(void **state)
+/* The interpreter of Windows command lines needs no path, and no file of that name takes its place.
+ * The account of a task need not get to where it is. */
+static void test_command_lines_of_windows(void **state)
 {
     struct fixture *f = *state;
-    open_ready(f);
-    const char *const own[] = {TASK_OWN_PROGRAM, "windows", "cmd /c echo %OS%& exit 3"};
-    char *out = in_root(f, "own.txt");
+    char *cmd = built_cmd(f), *out = in_root(f, "own.txt");
+    const char *const own[] = {TASK_CMD, "cmd /c echo %OS%& exit 3"};
     struct task_spec s = {.id = "windows",
                           .command_line = "shown alone",
                           .argv = own,
-                          .n_argv = 3,
+                          .n_argv = 2,
                           .cwd = f->root,
                           .stdout_path = out,
                           .stderr_path = out,
                           .step = "task"};
+    f->cmd = cmd;
+    open_ready(f);
     ASK(f, node_run(f->link, &s, on_run, f));
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 3);
     assert_true(file_has(f, "own.txt", "Windows_NT\n"));
+    close_link(f);
 
-    const char *const refused[] = {TASK_OWN_PROGRAM, TASK_REFUSE, "not on this site"};
-    s.id = "refused";
-    s.argv = refused;
+    static const char *const places[] = {NULL, "/nowhere/batchai-cmd"};
+    static const char *const says[] = {"batch.windows_commands",
+                                       "cannot open /nowhere/batchai-cmd"};
+    static const char *const ids[] = {"not-asked", "not-there"};
+    for (int i = 0; i < 2; i++) {
+        f->cmd = places[i];
+        open_ready(f);
+        s.id = ids[i];
+        ASK(f, node_run(f->link, &s, on_run, f));
+        assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+        assert_non_null(strstr(f->run.why, "this node has no batchai-cmd"));
+        assert_non_null(strstr(f->run.why, says[i]));
+        close_link(f);
+    }
+    free(cmd);
+    free(out);
+}
+
+static void test_a_task_that_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    const char *const refused[] = {TASK_NODE, TASK_REFUSE, "not on this site"};
+    char *out = in_root(f, "own.txt");
+    const struct task_spec s = {.id = "refused",
+                                .command_line = "shown alone",
+                                .argv = refused,
+                                .n_argv = 3,
+                                .cwd = f->root,
+                                .stdout_path = out,
+                                .stderr_path = out,
+                                .step = "task"};
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
     assert_int_equal(f->run.s.exit_code, -1);
     assert_non_null(strstr(f->run.why, "not on this site"));
-    WAIT(f, f->n_ended == 2);
+    WAIT(f, f->n_ended == 1);
     free(out);
 }
 
@@ -405,7 +437,8 @@ int main(void)
         TEST(test_signal_while_starting),
         TEST(test_daemonized_processes_die),
         TEST(test_a_program_without_a_shell),
-        TEST(test_the_own_program),
+        TEST(test_command_lines_of_windows),
+        TEST(test_a_task_that_is_refused),
         TEST(test_failures_to_start),
         TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
         TEST(test_secrets_stay_out_of_sight),

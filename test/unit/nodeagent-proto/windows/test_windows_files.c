@@ -130,12 +130,12 @@ static void stubs(void **state)
     const struct place *place = *state;
     write_file("myapp.msi", "msi", 0644);
     assert_says("cmd /c msiexec /i myapp.msi /quiet", 0, "",
-                "batchai-node: msiexec: nothing is done on a Linux node: myapp.msi\n");
+                "batchai-cmd: msiexec: nothing is done on a Linux node: myapp.msi\n");
     assert_says("cmd /c msiexec /i nosuch.msi /quiet", 1619 & 0xff, "",
                 "This installation package could not be opened: nosuch.msi\n");
     write_file("MSMpiSetup.exe", "MZ", 0644);
     assert_says("cmd /c MSMpiSetup.exe -unattend -force", 0, "",
-                "batchai-node: MSMpiSetup: nothing is done on a Linux node\n");
+                "batchai-cmd: MSMpiSetup: nothing is done on a Linux node\n");
     assert_prints("cmd /c ping -n 1 127.0.0.1 > nul && echo woke", "woke\n");
     assert_prints("cmd /c timeout /t 0 /nobreak > nul && echo woke", "woke\n");
     /* The site's own goes first. */

@@ -67,7 +67,6 @@ static inline void into(int fd, const char *path)
 /* The exit code; what was said is in ../out and ../err. */
 static inline int run_windows(const char *line)
 {
-    char *argv[] = {(char *)(uintptr_t) "windows", (char *)(uintptr_t)line, NULL};
     int status;
     fflush(stdout);
     pid_t pid = fork();
@@ -77,7 +76,7 @@ static inline int run_windows(const char *line)
         dup2(in, 0);
         into(STDOUT_FILENO, "../out");
         into(STDERR_FILENO, "../err");
-        int code = windows_main(2, argv);
+        int code = windows_run(line);
         fflush(stdout);
         _exit(code);
     }

@@ -51,11 +51,11 @@ static void command_lines(void **state)
     assert_int_equal(program(&a, true, LINUX, "cmd /c \"echo a\"", &argv), 3);
     assert_string_equal(argv[0], "cmd"); /* a name like any other there */
     assert_string_equal(argv[2], "echo a");
-    assert_int_equal(program(&a, true, WINDOWS, "cmd /c \"echo a\"", &argv), 3);
-    assert_string_equal(argv[0], TASK_OWN_PROGRAM);
-    assert_string_equal(argv[1], "windows");
-    assert_string_equal(argv[2], "cmd /c \"echo a\"");
+    assert_int_equal(program(&a, true, WINDOWS, "cmd /c \"echo a\"", &argv), 2);
+    assert_string_equal(argv[0], TASK_CMD);
+    assert_string_equal(argv[1], "cmd /c \"echo a\"");
     assert_int_equal(program(&a, false, WINDOWS, "cmd /c \"echo a\"", &argv), 3);
+    assert_string_equal(argv[0], TASK_NODE);
     assert_string_equal(argv[1], TASK_REFUSE);
     assert_non_null(strstr(argv[2], "batch.windows_commands"));
     arena_free(&a);
