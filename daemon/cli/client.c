@@ -82,12 +82,12 @@ static int refused(const json_t *reply, long status, struct err *e)
 }
 
 /* What is asked of the daemon; borrowed. */
-struct call {
+struct daemon_call {
     const char *method, *path;
     const char *type, *body; /* its Content-Type; NULL: it has none */
 };
 
-static void set_request(struct daemon_client *c, const char *url, const struct call *call,
+static void set_request(struct daemon_client *c, const char *url, const struct daemon_call *call,
                         struct strbuf *reply, char *trouble)
 {
     CURL *h = c->curl;
@@ -108,8 +108,8 @@ static void set_request(struct daemon_client *c, const char *url, const struct c
 }
 
 /* An answer of any status is one; *out: NULL if it has no JSON. */
-static int exchange(struct daemon_client *c, const struct call *call, long *status, json_t **out,
-                    struct err *e)
+static int exchange(struct daemon_client *c, const struct daemon_call *call, long *status,
+                    json_t **out, struct err *e)
 {
     struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
     char trouble[CURL_ERROR_SIZE] = "";
@@ -140,7 +140,8 @@ static int exchange(struct daemon_client *c, const struct call *call, long *stat
     return result;
 }
 
-static int request(struct daemon_client *c, const struct call *call, json_t **out, struct err *e)
+static int request(struct daemon_client *c, const struct daemon_call *call, json_t **out,
+                   struct err *e)
 {
     long status = 0;
     json_t *parsed = NULL;
@@ -172,7 +173,8 @@ static int log_in(struct daemon_client *c, struct err *e)
     add_field(c, &form, "grant_type", "client_credentials");
     add_field(c, &form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
     add_field(c, &form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
-    const struct call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded", form.s};
+    const struct daemon_call call = {"POST", TOKEN_PATH, "application/x-www-form-urlencoded",
+                                     form.s};
     int rc = request(c, &call, &reply, e);
     const char *token = json_string_value(json_object_get(reply, "access_token"));
     if (rc == 0 && !token)
@@ -255,20 +257,21 @@ void client_limit(struct daemon_client *c, long milliseconds)
 int client_send(struct daemon_client *c, const char *path, const char *type, const char *text,
                 json_t **out, struct err *e)
 {
-    return request(c, &(struct call){"POST", path, type, text}, out, e);
+    return request(c, &(struct daemon_call){"POST", path, type, text}, out, e);
 }
 
 int client_look(struct daemon_client *c, const char *path, long *status, json_t **out,
                 struct err *e)
 {
-    return exchange(c, &(struct call){.method = "GET", .path = path}, status, out, e);
+    return exchange(c, &(struct daemon_call){.method = "GET", .path = path}, status, out, e);
 }
 
 int client_call(struct daemon_client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e)
 {
     char *text = body ? jsontext(body) : NULL;
-    int rc = request(c, &(struct call){.method = method, .path = path, .body = text}, out, e);
+    int rc =
+        request(c, &(struct daemon_call){.method = method, .path = path, .body = text}, out, e);
     free(text);
     return rc;
 }
@@ -280,7 +283,7 @@ static CURLcode try_name(struct daemon_client *c, const char *url, bool own, cha
     strbuf_printf(&there, "::%s",
                   environment_get(&c->env, "BATCHAID_ENDPOINT") + strlen("https://"));
     struct curl_slist *here = c->lib.curl_slist_append(NULL, there.s);
-    set_request(c, url, &(struct call){.method = "GET"}, &reply, trouble);
+    set_request(c, url, &(struct daemon_call){.method = "GET"}, &reply, trouble);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
     c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
     CURLcode rc = c->lib.curl_easy_perform(c->curl);

@@ -138,7 +138,7 @@ static void unwatch_ends(void)
 }
 
 /* What a daemon is started with; owned by cmd_serve(). */
-struct serving {
+struct serve_setup {
     struct config config;
     struct state state;
     struct daemon_site site;
@@ -164,7 +164,7 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
 }
 
 /* Everything that only the holder of the lock may do. */
-static int serve_locked(struct serving *with, const struct options *o, struct err *e)
+static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
     const struct config *c = &with->config;
     const struct state *s = &with->state;
@@ -262,7 +262,7 @@ static int load_config(const struct options *o, struct config *out, struct err *
 
 int cmd_serve(const struct options *o)
 {
-    struct serving with = {.started_us = time_now_us()};
+    struct serve_setup with = {.started_us = time_now_us()};
     struct err e;
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;

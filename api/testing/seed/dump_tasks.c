@@ -16,10 +16,10 @@
 #define PIECE (512 * 1024)
 
 /* A directory that is to be listed, or a file that is to be read. */
-struct entry {
+struct task_entry {
     const char *path;
     bool is_dir;
-    struct entry *next;
+    struct task_entry *next;
 };
 
 struct dumped_task {
@@ -31,8 +31,8 @@ struct dumped_task {
 struct task_walk {
     struct dumping *d;
     struct dumped_task *task;
-    struct entry *todo; /* of the task */
-    struct entry now;
+    struct task_entry *todo; /* of the task */
+    struct task_entry now;
     struct strbuf bytes; /* of the file `now` */
     void (*done)(struct dumping *d);
 };
@@ -63,8 +63,8 @@ static void go_on(struct task_walk *w);
 
 static void push(struct task_walk *w, const char *path, bool is_dir)
 {
-    struct entry *en = arena_alloc(w->d->a, sizeof *en);
-    *en = (struct entry){path, is_dir, w->todo};
+    struct task_entry *en = arena_alloc(w->d->a, sizeof *en);
+    *en = (struct task_entry){path, is_dir, w->todo};
     w->todo = en;
 }
 
@@ -119,7 +119,7 @@ static void end(struct task_walk *w)
     w->done(w->d);
 }
 
-static bool begin(struct task_walk *w, const struct entry *en)
+static bool begin(struct task_walk *w, const struct task_entry *en)
 {
     struct err e;
     w->now = *en;
@@ -132,7 +132,7 @@ static bool begin(struct task_walk *w, const struct entry *en)
 static void go_on(struct task_walk *w)
 {
     while (w->d->why.code == ERR_NONE) {
-        struct entry *en = w->todo;
+        struct task_entry *en = w->todo;
         if (en) {
             w->todo = en->next;
             if (begin(w, en))

@@ -287,7 +287,7 @@ int seed_files_write(const struct seed_folder *f, struct err *e)
 /* --- reading -----------------------------------------------------------------------------------
  */
 
-struct walk {
+struct file_walk {
     json_t *out;
     size_t *left;
     bool directories;   /* empty ones too */
@@ -311,13 +311,13 @@ json_t *seed_file_value(const char *bytes, size_t n)
                                                                  : coded(bytes, n);
 }
 
-static int too_much(const struct walk *w)
+static int too_much(const struct file_walk *w)
 {
     return err_set(w->e, ERR_INVALID_CONTENT, NULL,
                    "The files of shares and containers are too large for a dump.");
 }
 
-static int read_bytes(struct walk *w, int fd, size_t size, struct strbuf *b)
+static int read_bytes(struct file_walk *w, int fd, size_t size, struct strbuf *b)
 {
     ssize_t n;
     if (size > *w->left)
@@ -335,7 +335,7 @@ static int read_bytes(struct walk *w, int fd, size_t size, struct strbuf *b)
     return 0;
 }
 
-static int read_file(struct walk *w, int fd, size_t size)
+static int read_file(struct file_walk *w, int fd, size_t size)
 {
     struct strbuf b = STRBUF_INIT;
     int rc = read_bytes(w, fd, size, &b);
@@ -347,7 +347,7 @@ static int read_file(struct walk *w, int fd, size_t size)
 
 int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *e)
 {
-    struct walk w = {.left = left, .path = STRBUF_INIT, .e = e};
+    struct file_walk w = {.left = left, .path = STRBUF_INIT, .e = e};
     struct strbuf b = STRBUF_INIT;
     struct stat s;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -366,10 +366,10 @@ int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *
     return rc;
 }
 
-static int walk_folder(struct walk *w, int fd, int depth);
+static int walk_folder(struct file_walk *w, int fd, int depth);
 
 /* Takes fd. */
-static int walk_directory(struct walk *w, int fd, int depth)
+static int walk_directory(struct file_walk *w, int fd, int depth)
 {
     size_t before = json_object_size(w->out), len = w->path.len;
     if (walk_folder(w, fd, depth) < 0)
@@ -383,7 +383,7 @@ static int walk_directory(struct walk *w, int fd, int depth)
 }
 
 /* Takes fd. A name that is no text of JSON is left out. */
-static int walk_entry(struct walk *w, int above, const char *name, int depth)
+static int walk_entry(struct file_walk *w, int above, const char *name, int depth)
 {
     struct stat s;
     size_t len = w->path.len;
@@ -411,7 +411,7 @@ static int walk_entry(struct walk *w, int above, const char *name, int depth)
 }
 
 /* Takes fd. */
-static int walk_folder(struct walk *w, int fd, int depth)
+static int walk_folder(struct file_walk *w, int fd, int depth)
 {
     DIR *dir = fdopendir(fd);
     int rc = 0;
@@ -427,7 +427,7 @@ static int walk_folder(struct walk *w, int fd, int depth)
 }
 
 /* One file more, which is not in its own place. */
-static int read_aside(struct walk *w, const char *account, const char *aside, const char *path)
+static int read_aside(struct file_walk *w, const char *account, const char *aside, const char *path)
 {
     struct stat s;
     char *at = fs_join(account, aside);
@@ -477,11 +477,11 @@ void seed_files_sort(json_t *files)
 
 int seed_files_read(const struct seed_source *f, size_t *left, json_t **out, struct err *e)
 {
-    struct walk w = {.out = json_object(),
-                     .left = left,
-                     .directories = f->directories,
-                     .path = STRBUF_INIT,
-                     .e = e};
+    struct file_walk w = {.out = json_object(),
+                          .left = left,
+                          .directories = f->directories,
+                          .path = STRBUF_INIT,
+                          .e = e};
     int fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = fd < 0 ? (errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%.200s", f->path))
                     : walk_folder(&w, fd, 0);

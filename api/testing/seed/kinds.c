@@ -228,13 +228,13 @@ bool seed_is_own(const struct seed_kind *kind, const char *member)
 /* --- a tree as steps ---------------------------------------------------------------------------
  */
 
-struct walk {
+struct kind_walk {
     struct arena *a;
     const char *subscription;
     struct seed_steps *out;
 };
 
-static int down(struct walk *w, const char *step, struct err *e)
+static int down(struct kind_walk *w, const char *step, struct err *e)
 {
     if (w->out->at.n == SEED_STEPS_MAX)
         return err_set(e, ERR_INVALID_CONTENT, NULL, "It is nested too deep.");
@@ -254,7 +254,7 @@ static size_t count(const json_t *tree, int depth)
     return n;
 }
 
-static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e);
 
 /* What bodies of the resource manager's requests have at their top. Requests with others are taken,
@@ -283,7 +283,7 @@ static const char *taken_by(struct arena *a, const struct seed_kind *kind)
     return text;
 }
 
-static int members_are_known(struct walk *w, const struct seed_step *s, struct err *e)
+static int members_are_known(struct kind_walk *w, const struct seed_step *s, struct err *e)
 {
     const char *name;
     json_t *v;
@@ -299,7 +299,7 @@ static int members_are_known(struct walk *w, const struct seed_step *s, struct e
     return 0;
 }
 
-static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
+static int walk_children(struct kind_walk *w, struct seed_step *s, struct err *e)
 {
     enum seed_kind_id of = (enum seed_kind_id)(s->kind - seed_kinds);
     if (members_are_known(w, s, e) < 0)
@@ -315,7 +315,7 @@ static int walk_children(struct walk *w, struct seed_step *s, struct err *e)
 }
 
 /* On success w->out->at is as before; else it says where. */
-static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
+static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e)
 {
     const char *name;
@@ -349,7 +349,7 @@ static int walk_kind(struct walk *w, enum seed_kind_id k, const json_t *named,
 }
 
 /* {"groups": ..., "roles": ...}, with other members than `also` refused. */
-static int walk_top(struct walk *w, const json_t *o, const char *const *also, struct err *e)
+static int walk_top(struct kind_walk *w, const json_t *o, const char *const *also, struct err *e)
 {
     const char *name;
     json_t *v;
@@ -371,7 +371,7 @@ static int walk_top(struct walk *w, const json_t *o, const char *const *also, st
                : 0;
 }
 
-static int walk_subscriptions(struct walk *w, const json_t *all, struct err *e)
+static int walk_subscriptions(struct kind_walk *w, const json_t *all, struct err *e)
 {
     static const char *const also[] = {"displayName", NULL};
     const char *guid;
@@ -399,7 +399,7 @@ int seed_steps_read(struct arena *a, const json_t *tree, const char *subscriptio
                     struct seed_steps *out, struct err *e)
 {
     static const char *const also[] = {"subscriptions", NULL};
-    struct walk w = {.a = a, .subscription = subscription, .out = out};
+    struct kind_walk w = {.a = a, .subscription = subscription, .out = out};
     *out = (struct seed_steps){.n = 0};
     out->items = arena_alloc(a, count(tree, 0) * sizeof *out->items);
     const json_t *all = json_object_get(tree, "subscriptions");
