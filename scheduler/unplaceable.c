@@ -97,19 +97,19 @@ static bool some_are_known(const struct node *nodes, size_t n_nodes)
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e)
 {
-    struct run *runs;
-    size_t n;
+    struct run_rows runs;
     int64_t last = id_map_number(&s->told_parts, p->id);
     if (!some_are_known(nodes, n_nodes))
         return 0;
-    if (st_run_parts_after(s->st, a, p->id, last, TOLD_MOST, &runs, &n, e) != 0)
+    if (st_run_parts_after(s->st, a, p->id, &(struct st_page){.after = last, .limit = TOLD_MOST},
+                           &runs, e) != 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (!fits_some(&runs[i], nodes, n_nodes))
-            tell(s,
-                 &(struct run_waiting){.pool = p, .run = &runs[i], .why = WAITS_FOR_LARGER_NODES});
-    if (n > 0)
-        id_map_put_number(&s->told_parts, p->id, runs[n - 1].id);
+    for (size_t i = 0; i < runs.n; i++)
+        if (!fits_some(&runs.items[i], nodes, n_nodes))
+            tell(s, &(struct run_waiting){
+                        .pool = p, .run = &runs.items[i], .why = WAITS_FOR_LARGER_NODES});
+    if (runs.n > 0)
+        id_map_put_number(&s->told_parts, p->id, runs.items[runs.n - 1].id);
     return 0;
 }
 

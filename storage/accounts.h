@@ -9,7 +9,9 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/resource.h"
+#include "storage/page.h"
 #include "storage/sql/account.h"
+#include "storage/sql/rows.h"
 #include "storage/sql/share.h"
 
 struct storage;
@@ -29,8 +31,7 @@ int st_account_set_key(struct storage *, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *);
 /* group_id 0: the whole subscription. */
 int st_account_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
-                    int64_t after, int limit, struct storage_account **rows, size_t *n,
-                    struct err *);
+                    const struct st_page *page, struct storage_account_rows *rows, struct err *);
 
 /* Everything that clients can change, with s->etag, which the caller lets grow (st_next_etag()).
  * ERR_CONFLICT if it is not there any more, or its etag is not `was` (0: whatever it is). */

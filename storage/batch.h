@@ -9,9 +9,11 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/batch/rows.h"
+#include "storage/page.h"
 #include "storage/sql/batch_account.h"
 #include "storage/sql/batch_pool.h"
 #include "storage/sql/batch_user.h"
+#include "storage/sql/rows.h"
 
 struct filter;
 struct storage;
@@ -28,8 +30,8 @@ int st_batch_account_set_key(struct storage *, int64_t id, int which,
                              const unsigned char key[ACCOUNT_KEY_BYTES], struct err *);
 /* group_id 0: the whole subscription. */
 int st_batch_account_list(struct storage *, struct arena *, const char *subscription,
-                          int64_t group_id, int64_t after, int limit, struct batch_account **rows,
-                          size_t *n, struct err *);
+                          int64_t group_id, const struct st_page *page,
+                          struct batch_account_rows *rows, struct err *);
 
 /* --- pools ----------------------------------------------------------------------------------- */
 /* With its row of the core, all of whose wishes come from `p`. ERR_CONFLICT if the account has one

@@ -44,10 +44,9 @@ int st_batch_account_set_key(struct storage *st, int64_t id, int which,
 }
 
 int st_batch_account_list(struct storage *st, struct arena *a, const char *subscription,
-                          int64_t group_id, int64_t after, int limit, struct batch_account **rows,
-                          size_t *n, struct err *e)
+                          int64_t group_id, const struct st_page *page,
+                          struct batch_account_rows *rows, struct err *e)
 {
-    return group_id
-               ? st_batch_account_list_group(st, a, group_id, after, limit, rows, n, e)
-               : st_batch_account_list_subscription(st, a, subscription, after, limit, rows, n, e);
+    return group_id ? st_batch_account_list_group(st, a, group_id, page, rows, e)
+                    : st_batch_account_list_subscription(st, a, subscription, page, rows, e);
 }

@@ -85,26 +85,25 @@ int st_cluster_by_id(struct storage *st, struct arena *a, int64_t id, struct clu
     return rc == 1 && fill_counts(st, a, out, e) < 0 ? -1 : rc;
 }
 
-static int rows_of(struct storage *st, struct arena *a, const struct st_filter *f, int64_t after,
-                   int limit, struct cluster **rows, size_t *n, struct err *e)
+static int rows_of(struct storage *st, struct arena *a, const struct st_filter *f,
+                   const struct st_page *page, struct cluster_rows *rows, struct err *e)
 {
     if (f->workspace_id)
-        return st_cluster_list_workspace(st, a, f->workspace_id, after, limit, rows, n, e);
+        return st_cluster_list_workspace(st, a, f->workspace_id, page, rows, e);
     if (f->group_id)
-        return st_cluster_list_group(st, a, f->group_id, after, limit, rows, n, e);
+        return st_cluster_list_group(st, a, f->group_id, page, rows, e);
     if (f->workspace)
-        return st_cluster_list_named(st, a, f->subscription, f->workspace, after, limit, rows, n,
-                                     e);
-    return st_cluster_list_subscription(st, a, f->subscription, after, limit, rows, n, e);
+        return st_cluster_list_named(st, a, f->subscription, f->workspace, page, rows, e);
+    return st_cluster_list_subscription(st, a, f->subscription, page, rows, e);
 }
 
-int st_cluster_list(struct storage *st, struct arena *a, const struct st_filter *f, int64_t after,
-                    int limit, struct cluster **rows, size_t *n, struct err *e)
+int st_cluster_list(struct storage *st, struct arena *a, const struct st_filter *f,
+                    const struct st_page *page, struct cluster_rows *rows, struct err *e)
 {
-    if (rows_of(st, a, f, after, limit, rows, n, e) < 0)
+    if (rows_of(st, a, f, page, rows, e) < 0)
         return -1;
-    for (size_t i = 0; i < *n; i++)
-        if (fill_counts(st, a, &(*rows)[i], e) < 0)
+    for (size_t i = 0; i < rows->n; i++)
+        if (fill_counts(st, a, &rows->items[i], e) < 0)
             return -1;
     return 0;
 }

@@ -15,15 +15,13 @@ int st_file_server_move(struct storage *st, int64_t id, enum prov_state from, en
 }
 
 int st_file_server_list(struct storage *st, struct arena *a, const struct st_filter *f,
-                        int64_t after, int limit, struct file_server **rows, size_t *n,
-                        struct err *e)
+                        const struct st_page *page, struct file_server_rows *rows, struct err *e)
 {
     if (f->workspace_id)
-        return st_file_server_list_workspace(st, a, f->workspace_id, after, limit, rows, n, e);
+        return st_file_server_list_workspace(st, a, f->workspace_id, page, rows, e);
     if (f->group_id)
-        return st_file_server_list_group(st, a, f->group_id, after, limit, rows, n, e);
+        return st_file_server_list_group(st, a, f->group_id, page, rows, e);
     if (f->workspace)
-        return st_file_server_list_named(st, a, f->subscription, f->workspace, after, limit, rows,
-                                         n, e);
-    return st_file_server_list_subscription(st, a, f->subscription, after, limit, rows, n, e);
+        return st_file_server_list_named(st, a, f->subscription, f->workspace, page, rows, e);
+    return st_file_server_list_subscription(st, a, f->subscription, page, rows, e);
 }

@@ -25,12 +25,11 @@ int st_item_move_tree(struct storage *st, int64_t share_id, const char *from, co
                : st_item_move_below(st, share_id, from, to, e);
 }
 
-int st_item_list(struct storage *st, struct arena *a, int64_t share_id, const char *from,
-                 const char *to, bool aside, int limit, struct share_item **rows, size_t *n,
-                 struct err *e)
+int st_item_list(struct storage *st, struct arena *a, int64_t share_id, bool aside,
+                 const struct st_paths *page, struct share_item_rows *rows, struct err *e)
 {
-    return aside ? st_item_list_aside(st, a, share_id, from, to, limit, rows, n, e)
-                 : st_item_list_all(st, a, share_id, from, to, limit, rows, n, e);
+    return aside ? st_item_list_aside(st, a, share_id, page, rows, e)
+                 : st_item_list_all(st, a, share_id, page, rows, e);
 }
 
 int st_kept_put_forget(struct storage *st, int64_t share_id, const char *path, struct err *e)

@@ -6,10 +6,10 @@
 #include "storage/storage_priv.h"
 
 int st_vault_list(struct storage *st, struct arena *a, const char *subscription, int64_t group_id,
-                  int64_t after, int limit, struct vault **rows, size_t *n, struct err *e)
+                  const struct st_page *page, struct vault_rows *rows, struct err *e)
 {
-    return group_id ? st_vault_list_group(st, a, group_id, after, limit, rows, n, e)
-                    : st_vault_list_subscription(st, a, subscription, after, limit, rows, n, e);
+    return group_id ? st_vault_list_group(st, a, group_id, page, rows, e)
+                    : st_vault_list_subscription(st, a, subscription, page, rows, e);
 }
 
 /* --- secrets --------------------------------------------------------------------------------- */
@@ -22,10 +22,10 @@ int st_secret_version_get(struct storage *st, struct arena *a, int64_t vault_id,
 }
 
 int st_secret_list(struct storage *st, struct arena *a, int64_t vault_id, bool deleted,
-                   int64_t after, int limit, struct secret_version **rows, size_t *n, struct err *e)
+                   const struct st_page *page, struct secret_version_rows *rows, struct err *e)
 {
-    return deleted ? st_secret_list_deleted(st, a, vault_id, after, limit, rows, n, e)
-                   : st_secret_list_live(st, a, vault_id, after, limit, rows, n, e);
+    return deleted ? st_secret_list_deleted(st, a, vault_id, page, rows, e)
+                   : st_secret_list_live(st, a, vault_id, page, rows, e);
 }
 
 /* --- what nobody can recover any more -------------------------------------------------------- */

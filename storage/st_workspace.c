@@ -5,9 +5,9 @@
 #include "storage/storage_priv.h"
 
 int st_workspace_list(struct storage *st, struct arena *a, const char *subscription,
-                      int64_t group_id, int64_t after, int limit, struct workspace **rows,
-                      size_t *n, struct err *e)
+                      int64_t group_id, const struct st_page *page, struct workspace_rows *rows,
+                      struct err *e)
 {
-    return group_id ? st_workspace_list_group(st, a, group_id, after, limit, rows, n, e)
-                    : st_workspace_list_subscription(st, a, subscription, after, limit, rows, n, e);
+    return group_id ? st_workspace_list_group(st, a, group_id, page, rows, e)
+                    : st_workspace_list_subscription(st, a, subscription, page, rows, e);
 }

@@ -35,6 +35,7 @@
 #include "storage/accounts.h"
 #include "storage/batch.h"
 #include "storage/item_changes.h"
+#include "storage/page.h"
 #include "storage/runs.h"
 #include "storage/sql/allocation.h"
 #include "storage/sql/batch_package.h"
@@ -51,6 +52,7 @@
 #include "storage/sql/operation.h"
 #include "storage/sql/people.h"
 #include "storage/sql/pool.h"
+#include "storage/sql/rows.h"
 #include "storage/sql/snapshot.h"
 #include "storage/sql/uncommitted.h"
 #include "storage/sql/vault.h"
@@ -119,7 +121,7 @@ const struct st_counters *st_counters(const struct storage *st);
 
 /* group_id 0: the whole subscription. */
 int st_workspace_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
-                      int64_t after, int limit, struct workspace **rows, size_t *n, struct err *);
+                      const struct st_page *page, struct workspace_rows *rows, struct err *);
 
 /* Which clusters or file servers a list has: the narrowest given id counts. */
 struct st_filter {
@@ -134,8 +136,8 @@ struct st_filter {
  */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
-int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
-                        int limit, struct file_server **rows, size_t *n, struct err *);
+int st_file_server_list(struct storage *, struct arena *, const struct st_filter *,
+                        const struct st_page *page, struct file_server_rows *rows, struct err *);
 
 /* --- clusters ------------------------------------------------------------------------------ */
 int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,
@@ -146,8 +148,8 @@ int st_cluster_get(struct storage *, struct arena *, int64_t workspace_id, const
                    struct cluster *out, struct err *);
 int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluster *out,
                      struct err *);
-int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
-                    int limit, struct cluster **rows, size_t *n, struct err *);
+int st_cluster_list(struct storage *, struct arena *, const struct st_filter *,
+                    const struct st_page *page, struct cluster_rows *rows, struct err *);
 
 /* The failure of a job that goes on: of one index of an array. It has none yet. */
 struct st_job_failure {
@@ -273,9 +275,8 @@ int st_item_move_tree(struct storage *, int64_t share_id, const char *from, cons
                       struct err *);
 /* Rows with `from` <= path < `to` in the order of bytes, at most `limit`; aside: only blobs that
  * no file of their name can hold. */
-int st_item_list(struct storage *, struct arena *, int64_t share_id, const char *from,
-                 const char *to, bool aside, int limit, struct share_item **rows, size_t *n,
-                 struct err *);
+int st_item_list(struct storage *, struct arena *, int64_t share_id, bool aside,
+                 const struct st_paths *page, struct share_item_rows *rows, struct err *);
 
 /* --- blobs that have blocks alone --------------------------------------------------------------
  */
@@ -321,14 +322,14 @@ int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) 
 /* --- key vaults ---------------------------------------------------------------------------- */
 /* group_id 0: the whole subscription. Soft-deleted ones are in lists of their own. */
 int st_vault_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
-                  int64_t after, int limit, struct vault **rows, size_t *n, struct err *);
+                  const struct st_page *page, struct vault_rows *rows, struct err *);
 
 /* `version` NULL: the newest. Soft-deleted ones too. */
 int st_secret_version_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
                           const char *version, struct secret_version *out, struct err *);
 /* The newest version of each secret of a vault, by the secret's id; `after` is one too. */
-int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted, int64_t after,
-                   int limit, struct secret_version **rows, size_t *n, struct err *);
+int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted,
+                   const struct st_page *page, struct secret_version_rows *rows, struct err *);
 /* A text as somebody else may keep it: sealed with the storage's key, in the letters of URLs; the
  * caller frees it. st_unwrap() opens what st_wrap() has made, with the same key;
  * ERR_INVALID_CONTENT.

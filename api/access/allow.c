@@ -70,14 +70,16 @@ bool access_any_below(const struct grants *g, const char *scope)
 int access_others_may(const struct access *x, struct arena *a, const char *action,
                       const char *scope, struct err *e)
 {
-    struct role_assignment *rows;
-    size_t n = ASSIGNMENTS_AT_ONCE;
-    for (int64_t after = 0; n == ASSIGNMENTS_AT_ONCE; after = n > 0 ? rows[n - 1].id : after) {
-        if (st_role_assignment_list(x->storage, a, after, ASSIGNMENTS_AT_ONCE, &rows, &n, e) < 0)
+    struct role_assignment_rows rows = {NULL, ASSIGNMENTS_AT_ONCE};
+    for (int64_t after = 0; rows.n == ASSIGNMENTS_AT_ONCE;
+         after = rows.n > 0 ? rows.items[rows.n - 1].id : after) {
+        if (st_role_assignment_list(x->storage, a,
+                                    &(struct st_page){.after = after, .limit = ASSIGNMENTS_AT_ONCE},
+                                    &rows, e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++) {
-            const struct grants one = {&rows[i], 1};
-            if (strcasecmp(rows[i].principal, x->first_id) != 0 &&
+        for (size_t i = 0; i < rows.n; i++) {
+            const struct grants one = {&rows.items[i], 1};
+            if (strcasecmp(rows.items[i].principal, x->first_id) != 0 &&
                 access_verdict(&one, action, scope) == ACCESS_YES)
                 return 1;
         }

@@ -75,16 +75,16 @@ int access_service(const struct access *x, struct arena *a, const char *app_id,
 int access_list(const struct access *x, struct arena *a, enum identity_kind kind,
                 struct identity **rows, size_t *n, struct err *e)
 {
-    struct identity *found = NULL;
-    size_t first = kind == IDENTITY_SERVICE, n_found = 0;
-    if (st_identity_list(x->storage, a, kind, 0, LIST_MAX, &found, &n_found, e) < 0)
+    struct identity_rows found = {NULL, 0};
+    size_t first = kind == IDENTITY_SERVICE;
+    if (st_identity_list(x->storage, a, kind, &(struct st_page){.limit = LIST_MAX}, &found, e) < 0)
         return -1;
-    *n = n_found + first;
+    *n = found.n + first;
     *rows = arena_alloc(a, (*n + 1) * sizeof **rows);
     if (first)
         (*rows)[0] = access_first(x);
-    if (n_found > 0)
-        memcpy(*rows + first, found, n_found * sizeof *found);
+    if (found.n > 0)
+        memcpy(*rows + first, found.items, found.n * sizeof *found.items);
     return 0;
 }
 

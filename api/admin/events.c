@@ -32,19 +32,19 @@ static int add(struct request *r, const struct event *ev, json_t *list, struct e
 
 struct replied *events_list(struct request *r)
 {
-    struct event *rows;
+    struct event_rows rows;
     struct err e;
-    size_t n;
     long since, max;
     if (request_query_int(r, "since", 0, LONG_MAX, 0, &since, &e) < 0 ||
         request_query_int(r, "max", 1, EVENTS_MAX, EVENTS_DEFAULT, &max, &e) < 0 ||
-        st_event_since(admin_of(r)->storage, &r->arena, since, (int)max, &rows, &n, &e) < 0)
+        st_event_since(admin_of(r)->storage, &r->arena,
+                       &(struct st_page){.after = since, .limit = (int)max}, &rows, &e) < 0)
         return reply_err(r, &e);
     json_t *list = request_own(r, json_array());
-    for (size_t i = 0; i < n; i++)
-        if (add(r, &rows[i], list, &e) < 0)
+    for (size_t i = 0; i < rows.n; i++)
+        if (add(r, &rows.items[i], list, &e) < 0)
             return reply_err(r, &e);
     return reply_json(r, 200,
                       json_pack("{s:O, s:I}", "value", list, "next",
-                                (json_int_t)(n > 0 ? rows[n - 1].seq : since)));
+                                (json_int_t)(rows.n > 0 ? rows.items[rows.n - 1].seq : since)));
 }

@@ -61,24 +61,27 @@ static int check_filters(struct request *r, int64_t *since_us, struct err *e)
 
 struct replied *all_jobs_list(struct request *r)
 {
-    struct job *rows;
+    struct job_rows rows;
     struct err e;
-    size_t n, i;
+    size_t i;
     long max, before;
     int64_t since_us;
     if (request_query_int(r, "max", 1, JOBS_MAX, JOBS_DEFAULT, &max, &e) < 0 ||
         request_query_int(r, "before", 1, LONG_MAX, LONG_MAX, &before, &e) < 0 ||
         check_filters(r, &since_us, &e) < 0 ||
-        st_job_latest(admin_of(r)->storage, &r->arena, before, LOOKED_MAX, &rows, &n, &e) < 0)
+        st_job_latest(admin_of(r)->storage, &r->arena,
+                      &(struct st_page){.after = before, .limit = LOOKED_MAX}, &rows, &e) < 0)
         return reply_err(r, &e);
     json_t *list = json_array();
-    for (i = 0; i < n && json_array_size(list) < (size_t)max && rows[i].created_us >= since_us; i++)
-        if (passes(r, &rows[i], since_us))
-            json_array_append_new(list, seen_job_render(r, &rows[i]));
-    bool more = i < n ? rows[i].created_us >= since_us : n == LOOKED_MAX;
+    for (i = 0;
+         i < rows.n && json_array_size(list) < (size_t)max && rows.items[i].created_us >= since_us;
+         i++)
+        if (passes(r, &rows.items[i], since_us))
+            json_array_append_new(list, seen_job_render(r, &rows.items[i]));
+    bool more = i < rows.n ? rows.items[i].created_us >= since_us : rows.n == LOOKED_MAX;
     json_t *out = json_pack("{s:o}", "value", list);
     if (more && i > 0)
-        json_object_set_new(out, "next", json_integer(rows[i - 1].id));
+        json_object_set_new(out, "next", json_integer(rows.items[i - 1].id));
     return reply_json(r, 200, out);
 }
 

@@ -30,20 +30,19 @@ static json_t *render(const struct share *s)
 struct replied *deleted_shares_list(struct request *r)
 {
     struct err e;
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     long after, max;
     if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) < 0 ||
         request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0 ||
-        st_share_deleted(admin_of(r)->storage, &r->arena, INT64_MAX, after, (int)max, &rows, &n,
-                         &e) < 0)
+        st_share_deleted(admin_of(r)->storage, &r->arena, INT64_MAX,
+                         &(struct st_page){.after = after, .limit = (int)max}, &rows, &e) < 0)
         return reply_err(r, &e);
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, render(&rows[i]));
+    for (size_t i = 0; i < rows.n; i++)
+        json_array_append_new(list, render(&rows.items[i]));
     return reply_json(r, 200,
                       json_pack("{s:o, s:I}", "value", list, "next",
-                                (json_int_t)(n > 0 ? rows[n - 1].id : after)));
+                                (json_int_t)(rows.n > 0 ? rows.items[rows.n - 1].id : after)));
 }
 
 /* --- restore ---------------------------------------------------------------------------------- */

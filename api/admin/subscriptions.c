@@ -84,20 +84,20 @@ struct replied *site_subscriptions_add(struct request *r)
 static int check_empty(struct request *r, const struct subscription *s, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;
-    struct resource_group *groups;
-    struct vault *vaults;
-    size_t n_groups, n_vaults;
-    if (st_group_list(st, &r->arena, s->guid, 0, 1, &groups, &n_groups, e) < 0 ||
-        st_vault_list_deleted(st, &r->arena, s->guid, 0, 1, &vaults, &n_vaults, e) < 0)
+    struct resource_group_rows groups;
+    struct vault_rows vaults;
+    if (st_group_list(st, &r->arena, s->guid, &(struct st_page){.limit = 1}, &groups, e) < 0 ||
+        st_vault_list_deleted(st, &r->arena, s->guid, &(struct st_page){.limit = 1}, &vaults, e) <
+            0)
         return -1;
-    if (n_groups > 0)
+    if (groups.n > 0)
         return err_set(e, ERR_CONFLICT, NULL,
                        "The subscription %s has resource groups, such as %s; delete them first.",
-                       s->guid, groups[0].name);
-    if (n_vaults > 0)
+                       s->guid, groups.items[0].name);
+    if (vaults.n > 0)
         return err_set(e, ERR_CONFLICT, NULL,
                        "The subscription %s has deleted vaults, such as %s; purge them first.",
-                       s->guid, vaults[0].name);
+                       s->guid, vaults.items[0].name);
     return 0;
 }
 

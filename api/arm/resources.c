@@ -39,41 +39,41 @@ static void make_room(struct request *r, struct entries *out, size_t n)
 static int list_workspaces(struct request *r, int64_t group_id, int64_t after, int limit,
                            struct entries *out, struct err *e)
 {
-    struct workspace *rows;
-    size_t n;
-    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after,
-                          limit, &rows, &n, e) < 0)
+    struct workspace_rows rows;
+    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
+                          &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
-    make_room(r, out, n);
-    for (size_t i = 0; i < n; i++)
-        out->items[i] = (struct listed_entry){
-            rows[i].id,
-            resource_id(&r->arena, "Microsoft.BatchAI", &rows[i].scope, "workspaces", rows[i].name),
-            rows[i].scope.group,
-            rows[i].name,
-            rows[i].scope.location,
-            rows[i].tags};
+    make_room(r, out, rows.n);
+    for (size_t i = 0; i < rows.n; i++)
+        out->items[i] =
+            (struct listed_entry){rows.items[i].id,
+                                  resource_id(&r->arena, "Microsoft.BatchAI", &rows.items[i].scope,
+                                              "workspaces", rows.items[i].name),
+                                  rows.items[i].scope.group,
+                                  rows.items[i].name,
+                                  rows.items[i].scope.location,
+                                  rows.items[i].tags};
     return 0;
 }
 
 static int list_vaults(struct request *r, int64_t group_id, int64_t after, int limit,
                        struct entries *out, struct err *e)
 {
-    struct vault *rows;
-    size_t n;
-    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after, limit,
-                      &rows, &n, e) < 0)
+    struct vault_rows rows;
+    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
+                      &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
-    make_room(r, out, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct scope scope = {.subscription = rows[i].subscription, .group = rows[i].group};
+    make_room(r, out, rows.n);
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct scope scope = {.subscription = rows.items[i].subscription,
+                                    .group = rows.items[i].group};
         out->items[i] = (struct listed_entry){
-            rows[i].id,
-            resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", rows[i].name),
-            rows[i].group,
-            rows[i].name,
-            rows[i].location,
-            rows[i].tags};
+            rows.items[i].id,
+            resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", rows.items[i].name),
+            rows.items[i].group,
+            rows.items[i].name,
+            rows.items[i].location,
+            rows.items[i].tags};
     }
     return 0;
 }
@@ -81,42 +81,40 @@ static int list_vaults(struct request *r, int64_t group_id, int64_t after, int l
 static int list_accounts(struct request *r, int64_t group_id, int64_t after, int limit,
                          struct entries *out, struct err *e)
 {
-    struct storage_account *rows;
-    size_t n;
-    if (st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after, limit,
-                        &rows, &n, e) < 0)
+    struct storage_account_rows rows;
+    if (st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
+                        &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
-    make_room(r, out, n);
-    for (size_t i = 0; i < n; i++)
+    make_room(r, out, rows.n);
+    for (size_t i = 0; i < rows.n; i++)
         out->items[i] =
-            (struct listed_entry){rows[i].id,
-                                  resource_id(&r->arena, "Microsoft.Storage", &rows[i].scope,
-                                              "storageAccounts", rows[i].name),
-                                  rows[i].scope.group,
-                                  rows[i].name,
-                                  rows[i].scope.location,
-                                  rows[i].tags};
+            (struct listed_entry){rows.items[i].id,
+                                  resource_id(&r->arena, "Microsoft.Storage", &rows.items[i].scope,
+                                              "storageAccounts", rows.items[i].name),
+                                  rows.items[i].scope.group,
+                                  rows.items[i].name,
+                                  rows.items[i].scope.location,
+                                  rows.items[i].tags};
     return 0;
 }
 
 static int list_batch_accounts(struct request *r, int64_t group_id, int64_t after, int limit,
                                struct entries *out, struct err *e)
 {
-    struct batch_account *rows;
-    size_t n;
-    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after,
-                              limit, &rows, &n, e) < 0)
+    struct batch_account_rows rows;
+    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
+                              &(struct st_page){.after = after, .limit = limit}, &rows, e) < 0)
         return -1;
-    make_room(r, out, n);
-    for (size_t i = 0; i < n; i++)
+    make_room(r, out, rows.n);
+    for (size_t i = 0; i < rows.n; i++)
         out->items[i] =
-            (struct listed_entry){rows[i].id,
-                                  resource_id(&r->arena, "Microsoft.Batch", &rows[i].scope,
-                                              "batchAccounts", rows[i].name),
-                                  rows[i].scope.group,
-                                  rows[i].name,
-                                  region_name(&r->arena, rows[i].scope.location),
-                                  rows[i].tags};
+            (struct listed_entry){rows.items[i].id,
+                                  resource_id(&r->arena, "Microsoft.Batch", &rows.items[i].scope,
+                                              "batchAccounts", rows.items[i].name),
+                                  rows.items[i].scope.group,
+                                  rows.items[i].name,
+                                  region_name(&r->arena, rows.items[i].scope.location),
+                                  rows.items[i].tags};
     return 0;
 }
 

@@ -90,19 +90,19 @@ static void add_event(struct strbuf *out, const struct follower *f, const struct
 static int collect(struct follower *f, struct strbuf *out, struct err *e)
 {
     struct arena a;
-    struct change *rows;
-    size_t n = 0;
+    struct change_rows rows;
     int rc;
     arena_init(&a);
     do {
-        rc = st_changes_since(f->all->st, &a, f->after, f->max, &rows, &n, e);
-        for (size_t i = 0; rc == 0 && i < n; i++) {
-            json_t *shown = change_render(&rows[i], f->subscription);
-            f->after = rows[i].seq;
+        rc = st_changes_since(f->all->st, &a, &(struct st_page){.after = f->after, .limit = f->max},
+                              &rows, e);
+        for (size_t i = 0; rc == 0 && i < rows.n; i++) {
+            json_t *shown = change_render(&rows.items[i], f->subscription);
+            f->after = rows.items[i].seq;
             if (shown)
-                add_event(out, f, &rows[i], shown);
+                add_event(out, f, &rows.items[i], shown);
         }
-    } while (rc == 0 && n == (size_t)f->max && out->len == 0); /* all were of others */
+    } while (rc == 0 && rows.n == (size_t)f->max && out->len == 0); /* all were of others */
     arena_free(&a);
     return rc;
 }

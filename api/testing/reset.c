@@ -52,13 +52,13 @@ static int empty_group(struct storage *st, struct reset *z, const struct resourc
 static int empty_groups(struct storage *st, struct reset *z, const char *subscription,
                         struct err *e)
 {
-    struct resource_group *rows;
-    size_t n = 1;
-    while (n > 0) { /* those that are buried are not listed again */
-        if (st_group_list(st, &z->r->arena, subscription, 0, GROUPS_AT_ONCE, &rows, &n, e) < 0)
+    struct resource_group_rows rows = {NULL, 1};
+    while (rows.n > 0) { /* those that are buried are not listed again */
+        if (st_group_list(st, &z->r->arena, subscription,
+                          &(struct st_page){.limit = GROUPS_AT_ONCE}, &rows, e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++)
-            if (empty_group(st, z, &rows[i], e) < 0)
+        for (size_t i = 0; i < rows.n; i++)
+            if (empty_group(st, z, &rows.items[i], e) < 0)
                 return -1;
     }
     return 0;

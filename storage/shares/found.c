@@ -116,16 +116,16 @@ static void on_worker(void *ctx)
 static int was_deleted(struct shares *sh, const struct found *f, struct err *e)
 {
     struct arena a;
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     int rc = 0;
     arena_init(&a);
-    for (int64_t after = 0; rc == 0; after = rows[n - 1].id) {
-        rc = st_share_deleted(sh->c.storage, &a, INT64_MAX, after, FOUND_MAX, &rows, &n, e);
-        for (size_t i = 0; rc == 0 && i < n; i++)
-            rc = rows[i].kind == f->kind && strcmp(rows[i].name, f->share) == 0 &&
-                 strcmp(rows[i].account, f->account) == 0;
-        if (rc != 0 || n < FOUND_MAX)
+    for (int64_t after = 0; rc == 0; after = rows.items[rows.n - 1].id) {
+        rc = st_share_deleted(sh->c.storage, &a, INT64_MAX,
+                              &(struct st_page){.after = after, .limit = FOUND_MAX}, &rows, e);
+        for (size_t i = 0; rc == 0 && i < rows.n; i++)
+            rc = rows.items[i].kind == f->kind && strcmp(rows.items[i].name, f->share) == 0 &&
+                 strcmp(rows.items[i].account, f->account) == 0;
+        if (rc != 0 || rows.n < FOUND_MAX)
             break;
     }
     arena_free(&a);

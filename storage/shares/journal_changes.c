@@ -151,13 +151,16 @@ static int remove_snapshots(struct journal *j, struct arena *a, const struct fou
                             struct err *e)
 {
     const struct share_item *was = &f->c->was;
-    struct blob_snapshot *rows;
-    size_t n;
-    int rc = st_snapshot_list(j->c.storage, a, was->share_id, was->path, -1,
-                              arena_concat(a, was->path, "\x01"), INT32_MAX, &rows, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        const struct file_place at = journal_place(j, a, f->share, was->path, rows[i].item.aside);
-        rc = st_snapshot_remove(j->c.storage, was->share_id, was->path, rows[i].taken_us, e);
+    struct blob_snapshot_rows rows;
+    int rc = st_snapshot_list(j->c.storage, a, was->share_id, -1,
+                              &(struct st_paths){.from = was->path,
+                                                 .to = arena_concat(a, was->path, "\x01"),
+                                                 .limit = INT32_MAX},
+                              &rows, e);
+    for (size_t i = 0; rc == 0 && i < rows.n; i++) {
+        const struct file_place at =
+            journal_place(j, a, f->share, was->path, rows.items[i].item.aside);
+        rc = st_snapshot_remove(j->c.storage, was->share_id, was->path, rows.items[i].taken_us, e);
         if (rc == 0)
             rc = files_remove_now(&at, e);
     }

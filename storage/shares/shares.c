@@ -365,18 +365,18 @@ static void reconcile_share(void *ctx, int64_t id)
 /* 1: there may be more. */
 static int purge_some(struct shares *sh, struct arena *a, struct err *e)
 {
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     int64_t before = wakes_steady_wall(sh->c.wakes) - sh->c.keep_us + 1;
-    if (st_share_deleted(sh->c.storage, a, before, sh->purged_to, PURGED_PER_PASS, &rows, &n, e) <
-        0)
+    if (st_share_deleted(sh->c.storage, a, before,
+                         &(struct st_page){.after = sh->purged_to, .limit = PURGED_PER_PASS}, &rows,
+                         e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        const struct pending *p = id_map_find(&sh->shares, rows[i].id);
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct pending *p = id_map_find(&sh->shares, rows.items[i].id);
         if (!p || !p->busy)
-            begin(sh, &rows[i], FOLDER_PURGE);
+            begin(sh, &rows.items[i], FOLDER_PURGE);
     }
-    sh->purged_to = n == PURGED_PER_PASS ? rows[n - 1].id : 0;
+    sh->purged_to = rows.n == PURGED_PER_PASS ? rows.items[rows.n - 1].id : 0;
     return sh->purged_to != 0;
 }
 

@@ -33,11 +33,11 @@ updated_us = :s.updated_us, implicit = :s.implicit, blob_service = :s.blob_servi
 file_service = :s.file_service
 WHERE id = :s.id;
 
--- private st_account_list_group(i64 group_id, i64 after, int limit) -> account*
-$account_select WHERE s.group_id = :group_id AND s.id > :after ORDER BY s.id LIMIT :limit;
+-- private st_account_list_group(i64 group_id, st_page page) -> account*
+$account_select WHERE s.group_id = :group_id AND s.id > :page.after ORDER BY s.id LIMIT :page.limit;
 
--- private st_account_list_subscription(text subscription, i64 after, int limit) -> account*
-$account_select WHERE g.subscription = :subscription AND s.id > :after ORDER BY s.id LIMIT :limit;
+-- private st_account_list_subscription(text subscription, st_page page) -> account*
+$account_select WHERE g.subscription = :subscription AND s.id > :page.after ORDER BY s.id LIMIT :page.limit;
 
 -- st_account_count(text subscription) -> i64 n
 SELECT count(*) FROM resource_group g JOIN storage_account s ON s.group_id = g.id

@@ -27,11 +27,11 @@ UPDATE batch_account SET keys = :keys WHERE id = :id;
 UPDATE batch_account SET tags = :b.tags, doc = :b.doc, updated_us = :b.updated_us
 WHERE id = :b.id AND prov_state <> {PROV_DELETING};
 
--- private st_batch_account_list_group(i64 group_id, i64 after, int limit) -> batch_account*
-$batch_account_select WHERE ba.group_id = :group_id AND ba.id > :after ORDER BY ba.id LIMIT :limit;
+-- private st_batch_account_list_group(i64 group_id, st_page page) -> batch_account*
+$batch_account_select WHERE ba.group_id = :group_id AND ba.id > :page.after ORDER BY ba.id LIMIT :page.limit;
 
--- private st_batch_account_list_subscription(text subscription, i64 after, int limit) -> batch_account*
-$batch_account_select WHERE g.subscription = :subscription AND ba.id > :after ORDER BY ba.id LIMIT :limit;
+-- private st_batch_account_list_subscription(text subscription, st_page page) -> batch_account*
+$batch_account_select WHERE g.subscription = :subscription AND ba.id > :page.after ORDER BY ba.id LIMIT :page.limit;
 
 -- Those of all subscriptions that have a task of this name in a job of this name.
 -- st_batch_account_with_task(text job, text task) -> batch_account*

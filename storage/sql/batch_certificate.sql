@@ -20,10 +20,10 @@ SELECT secrets FROM batch_certificate WHERE id = :id;
 ST_CERTIFICATE_STATE = bc.state,
 ST_CERTIFICATE_STATE_TIME = bc.state_us;
 
--- st_batch_certificate_list(i64 account_id, filter filter, text after, int limit) -> batch_certificate*
+-- st_batch_certificate_list(i64 account_id, filter filter, st_names page) -> batch_certificate*
 $batch_certificate_select
-WHERE bc.account_id = :account_id AND bc.thumbprint > :after AND {?batch_certificate}
-ORDER BY bc.thumbprint LIMIT :limit;
+WHERE bc.account_id = :account_id AND bc.thumbprint > :page.after AND {?batch_certificate}
+ORDER BY bc.thumbprint LIMIT :page.limit;
 
 -- `error` NULL: there is none any more.
 -- st_batch_certificate_set_state(batch_certificate c, batch_certificate_state to, i64 now_us, text error)

@@ -45,11 +45,11 @@ $batch_job_select WHERE bj.id = :id;
 SELECT secrets FROM batch_job WHERE id = :id;
 
 -- Those for which the filter holds; NULL: all.
--- st_batch_job_list(i64 account_id, filter filter, text after, text upto, int limit) -> batch_job*
+-- st_batch_job_list(i64 account_id, filter filter, st_names page) -> batch_job*
 $batch_job_select
-WHERE bj.account_id = :account_id AND bj.name > coalesce(:after, '')
-AND bj.name <= coalesce(:upto, char(127)) AND {?batch_job}
-ORDER BY bj.name LIMIT :limit;
+WHERE bj.account_id = :account_id AND bj.name > coalesce(:page.after, '')
+AND bj.name <= coalesce(:page.upto, char(127)) AND {?batch_job}
+ORDER BY bj.name LIMIT :page.limit;
 
 -- The name of the nth job behind `after`; 0: there are fewer.
 -- st_batch_job_nth(i64 account_id, text after, int nth) -> text? name
@@ -58,11 +58,11 @@ WHERE account_id = :account_id AND name > coalesce(:after, '')
 ORDER BY name LIMIT 1 OFFSET :nth - 1;
 
 -- The jobs of a schedule for which the filter holds, by number; NULL: all.
--- st_batch_job_list_schedule(i64 schedule_id, filter filter, int after, int upto, int limit) -> batch_job*
+-- st_batch_job_list_schedule(i64 schedule_id, filter filter, st_page page) -> batch_job*
 $batch_job_select
-WHERE bj.schedule_id = :schedule_id AND bj.schedule_id > 0 AND bj.number > :after AND bj.number <= :upto
+WHERE bj.schedule_id = :schedule_id AND bj.schedule_id > 0 AND bj.number > :page.after AND bj.number <= :page.upto
 AND {?batch_job}
-ORDER BY bj.number LIMIT :limit;
+ORDER BY bj.number LIMIT :page.limit;
 
 -- st_batch_job_nth_schedule(i64 schedule_id, int after, int nth) -> int? number
 SELECT number FROM batch_job

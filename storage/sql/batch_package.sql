@@ -16,15 +16,15 @@ INSERT INTO {+batch_application};
 -- st_batch_application_get(i64 account_id, text name) -> batch_application?
 $application_select WHERE bn.account_id = :account_id AND bn.name = :name;
 
--- st_batch_application_list(i64 account_id, i64 after, int limit) -> batch_application*
-$application_select WHERE bn.account_id = :account_id AND bn.id > :after ORDER BY bn.id LIMIT :limit;
+-- st_batch_application_list(i64 account_id, st_page page) -> batch_application*
+$application_select WHERE bn.account_id = :account_id AND bn.id > :page.after ORDER BY bn.id LIMIT :page.limit;
 
 -- Those that have an active package, in the order of their names, behind the name `after`.
--- st_batch_application_list_usable(i64 account_id, text after, int limit) -> batch_application*
+-- st_batch_application_list_usable(i64 account_id, st_names page) -> batch_application*
 $application_select
-WHERE bn.account_id = :account_id AND bn.name > :after
+WHERE bn.account_id = :account_id AND bn.name > :page.after
 AND EXISTS (SELECT 1 FROM batch_package bg WHERE bg.application_id = bn.id AND bg.hash IS NOT NULL)
-ORDER BY bn.name LIMIT :limit;
+ORDER BY bn.name LIMIT :page.limit;
 
 -- Display name, default version, whether it may be updated, and when it was.
 -- st_batch_application_update(batch_application x) -> changed "application"
@@ -44,8 +44,8 @@ INSERT INTO {+batch_package};
 -- st_batch_package_get(i64 application_id, text name) -> batch_package?
 $package_select WHERE bn.id = :application_id AND bg.name = :name;
 
--- st_batch_package_list(i64 application_id, i64 after, int limit) -> batch_package*
-$package_select WHERE bn.id = :application_id AND bg.id > :after ORDER BY bg.id LIMIT :limit;
+-- st_batch_package_list(i64 application_id, st_page page) -> batch_package*
+$package_select WHERE bn.id = :application_id AND bg.id > :page.after ORDER BY bg.id LIMIT :page.limit;
 
 -- Format, hash, size and both instants.
 -- st_batch_package_update(batch_package x) -> changed "package"

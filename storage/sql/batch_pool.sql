@@ -32,10 +32,10 @@ BATCH_POOL_AUTO_SCALE = bp.auto_enabled,
 BATCH_POOL_INTERNODE = json_extract(bp.doc, '$.enableInterNodeCommunication'),
 BATCH_POOL_VM_SIZE = p.vm_size COLLATE NOCASE;
 
--- st_batch_pool_list(i64 account_id, filter f, text after, int limit) -> batch_pool*
+-- st_batch_pool_list(i64 account_id, filter f, st_names page) -> batch_pool*
 $batch_pool_select
-WHERE bp.account_id = :account_id AND bp.name > :after AND {?batch_pool}
-ORDER BY bp.name LIMIT :limit;
+WHERE bp.account_id = :account_id AND bp.name > :page.after AND {?batch_pool}
+ORDER BY bp.name LIMIT :page.limit;
 
 -- st_batch_pool_count(i64 account_id) -> i64 n
 SELECT count(*) FROM batch_pool WHERE account_id = :account_id;

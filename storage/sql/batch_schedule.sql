@@ -28,10 +28,10 @@ ST_SCHEDULE_ENDED = nullif(bs.end_us, 0),
 ST_SCHEDULE_UNTIL = nullif(bs.until_us, 0),
 ST_SCHEDULE_AFTER = nullif(bs.after_us, 0);
 
--- st_batch_schedule_list(i64 account_id, filter filter, text after, int limit) -> batch_schedule*
+-- st_batch_schedule_list(i64 account_id, filter filter, st_names page) -> batch_schedule*
 $batch_schedule_select
-WHERE bs.account_id = :account_id AND bs.name > :after AND {?batch_schedule}
-ORDER BY bs.name LIMIT :limit;
+WHERE bs.account_id = :account_id AND bs.name > :page.after AND {?batch_schedule}
+ORDER BY bs.name LIMIT :page.limit;
 
 -- Those that have something to do: active, terminating or deleting.
 -- st_batch_schedule_live_ids() -> i64*

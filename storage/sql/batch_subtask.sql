@@ -20,10 +20,10 @@ UPDATE batch_subtask SET container_id = :container_id WHERE task_id = :task_id A
 DELETE FROM batch_subtask WHERE task_id = :task_id;
 
 -- By number, behind `after`.
--- st_batch_subtask_list(i64 task_id, int after, int limit) -> batch_subtask*
+-- st_batch_subtask_list(i64 task_id, st_page page) -> batch_subtask*
 SELECT {batch_subtask} FROM batch_subtask bu
-WHERE bu.task_id = :task_id AND bu.number > :after
-ORDER BY bu.number LIMIT :limit;
+WHERE bu.task_id = :task_id AND bu.number > :page.after
+ORDER BY bu.number LIMIT :page.limit;
 
 -- The parts of tasks that ran last on a node, the latest first.
 -- st_batch_subtask_of_node(text node_name, int limit) -> batch_subtask*

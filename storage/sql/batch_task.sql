@@ -30,11 +30,11 @@ $batch_task_select WHERE bt.id = :id;
 SELECT secrets FROM batch_task WHERE id = :id;
 
 -- Those behind `after` up to `upto` (NULL: up to the last).
--- st_batch_task_list(i64 job_id, filter filter, text after, text upto, int limit) -> batch_task*
+-- st_batch_task_list(i64 job_id, filter filter, st_names page) -> batch_task*
 $batch_task_select
-WHERE bt.job_id = :job_id AND bt.name > coalesce(:after, '') AND bt.name <= coalesce(:upto, char(127))
+WHERE bt.job_id = :job_id AND bt.name > coalesce(:page.after, '') AND bt.name <= coalesce(:page.upto, char(127))
 AND {?batch_task}
-ORDER BY bt.name LIMIT :limit;
+ORDER BY bt.name LIMIT :page.limit;
 
 -- Those of a job that a dump asks more of: they have files, or the job makes them (its manager).
 -- st_batch_task_list_to_dump(i64 job_id) -> batch_task*

@@ -7,8 +7,8 @@
 EXISTS (SELECT 1 FROM change_forgotten f WHERE $row.seq <= f.up_to AND $at_or_below($row.path, f.path));
 
 -- Those with numbers above `after`, at most `limit`.
--- st_changes_since(i64 after, int limit) -> change*
-SELECT {change} FROM change h WHERE h.seq > :after AND NOT $is_forgotten(h) ORDER BY h.seq LIMIT :limit;
+-- st_changes_since(st_page page) -> change*
+SELECT {change} FROM change h WHERE h.seq > :page.after AND NOT $is_forgotten(h) ORDER BY h.seq LIMIT :page.limit;
 
 -- private st_changes_forget_at(text path)
 INSERT INTO change_forgotten (path, up_to)

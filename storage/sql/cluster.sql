@@ -26,19 +26,19 @@ AND r.name = :name;
 -- private st_cluster_with_id(i64 id) -> cluster?
 $cluster_select WHERE r.id = :id;
 
--- private st_cluster_list_subscription(text subscription, i64 after, int limit) -> cluster*
-$cluster_select WHERE g.subscription = :subscription AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_cluster_list_subscription(text subscription, st_page page) -> cluster*
+$cluster_select WHERE g.subscription = :subscription AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_cluster_list_group(i64 group_id, i64 after, int limit) -> cluster*
-$cluster_select WHERE w.group_id = :group_id AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_cluster_list_group(i64 group_id, st_page page) -> cluster*
+$cluster_select WHERE w.group_id = :group_id AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_cluster_list_workspace(i64 workspace_id, i64 after, int limit) -> cluster*
-$cluster_select WHERE r.workspace_id = :workspace_id AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_cluster_list_workspace(i64 workspace_id, st_page page) -> cluster*
+$cluster_select WHERE r.workspace_id = :workspace_id AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_cluster_list_named(text subscription, text workspace, i64 after, int limit) -> cluster*
+-- private st_cluster_list_named(text subscription, text workspace, st_page page) -> cluster*
 $cluster_select
-WHERE g.subscription = :subscription AND w.name = :workspace AND r.id > :after
-ORDER BY r.id LIMIT :limit;
+WHERE g.subscription = :subscription AND w.name = :workspace AND r.id > :page.after
+ORDER BY r.id LIMIT :page.limit;
 
 -- A getter. *secrets is the unsealed JSON text, NULL if there is none.
 -- st_cluster_secrets(i64 id) -> sealed? secrets

@@ -12,8 +12,8 @@ ORDER BY seq DESC LIMIT 1 OFFSET :keep);
 INSERT INTO {+event};
 
 -- Events in the order in which they were made, with numbers above `after`, at most `limit`.
--- st_event_since(i64 after, int limit) -> event*
-SELECT {event} FROM event e WHERE e.seq > :after ORDER BY e.seq LIMIT :limit;
+-- st_event_since(st_page page) -> event*
+SELECT {event} FROM event e WHERE e.seq > :page.after ORDER BY e.seq LIMIT :page.limit;
 
 -- All that are kept of a resource, in order.
 -- st_event_of(resource_kind kind, i64 resource_id) -> event*

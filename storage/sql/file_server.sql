@@ -33,17 +33,16 @@ SELECT id FROM file_server WHERE prov_state = {PROV_CREATING} ORDER BY id;
 -- st_file_server_served_ids() -> i64*
 SELECT id FROM file_server WHERE prov_state = {PROV_SUCCEEDED} ORDER BY id;
 
--- private st_file_server_list_subscription(text subscription, i64 after, int limit) -> file_server*
-$file_server_select WHERE g.subscription = :subscription AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_file_server_list_subscription(text subscription, st_page page) -> file_server*
+$file_server_select WHERE g.subscription = :subscription AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_file_server_list_group(i64 group_id, i64 after, int limit) -> file_server*
-$file_server_select WHERE w.group_id = :group_id AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_file_server_list_group(i64 group_id, st_page page) -> file_server*
+$file_server_select WHERE w.group_id = :group_id AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_file_server_list_workspace(i64 workspace_id, i64 after, int limit) -> file_server*
-$file_server_select WHERE r.workspace_id = :workspace_id AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- private st_file_server_list_workspace(i64 workspace_id, st_page page) -> file_server*
+$file_server_select WHERE r.workspace_id = :workspace_id AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;
 
--- private st_file_server_list_named(text subscription, text workspace, i64 after, int limit)
---     -> file_server*
+-- private st_file_server_list_named(text subscription, text workspace, st_page page) -> file_server*
 $file_server_select
-WHERE g.subscription = :subscription AND w.name = :workspace AND r.id > :after
-ORDER BY r.id LIMIT :limit;
+WHERE g.subscription = :subscription AND w.name = :workspace AND r.id > :page.after
+ORDER BY r.id LIMIT :page.limit;

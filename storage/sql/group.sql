@@ -40,5 +40,5 @@ $group_select WHERE g.subscription = :subscription AND g.name = :name;
 $group_select WHERE g.id = :id;
 
 -- `after`: id of the last row of the page before, 0 for the first; ordered by id.
--- st_group_list(text subscription, i64 after, int limit) -> group*
-$group_select WHERE g.subscription = :subscription AND g.id > :after ORDER BY g.id LIMIT :limit;
+-- st_group_list(text subscription, st_page page) -> group*
+$group_select WHERE g.subscription = :subscription AND g.id > :page.after ORDER BY g.id LIMIT :page.limit;

@@ -26,10 +26,10 @@ WHERE share_id = :share_id AND path = :from;
 UPDATE OR REPLACE share_item SET path = :to || substr(path, length(:from) + 1)
 WHERE share_id = :share_id AND path >= :from || '/' AND path < :from || '0';
 
--- private st_item_list_aside(i64 share_id, text from, text to, int limit) -> item*
+-- private st_item_list_aside(i64 share_id, st_paths page) -> item*
 $item_select
-WHERE i.share_id = :share_id AND i.aside IS NOT NULL AND i.path >= :from AND i.path < :to
-ORDER BY i.path LIMIT :limit;
+WHERE i.share_id = :share_id AND i.aside IS NOT NULL AND i.path >= :page.from AND i.path < :page.to
+ORDER BY i.path LIMIT :page.limit;
 
--- private st_item_list_all(i64 share_id, text from, text to, int limit) -> item*
-$item_select WHERE i.share_id = :share_id AND i.path >= :from AND i.path < :to ORDER BY i.path LIMIT :limit;
+-- private st_item_list_all(i64 share_id, st_paths page) -> item*
+$item_select WHERE i.share_id = :share_id AND i.path >= :page.from AND i.path < :page.to ORDER BY i.path LIMIT :page.limit;

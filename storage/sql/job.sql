@@ -31,20 +31,20 @@ SELECT EXISTS (SELECT 1 FROM job WHERE experiment_id = :experiment_id AND create
 $job_select WHERE j.id = :id;
 
 -- The jobs of an experiment, with only those columns of their own rows that are shown.
--- st_job_list_shown(i64 experiment_id, i64 after, int limit) -> job_shown*
+-- st_job_list_shown(i64 experiment_id, st_page page) -> job_shown*
 SELECT {job_shown} FROM job j
-WHERE j.experiment_id = :experiment_id AND j.id > :after
-ORDER BY j.id LIMIT :limit;
+WHERE j.experiment_id = :experiment_id AND j.id > :page.after
+ORDER BY j.id LIMIT :page.limit;
 
 -- The jobs of all experiments of this name in workspaces of this name, in all groups.
--- st_job_list_named(text subscription, text workspace, text experiment, i64 after, int limit) -> job*
+-- st_job_list_named(text subscription, text workspace, text experiment, st_page page) -> job*
 $job_select
-WHERE g.subscription = :subscription AND w.name = :workspace AND r.name = :experiment AND j.id > :after
-ORDER BY j.id LIMIT :limit;
+WHERE g.subscription = :subscription AND w.name = :workspace AND r.name = :experiment AND j.id > :page.after
+ORDER BY j.id LIMIT :page.limit;
 
 -- Jobs of all groups whose ids are lower than `before`, the newest first.
--- st_job_latest(i64 before, int limit) -> job*
-$job_select WHERE j.id < :before ORDER BY j.id DESC LIMIT :limit;
+-- st_job_latest(st_page page) -> job*
+$job_select WHERE j.id < :page.after ORDER BY j.id DESC LIMIT :page.limit;
 
 -- How many jobs have not ended.
 -- st_job_unfinished(text subscription) -> i64 n

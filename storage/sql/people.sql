@@ -18,8 +18,8 @@ SELECT {identity} FROM identity i WHERE i.kind = :kind AND i.app_id = :app_id;
 -- st_identity_user(text name) -> identity?
 SELECT {identity} FROM identity i WHERE i.kind = {IDENTITY_USER} AND i.name = :name;
 
--- st_identity_list(identity_kind kind, i64 after, int limit) -> identity*
-SELECT {identity} FROM identity i WHERE i.kind = :kind AND i.id > :after ORDER BY i.id LIMIT :limit;
+-- st_identity_list(identity_kind kind, st_page page) -> identity*
+SELECT {identity} FROM identity i WHERE i.kind = :kind AND i.id > :page.after ORDER BY i.id LIMIT :page.limit;
 
 -- private st_role_assignment_remove_of(text principal)
 DELETE FROM role_assignment WHERE principal = :principal;
@@ -55,8 +55,8 @@ $assignment_select WHERE ra.guid = :guid;
 -- st_role_assignment_of(text principal) -> role_assignment*
 $assignment_select WHERE ra.principal = :principal ORDER BY ra.id;
 
--- st_role_assignment_list(i64 after, int limit) -> role_assignment*
-$assignment_select WHERE ra.id > :after ORDER BY ra.id LIMIT :limit;
+-- st_role_assignment_list(st_page page) -> role_assignment*
+$assignment_select WHERE ra.id > :page.after ORDER BY ra.id LIMIT :page.limit;
 
 -- st_role_assignment_remove(i64 id) -> changed "role assignment"
 DELETE FROM role_assignment WHERE id = :id;

@@ -57,8 +57,8 @@ $waiting_of_pool AND u.held > {HOLD_NOT} AND u.held = {HOLD_BROKEN} LIMIT :limit
 $queue_of_pool AND u.nodes > :largest ORDER BY u.priority DESC, u.id LIMIT :limit;
 
 -- Those that nothing holds, that want parts of nodes, and that came after the run `after`: by id.
--- st_run_parts_after(i64 pool_id, i64 after, int limit) -> run*
-$queue_of_pool AND u.need_whole = 0 AND u.id > :after ORDER BY u.id LIMIT :limit;
+-- st_run_parts_after(i64 pool_id, st_page page) -> run*
+$queue_of_pool AND u.need_whole = 0 AND u.id > :page.after ORDER BY u.id LIMIT :page.limit;
 
 -- The sum of the nodes that waiting runs want which want `largest` or fewer, for automatic scaling.
 -- st_run_queue_demand(i64 pool_id, int largest) -> i64 nodes

@@ -19,11 +19,11 @@ $share_select WHERE h.id = :id;
 
 -- Those that are there, in the order of the bytes of their names, from the name after `after` on (""; the
 -- first), with names that begin with `prefix`.
--- st_share_list(i64 account_id, share_kind kind, text after, text prefix, int limit) -> share*
+-- st_share_list(i64 account_id, share_kind kind, text prefix, st_names page) -> share*
 $share_select
-WHERE h.account_id = :account_id AND h.kind = :kind AND h.name > :after AND h.name >= :prefix
+WHERE h.account_id = :account_id AND h.kind = :kind AND h.name > :page.after AND h.name >= :prefix
 AND h.name < :prefix || char(1114111) AND h.state = {SHARE_THERE}
-ORDER BY h.name LIMIT :limit;
+ORDER BY h.name LIMIT :page.limit;
 
 -- private st_share_write(share s, i64 was)
 UPDATE share
@@ -51,11 +51,11 @@ SELECT id FROM share WHERE account_id = :account_id ORDER BY id;
 SELECT id FROM share h WHERE h.state IN ({SHARE_MAKING}, {SHARE_DELETING}) ORDER BY id;
 
 -- Those that were deleted before an instant, by id.
--- st_share_deleted(i64 before_us, i64 after, int limit) -> share*
+-- st_share_deleted(i64 before_us, st_page page) -> share*
 $share_select
 WHERE h.state = {SHARE_DELETED} AND (h.deleted_us < :before_us OR instr(h.account, '#') > 0)
-AND h.id > :after
-ORDER BY h.id LIMIT :limit;
+AND h.id > :page.after
+ORDER BY h.id LIMIT :page.limit;
 
 -- private st_share_empty_items(i64 id, int limit) -> count gone
 DELETE FROM share_item WHERE id IN (SELECT id FROM share_item WHERE share_id = :id LIMIT :limit);

@@ -24,7 +24,7 @@ ORDER BY taken_us DESC LIMIT 1;
 
 -- Those of blobs with `from` <= path < `to` in the order of bytes, of each the oldest first; at most
 -- `limit`.
--- st_snapshot_list(i64 share_id, text from, i64 after_us, text to, int limit) -> snapshot*
+-- st_snapshot_list(i64 share_id, i64 after_us, st_paths page) -> snapshot*
 $snapshot_select
-WHERE bs.share_id = :share_id AND (bs.path, bs.taken_us) > (:from, :after_us) AND bs.path < :to
-ORDER BY bs.path, bs.taken_us LIMIT :limit;
+WHERE bs.share_id = :share_id AND (bs.path, bs.taken_us) > (:page.from, :after_us) AND bs.path < :page.to
+ORDER BY bs.path, bs.taken_us LIMIT :page.limit;

@@ -12,7 +12,7 @@ INSERT INTO uncommitted_blob (share_id, path, since_us) VALUES (:share_id, :path
 DELETE FROM uncommitted_blob WHERE share_id = :share_id AND path = :path;
 
 -- As st_item_list(); of each only the path, and as its times since when it is noted.
--- st_uncommitted_list(i64 share_id, text from, text to, int limit) -> uncommitted*
+-- st_uncommitted_list(i64 share_id, st_paths page) -> uncommitted*
 SELECT {uncommitted} FROM uncommitted_blob ub
-WHERE ub.share_id = :share_id AND ub.path >= :from AND ub.path < :to
-ORDER BY ub.path LIMIT :limit;
+WHERE ub.share_id = :share_id AND ub.path >= :page.from AND ub.path < :page.to
+ORDER BY ub.path LIMIT :page.limit;

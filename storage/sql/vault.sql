@@ -24,18 +24,18 @@ INSERT INTO {+vault};
 -- st_vault_get(text name) -> vault?
 $vault_select WHERE v.name = :name;
 
--- private st_vault_list_group(i64 group_id, i64 after, int limit) -> vault*
-$vault_select WHERE v.group_id = :group_id AND v.id > :after ORDER BY v.id LIMIT :limit;
+-- private st_vault_list_group(i64 group_id, st_page page) -> vault*
+$vault_select WHERE v.group_id = :group_id AND v.id > :page.after ORDER BY v.id LIMIT :page.limit;
 
--- private st_vault_list_subscription(text subscription, i64 after, int limit) -> vault*
+-- private st_vault_list_subscription(text subscription, st_page page) -> vault*
 $vault_select
-WHERE v.subscription = :subscription AND v.group_id IS NOT NULL AND v.id > :after
-ORDER BY v.id LIMIT :limit;
+WHERE v.subscription = :subscription AND v.group_id IS NOT NULL AND v.id > :page.after
+ORDER BY v.id LIMIT :page.limit;
 
--- st_vault_list_deleted(text subscription, i64 after, int limit) -> vault*
+-- st_vault_list_deleted(text subscription, st_page page) -> vault*
 $vault_select
-WHERE v.subscription = :subscription AND v.group_id IS NULL AND v.id > :after
-ORDER BY v.id LIMIT :limit;
+WHERE v.subscription = :subscription AND v.group_id IS NULL AND v.id > :page.after
+ORDER BY v.id LIMIT :page.limit;
 
 -- st_vault_update(i64 id, text tags, text doc, i64 now_us) -> changed "vault"
 UPDATE vault SET tags = :tags, doc = :doc, updated_us = :now_us WHERE id = :id;
@@ -81,24 +81,24 @@ $version_select WHERE k.vault_id = :vault_id AND k.name = :name AND kv.version =
 $version_select WHERE k.vault_id = :vault_id AND k.name = :name AND $is_newest;
 
 -- All versions of a secret, by id.
--- st_secret_version_list(i64 secret_id, i64 after, int limit) -> secret_version*
-$version_select WHERE k.id = :secret_id AND kv.id > :after ORDER BY kv.id LIMIT :limit;
+-- st_secret_version_list(i64 secret_id, st_page page) -> secret_version*
+$version_select WHERE k.id = :secret_id AND kv.id > :page.after ORDER BY kv.id LIMIT :page.limit;
 
 -- All versions of a secret, the newest first; `before` is an id, 0: from the newest on.
--- st_secret_version_list_down(i64 secret_id, i64 before, int limit) -> secret_version*
+-- st_secret_version_list_down(i64 secret_id, st_page page) -> secret_version*
 $version_select
-WHERE k.id = :secret_id AND kv.id < iif(:before > 0, :before, 9223372036854775807)
-ORDER BY kv.id DESC LIMIT :limit;
+WHERE k.id = :secret_id AND kv.id < iif(:page.after > 0, :page.after, 9223372036854775807)
+ORDER BY kv.id DESC LIMIT :page.limit;
 
--- private st_secret_list_deleted(i64 vault_id, i64 after, int limit) -> secret_version*
+-- private st_secret_list_deleted(i64 vault_id, st_page page) -> secret_version*
 $version_select
-WHERE k.vault_id = :vault_id AND k.deleted_us > 0 AND k.id > :after AND $is_newest
-ORDER BY k.id LIMIT :limit;
+WHERE k.vault_id = :vault_id AND k.deleted_us > 0 AND k.id > :page.after AND $is_newest
+ORDER BY k.id LIMIT :page.limit;
 
--- private st_secret_list_live(i64 vault_id, i64 after, int limit) -> secret_version*
+-- private st_secret_list_live(i64 vault_id, st_page page) -> secret_version*
 $version_select
-WHERE k.vault_id = :vault_id AND k.deleted_us = 0 AND k.id > :after AND $is_newest
-ORDER BY k.id LIMIT :limit;
+WHERE k.vault_id = :vault_id AND k.deleted_us = 0 AND k.id > :page.after AND $is_newest
+ORDER BY k.id LIMIT :page.limit;
 
 -- Attributes, content type, tags and updated_us.
 -- st_secret_version_update(secret_version x) -> changed "version of a secret"

@@ -24,11 +24,11 @@ $workspace_select WHERE w.group_id = :group_id AND w.name = :name;
 -- st_workspace_by_id(i64 id) -> workspace?
 $workspace_select WHERE w.id = :id;
 
--- private st_workspace_list_group(i64 group_id, i64 after, int limit) -> workspace*
-$workspace_select WHERE w.group_id = :group_id AND w.id > :after ORDER BY w.id LIMIT :limit;
+-- private st_workspace_list_group(i64 group_id, st_page page) -> workspace*
+$workspace_select WHERE w.group_id = :group_id AND w.id > :page.after ORDER BY w.id LIMIT :page.limit;
 
--- private st_workspace_list_subscription(text subscription, i64 after, int limit) -> workspace*
-$workspace_select WHERE g.subscription = :subscription AND w.id > :after ORDER BY w.id LIMIT :limit;
+-- private st_workspace_list_subscription(text subscription, st_page page) -> workspace*
+$workspace_select WHERE g.subscription = :subscription AND w.id > :page.after ORDER BY w.id LIMIT :page.limit;
 
 -- st_experiment_insert(experiment x) -> new id
 INSERT INTO {+experiment};
@@ -45,5 +45,5 @@ AND r.name = :name;
 -- st_experiment_by_id(i64 id) -> experiment?
 $experiment_select WHERE r.id = :id;
 
--- st_experiment_list(i64 workspace_id, i64 after, int limit) -> experiment*
-$experiment_select WHERE r.workspace_id = :workspace_id AND r.id > :after ORDER BY r.id LIMIT :limit;
+-- st_experiment_list(i64 workspace_id, st_page page) -> experiment*
+$experiment_select WHERE r.workspace_id = :workspace_id AND r.id > :page.after ORDER BY r.id LIMIT :page.limit;

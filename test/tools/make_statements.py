@@ -5,7 +5,7 @@
     make_statements.py OUT FILE.sql...     run at the root of the tree; writes only what has changed
 
 OUT gets storage/sql/NAME.h (prototypes for everybody) and NAME.c for each NAME.sql, storage/sql/private_priv.h
-(prototypes for the room), storage/sql/columns.h (columns.sql as macros) and statement_ids.inc, statement_texts.inc.
+(prototypes for the room), storage/sql/columns.h (columns.sql as macros), storage/sql/rows.h (lists of rows) and statement_ids.inc, statement_texts.inc.
 docs/architecture.md says how a statement is written ("A statement").
 """
 import json
@@ -28,6 +28,9 @@ BARE = re.compile(rf"\b(?:\w+\.)?(?:{ENUM_COLUMNS})\s*(?:=|<>|<=|>=|<|>|(?:NOT )
 BUILTIN = {"i64": "int64_t ", "id": "int64_t ", "int": "int ", "bool": "bool ", "text": "const char *",
            "sealed": "const char *", "filter": "const struct filter *"}
 BIND = {"i64": "q_int", "id": "q_id", "int": "q_int", "bool": "q_int", "text": "q_text", "sealed": "q_sealed"}
+
+# The structs by which a statement gives a part of a list (storage/page.h).
+PARTS = ("st_page", "st_names", "st_paths")
 
 
 def fail(where, text):
@@ -107,6 +110,10 @@ class Statement:
 
     def has_function(self):
         return self.result not in ("control", "by hand", "state")
+
+    def in_parts(self):
+        """A list of which it gives a part (storage/page.h)."""
+        return any(p[0] in PARTS for p in self.params)
 
 
 class File:
@@ -224,6 +231,10 @@ class Maker:
         if m := re.fullmatch(r"(known )?(\w+)([?*]?)", s.result):
             if m[2] in self.world.rows:
                 of = "struct " + self.world.rows[m[2]][1]
+                if m[3] == "*" and s.in_parts():
+                    return "part", [f"{of}_rows *rows"], True
+                if m[3] == "*" and {"after", "limit"} <= {p[-1] for p in s.params}:
+                    fail(s.where, f"the part of a list that {s.name} gives is an st_page, st_names or st_paths")
                 outs = [f"{of} **rows", "size_t *n"] if m[3] == "*" else [f"{of} *out"]
                 return (m[1] or "") + "row" + m[3], outs, True
             if s.result == "i64*":
@@ -361,6 +372,10 @@ class Maker:
         return ["void *items;", f"if (q_rows(&q, a, &{row}, &items, n, e) < 0)", "    return -1;",
                 "*rows = items;", "return 0;"]
 
+    def end_part(self, s, outs, row):
+        return ["void *items;", f"if (q_rows(&q, a, &{row}, &items, &rows->n, e) < 0)", "    return -1;",
+                "rows->items = items;", "return 0;"]
+
     def end_ids(self, s, outs, row):
         return ["return q_ids(&q, a, ids, n, e);"]
 
@@ -388,6 +403,9 @@ class Maker:
         text = "\n".join(self.signature(s, False) for s in statements)
         structs = sorted({"arena", "err", "storage", *re.findall(r"struct (\w+)", text)})
         headers = {self.world.at["enum " + e] for e in re.findall(r"enum (\w+)", text)}
+        if any(s.in_parts() for s in statements):
+            headers |= {"storage/page.h", "storage/sql/rows.h"}
+            structs = [x for x in structs if x not in PARTS and not x.endswith("_rows")]
         return ("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n" +
                 "".join(f'#include "{h}"\n' for h in sorted({"lib/err.h", *headers})) + "\n" +
                 "".join(f"struct {x};\n" for x in structs))
@@ -435,6 +453,13 @@ class Maker:
         return (f"/* Made of storage/sql/columns.sql. */\n#ifndef STORAGE_SQL_COLUMNS_H\n#define STORAGE_SQL_COLUMNS_H\n\n"
                 f"#include <assert.h>\n\n{includes}\n{self.asserts(used)}\n{macros}\n#endif\n")
 
+    def row_lists(self):
+        """What functions give that list a part."""
+        lists = {self.world.rows[s.result.strip("*")][1] for f in self.files for s in f.statements if s.in_parts()}
+        text = "".join(f"struct {x}_rows {{\n    struct {x} *items;\n    size_t n;\n}};\n" for x in sorted(lists))
+        return ("/* Made of storage/sql/. */\n#ifndef STORAGE_SQL_ROWS_H\n#define STORAGE_SQL_ROWS_H\n\n#include <stddef.h>\n\n"
+                f"{text}\n#endif\n")
+
     def outputs(self):
         statements = sorted((s for f in self.files for s in f.statements), key=lambda s: s.result != "control")
         hidden = [s for s in statements if s.has_function() and s.private]
@@ -443,6 +468,7 @@ class Maker:
         yield "statement_ids.inc", "".join(f"{s.id},\n" for s in statements)
         yield "statement_texts.inc", texts
         yield "storage/sql/columns.h", self.columns()
+        yield "storage/sql/rows.h", self.row_lists()
         yield "storage/sql/private_priv.h", (
             "/* Made of storage/sql/: what only the room calls. */\n#ifndef STORAGE_SQL_PRIVATE_PRIV_H\n"
             f"#define STORAGE_SQL_PRIVATE_PRIV_H\n\n{self.forward(hidden)}\n" +

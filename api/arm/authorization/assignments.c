@@ -102,15 +102,15 @@ static int read_filter(struct request *r, struct assignments_look *l, struct err
 /* NULL: err. */
 static json_t *list(struct request *r, const struct assignments_look *l, struct err *e)
 {
-    struct role_assignment *rows;
-    size_t n;
-    if (st_role_assignment_list(access_of(r)->storage, &r->arena, 0, LIST_MAX, &rows, &n, e) < 0)
+    struct role_assignment_rows rows;
+    if (st_role_assignment_list(access_of(r)->storage, &r->arena,
+                                &(struct st_page){.limit = LIST_MAX}, &rows, e) < 0)
         return NULL;
     json_t *shown = json_array();
-    for (size_t i = 0; i < n; i++) {
-        if (!wanted(r, l, &rows[i]))
+    for (size_t i = 0; i < rows.n; i++) {
+        if (!wanted(r, l, &rows.items[i]))
             continue;
-        json_t *one = render(r, &rows[i], e);
+        json_t *one = render(r, &rows.items[i], e);
         if (!one) {
             json_decref(shown);
             return NULL;

@@ -27,16 +27,15 @@ static json_t *properties(const struct batch_application *x)
 static int flat_packages(struct request *r, const struct application *x, json_t **out,
                          struct err *e)
 {
-    struct batch_package *rows;
-    size_t n;
-    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id, 0, PACKAGES_MAX, &rows, &n,
-                              e) < 0)
+    struct batch_package_rows rows;
+    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id,
+                              &(struct st_page){.limit = PACKAGES_MAX}, &rows, e) < 0)
         return -1;
     *out = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *one = package_facts(r, &rows[i]);
+    for (size_t i = 0; i < rows.n; i++) {
+        json_t *one = package_facts(r, &rows.items[i]);
         json_object_set_new(one, "id", json_string(x->row.name));
-        json_object_set_new(one, "version", json_string(rows[i].name));
+        json_object_set_new(one, "version", json_string(rows.items[i].name));
         json_array_append_new(*out, one);
     }
     return 0;
@@ -88,15 +87,16 @@ struct replied *batch_applications_list(struct request *r)
     struct err e;
     struct page *page;
     struct application x;
-    struct batch_application *rows;
+    struct batch_application_rows rows;
     struct strbuf *out;
-    size_t n;
     if (find_made_batch_account(r, &x.account, &e) < 0 || !(page = page_of_ids(r, &e)) ||
-        st_batch_application_list(arm_of(r)->storage, &r->arena, x.account.id, page_after_id(page),
-                                  page_limit(page), &rows, &n, &e) < 0)
+        st_batch_application_list(
+            arm_of(r)->storage, &r->arena, x.account.id,
+            &(struct st_page){.after = page_after_id(page), .limit = page_limit(page)}, &rows,
+            &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n && (out = page_row_of_id(page, rows[i].id)) != NULL; i++) {
-        x.row = rows[i];
+    for (size_t i = 0; i < rows.n && (out = page_row_of_id(page, rows.items[i].id)) != NULL; i++) {
+        x.row = rows.items[i];
         if (render(r, &x, out, &e) < 0)
             return reply_err(r, &e);
     }
@@ -155,15 +155,14 @@ static int insert(struct rm *m, struct err *e)
 {
     struct request *r = m->r;
     struct application *x = m->row;
-    struct batch_application *rows;
-    size_t n;
-    if (st_batch_application_list(arm_of(r)->storage, &r->arena, x->account.id, 0, APPLICATIONS_MAX,
-                                  &rows, &n, e) < 0)
+    struct batch_application_rows rows;
+    if (st_batch_application_list(arm_of(r)->storage, &r->arena, x->account.id,
+                                  &(struct st_page){.limit = APPLICATIONS_MAX}, &rows, e) < 0)
         return -1;
-    if (n >= APPLICATIONS_MAX)
+    if (rows.n >= APPLICATIONS_MAX)
         return err_set(e, BATCHRM_TOO_MANY, NULL,
                        "The Batch account %s has %zu applications; it may have %d.",
-                       x->account.name, n, APPLICATIONS_MAX);
+                       x->account.name, rows.n, APPLICATIONS_MAX);
     x->row = (struct batch_application){
         .account_id = x->account.id, .name = m->name, .created_us = r->now_us};
     if (take(r, &x->row, false, e) < 0)
@@ -202,10 +201,10 @@ static struct replied *remove_application(struct rm *m)
     struct err e;
     struct request *r = m->r;
     const struct application *x = m->row;
-    struct batch_package *rows;
-    size_t n;
-    int rc = st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id, 0, 1, &rows, &n, &e);
-    if (rc == 0 && n > 0)
+    struct batch_package_rows rows;
+    int rc = st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id,
+                                   &(struct st_page){.limit = 1}, &rows, &e);
+    if (rc == 0 && rows.n > 0)
         rc = err_set(&e, BATCHRM_PACKAGES_NOT_EMPTY, NULL,
                      "The application %s has packages; delete them first.", x->row.name);
     if (rc < 0 || st_batch_application_remove(arm_of(r)->storage, x->row.id, &e) < 0)

@@ -198,15 +198,16 @@ struct replied *batch_packages_list(struct request *r)
     struct err e;
     struct page *page;
     struct application x;
-    struct batch_package *rows;
+    struct batch_package_rows rows;
     struct strbuf *out;
-    size_t n;
     if (find_application(r, &x, &e) < 0 || !(page = page_of_ids(r, &e)) ||
-        st_batch_package_list(arm_of(r)->storage, &r->arena, x.row.id, page_after_id(page),
-                              page_limit(page), &rows, &n, &e) < 0)
+        st_batch_package_list(
+            arm_of(r)->storage, &r->arena, x.row.id,
+            &(struct st_page){.after = page_after_id(page), .limit = page_limit(page)}, &rows,
+            &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n && (out = page_row_of_id(page, rows[i].id)) != NULL; i++)
-        if (render(r, &x, &rows[i], out, &e) < 0)
+    for (size_t i = 0; i < rows.n && (out = page_row_of_id(page, rows.items[i].id)) != NULL; i++)
+        if (render(r, &x, &rows.items[i], out, &e) < 0)
             return reply_err(r, &e);
     return page_reply(page);
 }
@@ -276,15 +277,14 @@ static void on_container(void *ctx, const struct err *why)
 
 static int check_count(struct request *r, const struct application *x, struct err *e)
 {
-    struct batch_package *rows;
-    size_t n;
-    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id, 0, PACKAGES_MAX, &rows, &n,
-                              e) < 0)
+    struct batch_package_rows rows;
+    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id,
+                              &(struct st_page){.limit = PACKAGES_MAX}, &rows, e) < 0)
         return -1;
-    if (n < PACKAGES_MAX)
+    if (rows.n < PACKAGES_MAX)
         return 0;
     return err_set(e, BATCHRM_TOO_MANY, NULL,
-                   "The application %s has %zu packages; it may have %d.", x->row.name, n,
+                   "The application %s has %zu packages; it may have %d.", x->row.name, rows.n,
                    PACKAGES_MAX);
 }
 

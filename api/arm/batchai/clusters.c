@@ -223,12 +223,13 @@ static void render(struct request *r, const void *row, struct strbuf *out)
 static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct st_filter filter;
-    struct cluster *found = NULL;
+    struct cluster_rows found = {NULL, 0};
     int rc = home_filter(r, q, &filter, e);
     if (rc == 0)
-        rc = st_cluster_list(arm_of(r)->storage, &r->arena, &filter, q->after, q->limit, &found, n,
-                             e);
-    *rows = found;
+        rc = st_cluster_list(arm_of(r)->storage, &r->arena, &filter,
+                             &(struct st_page){.after = q->after, .limit = q->limit}, &found, e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

@@ -330,13 +330,17 @@ static void render(struct request *r, const void *row, struct strbuf *out)
 static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
     struct storage *st = arm_of(r)->storage;
-    struct job *found;
-    int rc = q->above ? st_job_list_shown(st, &r->arena, q->above, q->after, q->limit, &found, n, e)
-                      : st_job_list_named(st, &r->arena, arm_subscription(r), HOME_WORKSPACE,
-                                          HOME_EXPERIMENT, q->after, q->limit, &found, n, e);
-    for (size_t i = 0; rc == 0 && q->scope && i < *n; i++)
-        found[i].scope = *q->scope;
-    *rows = found;
+    struct job_rows found = {NULL, 0};
+    int rc =
+        q->above
+            ? st_job_list_shown(st, &r->arena, q->above,
+                                &(struct st_page){.after = q->after, .limit = q->limit}, &found, e)
+            : st_job_list_named(st, &r->arena, arm_subscription(r), HOME_WORKSPACE, HOME_EXPERIMENT,
+                                &(struct st_page){.after = q->after, .limit = q->limit}, &found, e);
+    for (size_t i = 0; rc == 0 && q->scope && i < found.n; i++)
+        found.items[i].scope = *q->scope;
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

@@ -117,20 +117,20 @@ static void add_core_rows(json_t *rows, enum api_version v, const struct usage_s
 struct replied *usages_list(struct request *r)
 {
     struct err e;
-    struct cluster *clusters;
-    size_t n;
+    struct cluster_rows clusters;
     int64_t unfinished;
     struct st_filter all = {.subscription = arm_subscription(r)};
     if (find_subscription(r, &e) < 0 ||
-        st_cluster_list(arm_of(r)->storage, &r->arena, &all, 0, batchai_of(r)->cluster_quota + 1,
-                        &clusters, &n, &e) < 0 ||
+        st_cluster_list(arm_of(r)->storage, &r->arena, &all,
+                        &(struct st_page){.limit = batchai_of(r)->cluster_quota + 1}, &clusters,
+                        &e) < 0 ||
         st_job_unfinished(arm_of(r)->storage, arm_subscription(r), &unfinished, &e) < 0)
         return reply_err(r, &e);
     struct usage_sums u = {0};
-    for (size_t i = 0; i < n; i++)
-        add_cluster(&u, &clusters[i]);
+    for (size_t i = 0; i < clusters.n; i++)
+        add_cluster(&u, &clusters.items[i]);
     json_t *rows = json_array();
-    add_row(rows, "Clusters", "Clusters", (int64_t)n, batchai_of(r)->cluster_quota);
+    add_row(rows, "Clusters", "Clusters", (int64_t)clusters.n, batchai_of(r)->cluster_quota);
     add_core_rows(rows, r->version, &u, 0, batchai_of(r)->core_quota);
     add_core_rows(rows, r->version, &u, 1, batchai_of(r)->core_quota);
     if (r->version == V_2018_03_01) /* jobs have no quota here: the limit is the type's */

@@ -48,10 +48,12 @@ static const char *path(struct request *r, const void *row)
 
 static int list(struct request *r, const struct rm_query *q, void **rows, size_t *n, struct err *e)
 {
-    struct vault *found;
-    int rc = st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r), q->after,
-                                   q->limit, &found, n, e);
-    *rows = found;
+    struct vault_rows found = {NULL, 0};
+    int rc =
+        st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r),
+                              &(struct st_page){.after = q->after, .limit = q->limit}, &found, e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

@@ -114,18 +114,17 @@ static void add(struct page *page, struct share_list *l, const struct share *s)
 static int add_deleted(struct page *page, struct share_list *l, struct err *e)
 {
     struct request *r = page->r;
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     page->max = LONG_MAX;
-    for (int64_t after = 0;; after = rows[n - 1].id) {
-        if (st_share_deleted(arm_of(r)->storage, &r->arena, INT64_MAX, after, PAGE_MAX, &rows, &n,
-                             e) < 0)
+    for (int64_t after = 0;; after = rows.items[rows.n - 1].id) {
+        if (st_share_deleted(arm_of(r)->storage, &r->arena, INT64_MAX,
+                             &(struct st_page){.after = after, .limit = PAGE_MAX}, &rows, e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++)
-            if (rows[i].kind == l->words->kind &&
-                strcmp(rows[i].account, l->shown.account.name) == 0)
-                add(page, l, &rows[i]);
-        if (n < PAGE_MAX)
+        for (size_t i = 0; i < rows.n; i++)
+            if (rows.items[i].kind == l->words->kind &&
+                strcmp(rows.items[i].account, l->shown.account.name) == 0)
+                add(page, l, &rows.items[i]);
+        if (rows.n < PAGE_MAX)
             return 0;
     }
 }
@@ -135,14 +134,14 @@ struct replied *shares_list(struct request *r)
     struct err e;
     struct share_list l = {.words = rm_begin(r).kind->of};
     struct page *page;
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     if (find_made_account(r, &l.shown.account, &e) < 0 || !(page = begin_list(r, &l, &e)) ||
-        st_share_list(arm_of(r)->storage, &r->arena, l.shown.account.id, l.words->kind, page->after,
-                      l.prefix, page_limit(page), &rows, &n, &e) < 0)
+        st_share_list(arm_of(r)->storage, &r->arena, l.shown.account.id, l.words->kind, l.prefix,
+                      &(struct st_names){.after = page->after, .limit = page_limit(page)}, &rows,
+                      &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        add(page, &l, &rows[i]);
+    for (size_t i = 0; i < rows.n; i++)
+        add(page, &l, &rows.items[i]);
     if (!page->more && expands(r, "deleted") && add_deleted(page, &l, &e) < 0)
         return reply_err(r, &e);
     return page_reply(page);

@@ -284,17 +284,16 @@ static int find_account(struct request *r, const char *name, struct err *e)
 {
     struct batch_grant *g = batch_grant(r);
     struct storage *st = arm_of(r)->storage;
-    struct batch_account *rows;
-    size_t n;
+    struct batch_account_rows rows;
     int rc;
     if (name) {
         rc = st_batch_account_by_name(st, &r->arena, name, &g->account, e);
     } else {
-        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.access->subscription_id, 0, 0, 2,
-                                   &rows, &n, e);
-        if (rc == 0 && n == 1)
-            g->account = rows[0];
-        rc = rc < 0 ? -1 : n == 1;
+        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.access->subscription_id, 0,
+                                   &(struct st_page){.limit = 2}, &rows, e);
+        if (rc == 0 && rows.n == 1)
+            g->account = rows.items[0];
+        rc = rc < 0 ? -1 : rows.n == 1;
     }
     if (rc < 0)
         return -1;

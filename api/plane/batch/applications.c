@@ -13,15 +13,14 @@
 static int render(struct request *r, const struct batch_application *x, struct strbuf *out,
                   struct err *e)
 {
-    struct batch_package *rows;
-    size_t n;
-    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->id, 0, VERSIONS_MAX, &rows, &n, e) <
-        0)
+    struct batch_package_rows rows;
+    if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->id,
+                              &(struct st_page){.limit = VERSIONS_MAX}, &rows, e) < 0)
         return -1;
     json_t *versions = json_array();
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].hash)
-            json_array_append_new(versions, json_string(rows[i].name));
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.items[i].hash)
+            json_array_append_new(versions, json_string(rows.items[i].name));
     json_auto_t *row = json_pack("{s:s, s:o*, s:o}", "id", x->name, "displayName",
                                  jsontext_optional(x->display_name), "versions", versions);
     jsontext_add(out, row);
@@ -31,10 +30,12 @@ static int render(struct request *r, const struct batch_application *x, struct s
 static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e)
 {
-    struct batch_application *found;
-    int rc = st_batch_application_list_usable(arm_of(l->r)->storage, &l->r->arena, l->owner,
-                                              of->after, of->limit, &found, n, e);
-    *rows = found;
+    struct batch_application_rows found = {NULL, 0};
+    int rc = st_batch_application_list_usable(
+        arm_of(l->r)->storage, &l->r->arena, l->owner,
+        &(struct st_names){.after = of->after, .limit = of->limit}, &found, e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

@@ -83,24 +83,24 @@ static bool refers_to(const struct batch_pool *p, const struct batch_certificate
 static int find_users(struct storage *st, struct arena *a, const struct batch_certificate *c,
                       json_t **out, struct err *e)
 {
-    struct batch_pool *rows;
+    struct batch_pool_rows rows;
     const char *after = "";
-    size_t n;
     *out = NULL;
     do {
-        if (st_batch_pool_list(st, a, c->account_id, NULL, after, POOLS_AT_ONCE, &rows, &n, e) <
-            0) {
+        if (st_batch_pool_list(st, a, c->account_id, NULL,
+                               &(struct st_names){.after = after, .limit = POOLS_AT_ONCE}, &rows,
+                               e) < 0) {
             json_decref(*out);
             return -1;
         }
-        for (size_t i = 0; i < n; i++)
-            if (refers_to(&rows[i], c)) {
+        for (size_t i = 0; i < rows.n; i++)
+            if (refers_to(&rows.items[i], c)) {
                 *out = *out ? *out : json_array();
                 json_array_append_new(
-                    *out, json_pack("{s:s, s:s}", "name", "PoolId", "value", rows[i].name));
+                    *out, json_pack("{s:s, s:s}", "name", "PoolId", "value", rows.items[i].name));
             }
-        after = n > 0 ? rows[n - 1].name : after;
-    } while (n == POOLS_AT_ONCE);
+        after = rows.n > 0 ? rows.items[rows.n - 1].name : after;
+    } while (rows.n == POOLS_AT_ONCE);
     return 0;
 }
 
@@ -132,9 +132,11 @@ int certificate_remove(struct storage *st, struct arena *a, const struct batch_c
 int certificates_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
                        size_t *n, struct err *e)
 {
-    struct batch_certificate *found;
+    struct batch_certificate_rows found = {NULL, 0};
     int rc = st_batch_certificate_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
-                                       of->after, of->limit, &found, n, e);
-    *rows = found;
+                                       &(struct st_names){.after = of->after, .limit = of->limit},
+                                       &found, e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }

@@ -120,10 +120,12 @@ static const struct batch_filter filters[BATCH_JOB_PROPERTIES] = {
 static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e)
 {
-    struct batch_job *jobs = NULL;
-    int rc = st_batch_job_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter, of->after,
-                               of->upto, of->limit, &jobs, n, e);
-    *rows = jobs;
+    struct batch_job_rows jobs = {NULL, 0};
+    int rc = st_batch_job_list(
+        arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
+        &(struct st_names){.after = of->after, .upto = of->upto, .limit = of->limit}, &jobs, e);
+    *rows = jobs.items;
+    *n = jobs.n;
     return rc;
 }
 
@@ -142,11 +144,14 @@ static int number_of(const char *text, int otherwise)
 static int fetch_of_schedule(const struct batch_list *l, const struct batch_slice *of, void **rows,
                              size_t *n, struct err *e)
 {
-    struct batch_job *jobs = NULL;
+    struct batch_job_rows jobs = {NULL, 0};
     int rc = st_batch_job_list_schedule(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
-                                        number_of(of->after, 0), number_of(of->upto, INT_MAX),
-                                        of->limit, &jobs, n, e);
-    *rows = jobs;
+                                        &(struct st_page){.after = number_of(of->after, 0),
+                                                          .upto = number_of(of->upto, INT_MAX),
+                                                          .limit = of->limit},
+                                        &jobs, e);
+    *rows = jobs.items;
+    *n = jobs.n;
     return rc;
 }
 

@@ -133,10 +133,12 @@ int pool_store(const struct batch_front *f, struct arena *a, const struct accept
 int batch_pools_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
                       size_t *n, struct err *e)
 {
-    struct batch_pool *pools;
-    int rc = st_batch_pool_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter, of->after,
-                                of->limit, &pools, n, e);
-    *rows = pools;
+    struct batch_pool_rows pools = {NULL, 0};
+    int rc =
+        st_batch_pool_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
+                           &(struct st_names){.after = of->after, .limit = of->limit}, &pools, e);
+    *rows = pools.items;
+    *n = pools.n;
     return rc;
 }
 

@@ -114,10 +114,12 @@ static const struct batch_filter filters[ST_SCHEDULE_PROPERTIES] = {
 static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e)
 {
-    struct batch_schedule *found;
+    struct batch_schedule_rows found = {NULL, 0};
     int rc = st_batch_schedule_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
-                                    of->after, of->limit, &found, n, e);
-    *rows = found;
+                                    &(struct st_names){.after = of->after, .limit = of->limit},
+                                    &found, e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

@@ -61,18 +61,18 @@ struct replied *statistics_of_jobs(struct request *r)
 
 static int add_all(struct request *r, struct pool_sums *out, struct err *e)
 {
-    struct batch_pool *rows;
+    struct batch_pool_rows rows;
     const char *after = "";
-    size_t n;
     do {
-        if (st_batch_pool_list(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, NULL, after,
-                               POOLS_AT_ONCE, &rows, &n, e) < 0)
+        if (st_batch_pool_list(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, NULL,
+                               &(struct st_names){.after = after, .limit = POOLS_AT_ONCE}, &rows,
+                               e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++)
-            if (pool_sums_add(r, &rows[i], out, e) < 0)
+        for (size_t i = 0; i < rows.n; i++)
+            if (pool_sums_add(r, &rows.items[i], out, e) < 0)
                 return -1;
-        after = n > 0 ? rows[n - 1].name : after;
-    } while (n == POOLS_AT_ONCE);
+        after = rows.n > 0 ? rows.items[rows.n - 1].name : after;
+    } while (rows.n == POOLS_AT_ONCE);
     return 0;
 }
 

@@ -59,10 +59,12 @@ static const struct batch_filter filters[BATCH_TASK_PROPERTIES] = {
 static int fetch(const struct batch_list *l, const struct batch_slice *of, void **rows, size_t *n,
                  struct err *e)
 {
-    struct batch_task *tasks = NULL;
-    int rc = st_batch_task_list(arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter, of->after,
-                                of->upto, of->limit, &tasks, n, e);
-    *rows = tasks;
+    struct batch_task_rows tasks = {NULL, 0};
+    int rc = st_batch_task_list(
+        arm_of(l->r)->storage, &l->r->arena, l->owner, l->filter,
+        &(struct st_names){.after = of->after, .upto = of->upto, .limit = of->limit}, &tasks, e);
+    *rows = tasks.items;
+    *n = tasks.n;
     return rc;
 }
 
@@ -100,10 +102,13 @@ struct replied *batch_tasks_list(struct request *r)
 static int fetch_subtasks(const struct batch_list *l, const struct batch_slice *of, void **rows,
                           size_t *n, struct err *e)
 {
-    struct batch_subtask *found;
-    int rc = st_batch_subtask_list(arm_of(l->r)->storage, &l->r->arena, l->owner,
-                                   (int)strtol(of->after, NULL, 10), of->limit, &found, n, e);
-    *rows = found;
+    struct batch_subtask_rows found = {NULL, 0};
+    int rc = st_batch_subtask_list(
+        arm_of(l->r)->storage, &l->r->arena, l->owner,
+        &(struct st_page){.after = (int)strtol(of->after, NULL, 10), .limit = of->limit}, &found,
+        e);
+    *rows = found.items;
+    *n = found.n;
     return rc;
 }
 

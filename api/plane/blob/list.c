@@ -34,12 +34,12 @@ struct blob_list {
     const char *container, *delimiter;
     bool metadata, tags, copy, uncommitted;
     struct file_items files;
-    struct share_item *aside; /* rows, in order */
-    size_t n_aside, next_file, next_aside, shown;
+    struct share_item_rows aside; /* rows, in order */
+    size_t next_file, next_aside, shown;
     bool aside_is_cut;
-    bool snapshots;              /* are wanted */
-    struct blob_snapshot *taken; /* rows, in order */
-    size_t n_taken, next_taken;
+    bool snapshots;                  /* are wanted */
+    struct blob_snapshot_rows taken; /* rows, in order */
+    size_t next_taken;
     bool taken_is_cut;
     const char *resume; /* of this blob, snapshots up to resume_us are done with; NULL: none */
     int64_t resume_us;
@@ -192,8 +192,8 @@ static void note_last(struct blob_list *l, const char *name, int64_t snapshot_us
  * 1: there was one; 0: there is none; -1: it is not known which is next. */
 static int add_snapshot(struct blob_list *l, const char *name)
 {
-    if (l->next_taken < l->n_taken) {
-        const struct blob_snapshot *s = &l->taken[l->next_taken];
+    if (l->next_taken < l->taken.n) {
+        const struct blob_snapshot *s = &l->taken.items[l->next_taken];
         const char *path = s->item.path;
         if (name && strcmp(path, name) > 0)
             return 0;
@@ -214,7 +214,7 @@ static int add_snapshot(struct blob_list *l, const char *name)
 static int add_next(struct blob_list *l, struct err *e)
 {
     const struct file_item *f = l->next_file < l->files.n ? &l->files.item[l->next_file] : NULL;
-    const struct share_item *i = l->next_aside < l->n_aside ? &l->aside[l->next_aside] : NULL;
+    const struct share_item *i = l->next_aside < l->aside.n ? &l->aside.items[l->next_aside] : NULL;
     const char *group = i ? group_of(l, i->path) : NULL;
     if ((!f && l->files.last) || (!i && l->aside_is_cut))
         return 0; /* what was not read may come before the rest */
@@ -232,9 +232,9 @@ static int add_next(struct blob_list *l, struct err *e)
     }
     /* All that the item stands for. */
     const struct share_item *first = NULL;
-    while (l->next_aside < l->n_aside &&
-           strcmp(group_of(l, l->aside[l->next_aside].path), l->last) == 0) {
-        const struct share_item *one = &l->aside[l->next_aside++];
+    while (l->next_aside < l->aside.n &&
+           strcmp(group_of(l, l->aside.items[l->next_aside].path), l->last) == 0) {
+        const struct share_item *one = &l->aside.items[l->next_aside++];
         first = !first && one->aside ? one : first;
     }
     if (order > 0 && first)
@@ -248,8 +248,8 @@ static int add_next(struct blob_list *l, struct err *e)
 static void mark_end(struct blob_list *l)
 {
     l->page->more =
-        l->last && (l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last ||
-                    l->aside_is_cut || l->next_taken < l->n_taken || l->taken_is_cut);
+        l->last && (l->next_file < l->files.n || l->next_aside < l->aside.n || l->files.last ||
+                    l->aside_is_cut || l->next_taken < l->taken.n || l->taken_is_cut);
     if (!l->page->more)
         return;
     page_pass(l->page, l->last_us
@@ -349,16 +349,19 @@ static int read_rows(struct blob_list *l, struct err *e)
     }
     if (l->files.last)
         to = end_of(a, l->files.last);
-    if (st_item_list(st, a, share_id, from, to, true, max, &l->aside, &l->n_aside, e) < 0 ||
+    if (st_item_list(st, a, share_id, true,
+                     &(struct st_paths){.from = from, .to = to, .limit = max}, &l->aside, e) < 0 ||
         (l->snapshots &&
-         st_snapshot_list(st, a, share_id, l->resume ? l->resume : from,
-                          l->resume ? l->resume_us : -1, to, max, &l->taken, &l->n_taken, e) < 0))
+         st_snapshot_list(
+             st, a, share_id, l->resume ? l->resume_us : -1,
+             &(struct st_paths){.from = l->resume ? l->resume : from, .to = to, .limit = max},
+             &l->taken, e) < 0))
         return -1;
-    l->aside_is_cut = l->n_aside == (size_t)max;
+    l->aside_is_cut = l->aside.n == (size_t)max;
     if (l->uncommitted &&
-        uncommitted_add(l->r, from, to, max, &l->aside, &l->n_aside, &l->aside_is_cut, e) < 0)
+        uncommitted_add(l->r, from, to, max, &l->aside.items, &l->aside.n, &l->aside_is_cut, e) < 0)
         return -1;
-    l->taken_is_cut = l->n_taken == (size_t)max;
+    l->taken_is_cut = l->taken.n == (size_t)max;
     return 0;
 }
 
@@ -373,22 +376,23 @@ static void on_aside(void *ctx, const struct err *why, const struct file_result 
         request_finish(l->r, reply_err(l->r, &e));
         return;
     }
-    for (size_t i = 0; i < l->n_aside; i++)
+    for (size_t i = 0; i < l->aside.n; i++)
         if (!f->there[i])
-            l->aside[i].aside = NULL;
-    for (size_t i = 0; i < l->n_taken; i++)
-        if (!f->there[l->n_aside + i])
-            l->taken[i].item.aside = NULL;
+            l->aside.items[i].aside = NULL;
+    for (size_t i = 0; i < l->taken.n; i++)
+        if (!f->there[l->aside.n + i])
+            l->taken.items[i].item.aside = NULL;
     step(l->r, l);
 }
 
 static void look_aside(struct blob_list *l)
 {
     struct request *r = l->r;
-    size_t n = l->n_aside + l->n_taken;
+    size_t n = l->aside.n + l->taken.n;
     const char **paths = arena_alloc(&r->arena, n * sizeof *paths);
     for (size_t i = 0; i < n; i++)
-        paths[i] = i < l->n_aside ? l->aside[i].aside : l->taken[i - l->n_aside].item.aside;
+        paths[i] =
+            i < l->aside.n ? l->aside.items[i].aside : l->taken.items[i - l->aside.n].item.aside;
     files_there(azstorage_of(r)->files, blob_account_folder(r), paths, n, on_aside, l);
 }
 
@@ -407,7 +411,7 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
     *found = (struct file_items){0};
     if (read_rows(l, &e) < 0)
         request_finish(r, reply_err(r, &e));
-    else if (l->n_aside + l->n_taken > 0)
+    else if (l->aside.n + l->taken.n > 0)
         look_aside(l);
     else
         step(r, l);
@@ -515,17 +519,18 @@ struct replied *azcontainers_list(struct request *r)
     static const char *const words[] = {"metadata", "deleted", "system", NULL};
     struct err e;
     struct storage_list l;
-    struct share *rows;
+    struct share_rows rows;
     struct strbuf *out;
-    size_t n;
     if (storage_list_begin(r, "Containers", &l, &e) < 0 ||
         listing_check_include(r, words, &e) < 0 ||
-        st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_BLOBS,
-                      storage_list_after(&l), l.prefix, page_limit(l.page), &rows, &n, &e) < 0)
+        st_share_list(
+            azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_BLOBS, l.prefix,
+            &(struct st_names){.after = storage_list_after(&l), .limit = page_limit(l.page)}, &rows,
+            &e) < 0)
         return reply_err(r, &e);
     bool metadata = listing_includes(r, "metadata");
-    for (size_t i = 0; i < n; i++)
-        if ((out = page_row(l.page, rows[i].name)))
-            add_container(out, r, &rows[i], metadata);
+    for (size_t i = 0; i < rows.n; i++)
+        if ((out = page_row(l.page, rows.items[i].name)))
+            add_container(out, r, &rows.items[i], metadata);
     return page_reply(l.page);
 }

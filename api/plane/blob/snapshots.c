@@ -160,29 +160,31 @@ static int read_kind(struct request *r, enum with_snapshots *out, struct err *e)
                    name, text);
 }
 
-static int list(struct blob_work *w, struct blob_snapshot **rows, size_t *n, struct err *e)
+static int list(struct blob_work *w, struct blob_snapshot_rows *rows, struct err *e)
 {
     struct request *r = w->r;
     const char *path = w->blob.name;
-    return st_snapshot_list(azstorage_of(r)->storage, &r->arena, w->item.share_id, path, -1,
-                            arena_concat(&r->arena, path, "\x01"), LIST_STEP, rows, n, e);
+    return st_snapshot_list(azstorage_of(r)->storage, &r->arena, w->item.share_id, -1,
+                            &(struct st_paths){.from = path,
+                                               .to = arena_concat(&r->arena, path, "\x01"),
+                                               .limit = LIST_STEP},
+                            rows, e);
 }
 
 /* All of a blob's. */
 static int remove_snapshots(struct blob_work *w, struct err *e)
 {
-    struct blob_snapshot *rows;
-    size_t n;
+    struct blob_snapshot_rows rows;
     do {
-        if (list(w, &rows, &n, e) < 0)
+        if (list(w, &rows, e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < rows.n; i++) {
             if (st_snapshot_remove(azstorage_of(w->r)->storage, w->item.share_id, w->item.path,
-                                   rows[i].taken_us, e) < 0)
+                                   rows.items[i].taken_us, e) < 0)
                 return -1;
-            blob_forget(w->r, rows[i].item.aside);
+            blob_forget(w->r, rows.items[i].item.aside);
         }
-    } while (n == LIST_STEP);
+    } while (rows.n == LIST_STEP);
     return 0;
 }
 

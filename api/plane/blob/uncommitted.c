@@ -36,24 +36,24 @@ static const char *last_of(const struct share_item *rows, size_t n, bool is_cut)
 int uncommitted_add(struct request *r, const char *from, const char *to, int max,
                     struct share_item **rows, size_t *n, bool *is_cut, struct err *e)
 {
-    struct share_item *waiting;
-    size_t n_waiting;
-    if (st_uncommitted_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->share.id, from, to,
-                            max, &waiting, &n_waiting, e) < 0)
+    struct share_item_rows waiting;
+    if (st_uncommitted_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->share.id,
+                            &(struct st_paths){.from = from, .to = to, .limit = max}, &waiting,
+                            e) < 0)
         return -1;
-    bool waiting_is_cut = n_waiting == (size_t)max;
+    bool waiting_is_cut = waiting.n == (size_t)max;
     const char *last = last_of(*rows, *n, *is_cut);
-    const char *last_waiting = last_of(waiting, n_waiting, waiting_is_cut);
+    const char *last_waiting = last_of(waiting.items, waiting.n, waiting_is_cut);
     size_t n_rows = until(*rows, *n, last_waiting);
-    n_waiting = until(waiting, n_waiting, last);
-    struct share_item *all = arena_alloc(&r->arena, (n_rows + n_waiting + 1) * sizeof *all);
+    waiting.n = until(waiting.items, waiting.n, last);
+    struct share_item *all = arena_alloc(&r->arena, (n_rows + waiting.n + 1) * sizeof *all);
     size_t i = 0, k = 0, at = 0;
-    while (i < n_rows || k < n_waiting) {
+    while (i < n_rows || k < waiting.n) {
         bool is_row =
-            k == n_waiting || (i < n_rows && strcmp((*rows)[i].path, waiting[k].path) <= 0);
+            k == waiting.n || (i < n_rows && strcmp((*rows)[i].path, waiting.items[k].path) <= 0);
         if (!is_row)
-            waiting[k].aside = blocks_folder_of(r, waiting[k].path);
-        all[at++] = is_row ? (*rows)[i++] : waiting[k++];
+            waiting.items[k].aside = blocks_folder_of(r, waiting.items[k].path);
+        all[at++] = is_row ? (*rows)[i++] : waiting.items[k++];
     }
     *rows = all;
     *n = at;

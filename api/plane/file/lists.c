@@ -71,16 +71,17 @@ struct replied *azshares_list(struct request *r)
 {
     struct err e;
     struct storage_list l;
-    struct share *rows;
+    struct share_rows rows;
     struct strbuf *out;
-    size_t n;
     if (storage_list_begin(r, "Shares", &l, &e) < 0 ||
-        st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_FILES,
-                      storage_list_after(&l), l.prefix, page_limit(l.page), &rows, &n, &e) < 0)
+        st_share_list(
+            azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_FILES, l.prefix,
+            &(struct st_names){.after = storage_list_after(&l), .limit = page_limit(l.page)}, &rows,
+            &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        if ((out = page_row(l.page, rows[i].name)))
-            add_share(r, out, &rows[i], listing_includes(r, "metadata"));
+    for (size_t i = 0; i < rows.n; i++)
+        if ((out = page_row(l.page, rows.items[i].name)))
+            add_share(r, out, &rows.items[i], listing_includes(r, "metadata"));
     return page_reply(l.page);
 }
 

@@ -28,20 +28,19 @@ static json_t *version_text(const struct secret_version *x, const char *value)
 
 static int add_versions(struct request *r, int64_t secret_id, json_t *list, struct err *e)
 {
-    struct secret_version *rows;
-    size_t n;
-    if (st_secret_version_list(arm_of(r)->storage, &r->arena, secret_id, 0, VERSIONS_MAX + 1, &rows,
-                               &n, e) < 0)
+    struct secret_version_rows rows;
+    if (st_secret_version_list(arm_of(r)->storage, &r->arena, secret_id,
+                               &(struct st_page){.limit = VERSIONS_MAX + 1}, &rows, e) < 0)
         return -1;
-    if (n > VERSIONS_MAX)
+    if (rows.n > VERSIONS_MAX)
         return err_set(e, SECRET_BAD_PARAMETER, NULL,
                        "The secret has more than %d versions, which no backup can hold.",
                        VERSIONS_MAX);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows.n; i++) {
         const char *value;
-        if (st_secret_value(arm_of(r)->storage, &r->arena, rows[i].id, &value, e) < 0)
+        if (st_secret_value(arm_of(r)->storage, &r->arena, rows.items[i].id, &value, e) < 0)
             return -1;
-        json_array_append_new(list, version_text(&rows[i], value));
+        json_array_append_new(list, version_text(&rows.items[i], value));
     }
     return 0;
 }

@@ -234,16 +234,16 @@ static struct replied *list(struct request *r, bool deleted)
     struct err e;
     struct open_vault v;
     struct page *page;
-    struct secret_version *rows;
-    size_t n;
+    struct secret_version_rows rows;
     if (open_vault(r, MAY_LIST, &v, &e) < 0 || !(page = begin_page(r, &e)) ||
-        st_secret_list(arm_of(r)->storage, &r->arena, v.row.id, deleted, page_after_id(page),
-                       page_limit(page), &rows, &n, &e) < 0)
+        st_secret_list(arm_of(r)->storage, &r->arena, v.row.id, deleted,
+                       &(struct st_page){.after = page_after_id(page), .limit = page_limit(page)},
+                       &rows, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < rows.n; i++)
         page_add_id(
-            page, rows[i].secret_id,
-            render_secret(r, &v, &rows[i], deleted ? SHOWN_DELETED_ITEM : SHOWN_ITEM, NULL));
+            page, rows.items[i].secret_id,
+            render_secret(r, &v, &rows.items[i], deleted ? SHOWN_DELETED_ITEM : SHOWN_ITEM, NULL));
     return page_reply(page);
 }
 
@@ -263,20 +263,22 @@ struct replied *secrets_versions(struct request *r)
     struct err e;
     struct open_vault v;
     struct page *page;
-    struct secret_version newest, *rows = NULL;
+    struct secret_version_rows rows = {NULL, 0};
+    struct secret_version newest;
     struct storage *st = arm_of(r)->storage;
-    size_t n = 0;
     if (open_vault(r, MAY_LIST, &v, &e) < 0 || check_secret_name(r, &e) < 0 ||
         !(page = begin_page(r, &e)))
         return reply_err(r, &e);
     int rc =
         st_secret_version_get(st, &r->arena, v.row.id, request_param(r, "name"), NULL, &newest, &e);
     if (rc > 0 && newest.deleted_us == 0)
-        rc = st_secret_version_list_down(st, &r->arena, newest.secret_id, page_after_id(page),
-                                         page_limit(page), &rows, &n, &e);
+        rc = st_secret_version_list_down(
+            st, &r->arena, newest.secret_id,
+            &(struct st_page){.after = page_after_id(page), .limit = page_limit(page)}, &rows, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        page_add_id(page, rows[i].id, render_secret(r, &v, &rows[i], SHOWN_VERSION, NULL));
+    for (size_t i = 0; i < rows.n; i++)
+        page_add_id(page, rows.items[i].id,
+                    render_secret(r, &v, &rows.items[i], SHOWN_VERSION, NULL));
     return page_reply(page);
 }

@@ -28,16 +28,15 @@ static int rename_folder(struct burial *b, const struct storage_account *acct, s
 
 static int rename_folders(struct burial *b, const struct resource_group *g, struct err *e)
 {
-    struct storage_account *rows;
+    struct storage_account_rows rows = {NULL, 1};
     int64_t after = 0;
-    size_t n = 1;
-    while (n > 0) {
-        if (st_account_list(b->st, b->a, g->subscription, g->id, after, ROWS_AT_ONCE, &rows, &n,
-                            e) < 0)
+    while (rows.n > 0) {
+        if (st_account_list(b->st, b->a, g->subscription, g->id,
+                            &(struct st_page){.after = after, .limit = ROWS_AT_ONCE}, &rows, e) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++) {
-            after = rows[i].id;
-            if (rename_folder(b, &rows[i], e) < 0)
+        for (size_t i = 0; i < rows.n; i++) {
+            after = rows.items[i].id;
+            if (rename_folder(b, &rows.items[i], e) < 0)
                 return -1;
         }
     }

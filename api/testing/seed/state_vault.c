@@ -120,9 +120,9 @@ int seed_secret_then(const struct seed *seed, struct request *r, const struct se
 {
     struct vault v;
     struct secret k;
-    struct secret_version *rows;
+    struct secret_version_rows rows;
     int64_t us = 0;
-    size_t n, most = json_object_size(json_object_get(s->given, "versions")) + 1;
+    size_t most = json_object_size(json_object_get(s->given, "versions")) + 1;
     struct storage *st = seed->arm.storage;
     const json_t *versions = json_object_get(s->given, "versions");
     if (versions && !json_is_object(versions))
@@ -133,8 +133,9 @@ int seed_secret_then(const struct seed *seed, struct request *r, const struct se
     int rc = st_secret_get(st, &r->arena, v.id, s->name, &k, e);
     if (rc <= 0)
         return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The secret is not there.");
-    if (st_secret_version_list(st, &r->arena, k.id, 0, (int)most, &rows, &n, e) < 0 ||
-        name_versions(st, s, rows, n, e) < 0)
+    if (st_secret_version_list(st, &r->arena, k.id, &(struct st_page){.limit = (int)most}, &rows,
+                               e) < 0 ||
+        name_versions(st, s, rows.items, rows.n, e) < 0)
         return -1;
     return seed_is_deleted(s) ? st_secret_delete(st, k.id, us, us + v.retention_us, e) : 0;
 }

@@ -23,13 +23,12 @@ int seed_subscription_make(struct storage *st, const char *guid, const char *by,
 static int is_empty(struct storage *st, struct arena *a, const char *guid, bool *empty,
                     struct err *e)
 {
-    struct resource_group *groups;
-    struct vault *vaults;
-    size_t n_groups, n_vaults;
-    if (st_group_list(st, a, guid, 0, 1, &groups, &n_groups, e) < 0 ||
-        st_vault_list_deleted(st, a, guid, 0, 1, &vaults, &n_vaults, e) < 0)
+    struct resource_group_rows groups;
+    struct vault_rows vaults;
+    if (st_group_list(st, a, guid, &(struct st_page){.limit = 1}, &groups, e) < 0 ||
+        st_vault_list_deleted(st, a, guid, &(struct st_page){.limit = 1}, &vaults, e) < 0)
         return -1;
-    *empty = n_groups == 0 && n_vaults == 0;
+    *empty = groups.n == 0 && vaults.n == 0;
     return 0;
 }
 

@@ -21,16 +21,16 @@ static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
 static int litter_of_subtasks(struct storage *st, struct arena *a, const struct batch_task *t,
                               struct err *e)
 {
-    struct batch_subtask *parts;
+    struct batch_subtask_rows parts;
     struct batch_task on = *t;
     struct node nd;
-    size_t n;
     if (t->instances == 1)
         return 0;
-    if (st_batch_subtask_list(st, a, t->id, 0, t->instances, &parts, &n, e) < 0)
+    if (st_batch_subtask_list(st, a, t->id, &(struct st_page){.limit = t->instances}, &parts, e) <
+        0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        on.node_name = parts[i].node_name;
+    for (size_t i = 0; i < parts.n; i++) {
+        on.node_name = parts.items[i].node_name;
         int rc = batch_task_node(st, a, &on, &nd, e);
         if (rc < 0 || (rc > 0 && st_batch_litter_add(st, nd.id, batch_task_dir(a, t), 0, e) < 0))
             return -1;

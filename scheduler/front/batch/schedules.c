@@ -33,16 +33,17 @@ struct schedule_pass {
 
 static int load_last(struct schedule_pass *p, struct err *e)
 {
-    struct batch_job *rows;
-    size_t n;
+    struct batch_job_rows rows;
     if (p->s->number == 0)
         return 0;
-    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, p->s->number - 1, p->s->number,
-                                   1, &rows, &n, e) < 0)
+    if (st_batch_job_list_schedule(
+            p->f->st, p->a, p->s->id, NULL,
+            &(struct st_page){.after = p->s->number - 1, .upto = p->s->number, .limit = 1}, &rows,
+            e) < 0)
         return -1;
-    if (n > 0)
-        p->last = rows[0];
-    p->busy = n > 0 && p->last.state < BATCH_JOB_COMPLETED;
+    if (rows.n > 0)
+        p->last = rows.items[0];
+    p->busy = rows.n > 0 && p->last.state < BATCH_JOB_COMPLETED;
     return 0;
 }
 
@@ -172,16 +173,16 @@ static int terminating(struct schedule_pass *p, struct err *e)
 
 static int deleting(struct schedule_pass *p, struct err *e)
 {
-    struct batch_job *rows;
-    size_t n;
-    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL, 0, INT_MAX, JOBS_AT_ONCE, &rows,
-                                   &n, e) < 0)
+    struct batch_job_rows rows;
+    if (st_batch_job_list_schedule(p->f->st, p->a, p->s->id, NULL,
+                                   &(struct st_page){.upto = INT_MAX, .limit = JOBS_AT_ONCE}, &rows,
+                                   e) < 0)
         return -1;
-    if (n == 0)
+    if (rows.n == 0)
         return end_pool(p, e) < 0 ? -1 : st_batch_schedule_remove(p->f->st, p->s->id, e);
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].state != BATCH_JOB_DELETING &&
-            batch_job_delete(p->f, &rows[i], p->now_us, e) < 0)
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.items[i].state != BATCH_JOB_DELETING &&
+            batch_job_delete(p->f, &rows.items[i], p->now_us, e) < 0)
             return -1;
     return 0;
 }

@@ -58,19 +58,20 @@ static int add_aside(const struct batch_front *f, struct arena *a,
                      const struct batch_blob_folder *c, const char *prefix, struct input_file *out,
                      struct err *e)
 {
-    struct share_item *rows;
-    size_t n;
-    if (st_item_list(f->st, a, c->share_id, prefix, arena_concat(a, prefix, "\xff"), true,
-                     ASIDE_MAX, &rows, &n, e) < 0)
+    struct share_item_rows rows;
+    if (st_item_list(f->st, a, c->share_id, true,
+                     &(struct st_paths){
+                         .from = prefix, .to = arena_concat(a, prefix, "\xff"), .limit = ASIDE_MAX},
+                     &rows, e) < 0)
         return -1;
-    struct input_blob *blobs = arena_alloc(a, (n + 1) * sizeof *blobs);
-    for (size_t i = 0; i < n; i++)
-        blobs[i] = (struct input_blob){.name = rows[i].path,
+    struct input_blob *blobs = arena_alloc(a, (rows.n + 1) * sizeof *blobs);
+    for (size_t i = 0; i < rows.n; i++)
+        blobs[i] = (struct input_blob){.name = rows.items[i].path,
                                        .share = c->aside,
-                                       .path = rows[i].aside,
-                                       .has_bytes = rows[i].size > 0};
+                                       .path = rows.items[i].aside,
+                                       .has_bytes = rows.items[i].size > 0};
     out->aside = blobs;
-    out->n_aside = n;
+    out->n_aside = rows.n;
     return 0;
 }
 

@@ -47,9 +47,12 @@ static struct batch_schedule row_of(struct world *w, int64_t id)
 static struct batch_job *jobs_of(struct world *w, int64_t id, size_t *n)
 {
     struct err e = {0};
-    struct batch_job *rows;
-    ok(st_batch_job_list_schedule(w->st, &w->a, id, NULL, 0, 1000, 1000, &rows, n, &e), &e);
-    return rows;
+    struct batch_job_rows rows = {NULL, 0};
+    ok(st_batch_job_list_schedule(w->st, &w->a, id, NULL,
+                                  &(struct st_page){.upto = 1000, .limit = 1000}, &rows, &e),
+       &e);
+    *n = rows.n;
+    return rows.items;
 }
 
 static void test_a_job_each_interval(void **state)

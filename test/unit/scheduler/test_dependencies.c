@@ -213,14 +213,13 @@ static int64_t add_tried(struct world *w, int64_t cluster, const char *name, con
 static const char *reasons(struct world *w, int64_t job, enum exec_state to)
 {
     struct err e = {0};
-    struct event *rows;
-    size_t n;
+    struct event_rows rows;
     const char *out = "";
-    ok(st_event_since(w->st, &w->a, 0, 1000, &rows, &n, &e), &e);
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].kind == RES_JOB && rows[i].resource_id == job && rows[i].to == (int)to &&
-            rows[i].reason)
-            out = arena_printf(&w->a, "%s%s%s", out, *out ? "; " : "", rows[i].reason);
+    ok(st_event_since(w->st, &w->a, &(struct st_page){.limit = 1000}, &rows, &e), &e);
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.items[i].kind == RES_JOB && rows.items[i].resource_id == job &&
+            rows.items[i].to == (int)to && rows.items[i].reason)
+            out = arena_printf(&w->a, "%s%s%s", out, *out ? "; " : "", rows.items[i].reason);
     return out;
 }
 

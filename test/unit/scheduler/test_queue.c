@@ -49,13 +49,13 @@ static int64_t queued_in(struct world *w, int64_t cluster)
 static int64_t jobs_left(struct world *w)
 {
     struct arena a;
-    struct job *rows;
-    size_t n;
+    struct job_rows rows;
     struct err e = {0};
     arena_init(&a);
-    ok(st_job_list_shown(w->st, &a, w->experiment, 0, 10000, &rows, &n, &e), &e);
+    ok(st_job_list_shown(w->st, &a, w->experiment, &(struct st_page){.limit = 10000}, &rows, &e),
+       &e);
     arena_free(&a);
-    return (int64_t)n;
+    return (int64_t)rows.n;
 }
 
 #define MANY         1000

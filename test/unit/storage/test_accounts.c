@@ -155,8 +155,8 @@ static void keys_are_sealed(void **state)
 static void an_account_changes_its_group(void **state)
 {
     struct fx *f = *state;
-    struct storage_account s, *rows;
-    size_t n;
+    struct storage_account_rows rows;
+    struct storage_account s;
     int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
     add_account(f, f->group, "second");
     found(f, st_account_by_name(f->st, &f->a, "acct", &s, &f->e));
@@ -168,12 +168,13 @@ static void an_account_changes_its_group(void **state)
     assert_string_equal(s.scope.group, "Other");
     assert_string_equal(s.tags, "{\"a\":\"b\"}");
     assert_true(s.implicit);
-    ok(f, st_account_list(f->st, &f->a, SUB, other, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    ok(f, st_account_list(f->st, &f->a, SUB, 0, id, 10, &rows, &n, &f->e));
-    assert_string_equal(rows[0].name, "second");
+    ok(f, st_account_list(f->st, &f->a, SUB, other, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.after = id, .limit = 10}, &rows,
+                          &f->e));
+    assert_string_equal(rows.items[0].name, "second");
     ok(f, st_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);
 }
@@ -207,14 +208,13 @@ static void names_are_per_account_and_kind(void **state)
 static const char *listed(struct fx *f, int64_t account, const char *after, const char *prefix,
                           int limit)
 {
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     char *text = arena_alloc(&f->a, 200);
     *text = '\0';
-    ok(f,
-       st_share_list(f->st, &f->a, account, SHARE_BLOBS, after, prefix, limit, &rows, &n, &f->e));
-    for (size_t i = 0; i < n; i++)
-        strncat(strncat(text, i ? " " : "", 2), rows[i].name, 20);
+    ok(f, st_share_list(f->st, &f->a, account, SHARE_BLOBS, prefix,
+                        &(struct st_names){.after = after, .limit = limit}, &rows, &f->e));
+    for (size_t i = 0; i < rows.n; i++)
+        strncat(strncat(text, i ? " " : "", 2), rows.items[i].name, 20);
     return text;
 }
 
@@ -279,8 +279,8 @@ static void unsettled(struct fx *f, size_t expected)
 static void a_deleted_share_leaves_its_name(void **state)
 {
     struct fx *f = *state;
-    struct share s, *rows;
-    size_t n;
+    struct share_rows rows;
+    struct share s;
     int64_t id = add_account(f, f->group, "acct"), first = add_share(f, id, SHARE_FILES, "s");
     found(f, st_share_by_id(f->st, &f->a, first, &s, &f->e));
     move(f, &s, SHARE_THERE, SHARE_DELETING, T0 + 1);
@@ -294,12 +294,12 @@ static void a_deleted_share_leaves_its_name(void **state)
     int64_t second = add_share(f, id, SHARE_FILES, "s");
     found(f, st_share_by_name(f->st, &f->a, id, SHARE_FILES, "s", &s, &f->e));
     assert_int_equal(s.id, second);
-    ok(f, st_share_deleted(f->st, &f->a, T0 + 2, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(rows[0].id, first);
-    assert_int_equal(rows[0].account_id, 0);
-    ok(f, st_share_deleted(f->st, &f->a, T0 + 1, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 0);
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 2, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_int_equal(rows.items[0].id, first);
+    assert_int_equal(rows.items[0].account_id, 0);
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 1, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 0);
     const struct st_share_move wrong = {first, SHARE_DELETING, SHARE_DELETED, 0, T0};
     assert_int_equal(st_share_move(f->st, &wrong, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
@@ -425,8 +425,8 @@ static void snapshots_are_listed_by_name_and_time(void **state)
 {
     struct fx *f = *state;
     int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c"), newest = 0;
-    struct blob_snapshot *rows, one;
-    size_t n;
+    struct blob_snapshot_rows rows;
+    struct blob_snapshot one;
     int gone;
     put_snapshot(f, share, "b", T0);
     put_snapshot(f, share, "a", T0 + 2);
@@ -434,13 +434,16 @@ static void snapshots_are_listed_by_name_and_time(void **state)
     put_snapshot(f, share, "a/b", T0);
     found(f, st_snapshot_newest(f->st, share, "a", &newest, &f->e));
     assert_int_equal(newest, T0 + 2);
-    ok(f, st_snapshot_list(f->st, &f->a, share, "a", -1, "b", 10, &rows, &n, &f->e));
-    assert_int_equal(n, 3);
-    assert_int_equal(rows[0].taken_us, T0 + 1);
-    assert_string_equal(rows[2].item.path, "a/b");
-    ok(f, st_snapshot_list(f->st, &f->a, share, "a", T0 + 1, "\xff", 2, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    assert_int_equal(rows[0].taken_us, T0 + 2);
+    ok(f, st_snapshot_list(f->st, &f->a, share, -1,
+                           &(struct st_paths){.from = "a", .to = "b", .limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 3);
+    assert_int_equal(rows.items[0].taken_us, T0 + 1);
+    assert_string_equal(rows.items[2].item.path, "a/b");
+    ok(f,
+       st_snapshot_list(f->st, &f->a, share, T0 + 1,
+                        &(struct st_paths){.from = "a", .to = "\xff", .limit = 2}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    assert_int_equal(rows.items[0].taken_us, T0 + 2);
     found(f, st_snapshot_get(f->st, &f->a, share, "a", T0 + 1, &one, &f->e));
     assert_string_equal(one.item.aside, "0001");
     ok(f, st_snapshot_remove(f->st, share, "a", T0 + 1, &f->e));
@@ -456,21 +459,23 @@ static void items_are_listed_by_their_bytes(void **state)
 {
     struct fx *f = *state;
     int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c");
-    struct share_item *rows;
-    size_t n;
+    struct share_item_rows rows;
     put_item(f, share, "b", NULL);
     put_item(f, share, "b", NULL); /* replaces it */
     put_item(f, share, "a//b", "0001");
     put_item(f, share, "B", NULL);
-    ok(f, st_item_list(f->st, &f->a, share, "", "\xff", false, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 3);
-    assert_string_equal(rows[0].path, "B");
-    assert_string_equal(rows[1].path, "a//b");
-    ok(f, st_item_list(f->st, &f->a, share, "", "\xff", true, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].aside, "0001");
-    ok(f, st_item_list(f->st, &f->a, share, "a", "b", false, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
+    ok(f, st_item_list(f->st, &f->a, share, false,
+                       &(struct st_paths){.from = "", .to = "\xff", .limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 3);
+    assert_string_equal(rows.items[0].path, "B");
+    assert_string_equal(rows.items[1].path, "a//b");
+    ok(f, st_item_list(f->st, &f->a, share, true,
+                       &(struct st_paths){.from = "", .to = "\xff", .limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].aside, "0001");
+    ok(f, st_item_list(f->st, &f->a, share, false,
+                       &(struct st_paths){.from = "a", .to = "b", .limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
 }
 
 int main(void)

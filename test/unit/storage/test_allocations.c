@@ -290,13 +290,13 @@ static void test_what_was_done_is_counted(void **state)
 
 static size_t events_of(struct fx *f, enum resource_kind kind, int64_t id, struct event **rows)
 {
-    struct event *all;
-    size_t n, own = 0;
-    ok(f, st_event_since(f->st, &f->a, 0, 100000, &all, &n, &f->e));
-    *rows = arena_alloc(&f->a, (n + 1) * sizeof **rows);
-    for (size_t i = 0; i < n; i++)
-        if (all[i].kind == kind && all[i].resource_id == id)
-            (*rows)[own++] = all[i];
+    struct event_rows all;
+    size_t own = 0;
+    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.limit = 100000}, &all, &f->e));
+    *rows = arena_alloc(&f->a, (all.n + 1) * sizeof **rows);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.items[i].kind == kind && all.items[i].resource_id == id)
+            (*rows)[own++] = all.items[i];
     return own;
 }
 
@@ -316,8 +316,8 @@ static void test_changes_of_state_are_kept_with_their_reason(void **state)
                               .failure = FAIL_NODE_REFUSED};
     ok(f, st_job_move(f->st, &m, &f->e));
     ok(f, st_node_move(f->st, &nm, &f->e));
-    struct event *rows, *all;
-    size_t n;
+    struct event_rows all;
+    struct event *rows;
     assert_int_equal(events_of(f, RES_JOB, job, &rows), 2);
     assert_int_equal(rows[0].from, 0);
     assert_int_equal(rows[0].to, EXEC_QUEUED);
@@ -332,10 +332,11 @@ static void test_changes_of_state_are_kept_with_their_reason(void **state)
     ok(f, st_node_move(f->st, &nm, &f->e)); /* lets go of a job */
     assert_int_equal(node_of(f, node).failure, FAIL_NODE_REFUSED);
     assert_int_equal(events_of(f, RES_CLUSTER, f->cluster, &rows), 1);
-    ok(f, st_event_since(f->st, &f->a, rows[0].seq, 1000, &all, &n, &f->e));
-    assert_int_equal(n, 4); /* one sequence for all */
-    for (size_t i = 1; i < n; i++)
-        assert_true(all[i].seq > all[i - 1].seq);
+    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.after = rows[0].seq, .limit = 1000}, &all,
+                         &f->e));
+    assert_int_equal(all.n, 4); /* one sequence for all */
+    for (size_t i = 1; i < all.n; i++)
+        assert_true(all.items[i].seq > all.items[i - 1].seq);
     assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
     assert_int_equal(events_of(f, RES_JOB, job, &rows), 2); /* what did not happen has none */
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));

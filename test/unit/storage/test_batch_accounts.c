@@ -125,8 +125,8 @@ static void keys_are_sealed(void **state)
 static void an_account_is_changed_and_listed(void **state)
 {
     struct fx *f = *state;
-    struct batch_account b, *rows;
-    size_t n;
+    struct batch_account_rows rows;
+    struct batch_account b;
     int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
     add_account(f, other, "second");
     add_account(f, fx_add_group(f, OTHER, "Third"), "third");
@@ -139,13 +139,16 @@ static void an_account_is_changed_and_listed(void **state)
     assert_string_equal(b.tags, "{\"a\":\"b\"}");
     assert_string_equal(b.doc, "{}");
     assert_int_equal(b.updated_us, T0 + 7);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, other, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].name, "second");
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, id, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
+    ok(f, st_batch_account_list(f->st, &f->a, SUB, other, &(struct st_page){.limit = 10}, &rows,
+                                &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].name, "second");
+    ok(f,
+       st_batch_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    ok(f, st_batch_account_list(f->st, &f->a, SUB, 0, &(struct st_page){.after = id, .limit = 10},
+                                &rows, &f->e));
+    assert_int_equal(rows.n, 1);
     ok(f, st_batch_account_count(f->st, SUB, &n_all, &f->e));
     assert_int_equal(n_all, 2);
 }

@@ -219,20 +219,26 @@ static void test_whose_turn_it_is(void **state)
 static void test_lists_are_by_name_and_go_on(void **state)
 {
     struct fx *f = *state;
-    struct batch_task *rows;
-    size_t n;
+    struct batch_task_rows rows;
     int64_t job = add_job(f, "j", 0);
     add_task(f, job, "b");
     add_task(f, job, "A");
     add_task(f, job, "c");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, NULL, 2, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    assert_string_equal(rows[0].name, "A");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, rows[1].name, NULL, 2, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].name, "c");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, "B", 9, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL,
+                             &(struct st_names){.after = NULL, .upto = NULL, .limit = 2}, &rows,
+                             &f->e));
+    assert_int_equal(rows.n, 2);
+    assert_string_equal(rows.items[0].name, "A");
+    ok(f,
+       st_batch_task_list(f->st, &f->a, job, NULL,
+                          &(struct st_names){.after = rows.items[1].name, .upto = NULL, .limit = 2},
+                          &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].name, "c");
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL,
+                             &(struct st_names){.after = NULL, .upto = "B", .limit = 9}, &rows,
+                             &f->e));
+    assert_int_equal(rows.n, 2);
     const char *name;
     assert_int_equal(st_batch_task_nth(f->st, &f->a, job, "a", 2, &name, &f->e), 1);
     assert_string_equal(name, "c");

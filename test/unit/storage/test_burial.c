@@ -93,10 +93,9 @@ static void test_a_group_that_is_made_is_not_one_that_goes(void **state)
 
 static size_t told(struct fx *f)
 {
-    struct change *rows;
-    size_t n;
-    ok(f, st_changes_since(f->st, &f->a, 0, 1000, &rows, &n, &f->e));
-    return n;
+    struct change_rows rows;
+    ok(f, st_changes_since(f->st, &f->a, &(struct st_page){.limit = 1000}, &rows, &f->e));
+    return rows.n;
 }
 
 static void tag(struct fx *f, const char *tags)

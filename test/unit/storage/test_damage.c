@@ -32,9 +32,8 @@ static int read_nodes(struct fx *f)
 
 static int read_events(struct fx *f)
 {
-    struct event *rows;
-    size_t n;
-    return st_event_since(f->st, &f->a, 0, 10, &rows, &n, &f->e) < 0 ? -1 : 1;
+    struct event_rows rows;
+    return st_event_since(f->st, &f->a, &(struct st_page){.limit = 10}, &rows, &f->e) < 0 ? -1 : 1;
 }
 
 static const struct {

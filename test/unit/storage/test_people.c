@@ -97,25 +97,24 @@ static void nothing_of_somebody_who_is_removed_is_left(void **state)
     found(f, st_identity_get(f->st, &f->a, "o1", &i, &f->e));
     ok(f, st_identity_remove(f->st, &i, &f->e));
     assert_int_equal(st_identity_get(f->st, &f->a, "o1", &i, &f->e), 0);
-    struct role_assignment *rows;
-    size_t n;
-    ok(f, st_role_assignment_of(f->st, &f->a, "O1", &rows, &n, &f->e));
-    assert_int_equal(n, 0);
-    ok(f, st_role_assignment_list(f->st, &f->a, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].guid, "g2");
-    ok(f, st_role_assignment_remove(f->st, rows[0].id, &f->e));
+    struct role_assignment_rows rows;
+    ok(f, st_role_assignment_of(f->st, &f->a, "O1", &rows.items, &rows.n, &f->e));
+    assert_int_equal(rows.n, 0);
+    ok(f, st_role_assignment_list(f->st, &f->a, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].guid, "g2");
+    ok(f, st_role_assignment_remove(f->st, rows.items[0].id, &f->e));
     assert_int_equal(st_role_assignment_get(f->st, &f->a, "g2", &x, &f->e), 0);
 }
 
 static void scripts_find_the_principal_of_batch_ai(void **state)
 {
     struct fx *f = *state;
-    struct identity *rows;
-    size_t n;
-    ok(f, st_identity_list(f->st, &f->a, IDENTITY_SERVICE, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].app_id, "9fcb3732-5f52-4135-8c08-9d4bbaf203ea");
+    struct identity_rows rows;
+    ok(f, st_identity_list(f->st, &f->a, IDENTITY_SERVICE, &(struct st_page){.limit = 10}, &rows,
+                           &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].app_id, "9fcb3732-5f52-4135-8c08-9d4bbaf203ea");
 }
 
 int main(void)

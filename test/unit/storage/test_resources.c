@@ -166,14 +166,13 @@ static void test_cluster_counts(void **state)
     struct node_counts want = {
         .preparing = 1, .idle = 2, .running = 3, .leaving = 1, .unusable = 1};
     assert_memory_equal(&c.counts, &want, sizeof want);
-    struct cluster *rows;
-    size_t n;
+    struct cluster_rows rows;
     struct st_filter by = {.subscription = SUB, .workspace_id = f->workspace};
-    ok(f, st_cluster_list(f->st, &f->a, &by, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    assert_memory_equal(&rows[0].counts, &want, sizeof want);
+    ok(f, st_cluster_list(f->st, &f->a, &by, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    assert_memory_equal(&rows.items[0].counts, &want, sizeof want);
     struct node_counts one = {.unusable = 1};
-    assert_memory_equal(&rows[1].counts, &one, sizeof one);
+    assert_memory_equal(&rows.items[1].counts, &one, sizeof one);
 }
 
 static void test_lists_by_scope(void **state)
@@ -203,17 +202,18 @@ static void test_lists_by_scope(void **state)
         {{.subscription = "none"}, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cluster *c;
-        struct file_server *s;
-        size_t nc, ns;
-        ok(f, st_cluster_list(f->st, &f->a, &cases[i].by, 0, 100, &c, &nc, &f->e));
-        ok(f, st_file_server_list(f->st, &f->a, &cases[i].by, 0, 100, &s, &ns, &f->e));
-        assert_int_equal(nc, cases[i].clusters);
-        assert_int_equal(ns, cases[i].servers);
-        for (size_t k = 1; k < nc; k++)
-            assert_true(c[k].id > c[k - 1].id);
-        for (size_t k = 1; k < ns; k++)
-            assert_true(s[k].id > s[k - 1].id);
+        struct cluster_rows c;
+        struct file_server_rows s;
+        ok(f,
+           st_cluster_list(f->st, &f->a, &cases[i].by, &(struct st_page){.limit = 100}, &c, &f->e));
+        ok(f, st_file_server_list(f->st, &f->a, &cases[i].by, &(struct st_page){.limit = 100}, &s,
+                                  &f->e));
+        assert_int_equal(c.n, cases[i].clusters);
+        assert_int_equal(s.n, cases[i].servers);
+        for (size_t k = 1; k < c.n; k++)
+            assert_true(c.items[k].id > c.items[k - 1].id);
+        for (size_t k = 1; k < s.n; k++)
+            assert_true(s.items[k].id > s.items[k - 1].id);
     }
     int64_t count;
     ok(f, st_cluster_count(f->st, SUB, &count, &f->e));
@@ -230,25 +230,26 @@ static void test_workspace_and_group_lists(void **state)
     int64_t g2 = fx_add_group(f, SUB, "Second"), g3 = fx_add_group(f, "elsewhere", "Third");
     int64_t w2 = fx_add_workspace(f, g2, "a");
     fx_add_workspace(f, g3, "b");
-    struct workspace *w;
-    struct resource_group *g;
-    struct experiment *x;
-    size_t n;
-    ok(f, st_group_list(f->st, &f->a, SUB, 0, 10, &g, &n, &f->e));
-    assert_int_equal(n, 2);
-    ok(f, st_group_list(f->st, &f->a, SUB, g[0].id, 10, &g, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(g[0].id, g2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, 0, 0, 10, &w, &n, &f->e));
-    assert_int_equal(n, 2);
-    ok(f, st_workspace_list(f->st, &f->a, SUB, g2, 0, 10, &w, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(w[0].id, w2);
-    assert_string_equal(w[0].scope.group, "Second");
-    ok(f, st_experiment_list(f->st, &f->a, f->workspace, 0, 10, &x, &n, &f->e));
-    assert_int_equal(n, 1);
-    ok(f, st_experiment_list(f->st, &f->a, w2, 0, 10, &x, &n, &f->e));
-    assert_int_equal(n, 0);
+    struct workspace_rows w;
+    struct resource_group_rows g;
+    struct experiment_rows x;
+    ok(f, st_group_list(f->st, &f->a, SUB, &(struct st_page){.limit = 10}, &g, &f->e));
+    assert_int_equal(g.n, 2);
+    ok(f, st_group_list(f->st, &f->a, SUB, &(struct st_page){.after = g.items[0].id, .limit = 10},
+                        &g, &f->e));
+    assert_int_equal(g.n, 1);
+    assert_int_equal(g.items[0].id, g2);
+    ok(f, st_workspace_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &w, &f->e));
+    assert_int_equal(w.n, 2);
+    ok(f, st_workspace_list(f->st, &f->a, SUB, g2, &(struct st_page){.limit = 10}, &w, &f->e));
+    assert_int_equal(w.n, 1);
+    assert_int_equal(w.items[0].id, w2);
+    assert_string_equal(w.items[0].scope.group, "Second");
+    ok(f,
+       st_experiment_list(f->st, &f->a, f->workspace, &(struct st_page){.limit = 10}, &x, &f->e));
+    assert_int_equal(x.n, 1);
+    ok(f, st_experiment_list(f->st, &f->a, w2, &(struct st_page){.limit = 10}, &x, &f->e));
+    assert_int_equal(x.n, 0);
 }
 
 static void test_job(void **state)
@@ -309,17 +310,17 @@ static void test_job_pages(void **state)
     }
     int64_t after = 0;
     int seen = 0;
-    size_t n;
+    struct job_rows rows;
     do {
-        struct job *rows;
-        ok(f, st_job_list_shown(f->st, &f->a, f->experiment, after, 20, &rows, &n, &f->e));
-        for (size_t i = 0; i < n; i++) {
+        ok(f, st_job_list_shown(f->st, &f->a, f->experiment,
+                                &(struct st_page){.after = after, .limit = 20}, &rows, &f->e));
+        for (size_t i = 0; i < rows.n; i++) {
             char name[16];
             snprintf(name, sizeof name, "job%03d", seen++);
-            assert_string_equal(rows[i].name, name);
-            after = rows[i].id;
+            assert_string_equal(rows.items[i].name, name);
+            after = rows.items[i].id;
         }
-    } while (n == 20);
+    } while (rows.n == 20);
     assert_int_equal(seen, 105);
 }
 

@@ -192,10 +192,9 @@ static void test_a_statement_that_cannot_be_prepared_fails_alone(void **state)
     assert_int_equal(f->st->open_queries, 0);
     found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e));
     st_turn_end(f->st);
-    struct event *events;
-    size_t n;
-    ok(f, st_event_since(f->st, &f->a, 0, 10, &events, &n, &f->e));
-    assert_int_equal(n, 2); /* the cluster and the job were made */
+    struct event_rows events;
+    ok(f, st_event_since(f->st, &f->a, &(struct st_page){.limit = 10}, &events, &f->e));
+    assert_int_equal(events.n, 2); /* the cluster and the job were made */
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)

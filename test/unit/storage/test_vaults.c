@@ -93,21 +93,21 @@ static void test_a_name_is_taken_until_it_is_purged(void **state)
 static void test_lists_have_what_is_alive_or_what_is_not(void **state)
 {
     struct fx *f = *state;
-    struct vault *rows;
-    size_t n;
+    struct vault_rows rows;
     int64_t a = add_vault(f, "a"), b = add_vault(f, "b"), c = add_vault(f, "c");
     ok(f, st_vault_delete(f->st, b, T0, &f->e));
-    ok(f, st_vault_list(f->st, &f->a, SUB, 0, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    assert_int_equal(rows[1].id, c);
-    ok(f, st_vault_list(f->st, &f->a, SUB, f->group, a, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    ok(f, st_vault_list_deleted(f->st, &f->a, SUB, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].name, "b");
-    assert_string_equal(rows[0].group, "Demo");
-    ok(f, st_vault_list(f->st, &f->a, "another", 0, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 0);
+    ok(f, st_vault_list(f->st, &f->a, SUB, 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    assert_int_equal(rows.items[1].id, c);
+    ok(f, st_vault_list(f->st, &f->a, SUB, f->group, &(struct st_page){.after = a, .limit = 10},
+                        &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    ok(f, st_vault_list_deleted(f->st, &f->a, SUB, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].name, "b");
+    assert_string_equal(rows.items[0].group, "Demo");
+    ok(f, st_vault_list(f->st, &f->a, "another", 0, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 0);
 }
 
 static void test_a_deleted_group_leaves_its_vaults_soft_deleted(void **state)
@@ -143,8 +143,8 @@ static void test_a_deleted_group_leaves_its_vaults_soft_deleted(void **state)
 static void test_the_newest_version_counts(void **state)
 {
     struct fx *f = *state;
-    struct secret_version x, *rows;
-    size_t n;
+    struct secret_version_rows rows;
+    struct secret_version x;
     int64_t vault = add_vault(f, "v"), s = add_secret(f, vault, "Key");
     int64_t first = add_version(f, s, "0a", "one"), second = add_version(f, s, "0b", "");
     assert_int_equal(
@@ -162,33 +162,32 @@ static void test_the_newest_version_counts(void **state)
     x.expires_s = 0;
     x.content_type = "text/plain";
     ok(f, st_secret_version_update(f->st, &x, &f->e));
-    ok(f, st_secret_version_list(f->st, &f->a, s, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 2);
-    assert_int_equal(rows[0].id, first);
-    assert_false(rows[0].enabled);
-    assert_int_equal(rows[0].expires_s, 0);
-    assert_string_equal(rows[0].content_type, "text/plain");
+    ok(f, st_secret_version_list(f->st, &f->a, s, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 2);
+    assert_int_equal(rows.items[0].id, first);
+    assert_false(rows.items[0].enabled);
+    assert_int_equal(rows.items[0].expires_s, 0);
+    assert_string_equal(rows.items[0].content_type, "text/plain");
     assert_int_equal(st_secret_version_get(f->st, &f->a, vault, "Key", "0c", &x, &f->e), 0);
-    ok(f, st_secret_list(f->st, &f->a, vault, false, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(rows[0].id, second);
+    ok(f, st_secret_list(f->st, &f->a, vault, false, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_int_equal(rows.items[0].id, second);
 }
 
 static void test_a_secret_is_soft_deleted_recovered_and_purged(void **state)
 {
     struct fx *f = *state;
-    struct secret_version *rows;
+    struct secret_version_rows rows;
     struct secret s;
-    size_t n;
     int64_t vault = add_vault(f, "v"), id = add_secret(f, vault, "k");
     add_version(f, id, "0a", "x");
     assert_int_equal(st_secret_purge(f->st, id, &f->e), -1);
     ok(f, st_secret_delete(f->st, id, T0, T0 + DAY, &f->e));
-    ok(f, st_secret_list(f->st, &f->a, vault, false, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 0);
-    ok(f, st_secret_list(f->st, &f->a, vault, true, 0, 10, &rows, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(rows[0].purge_us, T0 + DAY);
+    ok(f, st_secret_list(f->st, &f->a, vault, false, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 0);
+    ok(f, st_secret_list(f->st, &f->a, vault, true, &(struct st_page){.limit = 10}, &rows, &f->e));
+    assert_int_equal(rows.n, 1);
+    assert_int_equal(rows.items[0].purge_us, T0 + DAY);
     ok(f, st_secret_recover(f->st, id, &f->e));
     found(f, st_secret_get(f->st, &f->a, vault, "K", &s, &f->e));
     assert_int_equal(s.deleted_us, 0);

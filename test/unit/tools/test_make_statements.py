@@ -28,6 +28,7 @@ struct job {
 struct move { int64_t id; enum job_state from, to; };
 #define NOBODY "nobody"
 """
+PAGE = "struct st_page { int64_t after; int limit; };\n"
 ROWS = """\
 static const struct st_column job_columns[] = {
     OWN_ID("id", id), SECRET("secrets"),
@@ -38,7 +39,7 @@ HEAD = "-- SPDX-License-Identifier: MIT\n\n"
 
 
 def make(tree, sql, name="job"):
-    for path, text in (("model/enums.h", HEADER), ("storage/rows.c", ROWS), (f"storage/sql/{name}.sql", HEAD + sql)):
+    for path, text in (("model/enums.h", HEADER), ("storage/page.h", PAGE), ("storage/rows.c", ROWS), (f"storage/sql/{name}.sql", HEAD + sql)):
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
     files = sorted(str(f.relative_to(tree)) for f in tree.glob("storage/sql/*.sql"))
@@ -96,6 +97,17 @@ def test_results(tree, declared, sql, end):
     assert body(tree, f"-- {declared}\n{sql};\n")[-1] == end
 
 
+def test_a_part_of_a_list(tree):
+    sql = "-- st_x(kind of, st_page page) -> job*\n" \
+          "SELECT {job} FROM job j WHERE j.kind = :of AND j.id > :page.after ORDER BY j.id LIMIT :page.limit;\n"
+    assert body(tree, sql) == ["struct q q;", "q_read(&q, st, ST_X);", "q_int(&q, of);", "q_int(&q, page->after);",
+                               "q_int(&q, page->limit);", "void *items;",
+                               "if (q_rows(&q, a, &job_row, &items, &rows->n, e) < 0)", "return -1;",
+                               "rows->items = items;", "return 0;"]
+    assert "struct job_rows *rows, struct err *);" in made(tree, sql, "storage/sql/job.h")
+    assert "struct job_rows {\n    struct job *items;\n    size_t n;\n};\n" in made(tree, sql, "storage/sql/rows.h")
+
+
 def test_enumerators_and_texts_stand_by_name(tree):
     sql = "-- st_x() -> i64*\nSELECT id FROM job WHERE kind IN ({KIND_JOB}, {KIND_NODE}) AND name = {NOBODY};\n"
     assert '"SELECT id FROM job WHERE kind IN (6, 7) AND name = \'" NOBODY "\'"' in made(tree, sql, "statement_texts.inc")
@@ -135,6 +147,8 @@ def test_what_would_be_as_before_is_not_written(tree):
     ("-- st_x()\nSELECT id FROM job;\n", "not a result"),
     ("-- st_x() -> rows\nSELECT id FROM job;\n", "not a result"),
     ("-- st_x(job j)\nINSERT INTO {+job};\n", "differ in what is sealed"),
+    ("-- st_x(i64 after, int limit) -> job*\nSELECT {job} FROM job j WHERE j.id > :after LIMIT :limit;\n",
+     "the part of a list that st_x gives is an st_page"),
     ("SELECT id FROM job;\n", "no declaration above"),
 ])
 def test_refusals(tree, sql, words):

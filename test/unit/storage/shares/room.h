@@ -217,11 +217,11 @@ static inline bool there(struct room *w, const char *below)
 
 static inline int64_t deleted_id(struct room *w, size_t expected)
 {
-    struct share *rows;
-    size_t n;
-    ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, 0, 10, &rows, &n, &w->f->e));
-    assert_int_equal(n, expected);
-    return n ? rows[n - 1].id : 0;
+    struct share_rows rows;
+    ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, &(struct st_page){.limit = 10}, &rows,
+                              &w->f->e));
+    assert_int_equal(rows.n, expected);
+    return rows.n ? rows.items[rows.n - 1].id : 0;
 }
 
 static inline enum share_state state_of(struct room *w, int64_t id)

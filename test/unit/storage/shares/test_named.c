@@ -110,14 +110,14 @@ static void folders_without_rows_get_rows(void **state)
     for (int i = 0; i < 20000 && !find(w, "three", &c); i++)
         turn(w);
     found(w->f, st_account_by_name(w->f->st, &w->f->a, "old", &s, &w->f->e));
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
     ok(w->f, st_share_by_name(w->f->st, &w->f->a, s.id, SHARE_FILES, "one", &c, &w->f->e));
     until(w, c.id, SHARE_THERE);
     ok(w->f, st_share_by_name(w->f->st, &w->f->a, s.id, SHARE_FILES, "alias", &c, &w->f->e));
     until(w, c.id, SHARE_THERE);
-    ok(w->f, st_share_list(w->f->st, &w->f->a, s.id, SHARE_FILES, "", "", 9, &rows, &n, &w->f->e));
-    assert_int_equal(n, 2);
+    ok(w->f, st_share_list(w->f->st, &w->f->a, s.id, SHARE_FILES, "",
+                           &(struct st_names){.after = "", .limit = 9}, &rows, &w->f->e));
+    assert_int_equal(rows.n, 2);
     assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "upper", &s, &w->f->e), 0);
     assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "a.b", &s, &w->f->e), 0);
 }

@@ -210,17 +210,17 @@ static void what_was_deleted_long_ago_is_purged(void **state)
     assert_int_equal(delete_it(w, "young", now), ERR_NONE);
     crash(w, DAY_US);
     go_on(w);
-    struct share *rows;
-    size_t n = 0;
-    for (int i = 0; i < 20000 && n != 1; i++) {
+    struct share_rows rows;
+    for (int i = 0; i < 20000 && rows.n != 1; i++) {
         turn(w);
-        ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, 0, 100, &rows, &n, &w->f->e));
+        ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, &(struct st_page){.limit = 100},
+                                  &rows, &w->f->e));
     }
-    assert_int_equal(n, 1);
-    assert_string_equal(rows[0].name, "young");
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(rows.items[0].name, "young");
     char away[64];
     snprintf(away, sizeof away, ".deleted/acct.files.young.%lld.%lld", (long long)now,
-             (long long)rows[0].id);
+             (long long)rows.items[0].id);
     assert_true(there(w, away) && there(w, kept));
     assert_false(there(w, aside) || there(w, blocks));
     assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld.1", (long long)T0)));

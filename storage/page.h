@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of long lists. A function that lists rows takes one of these, and gives a struct X_rows:
+ * an array of struct X in the caller's arena, and their number (storage/sql/rows.h). Fewer rows
+ * than `limit` are the last of the list.
+ */
+#ifndef STORAGE_PAGE_H
+#define STORAGE_PAGE_H
+
+#include <stdint.h>
+
+/* In order of numbers: ids, or what the function says. */
+struct st_page {
+    int64_t after; /* the number of the row before the part; 0: the list from its first row. Where
+                    * the order falls, the rows have lower numbers */
+    int64_t upto;  /* the last number; where the function takes it */
+    int limit;
+};
+
+/* In order of names. */
+struct st_names {
+    const char *after, *upto; /* likewise; "": from the first name */
+    int limit;
+};
+
+/* Paths from `from` on, before `to`. */
+struct st_paths {
+    const char *from, *to;
+    int limit;
+};
+
+#endif
