@@ -15,14 +15,14 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-struct kind {
+struct failure_row {
     const char *name;
     enum failure_fault fault;
     bool heals, replaceable;
 };
 
 #define ROW(id, number, name, fault, heals, replaceable) {name, fault, heals, replaceable},
-static const struct kind kinds[] = {{"Unknown", FAULT_NOBODY, false, false}, FAILURES(ROW)};
+static const struct failure_row kinds[] = {{"Unknown", FAULT_NOBODY, false, false}, FAILURES(ROW)};
 #undef ROW
 
 /* A row's place in the table is its number: rows are only added, and at the end. */
@@ -35,7 +35,7 @@ FAILURES(IN_PLACE)
 #undef IN_PLACE
 
 /* A number that a newer program wrote is in no row. */
-static const struct kind *kind_of(enum failure_code code)
+static const struct failure_row *kind_of(enum failure_code code)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
     size_t i = (unsigned)code < n ? (size_t)code : 0;

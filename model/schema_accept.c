@@ -33,9 +33,9 @@ struct acceptor {
 enum { MERGED_LEVELS = 2 };
 
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
-                         const struct place *at, int level, json_t **out);
+                         const struct doc_place *at, int level, json_t **out);
 static int accept_value(const struct acceptor *c, const struct field *f, const json_t *in,
-                        const struct place *at, int level, json_t **out);
+                        const struct doc_place *at, int level, json_t **out);
 
 static void expect_string(const struct field *f, char *out, size_t size)
 {
@@ -120,7 +120,7 @@ static bool showable(const struct field *f)
     return !(f->flags & FIELD_SECRET) && f->kind != FIELD_OBJECT && f->kind != FIELD_ARRAY;
 }
 
-static int refuse(const struct acceptor *c, const struct field *f, const struct place *at,
+static int refuse(const struct acceptor *c, const struct field *f, const struct doc_place *at,
                   const json_t *value)
 {
     char path[PLACE_SIZE], shown[320], expected[260];
@@ -141,7 +141,8 @@ static int refuse(const struct acceptor *c, const struct field *f, const struct 
                    expected);
 }
 
-static int refuse_missing(const struct acceptor *c, const struct field *f, const struct place *at)
+static int refuse_missing(const struct acceptor *c, const struct field *f,
+                          const struct doc_place *at)
 {
     char path[PLACE_SIZE], expected[260];
     place_text(at, false, path);
@@ -167,7 +168,7 @@ static json_t *cased_string(const char *s, int (*cased)(int c))
 }
 
 static int accept_string(const struct acceptor *c, const struct field *f, const json_t *in,
-                         const struct place *at, json_t **out)
+                         const struct doc_place *at, json_t **out)
 {
     if (!json_is_string(in))
         return refuse(c, f, at, in);
@@ -197,7 +198,7 @@ static bool read_int(const struct acceptor *c, const json_t *in, json_int_t *out
 }
 
 static int accept_int(const struct acceptor *c, const struct field *f, const json_t *in,
-                      const struct place *at, json_t **out)
+                      const struct doc_place *at, json_t **out)
 {
     json_int_t max = f->max ? f->max : INT32_MAX, n;
     if (!read_int(c, in, &n) || n < f->min || n > max)
@@ -207,7 +208,7 @@ static int accept_int(const struct acceptor *c, const struct field *f, const jso
 }
 
 static int accept_time(const struct acceptor *c, const struct field *f, const json_t *in,
-                       const struct place *at, json_t **out)
+                       const struct doc_place *at, json_t **out)
 {
     char text[TIMEFMT_SIZE];
     int64_t us;
@@ -219,7 +220,7 @@ static int accept_time(const struct acceptor *c, const struct field *f, const js
 }
 
 static int accept_enum(const struct acceptor *c, const struct field *f, const json_t *in,
-                       const struct place *at, json_t **out)
+                       const struct doc_place *at, json_t **out)
 {
     int value = json_is_string(in) ? enum_from_name(f->values, json_string_value(in)) : 0;
     if (!value)
@@ -229,7 +230,7 @@ static int accept_enum(const struct acceptor *c, const struct field *f, const js
 }
 
 static int accept_span(const struct acceptor *c, const struct field *f, const json_t *in,
-                       const struct place *at, json_t **out)
+                       const struct doc_place *at, json_t **out)
 {
     char text[SPAN_SIZE];
     int64_t us, least = f->min * INT64_C(1000000), most = f->max * INT64_C(1000000);
@@ -242,7 +243,7 @@ static int accept_span(const struct acceptor *c, const struct field *f, const js
 }
 
 static int accept_duration(const struct acceptor *c, const struct field *f, const json_t *in,
-                           const struct place *at, json_t **out)
+                           const struct doc_place *at, json_t **out)
 {
     int64_t us;
     if (c->how & SCHEMA_SPANS)
@@ -253,7 +254,7 @@ static int accept_duration(const struct acceptor *c, const struct field *f, cons
     return 0;
 }
 
-static int too_many(const struct acceptor *c, const struct field *f, const struct place *at,
+static int too_many(const struct acceptor *c, const struct field *f, const struct doc_place *at,
                     size_t n)
 {
     char path[PLACE_SIZE];
@@ -263,7 +264,7 @@ static int too_many(const struct acceptor *c, const struct field *f, const struc
 }
 
 static int accept_array(const struct acceptor *c, const struct field *f, const json_t *in,
-                        const struct place *at, int level, json_t **out)
+                        const struct doc_place *at, int level, json_t **out)
 {
     if (!json_is_array(in))
         return refuse(c, f, at, in);
@@ -279,7 +280,7 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
                                      .min = 1};
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        const struct place item_at = {.up = at, .index = i};
+        const struct doc_place item_at = {.up = at, .index = i};
         json_t *item = NULL;
         if (accept_value(c, &item_field, json_array_get(in, i), &item_at, level, &item) < 0) {
             json_decref(list);
@@ -293,7 +294,7 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
 
 /* Tags. The two limits are Azure Resource Manager's. */
 static int accept_map(const struct acceptor *c, const struct field *f, const json_t *in,
-                      const struct place *at, json_t **out)
+                      const struct doc_place *at, json_t **out)
 {
     static const struct field value_field = TEXT(NULL, .max = 256);
     enum { MAX_KEY = 512 };
@@ -305,7 +306,7 @@ static int accept_map(const struct acceptor *c, const struct field *f, const jso
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)in, key, value) {
-        const struct place entry_at = {.up = at, .name = key, .canon = key};
+        const struct doc_place entry_at = {.up = at, .name = key, .canon = key};
         json_t *copy = NULL;
         int rc = 0;
         if (json_is_null(value))
@@ -327,7 +328,7 @@ static int accept_map(const struct acceptor *c, const struct field *f, const jso
 }
 
 static int accept_kind(const struct acceptor *c, const struct field *f, const json_t *in,
-                       const struct place *at, int level, json_t **out)
+                       const struct doc_place *at, int level, json_t **out)
 {
     switch (f->kind) {
     case FIELD_STRING:
@@ -365,7 +366,7 @@ static int accept_kind(const struct acceptor *c, const struct field *f, const js
 }
 
 static int accept_value(const struct acceptor *c, const struct field *f, const json_t *in,
-                        const struct place *at, int level, json_t **out)
+                        const struct doc_place *at, int level, json_t **out)
 {
     *out = NULL;
     if (accept_kind(c, f, in, at, level, out) < 0)
@@ -401,10 +402,10 @@ static bool is_nothing(const struct field *f, const json_t *v)
 /* Accepts one property. An absent one gets its default, or is an error if it is required. A default
  * is handled like a value of the user's, so that nested defaults apply to it too. */
 static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
-                        const struct place *up, int level, json_t *out)
+                        const struct doc_place *up, int level, json_t *out)
 {
     const char *canon = field_canon(f);
-    const struct place at = {.up = up, .name = f->name, .canon = canon};
+    const struct doc_place at = {.up = up, .name = f->name, .canon = canon};
     const json_t *given = json_object_get(in, f->name);
     json_t *fallback = NULL, *value = NULL;
     if (!given || json_is_null(given)) {
@@ -441,13 +442,13 @@ static bool is_property(const struct acceptor *c, const struct schema *s, const 
 
 /* OData's own members, such as odata.type, are no properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
-                       const struct place *up)
+                       const struct doc_place *up)
 {
     const char *name;
     json_t *value;
     char path[PLACE_SIZE];
     json_object_foreach((json_t *)(uintptr_t)in, name, value) {
-        const struct place at = {.up = up, .name = name, .canon = name};
+        const struct doc_place at = {.up = up, .name = name, .canon = name};
         if (is_property(c, s, name) || strncmp(name, "odata.", 6) == 0 || strchr(name, '@'))
             continue;
         place_text(&at, false, path);
@@ -460,7 +461,7 @@ static int check_names(const struct acceptor *c, const struct schema *s, const j
 }
 
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
-                         const struct place *at, int level, json_t **out)
+                         const struct doc_place *at, int level, json_t **out)
 {
     json_t *obj = json_object();
     int rc = c->how & SCHEMA_KNOWN ? check_names(c, s, in, at) : 0;

@@ -10,15 +10,15 @@
 #define PLACE_SIZE 160 /* as err.target */
 
 /* Where in a document we are: a chain of stack frames, turned into text only when needed. */
-struct place {
-    const struct place *up; /* NULL: the document itself */
-    const char *name;       /* on the wire; NULL: an array item */
+struct doc_place {
+    const struct doc_place *up; /* NULL: the document itself */
+    const char *name;           /* on the wire; NULL: an array item */
     const char *canon;
     size_t index; /* of the array item */
 };
 
 /* "properties.secrets[0].value"; "" for the document itself. */
-void place_text(const struct place *at, bool canonical, char out[PLACE_SIZE]);
+void place_text(const struct doc_place *at, bool canonical, char out[PLACE_SIZE]);
 
 static inline const char *field_canon(const struct field *f)
 {
@@ -31,7 +31,7 @@ static inline bool field_known(const struct field *f, enum api_version v)
 }
 
 /* Removes every secret below `obj` and stores it in *secrets (made on demand) under its path. */
-void schema_take_secrets(const struct schema *s, json_t *obj, const struct place *at,
+void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_place *at,
                          json_t **secrets);
 
 /* A value as messages show it: cut, escaped, and never the inside of an object. */

@@ -11,7 +11,7 @@
 #include "model/schema_priv.h"
 
 static void take_from_field(const struct field *f, json_t *obj, json_t *value,
-                            const struct place *at, json_t **secrets)
+                            const struct doc_place *at, json_t **secrets)
 {
     if (f->flags & FIELD_SECRET) {
         char path[PLACE_SIZE];
@@ -24,13 +24,13 @@ static void take_from_field(const struct field *f, json_t *obj, json_t *value,
         schema_take_secrets(f->sub, value, at, secrets);
     } else if (f->kind == FIELD_ARRAY) {
         for (size_t i = 0; i < json_array_size(value); i++) {
-            const struct place item = {.up = at, .index = i};
+            const struct doc_place item = {.up = at, .index = i};
             schema_take_secrets(f->sub, json_array_get(value, i), &item, secrets);
         }
     }
 }
 
-void schema_take_secrets(const struct schema *s, json_t *obj, const struct place *at,
+void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_place *at,
                          json_t **secrets)
 {
     for (size_t i = 0; i < s->n_fields; i++) {
@@ -39,7 +39,7 @@ void schema_take_secrets(const struct schema *s, json_t *obj, const struct place
         if (!(f->flags & FIELD_SECRET) && !f->sub)
             continue;
         json_t *value = json_object_get(obj, canon);
-        const struct place here = {.up = at, .name = f->name, .canon = canon};
+        const struct doc_place here = {.up = at, .name = f->name, .canon = canon};
         if (value)
             take_from_field(f, obj, value, &here, secrets);
     }
@@ -99,7 +99,7 @@ struct changes {
     int n;
 };
 
-static void add_change(struct changes *c, const struct place *at)
+static void add_change(struct changes *c, const struct doc_place *at)
 {
     char path[PLACE_SIZE];
     place_text(at, false, path);
@@ -111,7 +111,7 @@ static void add_change(struct changes *c, const struct place *at)
 }
 
 static void compare_objects(const struct schema *s, const json_t *a, const json_t *b,
-                            const struct place *up, struct changes *c)
+                            const struct doc_place *up, struct changes *c)
 {
     const unsigned skipped =
         FIELD_MUTABLE | FIELD_READONLY | FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
@@ -122,7 +122,7 @@ static void compare_objects(const struct schema *s, const json_t *a, const json_
         if ((f->flags & skipped) || !field_known(f, c->v) || (!x && !y) ||
             (x && y && json_equal(x, y)))
             continue;
-        const struct place at = {.up = up, .name = f->name, .canon = canon};
+        const struct doc_place at = {.up = up, .name = f->name, .canon = canon};
         if (f->kind == FIELD_OBJECT && json_is_object(x) && json_is_object(y))
             compare_objects(f->sub, x, y, &at, c);
         else

@@ -33,7 +33,7 @@ const char *api_version_name(enum api_version v)
     return "unknown";
 }
 
-static size_t place_put(const struct place *at, bool canonical, char *out)
+static size_t place_put(const struct doc_place *at, bool canonical, char *out)
 {
     if (!at)
         return 0;
@@ -45,7 +45,7 @@ static size_t place_put(const struct place *at, bool canonical, char *out)
     return used < PLACE_SIZE ? used : PLACE_SIZE - 1;
 }
 
-void place_text(const struct place *at, bool canonical, char out[PLACE_SIZE])
+void place_text(const struct doc_place *at, bool canonical, char out[PLACE_SIZE])
 {
     out[0] = '\0';
     place_put(at, canonical, out);

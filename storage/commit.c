@@ -20,7 +20,7 @@
 
 static void sync_start(struct storage *st);
 
-static void list_add(struct durable_list *l, struct durable d)
+static void list_add(struct durable_list *l, struct durable_call d)
 {
     if (l->n == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 16;
@@ -49,7 +49,7 @@ static void list_fire(struct durable_list *l)
     struct durable_list mine = *l;
     *l = (struct durable_list){0};
     for (size_t i = 0; i < mine.n; i++) {
-        struct durable *d = &mine.items[i];
+        struct durable_call *d = &mine.items[i];
         d->cb(d->ctx, d->failed ? &d->failed->why : NULL);
         release(d->failed);
     }
@@ -172,13 +172,13 @@ void st_turn_end(struct storage *st)
 
 void st_when_committed(struct storage *st, st_durable_cb cb, void *ctx)
 {
-    list_add(&st->written, (struct durable){.cb = cb, .ctx = ctx});
+    list_add(&st->written, (struct durable_call){.cb = cb, .ctx = ctx});
 }
 
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx)
 {
     assert(cb);
-    list_add(&st->turn, (struct durable){.cb = cb, .ctx = ctx});
+    list_add(&st->turn, (struct durable_call){.cb = cb, .ctx = ctx});
 }
 
 bool st_has_pending(const struct storage *st)

@@ -9,14 +9,14 @@
 
 #define FIRST_PARAMETER 100
 
-struct writer {
+struct filter_writer {
     struct strbuf sql;
     const char *const *columns;
     int next; /* parameter */
 };
 
 /* A comparison with a column that is null is neither true nor false, which matters under NOT. */
-static void write_term(struct writer *w, const struct filter_term *t, bool negated)
+static void write_term(struct filter_writer *w, const struct filter_term *t, bool negated)
 {
     static const char *const operators[FILTER_OPS] = {
         [FILTER_EQ] = "IS", [FILTER_NE] = "IS NOT", [FILTER_LT] = "<",
@@ -35,7 +35,7 @@ static void write_term(struct writer *w, const struct filter_term *t, bool negat
     strbuf_puts(&w->sql, orders && negated ? ", 0)" : ")");
 }
 
-static void write_filter(struct writer *w, const struct filter *f, bool negated)
+static void write_filter(struct filter_writer *w, const struct filter *f, bool negated)
 {
     switch (f->kind) {
     case FILTER_TERM:
@@ -71,7 +71,7 @@ static void bind_filter(struct q *q, const struct filter *f, int *next)
 void q_read_filtered(struct q *q, struct storage *st, enum stmt_id id, const struct filter *f,
                      const char *const *columns)
 {
-    struct writer w = {.columns = columns, .next = FIRST_PARAMETER};
+    struct filter_writer w = {.columns = columns, .next = FIRST_PARAMETER};
     int next = FIRST_PARAMETER;
     if (!f) {
         q_read(q, st, id);

@@ -12,7 +12,7 @@
 #include "storage/storage_priv.h"
 
 /* A part of the file; the rest of it is zero. */
-struct piece {
+struct image_piece {
     unsigned at, n;
     const char *bytes;
 };

@@ -55,21 +55,21 @@ void st_known_free(struct storage *st)
 
 /* --- keys of accounts ------------------------------------------------------------------------- */
 
-struct owner {
+struct row_owner {
     int64_t kind, id;
 };
 
 struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id)
 {
     cache_stamp(st->known_keys, st->places_changed);
-    return cache_find(st->known_keys, &(struct owner){kind, id}, sizeof(struct owner));
+    return cache_find(st->known_keys, &(struct row_owner){kind, id}, sizeof(struct row_owner));
 }
 
 void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
                   const struct account_keys *k)
 {
-    *(struct account_keys *)cache_add(st->known_keys, &(struct owner){kind, id},
-                                      sizeof(struct owner), 0) = *k;
+    *(struct account_keys *)cache_add(st->known_keys, &(struct row_owner){kind, id},
+                                      sizeof(struct row_owner), 0) = *k;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

@@ -28,20 +28,21 @@ int st_batch_job_remove_numbers(struct storage *st, int64_t id, int limit, bool 
 /* --- what tasks wait for --------------------------------------------------------------------- */
 
 /* An interval of numbers that are done. */
-struct done {
+struct tasks_done {
     int64_t low, high;
 };
 
 /* Adds n to the intervals; *with becomes the one that it is in now. 0: it was in one. */
-static int add_done(struct storage *st, int64_t job_id, int64_t n, struct done *with, struct err *e)
+static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_done *with,
+                    struct err *e)
 {
-    struct done before, behind;
+    struct tasks_done before, behind;
     int rc = st_batch_done_at(st, job_id, n, &before.low, &before.high, e);
     if (rc < 0)
         return -1;
     if (rc == 1 && before.high >= n)
         return 0;
-    *with = (struct done){rc == 1 && before.high == n - 1 ? before.low : n, n};
+    *with = (struct tasks_done){rc == 1 && before.high == n - 1 ? before.low : n, n};
     rc = n < INT64_MAX ? st_batch_done_at(st, job_id, n + 1, &behind.low, &behind.high, e) : 0;
     if (rc < 0)
         return -1;
@@ -59,7 +60,7 @@ static int add_done(struct storage *st, int64_t job_id, int64_t n, struct done *
  * order in which they come. */
 static int settle_number(struct storage *st, int64_t job_id, int64_t n, struct err *e)
 {
-    struct done with;
+    struct tasks_done with;
     int rc = add_done(st, job_id, n, &with, e);
     if (rc <= 0)
         return rc;

@@ -31,7 +31,7 @@ static int fill_counts(struct storage *st, struct arena *a, struct cluster *c, s
     return 0;
 }
 
-struct new_cluster {
+struct cluster_insert {
     const struct cluster *c;
     const char *secrets;
     int64_t *id;
@@ -39,7 +39,7 @@ struct new_cluster {
 
 static int insert_both(struct storage *st, void *ctx, struct err *e)
 {
-    const struct new_cluster *new = ctx;
+    const struct cluster_insert *new = ctx;
     struct cluster c = *new->c;
     const struct pool p = {.kind = RES_CLUSTER,
                            .vm_size = c.vm_size,
@@ -62,7 +62,7 @@ static int insert_both(struct storage *st, void *ctx, struct err *e)
 int st_cluster_insert(struct storage *st, const struct cluster *c, const char *secrets, int64_t *id,
                       struct err *e)
 {
-    struct new_cluster new = {c, secrets, id};
+    struct cluster_insert new = {c, secrets, id};
     return st_tx(st, "insert cluster", insert_both, &new, e);
 }
 

@@ -86,12 +86,12 @@ static bool has_row(enum resource_kind kind)
     return kind >= RES_GROUP && kind <= RES_BATCH_ACCOUNT && kinds[kind].noun;
 }
 
-struct removal {
+struct row_removal {
     enum resource_kind kind;
     int64_t id, now_us;
 };
 
-static int missing(const struct removal *r, struct err *e)
+static int missing(const struct row_removal *r, struct err *e)
 {
     return err_set(e, kinds[r->kind].missing, NULL, "There is no %s with the id %lld.",
                    kinds[r->kind].noun, (long long)r->id);
@@ -111,7 +111,7 @@ static int64_t deletable(void)
 
 static int mark_all(struct storage *st, void *ctx, struct err *e)
 {
-    const struct removal *r = ctx;
+    const struct row_removal *r = ctx;
     const struct kind_delete *k = &kinds[r->kind];
     const int64_t allowed = deletable();
     if (k->mark(st, r->id, r->now_us, allowed, e) < 0)
@@ -130,14 +130,14 @@ static int mark_all(struct storage *st, void *ctx, struct err *e)
 int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *e)
 {
-    struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    struct row_removal r = {.kind = kind, .id = id, .now_us = now_us};
     assert(has_row(kind));
     return st_tx(st, "mark deleting", mark_all, &r, e);
 }
 
 static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
-    const struct removal *r = ctx;
+    const struct row_removal *r = ctx;
     const struct kind_delete *k = &kinds[r->kind];
     if (k->remove(st, r->id, e) < 0)
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
@@ -159,7 +159,7 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
 int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t now_us,
               struct err *e)
 {
-    struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    struct row_removal r = {.kind = kind, .id = id, .now_us = now_us};
     assert(has_row(kind));
     return st_tx(st, "remove", remove_row, &r, e);
 }

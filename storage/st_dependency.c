@@ -73,7 +73,7 @@ static int decide(struct storage *st, struct arena *a, enum resource_kind owner,
     return tell(st, owner, owner_id, now_us, why ? why : "does not wait any more", e);
 }
 
-struct adding {
+struct dependency_adding {
     struct arena *a;
     const struct dependency *rows;
     size_t n;
@@ -82,7 +82,7 @@ struct adding {
 
 static int add_all(struct storage *st, void *ctx, struct err *e)
 {
-    const struct adding *k = ctx;
+    const struct dependency_adding *k = ctx;
     const struct dependency *first = &k->rows[0];
     for (size_t i = 0; i < k->n; i++) {
         assert(k->rows[i].owner_id == first->owner_id);
@@ -97,7 +97,7 @@ static int add_all(struct storage *st, void *ctx, struct err *e)
 int st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows, size_t n,
                       int64_t now_us, struct err *e)
 {
-    struct adding k = {a, rows, n, now_us};
+    struct dependency_adding k = {a, rows, n, now_us};
     return n > 0 ? st_tx(st, "add dependencies", add_all, &k, e) : 0;
 }
 

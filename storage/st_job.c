@@ -48,7 +48,7 @@ static int insert_runs(struct storage *st, const struct job *j, struct run *r, s
     return 0;
 }
 
-struct new_job {
+struct job_insert {
     const struct job *j;
     const char *secrets;
     int64_t *id;
@@ -56,7 +56,7 @@ struct new_job {
 
 static int insert_both(struct storage *st, void *ctx, struct err *e)
 {
-    const struct new_job *new = ctx;
+    const struct job_insert *new = ctx;
     const struct job *j = new->j;
     int64_t id;
     if (st_job_insert_row(st, j, new->secrets, &id, e) < 0)
@@ -87,7 +87,7 @@ static int insert_both(struct storage *st, void *ctx, struct err *e)
 int st_job_insert(struct storage *st, const struct job *j, const char *secrets, int64_t *id,
                   struct err *e)
 {
-    struct new_job new = {j, secrets, id};
+    struct job_insert new = {j, secrets, id};
     return st_whole(st, insert_both, &new, e);
 }
 

@@ -24,7 +24,7 @@ struct failed_turn {
     size_t refs;
 };
 
-struct durable {
+struct durable_call {
     st_durable_cb cb;
     void *ctx;
     struct failed_turn *failed; /* NULL: the turn was committed */
@@ -33,7 +33,7 @@ struct durable {
 struct cache;
 
 struct durable_list {
-    struct durable *items;
+    struct durable_call *items;
     size_t n, cap;
 };
 

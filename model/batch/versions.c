@@ -5,12 +5,12 @@
 
 #include "model/batch/rm.h"
 
-struct names {
+struct version_names {
     const char *const *name; /* by the number of the bit */
     unsigned n;
 };
 
-static unsigned bit_of(const struct names *list, const char *name)
+static unsigned bit_of(const struct version_names *list, const char *name)
 {
     for (unsigned i = 0; i < list->n; i++)
         if (strcmp(list->name[i], name) == 0)
@@ -18,7 +18,7 @@ static unsigned bit_of(const struct names *list, const char *name)
     return 0;
 }
 
-static const char *name_of(const struct names *list, unsigned bit)
+static const char *name_of(const struct version_names *list, unsigned bit)
 {
     for (unsigned i = 0; i < list->n; i++)
         if (bit == 1U << i)
@@ -29,8 +29,8 @@ static const char *name_of(const struct names *list, unsigned bit)
 #define NAME(bit, name) name,
 static const char *const plane_names[] = {BATCH_VERSIONS(NAME)};
 static const char *const rm_names[] = {RM_VERSIONS(NAME)};
-static const struct names plane = {plane_names, BATCH_VERSION_COUNT},
-                          rm = {rm_names, RM_VERSION_COUNT};
+static const struct version_names plane = {plane_names, BATCH_VERSION_COUNT},
+                                  rm = {rm_names, RM_VERSION_COUNT};
 
 unsigned batch_version_from_name(const char *name)
 {

@@ -35,17 +35,17 @@ struct agent {
                        it that exists */
     int lock_fd;    /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
-    struct tasks tasks;
+    struct agent_tasks tasks;
     struct helpers helpers;
-    struct health health;
-    struct epoch epoch;
-    struct peer peer;
+    struct agent_health health;
+    struct agent_epoch epoch;
+    struct agent_peer peer;
     struct mounts_kept mounts;
     struct remotes remotes;
-    struct account as;      /* the account of the last file request; all zeros: none yet */
-    int64_t as_until_ms;    /* when the account must be looked up anew */
-    struct worker *workers; /* requests in forked processes, oldest first */
-    json_t *held;           /* an array: requests that wait for one of those, oldest first */
+    struct account as;            /* the account of the last file request; all zeros: none yet */
+    int64_t as_until_ms;          /* when the account must be looked up anew */
+    struct agent_worker *workers; /* requests in forked processes, oldest first */
+    json_t *held;                 /* an array: requests that wait for one of those, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;

@@ -111,13 +111,13 @@ void cgroup_bases_free(struct cgroup_bases *b)
 }
 
 /* Whose cgroup it is. */
-struct owner {
+struct cgroup_owner {
     const char *incarnation, *task_id;
     const char *group; /* or NULL */
 };
 
 /* The directory that the cgroup of a task is in; caller frees. */
-static char *holder_of(const char *base, const struct owner *o)
+static char *holder_of(const char *base, const struct cgroup_owner *o)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%s/" HOLDER, base);
@@ -126,7 +126,7 @@ static char *holder_of(const char *base, const struct owner *o)
     return strbuf_take(&b);
 }
 
-static char *path_in(const char *holder, const struct owner *o)
+static char *path_in(const char *holder, const struct cgroup_owner *o)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%s/%.*s-%s", holder, PREFIX_LEN, o->incarnation, o->task_id);
@@ -184,8 +184,8 @@ static void remove_holders(const char *path)
 
 /* The children of the holder of all, where the limits are, get the controllers. `all`: fails unless
  * every limit works; otherwise uses the limits that work. */
-static bool try_base(const char *base, const struct owner *o, const struct task_limits *l, bool all,
-                     struct cgroup *out)
+static bool try_base(const char *base, const struct cgroup_owner *o, const struct task_limits *l,
+                     bool all, struct cgroup *out)
 {
     char *top = fs_join(base, HOLDER), *holder = holder_of(base, o), *path = path_in(holder, o);
     bool made = make_at(base, holder, path) == 0;
@@ -231,7 +231,7 @@ static long count_oom_kills(const char *limited)
     return n;
 }
 
-static void make_in(const struct cgroup_bases *b, const struct owner *o,
+static void make_in(const struct cgroup_bases *b, const struct cgroup_owner *o,
                     const struct task_limits *limits, struct cgroup *out)
 {
     for (int all = 1; all >= 0; all--)
@@ -243,7 +243,7 @@ static void make_in(const struct cgroup_bases *b, const struct owner *o,
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out)
 {
-    const struct owner o = {incarnation, task_id, limits->group};
+    const struct cgroup_owner o = {incarnation, task_id, limits->group};
     memset(out, 0, sizeof *out);
     make_in(b, &o, limits, out);
     if (!out->path) {
@@ -391,7 +391,7 @@ long cgroup_oom_kills(const struct cgroup *g)
     return g->memory ? count_oom_kills(g->limited) - g->killed_before : 0;
 }
 
-static void remove_in(const char *holder, const struct owner *o)
+static void remove_in(const char *holder, const struct cgroup_owner *o)
 {
     char *at = path_in(holder, o);
     cgroup_remove(at);
@@ -399,7 +399,7 @@ static void remove_in(const char *holder, const struct owner *o)
 }
 
 /* Its group is not known. */
-static void remove_below(const char *base, const struct owner *o)
+static void remove_below(const char *base, const struct cgroup_owner *o)
 {
     char *top = holder_of(base, o);
     DIR *d = opendir(top);
@@ -444,7 +444,7 @@ void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation)
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path)
 {
     struct cgroup_bases b = {.n = 0};
-    const struct owner o = {incarnation, task_id, NULL};
+    const struct cgroup_owner o = {incarnation, task_id, NULL};
     if (path) {
         cgroup_remove(path);
         return;

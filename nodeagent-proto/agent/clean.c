@@ -73,7 +73,7 @@ static int list_account(void *ctx, const char *dir, const char *path, struct err
 
 int clean_list(const char *root, json_t *found, struct err *e)
 {
-    struct mounts m;
+    struct agent_mounts m;
     char *users = fs_join(root, "users");
     int rc = each_entry(users, list_account, found, e);
     free(users);

@@ -208,13 +208,13 @@ static void show(const struct task_view *v)
     (void)ignored;
 }
 
-static const struct cgroup *cgroup_of(const struct command *c)
+static const struct cgroup *cgroup_of(const struct task_command *c)
 {
     static const struct cgroup none = {.path = NULL};
     return c->in_cgroup ? c->cgroup : &none;
 }
 
-static int prepare(const struct command *c, struct err *e)
+static int prepare(const struct task_command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     int out, error;
@@ -337,7 +337,7 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct are
 }
 
 /* `cmd`: of open_cmd(). */
-static enum command_failure exec_command(const struct command *c, int cmd, struct err *e)
+static enum command_failure exec_command(const struct task_command *c, int cmd, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     size_t n = spec->argv ? spec->n_argv : 0;
@@ -358,7 +358,7 @@ static enum command_failure exec_command(const struct command *c, int cmd, struc
     return command_exec_argv(argv, c->env, c->arena, e);
 }
 
-void command_become(const struct command *c)
+void command_become(const struct task_command *c)
 {
     struct err e;
     enum command_failure how = COMMAND_FAILED;

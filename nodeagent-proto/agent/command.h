@@ -18,7 +18,7 @@
  * is "<incarnation>/<task id>". */
 #define COMMAND_MARKER "BATCHAI_NODE_TASK"
 
-struct command { /* all borrowed */
+struct task_command { /* all borrowed */
     const struct task_spec *spec;
     struct outputs outputs; /* the command also runs as its account, if the task has a user */
     const struct cgroup *cgroup;
@@ -46,7 +46,7 @@ enum command_failure { COMMAND_NO_PROGRAM = 'P', COMMAND_FAILED = 'F' };
 /* Called in a fresh child of `supervisor`: becomes the command, or writes the reason to `why_fd`
  * (which an exec closes), an enum command_failure and a text, and exits. Dies with its supervisor.
  */
-_Noreturn void command_become(const struct command *c);
+_Noreturn void command_become(const struct task_command *c);
 
 /* In a child, before an exec: all signals at their default, none blocked. */
 void command_default_signals(void);

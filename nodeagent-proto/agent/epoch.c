@@ -16,11 +16,11 @@
 static bool is_plain(const char *id)
 {
     size_t n = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return n > 0 && n < sizeof((struct epoch *)0)->id && id[n] == '\0';
+    return n > 0 && n < sizeof((struct agent_epoch *)0)->id && id[n] == '\0';
 }
 
 /* "TERM ID\n", as keep() writes it. */
-static bool parse(struct epoch *ep, char *text)
+static bool parse(struct agent_epoch *ep, char *text)
 {
     char *id;
     errno = 0;
@@ -35,7 +35,7 @@ static bool parse(struct epoch *ep, char *text)
     return true;
 }
 
-int epoch_open(struct epoch *ep, const char *root, struct err *e)
+int epoch_open(struct agent_epoch *ep, const char *root, struct err *e)
 {
     char *path = fs_join(root, "epoch"), *text = NULL;
     int rc = 0;
@@ -48,7 +48,7 @@ int epoch_open(struct epoch *ep, const char *root, struct err *e)
     return rc;
 }
 
-static int keep(const struct epoch *ep, const char *root, struct err *e)
+static int keep(const struct agent_epoch *ep, const char *root, struct err *e)
 {
     char *path = fs_join(root, "epoch");
     struct strbuf b = STRBUF_INIT;
@@ -59,7 +59,8 @@ static int keep(const struct epoch *ep, const char *root, struct err *e)
     return rc;
 }
 
-int epoch_hear(struct epoch *ep, const char *root, const struct node_epoch *said, struct err *e)
+int epoch_hear(struct agent_epoch *ep, const char *root, const struct node_epoch *said,
+               struct err *e)
 {
     ep->speaks = said->term;
     if (said->term < ep->term || said->term == 0 ||
@@ -76,7 +77,7 @@ int epoch_hear(struct epoch *ep, const char *root, const struct node_epoch *said
     return keep(ep, root, e);
 }
 
-int epoch_may_change(const struct epoch *ep, const char *op, struct err *e)
+int epoch_may_change(const struct agent_epoch *ep, const char *op, struct err *e)
 {
     if (ep->speaks >= ep->term)
         return 0;

@@ -21,14 +21,14 @@
  */
 #define RECORDS_MAX 10000
 
-void health_open(struct health *h)
+void health_open(struct agent_health *h)
 {
-    *h = (struct health){.kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    *h = (struct agent_health){.kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     if (h->kernel_log >= 0)
         (void)lseek(h->kernel_log, 0, SEEK_END);
 }
 
-void health_close(struct health *h)
+void health_close(struct agent_health *h)
 {
     if (h->kernel_log >= 0)
         close(h->kernel_log);
@@ -36,7 +36,7 @@ void health_close(struct health *h)
 }
 
 /* A record is "6,339,5140900,-;NVRM: Xid (PCI:0000:65:00): 79, ...\n KEY=value\n". */
-static void take_record(struct health *h, char *record)
+static void take_record(struct agent_health *h, char *record)
 {
     char *text = strchr(record, ';');
     if (!text || strncmp(text + 1, GPU_TROUBLE, strlen(GPU_TROUBLE)) != 0)
@@ -50,7 +50,7 @@ static void take_record(struct health *h, char *record)
     strbuf_add(&h->errors, text, n);
 }
 
-static void read_kernel_log(struct health *h)
+static void read_kernel_log(struct agent_health *h)
 {
     char record[8192];
     strbuf_reset(&h->errors);
@@ -66,7 +66,7 @@ static void read_kernel_log(struct health *h)
 }
 
 /* Says why nothing can be written; "": something can. It is not synced, which might take long. */
-static void try_to_write(struct health *h, const char *root)
+static void try_to_write(struct agent_health *h, const char *root)
 {
     char *path = fs_join(root, TRIED);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -82,7 +82,7 @@ static void try_to_write(struct health *h, const char *root)
     free(path);
 }
 
-void health_look(struct health *h, const char *root, bool tries, struct node_health *out)
+void health_look(struct agent_health *h, const char *root, bool tries, struct node_health *out)
 {
     struct statvfs v;
     memset(out, 0, sizeof *out);

@@ -327,7 +327,7 @@ static int release_apart(const struct uid_holder *h, const char *name, const str
                          h->root);
 }
 
-struct sweep {
+struct lease_sweep {
     const struct uid_holder *holder;
     bool (*runs)(void *ctx, uid_t uid);
     void *ctx;
@@ -336,7 +336,7 @@ struct sweep {
 static int sweep_one(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                      struct err *e)
 {
-    const struct sweep *s = ctx;
+    const struct lease_sweep *s = ctx;
     struct stat st;
     (void)root;
     if (s->runs(s->ctx, l->uid) || lstat(l->dir, &st) == 0 || errno != ENOENT)
@@ -346,7 +346,7 @@ static int sweep_one(void *ctx, const char *root, const char *name, const struct
 
 void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid), void *ctx)
 {
-    struct sweep s = {h, runs, ctx};
+    struct lease_sweep s = {h, runs, ctx};
     struct err e;
     if (lease_each(h->root, sweep_one, &s, &e) < 0)
         fprintf(stderr, "%s\n", e.msg);

@@ -32,7 +32,7 @@ static char *unescape(const char *s, size_t n)
 }
 
 /* "36 35 98:0 /root /mount/point options optional... - type source options" */
-static void add_line(struct mounts *m, const char *line)
+static void add_line(struct agent_mounts *m, const char *line)
 {
     enum { DEVICE = 2, POINT = 4, FIELDS };
     const char *field[FIELDS];
@@ -56,7 +56,7 @@ static void add_line(struct mounts *m, const char *line)
     p->type = unescape(type + 3, strcspn(type + 3, " "));
 }
 
-int mounts_read(struct mounts *out, struct err *e)
+int mounts_read(struct agent_mounts *out, struct err *e)
 {
     char *text, *save = NULL;
     memset(out, 0, sizeof *out);
@@ -68,7 +68,7 @@ int mounts_read(struct mounts *out, struct err *e)
     return 0;
 }
 
-void mounts_free(struct mounts *m)
+void mounts_free(struct agent_mounts *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         free(m->items[i].path);
@@ -79,7 +79,7 @@ void mounts_free(struct mounts *m)
 
 /* The kernel notes for each descriptor whether something was mounted or unmounted since its last
  * poll, so a change during the reading is seen at the next call. */
-const struct mounts *mounts_now(struct mounts_kept *k)
+const struct agent_mounts *mounts_now(struct mounts_kept *k)
 {
     struct pollfd p = {.fd = k->fd, .events = POLLPRI};
     if (k->fd >= 0 && monotonic_ms() < k->until_ms && poll(&p, 1, 0) == 0)
@@ -109,7 +109,7 @@ bool mounts_is_within(const char *top, const char *path)
     return strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-const struct mount_point *mounts_last_within(const struct mounts *m, const char *top)
+const struct mount_point *mounts_last_within(const struct agent_mounts *m, const char *top)
 {
     for (size_t i = m->n; i-- > 0;)
         if (mounts_is_within(top, m->items[i].path))
@@ -117,7 +117,7 @@ const struct mount_point *mounts_last_within(const struct mounts *m, const char 
     return NULL;
 }
 
-bool mounts_is_shared(const struct mounts *m, const char *device, const char *top)
+bool mounts_is_shared(const struct agent_mounts *m, const char *device, const char *top)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->items[i].device, device) == 0 && !mounts_is_within(top, m->items[i].path))
@@ -127,7 +127,7 @@ bool mounts_is_shared(const struct mounts *m, const char *device, const char *to
 
 bool mounts_concern(const char *root, const char *path)
 {
-    struct mounts m;
+    struct agent_mounts m;
     bool concern = false;
     if (mounts_read(&m, NULL) < 0)
         return true; /* who knows */
@@ -141,8 +141,8 @@ bool mounts_concern(const char *root, const char *path)
 
 int mounts_refuse_within(struct mounts_kept *k, const char *path, struct err *e)
 {
-    struct mounts anew = {.n = 0};
-    const struct mounts *m = k ? mounts_now(k) : NULL;
+    struct agent_mounts anew = {.n = 0};
+    const struct agent_mounts *m = k ? mounts_now(k) : NULL;
     struct strbuf names = STRBUF_INIT;
     if (!m && mounts_read(&anew, e) < 0)
         return -1;

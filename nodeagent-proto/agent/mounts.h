@@ -17,35 +17,35 @@ struct mount_point {
     char device[24];   /* "0:42": the same for all mounts of one file system */
 };
 
-struct mounts {
+struct agent_mounts {
     struct mount_point *items; /* in the order they were made */
     size_t n;
 };
 
-int mounts_read(struct mounts *out, struct err *e) MUST_CHECK;
-void mounts_free(struct mounts *m);
+int mounts_read(struct agent_mounts *out, struct err *e) MUST_CHECK;
+void mounts_free(struct agent_mounts *m);
 
 /* The list, kept until the kernel says that it has changed, and for a second at most, as not every
  * kernel does. */
 struct mounts_kept {
     int fd; /* -1: nothing is kept */
     int64_t until_ms;
-    struct mounts list;
+    struct agent_mounts list;
 };
 #define MOUNTS_NOT_KEPT                                                                            \
     {                                                                                              \
         .fd = -1                                                                                   \
     }
 /* Borrowed until the next call. NULL: it cannot be read. */
-const struct mounts *mounts_now(struct mounts_kept *k);
+const struct agent_mounts *mounts_now(struct mounts_kept *k);
 void mounts_let_go(struct mounts_kept *k);
 
 /* True if `path` is `top` or below it. */
 bool mounts_is_within(const char *top, const char *path);
 /* The last mount made within `top`; NULL: none. */
-const struct mount_point *mounts_last_within(const struct mounts *m, const char *top);
+const struct mount_point *mounts_last_within(const struct agent_mounts *m, const char *top);
 /* True if the file system is also mounted somewhere that is not within `top`. */
-bool mounts_is_shared(const struct mounts *m, const char *device, const char *top);
+bool mounts_is_shared(const struct agent_mounts *m, const char *device, const char *top);
 
 /* Whether something is mounted at `path`, within it, or between it and `root`. */
 bool mounts_concern(const char *root, const char *path);

@@ -33,7 +33,7 @@ static bool may_hang(const struct mount_point *mount, const char *root)
     return is_remote(mount->type) && !mounts_is_within(mount->path, root);
 }
 
-static bool is_risky(const struct mounts *m, const char *root, const char *path)
+static bool is_risky(const struct agent_mounts *m, const char *root, const char *path)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->items[i].path, path) == 0 && may_hang(&m->items[i], root))
@@ -41,7 +41,7 @@ static bool is_risky(const struct mounts *m, const char *root, const char *path)
     return false;
 }
 
-static bool is_any_risky(const struct mounts *m, const char *root)
+static bool is_any_risky(const struct agent_mounts *m, const char *root)
 {
     for (size_t i = 0; i < m->n; i++)
         if (may_hang(&m->items[i], root))
@@ -77,7 +77,7 @@ static bool follow(struct strbuf *at, struct strbuf *rest, size_t done)
     return true;
 }
 
-static bool goes_over_risky(const struct mounts *m, const char *root, const char *path)
+static bool goes_over_risky(const struct agent_mounts *m, const char *root, const char *path)
 {
     struct strbuf at = STRBUF_INIT, rest = STRBUF_INIT;
     struct stat st;
@@ -111,7 +111,7 @@ static bool goes_over_risky(const struct mounts *m, const char *root, const char
 
 bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path)
 {
-    const struct mounts *m = mounts_now(k);
+    const struct agent_mounts *m = mounts_now(k);
     if (!m)
         return true; /* who knows */
     return is_any_risky(m, root) && goes_over_risky(m, root, path);

@@ -16,7 +16,7 @@
 #define TASKS_PER_REPLY 100
 #define PING_MAX_S      86400
 
-enum outcome serve_hello(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_hello(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_hello *r = &q->r.hello;
     if (!a->looks_at && epoch_hear(&a->epoch, a->root, &r->epoch, e) < 0)
@@ -38,26 +38,26 @@ enum outcome serve_hello(struct agent *a, struct asked *q, struct err *e)
     return SERVE_ANSWERED;
 }
 
-enum outcome serve_run(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_run(struct agent *a, struct ops_asked *q, struct err *e)
 {
     json_int_t id = json_integer_value(json_object_get(q->msg, "id"));
     json_t *task = json_object_get(q->msg, "task"); /* goes to a helper as it is */
     return tasks_run(&a->tasks, q->r.run.task, task, id, e) < 0 ? SERVE_FAILED : SERVE_ANSWERED;
 }
 
-enum outcome serve_signal(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_signal(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return outcome(tasks_signal(&a->tasks, q->r.signal.task, q->r.signal.signal, e));
 }
 
-struct listing {
+struct ops_listing {
     struct agent *a;
     json_t *reply, *tasks;
 };
 
 static void list_one(void *ctx, json_t *status)
 {
-    struct listing *l = ctx;
+    struct ops_listing *l = ctx;
     assert(json_array_size(l->tasks) <= TASKS_PER_REPLY);
     if (json_array_size(l->tasks) == TASKS_PER_REPLY) {
         json_t *part = json_deep_copy(l->reply);
@@ -69,21 +69,21 @@ static void list_one(void *ctx, json_t *status)
     json_array_append(l->tasks, status);
 }
 
-enum outcome serve_tasks(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_tasks(struct agent *a, struct ops_asked *q, struct err *e)
 {
-    struct listing l = {a, q->reply, json_array()};
+    struct ops_listing l = {a, q->reply, json_array()};
     (void)e;
     tasks_each(&a->tasks, list_one, &l);
     json_object_set_new(q->reply, "tasks", l.tasks);
     return SERVE_DONE;
 }
 
-enum outcome serve_forget(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_forget(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return outcome(tasks_forget(&a->tasks, q->r.forget.task, e));
 }
 
-enum outcome serve_ping(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_ping(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)a;
     (void)q;
@@ -113,7 +113,7 @@ static int may(const struct agent *a, enum request_op op, struct err *e)
     return f->looks ? 0 : epoch_may_change(&a->epoch, f->name, e);
 }
 
-static enum outcome serve(struct agent *a, struct asked *q, struct err *e)
+static enum outcome serve(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return may(a, q->r.op, e) < 0 ? SERVE_FAILED : handlers[q->r.op](a, q, e);
 }

@@ -59,7 +59,7 @@ static bool is_far(struct agent *a, const char *path)
 
 /* Done by the agent itself, or in a worker if the path may hang; later requests wait for it either
  * way. */
-static enum outcome here_or_in_worker(struct agent *a, struct asked *q, bool far, serve_fn fn,
+static enum outcome here_or_in_worker(struct agent *a, struct ops_asked *q, bool far, serve_fn fn,
                                       struct err *e)
 {
     return far ? worker_start_in_order(a, q->msg, fn, LOOK_LIMIT_S) : fn(a, q, e);
@@ -81,7 +81,7 @@ static int refuse_own(const struct agent *a, const char *name, const char *path,
     return err_set(e, ERR_INVALID_PATH, name, "%s belongs to the node agent and stays", path);
 }
 
-static enum outcome mount_folder(struct agent *a, struct asked *q, struct err *e)
+static enum outcome mount_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_mount_folder *r = &q->r.mount_folder;
     if (refuse_own(a, "target", r->target, e) < 0)
@@ -89,7 +89,7 @@ static enum outcome mount_folder(struct agent *a, struct asked *q, struct err *e
     return outcome(file_link(a->root, r->source, r->target, r->shared && a->facts.node.is_root, e));
 }
 
-enum outcome serve_mount_folder(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_mount_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_mount_folder *r = &q->r.mount_folder;
     bool far = is_far(a, r->source);
@@ -99,7 +99,7 @@ enum outcome serve_mount_folder(struct agent *a, struct asked *q, struct err *e)
 }
 
 /* A missing folder is no error here: whatever uses it will report it. */
-static enum outcome open_folder(struct agent *a, struct asked *q, struct err *e)
+static enum outcome open_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *path = q->r.open_folder.path;
     struct stat st;
@@ -108,7 +108,7 @@ static enum outcome open_folder(struct agent *a, struct asked *q, struct err *e)
     return outcome(share_open(path, e));
 }
 
-enum outcome serve_open_folder(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_open_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *path = q->r.open_folder.path;
     if (is_far(a, path))
@@ -120,7 +120,7 @@ enum outcome serve_open_folder(struct agent *a, struct asked *q, struct err *e)
 
 /* ---- remote commands ---- */
 
-enum outcome serve_remote_open(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_remote_open(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct account *as;
     if (get_as(a, q->r.remote_open.as, &as, e) < 0)
@@ -128,7 +128,7 @@ enum outcome serve_remote_open(struct agent *a, struct asked *q, struct err *e)
     return outcome(remotes_open(a, q->r.remote_open.run, as, e));
 }
 
-enum outcome serve_remote_close(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_remote_close(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)e;
     remotes_close(a, q->r.remote_close.run);
@@ -137,7 +137,7 @@ enum outcome serve_remote_close(struct agent *a, struct asked *q, struct err *e)
 
 /* ---- mounts ---- */
 
-static enum outcome unmount(struct agent *a, struct asked *q, struct err *e)
+static enum outcome unmount(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *target = q->r.unmount.target;
     if (mounts_detach_within(a->root, target, e) < 0)
@@ -145,7 +145,7 @@ static enum outcome unmount(struct agent *a, struct asked *q, struct err *e)
     return outcome(file_unlink(a->root, target, e));
 }
 
-enum outcome serve_unmount(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_unmount(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *target = q->r.unmount.target;
     if (refuse_own(a, "target", target, e) < 0 || file_check_below(a->root, target, e) < 0)
@@ -155,7 +155,7 @@ enum outcome serve_unmount(struct agent *a, struct asked *q, struct err *e)
     return outcome(file_unlink(a->root, target, e));
 }
 
-static enum outcome make_dirs(struct agent *a, struct asked *q, struct err *e)
+static enum outcome make_dirs(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_make_dirs *r = &q->r.make_dirs;
     const struct account *as;
@@ -173,7 +173,7 @@ static enum outcome make_dirs(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_make_dirs(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_make_dirs(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_make_dirs *r = &q->r.make_dirs;
     bool far = false;
@@ -182,7 +182,7 @@ enum outcome serve_make_dirs(struct agent *a, struct asked *q, struct err *e)
     return here_or_in_worker(a, q, far, make_dirs, e);
 }
 
-enum outcome serve_remove_tree(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_remove_tree(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *path = q->r.remove_tree.path;
     if (refuse_own(a, "path", path, e) < 0)
@@ -193,7 +193,7 @@ enum outcome serve_remove_tree(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_drop_unlinked(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_drop_unlinked(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_drop_unlinked *r = &q->r.drop_unlinked;
     const struct unlinked u = {.root = a->root,
@@ -239,7 +239,7 @@ static int prepare_to_write(struct agent *a, const char *as, const char *path, s
     return rc;
 }
 
-static enum outcome append(struct agent *a, struct asked *q, struct err *e)
+static enum outcome append(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_append *r = &q->r.append;
     struct rights as;
@@ -250,12 +250,12 @@ static enum outcome append(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_append(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_append(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return here_or_in_worker(a, q, is_far(a, q->r.append.path), append, e);
 }
 
-static enum outcome write_file(struct agent *a, struct asked *q, struct err *e)
+static enum outcome write_file(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_write_file *r = &q->r.write_file;
     struct rights as;
@@ -266,7 +266,7 @@ static enum outcome write_file(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_write_file(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_write_file(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return here_or_in_worker(a, q, is_far(a, q->r.write_file.path), write_file, e);
 }
@@ -275,7 +275,7 @@ enum outcome serve_write_file(struct agent *a, struct asked *q, struct err *e)
 
 #define UNPACK_LIMIT_S 3600
 
-static enum outcome write_bytes(struct agent *a, struct asked *q, struct err *e)
+static enum outcome write_bytes(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_write_bytes *r = &q->r.write_bytes;
     const struct file_piece piece = {.offset = r->offset,
@@ -291,18 +291,18 @@ static enum outcome write_bytes(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_write_bytes(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_write_bytes(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return here_or_in_worker(a, q, is_far(a, q->r.write_bytes.path), write_bytes, e);
 }
 
-static enum outcome unpack(struct agent *a, struct asked *q, struct err *e)
+static enum outcome unpack(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)a;
     return outcome(archive_unpack(q->r.unpack.path, q->r.unpack.target, e));
 }
 
-enum outcome serve_unpack(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_unpack(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *path = q->r.unpack.path, *target = q->r.unpack.target;
     struct stat st;
@@ -324,7 +324,7 @@ enum outcome serve_unpack(struct agent *a, struct asked *q, struct err *e)
 #define RUNS_DIR          "/jobs/"
 
 /* The place that is looked at, and the account (NULL: our own). */
-struct look {
+struct file_look {
     const struct account *as;
     const char *base, *path;
 };
@@ -353,7 +353,7 @@ static const char *within_job(const struct agent *a, const char *name, const cha
 /* For a job whose account was released. The files left in its directory are ours, so they are
  * opened from there, and no link of the job's leads out of it. Everything else is opened without
  * rights. */
-static void look_as_nobody(struct agent *a, struct look *l, const char *name)
+static void look_as_nobody(struct agent *a, struct file_look *l, const char *name)
 {
     const char *rest = within_job(a, name, l->base);
     if (!rest) {
@@ -385,7 +385,7 @@ static bool is_handed_over(const struct agent *a, const char *name)
 
 /* Takes on the rights for the rest of this process. FUSE checks the real ids too, so these change
  * as well; then nobody may look into our memory, which holds requests of others. */
-static int begin_look(struct agent *a, const char *name, struct look *l, struct err *e)
+static int begin_look(struct agent *a, const char *name, struct file_look *l, struct err *e)
 {
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
     bool taken = leased && lease_is_taken(a->root, name + 1);
@@ -405,10 +405,10 @@ static int begin_look(struct agent *a, const char *name, struct look *l, struct 
     return rc;
 }
 
-static enum outcome list_dir(struct agent *a, struct asked *q, struct err *e)
+static enum outcome list_dir(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_list_dir *r = &q->r.list_dir;
-    struct look look = {.base = r->base, .path = r->path};
+    struct file_look look = {.base = r->base, .path = r->path};
     struct disk_listing l;
     if (begin_look(a, r->as, &look, e) < 0 || disk_list(look.base, look.path, &l, e) < 0)
         return SERVE_FAILED;
@@ -423,16 +423,16 @@ static enum outcome list_dir(struct agent *a, struct asked *q, struct err *e)
     return SERVE_DONE;
 }
 
-enum outcome serve_list_dir(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_list_dir(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)e;
     return worker_start(a, q->msg, list_dir, LOOK_LIMIT_S);
 }
 
-static enum outcome read_file(struct agent *a, struct asked *q, struct err *e)
+static enum outcome read_file(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_read_file *r = &q->r.read_file;
-    struct look look = {.base = r->base, .path = r->path};
+    struct file_look look = {.base = r->base, .path = r->path};
     struct disk_part part;
     if (begin_look(a, r->as, &look, e) < 0)
         return SERVE_FAILED;
@@ -454,7 +454,7 @@ static enum outcome read_file(struct agent *a, struct asked *q, struct err *e)
     return SERVE_ANSWERED;
 }
 
-enum outcome serve_read_file(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_read_file(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)e;
     return worker_start(a, q->msg, read_file, LOOK_LIMIT_S);

@@ -18,7 +18,7 @@
 #define CLEAN_LIMIT_S 300 /* large trees, mounts that are stuck */
 #define USERS_LIMIT_S 60  /* removing a large home takes a while */
 
-enum outcome serve_health(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
 {
     struct node_health h;
     health_look(&a->health, a->root, !a->looks_at, &h);
@@ -29,7 +29,7 @@ enum outcome serve_health(struct agent *a, struct asked *q, struct err *e)
     return SERVE_DONE;
 }
 
-enum outcome serve_usage(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_usage(struct agent *a, struct ops_asked *q, struct err *e)
 {
     struct node_usage u;
     (void)e;
@@ -48,12 +48,12 @@ static int need_root(const struct agent *a, const char *what, struct err *e)
         a->facts.node.user);
 }
 
-static enum outcome user_add(struct agent *a, struct asked *q, struct err *e)
+static enum outcome user_add(struct agent *a, struct ops_asked *q, struct err *e)
 {
     return outcome(users_add(a->root, &q->r.user_add, e));
 }
 
-enum outcome serve_user_add(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_user_add(struct agent *a, struct ops_asked *q, struct err *e)
 {
     if (need_root(a, "making an account", e) < 0)
         return SERVE_FAILED;
@@ -61,13 +61,13 @@ enum outcome serve_user_add(struct agent *a, struct asked *q, struct err *e)
     return worker_start(a, q->msg, user_add, USERS_LIMIT_S);
 }
 
-static enum outcome user_remove(struct agent *a, struct asked *q, struct err *e)
+static enum outcome user_remove(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *name = q->r.user_remove.name;
     return outcome(name ? users_remove(a->root, name, e) : users_remove_all(a->root, e));
 }
 
-enum outcome serve_user_remove(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_user_remove(struct agent *a, struct ops_asked *q, struct err *e)
 {
     if (need_root(a, "removing an account", e) < 0)
         return SERVE_FAILED;
@@ -77,7 +77,7 @@ enum outcome serve_user_remove(struct agent *a, struct asked *q, struct err *e)
 
 /* ---- accounts of jobs ---- */
 
-enum outcome serve_account_take(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_account_take(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_account_take *r = &q->r.account_take;
     const struct lease_ask ask = {.holder = agent_as_holder(a),
@@ -94,7 +94,7 @@ enum outcome serve_account_take(struct agent *a, struct asked *q, struct err *e)
     return outcome(lease_take(&ask, e));
 }
 
-static enum outcome account_key(struct agent *a, struct asked *q, struct err *e)
+static enum outcome account_key(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct request_account_key *r = &q->r.account_key;
     struct account of;
@@ -109,14 +109,14 @@ static enum outcome account_key(struct agent *a, struct asked *q, struct err *e)
     return outcome(rc);
 }
 
-enum outcome serve_account_key(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_account_key(struct agent *a, struct ops_asked *q, struct err *e)
 {
     if (need_root(a, "keys of an account", e) < 0)
         return SERVE_FAILED;
     return worker_start(a, q->msg, account_key, USERS_LIMIT_S);
 }
 
-enum outcome account_release(struct agent *a, struct asked *q, struct err *e)
+enum outcome account_release(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const struct uid_holder holder = agent_as_holder(a);
     json_t *names = json_object_get(q->msg, "names"), *name;
@@ -129,7 +129,7 @@ enum outcome account_release(struct agent *a, struct asked *q, struct err *e)
 
 /* The leases to release are listed now, because a worker may outlive its agent and meet later
  * leases. */
-enum outcome serve_account_release(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_account_release(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *name = q->r.account_release.name;
     json_t *names = json_array();
@@ -147,7 +147,7 @@ enum outcome serve_account_release(struct agent *a, struct asked *q, struct err 
 
 /* ---- what was left here ---- */
 
-static enum outcome list_rest(struct agent *a, struct asked *q, struct err *e)
+static enum outcome list_rest(struct agent *a, struct ops_asked *q, struct err *e)
 {
     json_t *found = json_array();
     json_array_extend(found, json_object_get(q->msg, "tasks"));
@@ -167,7 +167,7 @@ static void add_task(void *ctx, json_t *status)
     strbuf_free(&b);
 }
 
-enum outcome serve_clean(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_clean(struct agent *a, struct ops_asked *q, struct err *e)
 {
     bool take = q->r.clean.take;
     json_t *tasks = json_array();
@@ -181,7 +181,7 @@ enum outcome serve_clean(struct agent *a, struct asked *q, struct err *e)
     return worker_start_in_order(a, q->msg, list_rest, CLEAN_LIMIT_S);
 }
 
-enum outcome serve_remove_root(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_remove_root(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)q;
     if (tasks_are_running(&a->tasks))
@@ -193,7 +193,7 @@ enum outcome serve_remove_root(struct agent *a, struct asked *q, struct err *e)
     return SERVE_DONE;
 }
 
-enum outcome serve_reboot(struct agent *a, struct asked *q, struct err *e)
+enum outcome serve_reboot(struct agent *a, struct ops_asked *q, struct err *e)
 {
     (void)q;
     if (need_root(a, "restarting the machine", e) < 0)

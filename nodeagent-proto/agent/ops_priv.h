@@ -13,17 +13,17 @@
 enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 /* or will be */ };
 
 /* A request that is carried out. */
-struct asked {
+struct ops_asked {
     json_t *msg;           /* as it came */
     struct node_request r; /* what it says; lives as long as the call */
     json_t *reply;         /* sent if it is done */
 };
 
 /* Carries out `q` and adds its results to the reply. */
-typedef enum outcome (*serve_fn)(struct agent *a, struct asked *q, struct err *e);
+typedef enum outcome (*serve_fn)(struct agent *a, struct ops_asked *q, struct err *e);
 
 /* A handler for each request of wire/requests.txt. */
-#define SERVE(name) enum outcome serve_##name(struct agent *a, struct asked *q, struct err *e);
+#define SERVE(name) enum outcome serve_##name(struct agent *a, struct ops_asked *q, struct err *e);
 REQUESTS(SERVE)
 #undef SERVE
 
@@ -40,6 +40,6 @@ static inline enum outcome outcome(int rc)
 
 /* In a worker or helper: releases the accounts that serve_account_release() has added as `names`.
  */
-enum outcome account_release(struct agent *a, struct asked *q, struct err *e);
+enum outcome account_release(struct agent *a, struct ops_asked *q, struct err *e);
 
 #endif

@@ -72,7 +72,7 @@ void peer_close(struct agent *a)
     }
 }
 
-static int64_t next_ms(const struct peer *p)
+static int64_t next_ms(const struct agent_peer *p)
 {
     return p->heard_ms + (p->asked ? PATIENCE : 1) * p->ping_ms;
 }
@@ -95,7 +95,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 
 void peer_poll_act(struct agent *a)
 {
-    struct peer *p = &a->peer;
+    struct agent_peer *p = &a->peer;
     assert(!p->asked || p->requests);
     if (p->ping_ms == 0 || monotonic_ms() < next_ms(p))
         return;

@@ -16,7 +16,7 @@
 struct agent;
 struct peer_request;
 
-struct peer {
+struct agent_peer {
     json_int_t last_id;
     struct peer_request *requests; /* without an answer */
     int64_t ping_ms;               /* 0: the daemon answers no requests */

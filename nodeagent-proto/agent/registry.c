@@ -40,7 +40,7 @@ int registry_look(void)
     return open_it();
 }
 
-static bool parse(const char *file, const char *name, int registry, struct entry *out)
+static bool parse(const char *file, const char *name, int registry, struct registry_entry *out)
 {
     char *end;
     const char *at = strchr(file, '@');
@@ -58,7 +58,7 @@ static bool parse(const char *file, const char *name, int registry, struct entry
     return true;
 }
 
-bool registry_read(int registry, const char *file, struct entry *out)
+bool registry_read(int registry, const char *file, struct registry_entry *out)
 {
     char name[NAME_MAX + 1];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(file, (const char[]){REGISTRY_ENDING, '\0'}),
@@ -93,12 +93,12 @@ static bool is_of(const char *file, const char *name, size_t n)
 }
 
 bool registry_each(int registry, const char *name,
-                   bool (*fn)(void *ctx, int registry, const struct entry *en), void *ctx)
+                   bool (*fn)(void *ctx, int registry, const struct registry_entry *en), void *ctx)
 {
     int fd = openat(registry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     size_t n = name ? strlen(name) : 0;
-    struct entry en;
+    struct registry_entry en;
     struct dirent *de;
     bool enough = false;
     while (d && !enough && (de = readdir(d)))
@@ -109,12 +109,12 @@ bool registry_each(int registry, const char *name,
     return enough;
 }
 
-bool entry_is_held_by(const struct entry *en, const struct uid_holder *h)
+bool entry_is_held_by(const struct registry_entry *en, const struct uid_holder *h)
 {
     return strcmp(en->incarnation, h->incarnation) == 0 && strcmp(en->root, h->root) == 0;
 }
 
-bool entry_is_gone(const struct entry *en)
+bool entry_is_gone(const struct registry_entry *en)
 {
     char *path = fs_join(en->root, "incarnation"), text[256] = "";
     size_t n = strlen(en->incarnation);
@@ -150,17 +150,18 @@ void registry_forget(int registry, const struct uid_holder *h, const char *name)
     free(mark);
 }
 
-void registry_remove(int registry, const struct entry *en)
+void registry_remove(int registry, const struct registry_entry *en)
 {
     (void)unlinkat(registry, en->file, 0);
 }
 
-void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct entry *en), void *ctx)
+void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct registry_entry *en),
+                            void *ctx)
 {
     int fd = openat(registry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *de;
-    struct entry en;
+    struct registry_entry en;
     while (d && (de = readdir(d))) {
         bool spare = strncmp(de->d_name, SLIP_SPARE "@", strlen(SLIP_SPARE "@")) == 0 ||
                      strncmp(de->d_name, SLIP_NEW "@", strlen(SLIP_NEW "@")) == 0;

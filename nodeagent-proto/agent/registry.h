@@ -19,7 +19,7 @@
 #define REGISTRY        "/var/lib/batchai-node/accounts"
 #define REGISTRY_ENDING '~'
 
-struct entry {
+struct registry_entry {
     char file[NAME_MAX + 1], text[PATH_MAX];
     char name[TASK_ID_MAX + 1];
     char incarnation[NAME_MAX + 1];
@@ -33,16 +33,16 @@ int registry_lock(struct err *e) MUST_CHECK;
 int registry_look(void);
 
 /* Reads the entry of that file; false: there is none. */
-bool registry_read(int registry, const char *file, struct entry *out);
+bool registry_read(int registry, const char *file, struct registry_entry *out);
 /* Calls fn with each entry of the job, NULL: of all jobs, until it returns that it has enough. Only
  * those entries are read. */
 bool registry_each(int registry, const char *name,
-                   bool (*fn)(void *ctx, int registry, const struct entry *en), void *ctx);
+                   bool (*fn)(void *ctx, int registry, const struct registry_entry *en), void *ctx);
 
-bool entry_is_held_by(const struct entry *en, const struct uid_holder *h);
+bool entry_is_held_by(const struct registry_entry *en, const struct uid_holder *h);
 /* Whether the root is gone, or is another one by now. What cannot be read may come back, so it is
  * not gone. May hang where the root does. */
-bool entry_is_gone(const struct entry *en);
+bool entry_is_gone(const struct registry_entry *en);
 
 /* Notes a number for a job of the root. -1 with errno on failure. Needs the lock. */
 int registry_note(int registry, const struct uid_holder *h, const char *name, uid_t uid) MUST_CHECK;
@@ -51,9 +51,10 @@ char *registry_file(const struct uid_holder *h, const char *name, bool ending);
 /* Removes the root's entry of the job, let go or not. */
 void registry_forget(int registry, const struct uid_holder *h, const char *name);
 /* Removes an entry of a root that is gone. */
-void registry_remove(int registry, const struct entry *en);
+void registry_remove(int registry, const struct registry_entry *en);
 /* Removes what is left of a root that is gone: the file between two slips. fn(ctx, en) tells
  * whether the root of an entry is. */
-void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct entry *en), void *ctx);
+void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct registry_entry *en),
+                            void *ctx);
 
 #endif

@@ -6,7 +6,7 @@
 #include "nodeagent-proto/agent/ops_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-static int read_request(struct asked *q, struct arena *a, struct err *e)
+static int read_request(struct ops_asked *q, struct arena *a, struct err *e)
 {
     const char *name = json_string_value(json_object_get(q->msg, "op"));
     if (!name)
@@ -28,7 +28,7 @@ void ops_serve_by(struct agent *a, json_t *msg, serve_fn fn)
     err_clear(&e);
     arena_init(&arena);
     json_int_t id = json_integer_value(json_object_get(msg, "id"));
-    struct asked q = {.msg = msg, .reply = message_reply(id, NULL)};
+    struct ops_asked q = {.msg = msg, .reply = message_reply(id, NULL)};
     enum outcome got = SERVE_FAILED;
     if (read_request(&q, &arena, &e) == 0)
         got = fn(a, &q, &e);

@@ -312,7 +312,7 @@ static void become_command(void *command)
 
 /* Where the task has no time limit, nothing is asked of the supervisor before its command has begun
  * (an agent sends signals after it has read ID.start), so it may sleep until then. */
-static pid_t start_child(struct supervisor *s, struct command *c)
+static pid_t start_child(struct supervisor *s, struct task_command *c)
 {
     c->in_cgroup = s->cgroup.path != NULL;
     pid_t pid = s->deadline_ms ? -1 : cgroup_spawn(&s->cgroup, become_command, c);
@@ -333,14 +333,14 @@ static void fork_command(struct supervisor *s, char *why, size_t size)
         snprintf(why, size, "cannot make a pipe: %s", strerror(errno));
         return;
     }
-    struct command command = {.spec = s->c->spec,
-                              .outputs = s->outputs,
-                              .cgroup = &s->cgroup,
-                              .rules = s->rules,
-                              .env = s->env,
-                              .why_fd = fds[1],
-                              .supervisor = getpid(),
-                              .arena = &left};
+    struct task_command command = {.spec = s->c->spec,
+                                   .outputs = s->outputs,
+                                   .cgroup = &s->cgroup,
+                                   .rules = s->rules,
+                                   .env = s->env,
+                                   .why_fd = fds[1],
+                                   .supervisor = getpid(),
+                                   .arena = &left};
     if (s->c->spec->timeout_s)
         s->deadline_ms = monotonic_ms() + (int64_t)s->c->spec->timeout_s * 1000;
     s->command = start_child(s, &command);

@@ -41,34 +41,34 @@
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
 
-struct waiter { /* a run request that waits for the task to have started */
-    struct waiter *next;
+struct task_waiter { /* a run request that waits for the task to have started */
+    struct task_waiter *next;
     json_int_t request;
 };
 
-struct task {
-    struct task *next;
+struct agent_task {
+    struct agent_task *next;
     char *id;
     enum phase phase;
     pid_t supervisor; /* 0 while starting */
     int fd;           /* PHASE_STARTING: closes when there is news; PHASE_RUNNING: pidfd; or -1 */
-    struct waiter *waiters; /* only in PHASE_STARTING */
-    int early_signals[4];   /* asked for in PHASE_STARTING, 0-terminated unless full */
-    json_t *status;         /* as sent; NULL in PHASE_STARTING */
+    struct task_waiter *waiters; /* only in PHASE_STARTING */
+    int early_signals[4];        /* asked for in PHASE_STARTING, 0-terminated unless full */
+    json_t *status;              /* as sent; NULL in PHASE_STARTING */
 };
 
-static struct task *find(const struct tasks *t, const char *id)
+static struct agent_task *find(const struct agent_tasks *t, const char *id)
 {
-    struct task *k = t->head;
+    struct agent_task *k = t->head;
     while (k && strcmp(k->id, id) != 0)
         k = k->next;
     return k;
 }
 
-static struct task *add(struct tasks *t, const char *id)
+static struct agent_task *add(struct agent_tasks *t, const char *id)
 {
     assert(!find(t, id));
-    struct task *k = xcalloc(1, sizeof *k);
+    struct agent_task *k = xcalloc(1, sizeof *k);
     k->id = xstrdup(id);
     k->fd = -1;
     k->next = t->head;
@@ -76,18 +76,18 @@ static struct task *add(struct tasks *t, const char *id)
     return k;
 }
 
-static void close_fd(struct task *k)
+static void close_fd(struct agent_task *k)
 {
     if (k->fd >= 0)
         close(k->fd);
     k->fd = -1;
 }
 
-static void task_free(struct task *k)
+static void task_free(struct agent_task *k)
 {
     close_fd(k);
     while (k->waiters) {
-        struct waiter *w = k->waiters;
+        struct task_waiter *w = k->waiters;
         k->waiters = w->next;
         free(w);
     }
@@ -96,26 +96,26 @@ static void task_free(struct task *k)
     free(k);
 }
 
-static void set_status(struct task *k, json_t *status)
+static void set_status(struct agent_task *k, json_t *status)
 {
     json_decref(k->status);
     k->status = status;
 }
 
-static void add_waiter(struct task *k, json_int_t request)
+static void add_waiter(struct agent_task *k, json_int_t request)
 {
-    struct waiter *w = xcalloc(1, sizeof *w), **end = &k->waiters;
+    struct task_waiter *w = xcalloc(1, sizeof *w), **end = &k->waiters;
     w->request = request;
     while (*end)
         end = &(*end)->next;
     *end = w;
 }
 
-static void answer_waiters(struct tasks *t, struct task *k)
+static void answer_waiters(struct agent_tasks *t, struct agent_task *k)
 {
     assert(k->phase != PHASE_STARTING);
     while (k->waiters) {
-        struct waiter *w = k->waiters;
+        struct task_waiter *w = k->waiters;
         k->waiters = w->next;
         t->cb.started(t->cb.ctx, w->request, k->status);
         free(w);
@@ -124,7 +124,7 @@ static void answer_waiters(struct tasks *t, struct task *k)
 
 /* The lock shows that `supervisor` lives, so the pid is still its own. The pidfd was opened before
  * that check, so the pid cannot be reused later either. */
-static void send_signal(const struct tasks *t, const struct task *k, int signo)
+static void send_signal(const struct agent_tasks *t, const struct agent_task *k, int signo)
 {
     union sigval v = {.sival_int = signo};
     assert(k->phase == PHASE_RUNNING);
@@ -137,7 +137,7 @@ static void send_signal(const struct tasks *t, const struct task *k, int signo)
         (void)sigqueue(k->supervisor, SUPERVISOR_SIGNAL, v);
 }
 
-static void send_early_signals(const struct tasks *t, struct task *k)
+static void send_early_signals(const struct agent_tasks *t, struct agent_task *k)
 {
     size_t max = sizeof k->early_signals / sizeof k->early_signals[0];
     for (size_t i = 0; i < max && k->early_signals[i]; i++)
@@ -146,7 +146,7 @@ static void send_early_signals(const struct tasks *t, struct task *k)
 }
 
 /* Takes over `status`, which was read from ID.exit or written there. */
-static void become_ended(struct tasks *t, struct task *k, json_t *status)
+static void become_ended(struct agent_tasks *t, struct agent_task *k, json_t *status)
 {
     assert(k->phase != PHASE_ENDED); /* an end is told once */
     close_fd(k);
@@ -157,7 +157,8 @@ static void become_ended(struct tasks *t, struct task *k, json_t *status)
         t->cb.ended(t->cb.ctx, k->status);
 }
 
-static void become_running(struct tasks *t, struct task *k, const struct start_record *r)
+static void become_running(struct agent_tasks *t, struct agent_task *k,
+                           const struct start_record *r)
 {
     struct task_status s = {
         .id = k->id, .state = TASK_RUNNING, .started_us = r->started_us, .exit_code = -1};
@@ -171,8 +172,8 @@ static void become_running(struct tasks *t, struct task *k, const struct start_r
     send_early_signals(t, k);
 }
 
-static char *explain_loss(const struct tasks *t, const struct task *k, const struct start_record *r,
-                          bool started)
+static char *explain_loss(const struct agent_tasks *t, const struct agent_task *k,
+                          const struct start_record *r, bool started)
 {
     char boot[64];
     struct strbuf b = STRBUF_INIT;
@@ -196,7 +197,7 @@ static char *explain_loss(const struct tasks *t, const struct task *k, const str
 
 /* Reads with the rights of the task's account; looking up its supplementary groups is not worth it.
  */
-static char *tail_of_lost(const struct tasks *t, const struct start_record *r)
+static char *tail_of_lost(const struct agent_tasks *t, const struct start_record *r)
 {
     struct account a = {
         .name = "the task's", .uid = r->uid, .gid = r->gid, .groups = &a.gid, .n_groups = 1};
@@ -205,7 +206,7 @@ static char *tail_of_lost(const struct tasks *t, const struct start_record *r)
 }
 
 /* Nobody supervises the task and there is no record of its end. */
-static void become_lost(struct tasks *t, struct task *k)
+static void become_lost(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
     json_t *start = record_read_start(t->dir, k->id, &r);
@@ -236,7 +237,7 @@ static void become_lost(struct tasks *t, struct task *k)
 /* Looks at the records again. The order matters: a supervisor writes ID.exit before it lets go of
  * the lock, so only an exit that is missing after the lock was seen free is missing for good; but
  * mostly it is there. */
-static void refresh(struct tasks *t, struct task *k)
+static void refresh(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
     if (k->phase == PHASE_ENDED)
@@ -257,7 +258,7 @@ static void refresh(struct tasks *t, struct task *k)
 
 static void load(void *ctx, const char *id)
 {
-    struct tasks *t = ctx;
+    struct agent_tasks *t = ctx;
     if (find(t, id))
         return;
     /* A task that was claimed but not begun does not count: the daemon asks again. */
@@ -267,7 +268,7 @@ static void load(void *ctx, const char *id)
     refresh(t, add(t, id));
 }
 
-static int watch_by_inotify(struct tasks *t)
+static int watch_by_inotify(struct agent_tasks *t)
 {
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 || inotify_add_watch(t->inotify_fd, t->dir, IN_MOVED_TO | IN_ONLYDIR) < 0)
@@ -278,7 +279,7 @@ static int watch_by_inotify(struct tasks *t)
     return t->root_watch;
 }
 
-int tasks_watch(struct tasks *t, struct err *e)
+int tasks_watch(struct agent_tasks *t, struct err *e)
 {
     if (stat(t->root, &t->root_was) < 0)
         return err_errno(e, ERR_NODE, "cannot look at %s", t->root);
@@ -292,19 +293,19 @@ int tasks_watch(struct tasks *t, struct err *e)
     return 0;
 }
 
-int tasks_open(struct tasks *t, struct err *e)
+int tasks_open(struct agent_tasks *t, struct err *e)
 {
     return record_each(t->dir, load, t, e);
 }
 
-void tasks_abandon(struct tasks *t)
+void tasks_abandon(struct agent_tasks *t)
 {
     helpers_close(t->helpers); /* so that they end with their tasks */
-    for (struct task *k = t->head; k; k = k->next)
+    for (struct agent_task *k = t->head; k; k = k->next)
         if (k->phase == PHASE_RUNNING)
             send_signal(t, k, SIGKILL);
     int64_t limit = monotonic_ms() + ABANDON_MS;
-    for (struct task *k = t->head; k; k = k->next) {
+    for (struct agent_task *k = t->head; k; k = k->next) {
         struct pollfd p = {.fd = k->phase == PHASE_RUNNING ? k->fd : -1, .events = POLLIN};
         int64_t left_ms = limit - monotonic_ms();
         while (p.fd >= 0 && left_ms > 0 && poll(&p, 1, (int)left_ms) < 0 && errno == EINTR)
@@ -312,9 +313,9 @@ void tasks_abandon(struct tasks *t)
     }
 }
 
-bool tasks_are_running(const struct tasks *t)
+bool tasks_are_running(const struct agent_tasks *t)
 {
-    for (const struct task *k = t->head; k; k = k->next)
+    for (const struct agent_task *k = t->head; k; k = k->next)
         if (k->phase != PHASE_ENDED)
             return true;
     return false;
@@ -322,9 +323,9 @@ bool tasks_are_running(const struct tasks *t)
 
 bool tasks_run_as(void *tasks, uid_t uid)
 {
-    const struct tasks *t = tasks;
+    const struct agent_tasks *t = tasks;
     bool run = false;
-    for (const struct task *k = t->head; k && !run; k = k->next) {
+    for (const struct agent_task *k = t->head; k && !run; k = k->next) {
         struct start_record r;
         json_t *start = k->phase == PHASE_ENDED ? NULL : record_read_start(t->dir, k->id, &r);
         run = start ? r.has_account && r.uid == uid : k->phase == PHASE_STARTING;
@@ -333,10 +334,10 @@ bool tasks_run_as(void *tasks, uid_t uid)
     return run;
 }
 
-void tasks_close(struct tasks *t)
+void tasks_close(struct agent_tasks *t)
 {
     while (t->head) {
-        struct task *k = t->head;
+        struct agent_task *k = t->head;
         t->head = k->next;
         task_free(k);
     }
@@ -347,21 +348,21 @@ void tasks_close(struct tasks *t)
 
 void tasks_supervised(void *tasks, const char *id)
 {
-    struct task *k = find(tasks, id);
+    struct agent_task *k = find(tasks, id);
     if (k)
         refresh(tasks, k);
 }
 
-void tasks_announce(struct tasks *t)
+void tasks_announce(struct agent_tasks *t)
 {
     t->announcing = true;
-    for (struct task *k = t->head; k; k = k->next)
+    for (struct agent_task *k = t->head; k; k = k->next)
         if (k->phase == PHASE_ENDED)
             t->cb.ended(t->cb.ctx, k->status);
 }
 
-static int start(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
-                 struct err *e)
+static int start(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
+                 json_int_t request, struct err *e)
 {
     int claim = record_claim(t->dir, spec->id, t->boot_id, e);
     if (claim < 0)
@@ -385,16 +386,16 @@ static int start(struct tasks *t, const struct task_spec *spec, json_t *message,
         (void)ignored;
         return -1;
     }
-    struct task *k = add(t, spec->id);
+    struct agent_task *k = add(t, spec->id);
     k->fd = fd;
     add_waiter(k, request);
     return 0;
 }
 
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
-              struct err *e)
+int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
+              json_int_t request, struct err *e)
 {
-    struct task *k = find(t, spec->id);
+    struct agent_task *k = find(t, spec->id);
     if (!k)
         return start(t, spec, message, request, e);
     add_waiter(k, request);
@@ -403,7 +404,7 @@ int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, js
     return 0;
 }
 
-static int signal_early(struct task *k, int signo, struct err *e)
+static int signal_early(struct agent_task *k, int signo, struct err *e)
 {
     size_t max = sizeof k->early_signals / sizeof k->early_signals[0];
     for (size_t i = 0; i < max; i++) {
@@ -418,7 +419,7 @@ static int signal_early(struct task *k, int signo, struct err *e)
 }
 
 /* What the task left behind. */
-static void end_kept(const struct tasks *t, const char *id)
+static void end_kept(const struct agent_tasks *t, const char *id)
 {
     struct start_record r;
     json_t *start = record_read_start(t->dir, id, &r);
@@ -427,9 +428,9 @@ static void end_kept(const struct tasks *t, const char *id)
     json_decref(start);
 }
 
-int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e)
+int tasks_signal(struct agent_tasks *t, const char *id, int signo, struct err *e)
 {
-    struct task *k = find(t, id);
+    struct agent_task *k = find(t, id);
     if (signo < 1 || signo > SIGRTMAX)
         return err_set(e, ERR_INVALID_PROPERTY, "signal", "%d is not a signal; 1 to %d are", signo,
                        SIGRTMAX);
@@ -443,12 +444,12 @@ int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e)
     return 0;
 }
 
-int tasks_forget(struct tasks *t, const char *id, struct err *e)
+int tasks_forget(struct agent_tasks *t, const char *id, struct err *e)
 {
-    struct task **at = &t->head;
+    struct agent_task **at = &t->head;
     while (*at && strcmp((*at)->id, id) != 0)
         at = &(*at)->next;
-    struct task *k = *at;
+    struct agent_task *k = *at;
     if (!k)
         return 0;
     if (k->phase != PHASE_ENDED)
@@ -464,9 +465,9 @@ int tasks_forget(struct tasks *t, const char *id, struct err *e)
     return 0;
 }
 
-void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx)
+void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx)
 {
-    for (struct task *k = t->head; k; k = k->next) {
+    for (struct agent_task *k = t->head; k; k = k->next) {
         struct task_status s = {.id = k->id, .state = TASK_RUNNING, .exit_code = -1};
         json_t *status = k->status ? json_incref(k->status) : message_task_status(&s);
         fn(ctx, status);
@@ -474,25 +475,25 @@ void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ct
     }
 }
 
-size_t tasks_poll_count(const struct tasks *t)
+size_t tasks_poll_count(const struct agent_tasks *t)
 {
     size_t n = 1;
-    for (const struct task *k = t->head; k; k = k->next)
+    for (const struct agent_task *k = t->head; k; k = k->next)
         n += k->fd >= 0;
     return n;
 }
 
-void tasks_poll_fill(struct tasks *t, struct pollfd *p)
+void tasks_poll_fill(struct agent_tasks *t, struct pollfd *p)
 {
     *p++ = (struct pollfd){.fd = t->inotify_fd, .events = POLLIN};
-    for (const struct task *k = t->head; k; k = k->next)
+    for (const struct agent_task *k = t->head; k; k = k->next)
         if (k->fd >= 0)
             *p++ = (struct pollfd){.fd = k->fd, .events = POLLIN};
 }
 
-static void refresh_all(struct tasks *t)
+static void refresh_all(struct agent_tasks *t)
 {
-    for (struct task *k = t->head; k; k = k->next)
+    for (struct agent_task *k = t->head; k; k = k->next)
         refresh(t, k);
 }
 
@@ -503,7 +504,7 @@ static bool is_vital(const char *name)
     return strcmp(name, "tasks") == 0 || strcmp(name, "incarnation") == 0;
 }
 
-static void on_event(struct tasks *t, const struct inotify_event *ev)
+static void on_event(struct agent_tasks *t, const struct inotify_event *ev)
 {
     char id[TASK_ID_MAX + 1];
     const char *name = ev->len ? ev->name : "";
@@ -515,7 +516,7 @@ static void on_event(struct tasks *t, const struct inotify_event *ev)
         t->root_gone = t->root_gone || is_vital(name);
     } else if (record_id_of(name, ".exit", id, sizeof id) ||
                record_id_of(name, ".start", id, sizeof id)) {
-        struct task *k = find(t, id);
+        struct agent_task *k = find(t, id);
         if (k)
             refresh(t, k);
     }
@@ -523,7 +524,7 @@ static void on_event(struct tasks *t, const struct inotify_event *ev)
 
 /* Once the root is gone no record is read any more: removed records say nothing about their tasks.
  */
-static void read_inotify(struct tasks *t)
+static void read_inotify(struct agent_tasks *t)
 {
     _Alignas(struct inotify_event) char buf[16384];
     ssize_t n;
@@ -553,7 +554,7 @@ static bool is_still(const char *path, const struct stat *was)
 }
 
 /* Checks by the clock what inotify would report about the root. */
-static void check_root(struct tasks *t)
+static void check_root(struct agent_tasks *t)
 {
     if (t->root_gone || !t->incarnation)
         return;
@@ -563,13 +564,13 @@ static void check_root(struct tasks *t)
     free(incarnation);
 }
 
-void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
+void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n)
 {
     if (n && p[0].revents)
         read_inotify(t);
     if (t->inotify_fd < 0)
         check_root(t);
-    for (struct task *k = t->root_gone ? NULL : t->head; k; k = k->next) {
+    for (struct agent_task *k = t->root_gone ? NULL : t->head; k; k = k->next) {
         enum phase before = k->phase;
         bool news = k->fd >= 0 && is_ready(p, n, k->fd);
         if (before == PHASE_ENDED || (k->fd >= 0 && !news && t->inotify_fd >= 0))
@@ -582,9 +583,9 @@ void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
     }
 }
 
-int tasks_poll_timeout(const struct tasks *t)
+int tasks_poll_timeout(const struct agent_tasks *t)
 {
-    for (const struct task *k = t->head; k; k = k->next)
+    for (const struct agent_task *k = t->head; k; k = k->next)
         if (k->phase != PHASE_ENDED && (k->fd < 0 || t->inotify_fd < 0))
             return RECHECK_MS;
     return t->inotify_fd < 0 ? ROOT_RECHECK_MS : -1;

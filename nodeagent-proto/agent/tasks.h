@@ -22,7 +22,7 @@
 #include "nodeagent-proto/agent/helpers.h"
 #include "nodeagent-proto/wire/task.h"
 
-struct task;
+struct agent_task;
 
 /* Upward calls; `status` is borrowed. */
 struct tasks_callbacks {
@@ -32,7 +32,7 @@ struct tasks_callbacks {
     void *ctx;
 };
 
-struct tasks {
+struct agent_tasks {
     const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
     struct helpers *helpers;     /* borrowed */
@@ -42,43 +42,43 @@ struct tasks {
     struct stat root_was, dir_was;
     bool root_gone; /* the root, or a vital part of it, was removed or moved away: it is not served
                        any more */
-    struct task *head; /* in no order */
+    struct agent_task *head; /* in no order */
 };
 
 /* Watches root and dir. Called before the incarnation is read, so that later removals are noticed.
  */
-int tasks_watch(struct tasks *t, struct err *e) MUST_CHECK;
+int tasks_watch(struct agent_tasks *t, struct err *e) MUST_CHECK;
 /* Reads the records. */
-int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
+int tasks_open(struct agent_tasks *t, struct err *e) MUST_CHECK;
 /* The root is gone: kills running tasks, because nobody could learn how they end and they will be
  * started again elsewhere. Waits for that, but not for ever. */
-void tasks_abandon(struct tasks *t);
-bool tasks_are_running(const struct tasks *t);
+void tasks_abandon(struct agent_tasks *t);
+bool tasks_are_running(const struct agent_tasks *t);
 /* Whether a task that has not ended runs as `uid`, or is being started as an unknown account.
- * `tasks`: struct tasks. */
+ * `tasks`: struct agent_tasks. */
 bool tasks_run_as(void *tasks, uid_t uid);
-void tasks_close(struct tasks *t);
+void tasks_close(struct agent_tasks *t);
 
 /* Reports all tasks that have ended, and from now on each one that ends. */
-void tasks_announce(struct tasks *t);
+void tasks_announce(struct agent_tasks *t);
 
 /* Starts a task unless its id is known; cb.started follows with that request, perhaps at once.
  * `message` is what `spec` was read of. */
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
-              struct err *e) MUST_CHECK;
-int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e) MUST_CHECK;
-int tasks_forget(struct tasks *t, const char *id, struct err *e) MUST_CHECK;
+int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
+              json_int_t request, struct err *e) MUST_CHECK;
+int tasks_signal(struct agent_tasks *t, const char *id, int signo, struct err *e) MUST_CHECK;
+int tasks_forget(struct agent_tasks *t, const char *id, struct err *e) MUST_CHECK;
 /* Calls fn with the status of each task. */
-void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
+void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
 
-/* The supervisor of the task has done with it. `tasks`: struct tasks. */
+/* The supervisor of the task has done with it. `tasks`: struct agent_tasks. */
 void tasks_supervised(void *tasks, const char *id);
 
 /* For the poll loop: counts the descriptors, fills them in, acts on events, and says how long
  * poll() may sleep (ms; -1: no limit). */
-size_t tasks_poll_count(const struct tasks *t);
-void tasks_poll_fill(struct tasks *t, struct pollfd *p);
-void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n);
-int tasks_poll_timeout(const struct tasks *t);
+size_t tasks_poll_count(const struct agent_tasks *t);
+void tasks_poll_fill(struct agent_tasks *t, struct pollfd *p);
+void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n);
+int tasks_poll_timeout(const struct agent_tasks *t);
 
 #endif

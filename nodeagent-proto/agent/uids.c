@@ -131,7 +131,7 @@ struct numbers {
     size_t n, cap;
 };
 
-static bool add_number(void *ctx, int registry, const struct entry *en)
+static bool add_number(void *ctx, int registry, const struct registry_entry *en)
 {
     struct numbers *all = ctx;
     (void)registry;
@@ -171,7 +171,7 @@ struct stretch {
 };
 
 /* What a root that is gone has noted counts no more once nothing runs as it. */
-static bool is_needed(void *ctx, int registry, const struct entry *en)
+static bool is_needed(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct stretch *s = ctx;
     if (en->uid < s->first || en->uid - s->first >= s->len)
@@ -311,16 +311,16 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 
 /* ---- the calls ---- */
 
-struct search {
+struct uid_search {
     const struct uid_holder *holder;
     uid_t uid;     /* 0: not found yet */
     bool is_noted; /* somebody has or had one for the job */
     bool held;     /* by the holder */
 };
 
-static bool find_job(void *ctx, int registry, const struct entry *en)
+static bool find_job(void *ctx, int registry, const struct registry_entry *en)
 {
-    struct search *s = ctx;
+    struct uid_search *s = ctx;
     (void)registry;
     s->is_noted = true;
     if (entry_is_gone(en))
@@ -333,7 +333,7 @@ static bool find_job(void *ctx, int registry, const struct entry *en)
 int uids_take(const struct uid_range *range, bool room, const struct uid_holder *h,
               const char *name, uid_t *out, struct err *e)
 {
-    struct search s = {.holder = h};
+    struct uid_search s = {.holder = h};
     uid_t ignored;
     int registry = registry_lock(e), rc = 0;
     if (registry < 0)
@@ -351,7 +351,7 @@ int uids_take(const struct uid_range *range, bool room, const struct uid_holder 
     return rc;
 }
 
-static bool is_held(void *ctx, int registry, const struct entry *en)
+static bool is_held(void *ctx, int registry, const struct registry_entry *en)
 {
     (void)ctx;
     (void)registry;
@@ -386,7 +386,7 @@ void uids_forget(const struct uid_holder *h, const char *name)
 static bool is_there(int registry, const struct uid_holder *h, const char *name)
 {
     bool there = false;
-    struct entry en;
+    struct registry_entry en;
     for (int ending = 0; ending < 2 && !there; ending++) {
         char *file = registry_file(h, name, ending);
         there = registry_read(registry, file, &en);
@@ -428,7 +428,7 @@ struct tidying {
     bool has_others;
 };
 
-static bool tidy_one(void *ctx, int registry, const struct entry *en)
+static bool tidy_one(void *ctx, int registry, const struct registry_entry *en)
 {
     struct tidying *t = ctx;
     if (!entry_is_held_by(en, t->holder))

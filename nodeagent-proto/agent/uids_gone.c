@@ -25,15 +25,15 @@
 
 #define LIMIT_S 60
 
-struct files {
+struct gone_files {
     const struct uid_holder *holder;
     char **items;
     size_t n, cap;
 };
 
-static bool add_file(void *ctx, int registry, const struct entry *en)
+static bool add_file(void *ctx, int registry, const struct registry_entry *en)
 {
-    struct files *all = ctx;
+    struct gone_files *all = ctx;
     (void)registry;
     if (entry_is_held_by(en, all->holder))
         return false;
@@ -45,16 +45,16 @@ static bool add_file(void *ctx, int registry, const struct entry *en)
     return false;
 }
 
-static bool has_number(void *ctx, int registry, const struct entry *en)
+static bool has_number(void *ctx, int registry, const struct registry_entry *en)
 {
     (void)registry;
     return en->uid == *(const uid_t *)ctx;
 }
 
 /* Another root of the machine may have the number for the same job. */
-static void forget(const struct entry *seen)
+static void forget(const struct registry_entry *seen)
 {
-    struct entry now;
+    struct registry_entry now;
     struct err e;
     uid_t uid = seen->uid;
     int registry = registry_lock(&e);
@@ -69,7 +69,7 @@ static void forget(const struct entry *seen)
 
 static void look_at(int registry, struct mounts_kept *mounts, const char *file, bool far)
 {
-    struct entry en;
+    struct registry_entry en;
     if (registry_read(registry, file, &en) && mounts_may_hang(mounts, "/", en.root) == far &&
         entry_is_gone(&en) && !procs_run_as(en.uid, 2))
         forget(&en);
@@ -81,7 +81,7 @@ struct spares {
     bool far;
 };
 
-static bool is_left(void *ctx, const struct entry *en)
+static bool is_left(void *ctx, const struct registry_entry *en)
 {
     const struct spares *s = ctx;
     return !entry_is_held_by(en, s->holder) &&
@@ -90,7 +90,7 @@ static bool is_left(void *ctx, const struct entry *en)
 
 static void look_at_all(const struct uid_holder *h)
 {
-    struct files all = {.holder = h};
+    struct gone_files all = {.holder = h};
     int registry = registry_look();
     int busy = registry < 0 ? -1 : openat(registry, AT_WORK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (busy < 0 || flock(busy, LOCK_EX) < 0)

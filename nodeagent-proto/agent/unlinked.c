@@ -18,12 +18,12 @@
 /* What tasks may make of the directories of links must not hold up the agent. */
 #define LINKS_MAX 10000
 
-struct names {
+struct unlinked_names {
     char **items;
     size_t n;
 };
 
-static void add(struct names *all, const char *name, size_t n)
+static void add(struct unlinked_names *all, const char *name, size_t n)
 {
     char *copy = xcalloc(1, n + 1);
     memcpy(copy, name, n);
@@ -37,12 +37,12 @@ static int by_text(const void *a, const void *b)
 }
 
 /* `all` in order. */
-static bool has(const struct names *all, const char *name)
+static bool has(const struct unlinked_names *all, const char *name)
 {
     return all->n > 0 && bsearch(&name, all->items, all->n, sizeof *all->items, by_text);
 }
 
-static void forget(struct names *all)
+static void forget(struct unlinked_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
         free(all->items[i]);
@@ -73,7 +73,7 @@ static bool is_unseen(const FTSENT *at)
 }
 
 /* In order. */
-static int find_used(const struct unlinked *u, struct names *out, struct err *e)
+static int find_used(const struct unlinked *u, struct unlinked_names *out, struct err *e)
 {
     char *paths[] = {xstrdup(u->used), NULL}, target[PATH_MAX];
     size_t seen = 0, n;
@@ -99,7 +99,7 @@ static int find_used(const struct unlinked *u, struct names *out, struct err *e)
 }
 
 /* The entries of a directory, but "." and "..". */
-static void list(const char *dir, struct names *out)
+static void list(const char *dir, struct unlinked_names *out)
 {
     DIR *d = opendir(dir);
     struct dirent *de;
@@ -110,9 +110,9 @@ static void list(const char *dir, struct names *out)
         closedir(d);
 }
 
-static void remove_links(const struct unlinked *u, const struct names *used)
+static void remove_links(const struct unlinked *u, const struct unlinked_names *used)
 {
-    struct names links = {0};
+    struct unlinked_names links = {0};
     char target[PATH_MAX];
     size_t n;
     int at = open(u->links, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -132,7 +132,7 @@ static void remove_links(const struct unlinked *u, const struct names *used)
 
 int unlinked_discard(const struct unlinked *u, struct err *e)
 {
-    struct names used = {0}, there = {0};
+    struct unlinked_names used = {0}, there = {0};
     int moved = 0, rc = find_used(u, &used, e);
     if (rc == 0) {
         list(u->dir, &there);

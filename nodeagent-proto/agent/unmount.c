@@ -23,7 +23,7 @@
 #define STEP_NS   2000000
 #define STACK_MAX 100 /* mounts within one target */
 
-struct attempt {
+struct unmount_attempt {
     const char *root;
     char *path; /* of the mount */
     char *type;
@@ -33,7 +33,7 @@ struct attempt {
 
 static size_t count_at(const char *path)
 {
-    struct mounts m;
+    struct agent_mounts m;
     size_t n = 0;
     if (mounts_read(&m, NULL) < 0)
         return 0;
@@ -44,7 +44,7 @@ static size_t count_at(const char *path)
 }
 
 /* Without root, FUSE's own helper may unmount it. */
-static int ask_fusermount(const struct attempt *t)
+static int ask_fusermount(const struct unmount_attempt *t)
 {
     static const char *const names[] = {"fusermount3", "fusermount"};
     struct strbuf said = STRBUF_INIT; /* freed with the process */
@@ -60,7 +60,7 @@ static int ask_fusermount(const struct attempt *t)
 
 /* Unmounts relative to the directory of the mount point, opened without following links, so that
  * nobody can swap the path meanwhile. */
-static _Noreturn void unmount_here(const struct attempt *t)
+static _Noreturn void unmount_here(const struct unmount_attempt *t)
 {
     struct err e;
     const char *name;
@@ -89,7 +89,7 @@ static int wait_some(pid_t pid, int limit_ms)
 }
 
 /* True if there is one mount less at the path. */
-static bool try(struct attempt *t, int flags, int limit_ms)
+static bool try(struct unmount_attempt *t, int flags, int limit_ms)
 {
     size_t before = count_at(t->path);
     t->flags = flags;
@@ -102,15 +102,15 @@ static bool try(struct attempt *t, int flags, int limit_ms)
 
 /* Force breaks the file system for all who have it mounted, so it is used only if nobody else has.
  */
-static int forced_flags(const struct mounts *m, const struct mount_point *p)
+static int forced_flags(const struct agent_mounts *m, const struct mount_point *p)
 {
     return MNT_DETACH | (mounts_is_shared(m, p->device, p->path) ? 0 : MNT_FORCE);
 }
 
-static int detach(const char *root, const struct mounts *m, const struct mount_point *p,
+static int detach(const char *root, const struct agent_mounts *m, const struct mount_point *p,
                   struct err *e)
 {
-    struct attempt t = {.root = root, .path = p->path, .type = p->type};
+    struct unmount_attempt t = {.root = root, .path = p->path, .type = p->type};
     if (try(&t, 0, POLITE_MS) || (t.error != EPERM && try(&t, forced_flags(m, p), FORCED_MS)))
         return 0;
     if (count_at(p->path) == 0)
@@ -128,7 +128,7 @@ static int detach(const char *root, const struct mounts *m, const struct mount_p
 int mounts_detach_within(const char *root, const char *top, struct err *e)
 {
     for (int i = 0; i < STACK_MAX; i++) {
-        struct mounts m;
+        struct agent_mounts m;
         if (mounts_read(&m, e) < 0)
             return -1;
         const struct mount_point *p = mounts_last_within(&m, top);

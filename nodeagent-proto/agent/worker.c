@@ -21,8 +21,8 @@
 
 #define PIPE_SIZE (256 * 1024)
 
-struct worker {
-    struct worker *next; /* in the order they were asked for */
+struct agent_worker {
+    struct agent_worker *next; /* in the order they were asked for */
     json_t *req;
     serve_fn fn;
     int limit_s;
@@ -55,7 +55,7 @@ int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd)
     return fs_write_all(fd, a->out.s, a->out.len);
 }
 
-static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
+static _Noreturn void work(struct agent *a, const struct agent_worker *w, int fd)
 {
     prctl(PR_SET_NAME, "batchai-worker");
     setsid();
@@ -65,9 +65,9 @@ static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
 
 /* ---- in the agent ---- */
 
-static void drop(struct agent *a, struct worker *w)
+static void drop(struct agent *a, struct agent_worker *w)
 {
-    struct worker **at = &a->workers;
+    struct agent_worker **at = &a->workers;
     while (*at != w) {
         assert(*at);
         at = &(*at)->next;
@@ -80,7 +80,7 @@ static void drop(struct agent *a, struct worker *w)
     free(w);
 }
 
-static void refuse(struct agent *a, struct worker *w, const char *why)
+static void refuse(struct agent *a, struct agent_worker *w, const char *why)
 {
     struct err e;
     const char *op = json_string_value(json_object_get(w->req, "op"));
@@ -91,13 +91,13 @@ static void refuse(struct agent *a, struct worker *w, const char *why)
 }
 
 /* What helpers do, see ops_help(). */
-static bool is_helped(const struct worker *w)
+static bool is_helped(const struct agent_worker *w)
 {
     const char *op = json_string_value(json_object_get(w->req, "op"));
     return op && strcmp(op, HELPED_OP) == 0;
 }
 
-static int start(struct agent *a, struct worker *w)
+static int start(struct agent *a, struct agent_worker *w)
 {
     int fds[2];
     assert(w->pid == 0 && w->fd < 0);
@@ -119,7 +119,7 @@ static int start(struct agent *a, struct worker *w)
 static void start_waiting(struct agent *a)
 {
     size_t running = 0;
-    for (struct worker *w = a->workers, *next; w && running < WORKERS_MAX; w = next) {
+    for (struct agent_worker *w = a->workers, *next; w && running < WORKERS_MAX; w = next) {
         next = w->next;
         if (w->pid == 0 && start(a, w) < 0)
             refuse(a, w, "could not be begun: the node has no processes or descriptors left");
@@ -130,7 +130,7 @@ static void start_waiting(struct agent *a)
 
 static enum outcome add(struct agent *a, json_t *req, serve_fn fn, int limit_s, bool in_order)
 {
-    struct worker *w = xcalloc(1, sizeof *w), **end = &a->workers;
+    struct agent_worker *w = xcalloc(1, sizeof *w), **end = &a->workers;
     w->req = json_incref(req);
     w->fn = fn;
     w->limit_s = limit_s;
@@ -155,7 +155,7 @@ enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, in
 
 bool workers_in_order(const struct agent *a)
 {
-    for (const struct worker *w = a->workers; w; w = w->next)
+    for (const struct agent_worker *w = a->workers; w; w = w->next)
         if (w->in_order)
             return true;
     return false;
@@ -169,7 +169,7 @@ void workers_close(struct agent *a)
 }
 
 /* Passes on whole frames. True once the end mark was seen. */
-static bool forward(struct agent *a, struct worker *w)
+static bool forward(struct agent *a, struct agent_worker *w)
 {
     size_t done = 0;
     bool over = false;
@@ -190,7 +190,7 @@ static bool forward(struct agent *a, struct worker *w)
     return over;
 }
 
-static void hear(struct agent *a, struct worker *w)
+static void hear(struct agent *a, struct agent_worker *w)
 {
     char buf[PIPE_SIZE];
     ssize_t n;
@@ -203,7 +203,7 @@ static void hear(struct agent *a, struct worker *w)
         refuse(a, w, "was not finished: the process that was to do it was killed");
 }
 
-static void give_up(struct agent *a, struct worker *w)
+static void give_up(struct agent *a, struct agent_worker *w)
 {
     char why[160];
     assert(w->pid > 0); /* 0 would be everybody in our own group */
@@ -219,14 +219,14 @@ static void give_up(struct agent *a, struct worker *w)
 size_t workers_poll_count(const struct agent *a)
 {
     size_t n = 0;
-    for (const struct worker *w = a->workers; w; w = w->next)
+    for (const struct agent_worker *w = a->workers; w; w = w->next)
         n += w->pid > 0;
     return n;
 }
 
 void workers_poll_fill(const struct agent *a, struct pollfd *p)
 {
-    for (const struct worker *w = a->workers; w; w = w->next)
+    for (const struct agent_worker *w = a->workers; w; w = w->next)
         if (w->pid > 0)
             *p++ = (struct pollfd){.fd = w->fd, .events = POLLIN};
 }
@@ -242,7 +242,7 @@ static bool is_ready(const struct pollfd *p, size_t n, int fd)
 void workers_poll_act(struct agent *a, const struct pollfd *p, size_t n)
 {
     int64_t now = monotonic_ms();
-    for (struct worker *w = a->workers, *next; w; w = next) {
+    for (struct agent_worker *w = a->workers, *next; w; w = next) {
         next = w->next;
         if (w->pid > 0 && is_ready(p, n, w->fd))
             hear(a, w);
@@ -255,7 +255,7 @@ void workers_poll_act(struct agent *a, const struct pollfd *p, size_t n)
 int workers_poll_timeout(const struct agent *a)
 {
     int64_t first = -1, now = monotonic_ms();
-    for (const struct worker *w = a->workers; w; w = w->next)
+    for (const struct agent_worker *w = a->workers; w; w = w->next)
         if (w->pid > 0 && (first < 0 || w->deadline_ms < first))
             first = w->deadline_ms;
     if (first < 0)

@@ -72,7 +72,7 @@ static int open_blocks(const char *line)
 }
 
 /* The next line, with those that its blocks, or a ^ at its end, go on in. NULL: there is none. */
-static const char *next_line(struct arena *a, struct batch *b)
+static const char *next_line(struct arena *a, struct batch_file *b)
 {
     if (!b->lines[b->at])
         return NULL;
@@ -86,9 +86,9 @@ static const char *next_line(struct arena *a, struct batch *b)
     return line;
 }
 
-static int run_lines(struct shell *sh, struct batch *b)
+static int run_lines(struct shell *sh, struct batch_file *b)
 {
-    struct batch *outer = sh->batch;
+    struct batch_file *outer = sh->batch;
     const char *line;
     int code = 0;
     sh->batch = b;
@@ -107,7 +107,7 @@ static int run_lines(struct shell *sh, struct batch *b)
 }
 
 /* The line behind a label; SIZE_MAX: there is none. The end of the file has a label of its own. */
-static size_t find_label(const struct batch *b, const char *label)
+static size_t find_label(const struct batch_file *b, const char *label)
 {
     size_t end = 0, n;
     label += *label == ':';
@@ -140,7 +140,7 @@ int batch_call(struct shell *sh, const char *label, const char *rest)
 {
     if (!sh->batch)
         return complain("call of a label is of use in batch files only.");
-    struct batch part = *sh->batch;
+    struct batch_file part = *sh->batch;
     part.at = find_label(sh->batch, label);
     if (part.at == SIZE_MAX)
         return complain("The system cannot find the batch label specified - %s", label + 1);
@@ -155,7 +155,7 @@ int run_batch(struct shell *sh, const char *path, const char *rest)
     char *text;
     if (fs_read(path, LARGEST, &text, NULL, &e) < 0)
         return complain("%s", e.msg);
-    struct batch b = {
+    struct batch_file b = {
         .lines = read_lines(sh->arena, arena_strdup(sh->arena, text)),
         .given = read_arguments(sh->arena, path, rest),
         .all = rest + strspn(rest, " \t"),

@@ -41,7 +41,8 @@ static int echo(struct shell *sh, const char *rest)
 
 static int by_name(const void *a, const void *b)
 {
-    return same_name(((const struct variable *)a)->name, ((const struct variable *)b)->name);
+    return same_name(((const struct cmd_variable *)a)->name,
+                     ((const struct cmd_variable *)b)->name);
 }
 
 /* All variables whose names begin so. */
@@ -223,7 +224,7 @@ static int call(struct shell *sh, const char *rest)
         char *label = words_first(sh->arena, what, &after);
         return batch_call(sh, label, after);
     }
-    struct batch *ours = sh->batch;
+    struct batch_file *ours = sh->batch;
     int code = sh->ways->run_text(sh, what);
     sh->batch = ours;
     if (sh->leaving == LEAVES_BATCH && ours)

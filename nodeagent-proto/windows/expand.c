@@ -217,7 +217,7 @@ static const char *part_of_path(struct shell *sh, const char *given, const char 
  * are; 0: something else is here. */
 static size_t batch_argument(struct shell *sh, const char *p, const char **value)
 {
-    const struct batch *b = sh->batch;
+    const struct batch_file *b = sh->batch;
     size_t letters = *p == '~' ? 1 + strspn(p + 1, "dpnxfs") : 0;
     if (*p == '*') {
         *value = b->all;

@@ -8,7 +8,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-struct parser {
+struct cmd_parser {
     struct arena *arena;
     const char *p;
     int depth;       /* of blocks and conditions */
@@ -16,7 +16,7 @@ struct parser {
     const char *why; /* set on failure */
 };
 
-static const struct node *parse_sequence(struct parser *p);
+static const struct cmd_node *parse_sequence(struct cmd_parser *p);
 
 static bool is_blank(char c)
 {
@@ -28,19 +28,19 @@ static bool is_delimiter(char c)
     return is_blank(c) || c == ',' || c == ';' || c == '=';
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct cmd_parser *p)
 {
     while (is_delimiter(*p->p))
         p->p++;
 }
 
-static void skip_lines(struct parser *p)
+static void skip_lines(struct cmd_parser *p)
 {
     while (is_blank(*p->p) || *p->p == '\n')
         p->p++;
 }
 
-static const struct node *unexpected(struct parser *p)
+static const struct cmd_node *unexpected(struct cmd_parser *p)
 {
     size_t n = strcspn(p->p, " \t\r\n");
     p->why = n == 0 ? "The syntax of the command is incorrect."
@@ -49,15 +49,15 @@ static const struct node *unexpected(struct parser *p)
     return NULL;
 }
 
-static struct node *make(struct parser *p, enum node_kind kind)
+static struct cmd_node *make(struct cmd_parser *p, enum node_kind kind)
 {
-    struct node *n = arena_alloc(p->arena, sizeof *n);
+    struct cmd_node *n = arena_alloc(p->arena, sizeof *n);
     n->kind = kind;
     return n;
 }
 
 /* A word without case, and nothing that goes on with it. Moves past it. */
-static bool keyword(struct parser *p, const char *word)
+static bool keyword(struct cmd_parser *p, const char *word)
 {
     size_t n = strlen(word);
     char after = strncasecmp(p->p, word, n) == 0 ? p->p[n] : 'x';
@@ -68,14 +68,14 @@ static bool keyword(struct parser *p, const char *word)
 }
 
 /* Whether an operator, or the end of what is being read, is here. */
-static bool at_end(const struct parser *p)
+static bool at_end(const struct cmd_parser *p)
 {
     return !*p->p || *p->p == '\n' || *p->p == '&' || *p->p == '|' ||
            (*p->p == ')' && p->blocks > 0);
 }
 
 /* The target of a redirection: one word, with its quotes. */
-static const char *read_target(struct parser *p)
+static const char *read_target(struct cmd_parser *p)
 {
     struct strbuf b = STRBUF_INIT;
     bool quoted = false;
@@ -95,7 +95,7 @@ static const char *read_target(struct parser *p)
 }
 
 /* <, >, >>, 2>&1 and the like, at the sign; `fd` was before it. */
-static int read_redirection(struct parser *p, struct node *n, int fd)
+static int read_redirection(struct cmd_parser *p, struct cmd_node *n, int fd)
 {
     struct redirection *r = arena_alloc(p->arena, sizeof *r), **last = &n->redirections;
     r->how = *p->p++;
@@ -131,9 +131,9 @@ static int descriptor_before(struct strbuf *b)
 }
 
 /* Up to the next operator. */
-static const struct node *parse_command(struct parser *p)
+static const struct cmd_node *parse_command(struct cmd_parser *p)
 {
-    struct node *n = make(p, NODE_COMMAND);
+    struct cmd_node *n = make(p, NODE_COMMAND);
     struct strbuf b = STRBUF_INIT;
     bool quoted = false, fine = true;
     while (fine && (quoted ? *p->p && *p->p != '\n' : !at_end(p))) {
@@ -156,7 +156,7 @@ static const struct node *parse_command(struct parser *p)
     return fine ? n : unexpected(p);
 }
 
-static int read_block_redirections(struct parser *p, struct node *n)
+static int read_block_redirections(struct cmd_parser *p, struct cmd_node *n)
 {
     for (;;) {
         while (is_blank(*p->p))
@@ -171,9 +171,9 @@ static int read_block_redirections(struct parser *p, struct node *n)
     }
 }
 
-static const struct node *parse_block(struct parser *p)
+static const struct cmd_node *parse_block(struct cmd_parser *p)
 {
-    struct node *n = make(p, NODE_BLOCK);
+    struct cmd_node *n = make(p, NODE_BLOCK);
     p->p++;
     p->blocks++;
     n->left = parse_sequence(p);
@@ -187,7 +187,7 @@ static const struct node *parse_block(struct parser *p)
 }
 
 /* A word of a condition: up to a blank or ==. NULL: there is none. */
-static const char *read_word(struct parser *p)
+static const char *read_word(struct cmd_parser *p)
 {
     bool quoted = false;
     skip_blanks(p);
@@ -200,7 +200,7 @@ static const char *read_word(struct parser *p)
     return p->p > start ? arena_strndup(p->arena, start, (size_t)(p->p - start)) : NULL;
 }
 
-static int parse_condition(struct parser *p, struct node *n)
+static int parse_condition(struct cmd_parser *p, struct cmd_node *n)
 {
     static const struct {
         const char *word;
@@ -229,9 +229,9 @@ static int parse_condition(struct parser *p, struct node *n)
     return n->b ? 0 : -1;
 }
 
-static const struct node *parse_if(struct parser *p)
+static const struct cmd_node *parse_if(struct cmd_parser *p)
 {
-    struct node *n = make(p, NODE_IF);
+    struct cmd_node *n = make(p, NODE_IF);
     for (skip_blanks(p);; skip_blanks(p)) {
         if (keyword(p, "/i"))
             n->no_case = true;
@@ -256,9 +256,9 @@ static const struct node *parse_if(struct parser *p)
 }
 
 /* for [/l | /d] %x in (...) do ... */
-static const struct node *parse_for(struct parser *p)
+static const struct cmd_node *parse_for(struct cmd_parser *p)
 {
-    struct node *n = make(p, NODE_FOR);
+    struct cmd_node *n = make(p, NODE_FOR);
     skip_blanks(p);
     if (*p->p == '/') {
         n->option = (char)tolower((unsigned char)p->p[1]);
@@ -288,7 +288,7 @@ static const struct node *parse_for(struct parser *p)
     return n->left || p->why ? n : unexpected(p);
 }
 
-static const struct node *parse_primary(struct parser *p)
+static const struct cmd_node *parse_primary(struct cmd_parser *p)
 {
     skip_blanks(p);
     while (*p->p == '@' || is_delimiter(*p->p))
@@ -298,7 +298,7 @@ static const struct node *parse_primary(struct parser *p)
         return NULL;
     }
     const char *start = p->p;
-    const struct node *n;
+    const struct cmd_node *n;
     if (*p->p == '(')
         n = parse_block(p);
     else if (keyword(p, "if"))
@@ -314,18 +314,18 @@ static const struct node *parse_primary(struct parser *p)
 }
 
 /* `left` and what an operator puts behind it. */
-static const struct node *join(struct parser *p, enum node_kind kind, const struct node *left,
-                               const struct node *right)
+static const struct cmd_node *join(struct cmd_parser *p, enum node_kind kind,
+                                   const struct cmd_node *left, const struct cmd_node *right)
 {
-    struct node *n = make(p, kind);
+    struct cmd_node *n = make(p, kind);
     n->left = left;
     n->right = right;
     return right ? n : NULL;
 }
 
-static const struct node *parse_pipe(struct parser *p)
+static const struct cmd_node *parse_pipe(struct cmd_parser *p)
 {
-    const struct node *n = parse_primary(p);
+    const struct cmd_node *n = parse_primary(p);
     while (n && p->p[0] == '|' && p->p[1] != '|') {
         p->p++;
         n = join(p, NODE_PIPE, n, parse_primary(p));
@@ -333,9 +333,9 @@ static const struct node *parse_pipe(struct parser *p)
     return n;
 }
 
-static const struct node *parse_and(struct parser *p)
+static const struct cmd_node *parse_and(struct cmd_parser *p)
 {
-    const struct node *n = parse_pipe(p);
+    const struct cmd_node *n = parse_pipe(p);
     while (n && p->p[0] == '&' && p->p[1] == '&') {
         p->p += 2;
         n = join(p, NODE_AND, n, parse_pipe(p));
@@ -343,9 +343,9 @@ static const struct node *parse_and(struct parser *p)
     return n;
 }
 
-static const struct node *parse_or(struct parser *p)
+static const struct cmd_node *parse_or(struct cmd_parser *p)
 {
-    const struct node *n = parse_and(p);
+    const struct cmd_node *n = parse_and(p);
     while (n && p->p[0] == '|' && p->p[1] == '|') {
         p->p += 2;
         n = join(p, NODE_OR, n, parse_and(p));
@@ -354,7 +354,7 @@ static const struct node *parse_or(struct parser *p)
 }
 
 /* Whether something else is to follow, after an & or a line break. */
-static bool goes_on(struct parser *p)
+static bool goes_on(struct cmd_parser *p)
 {
     bool on = *p->p == '&' || *p->p == '\n';
     while (*p->p == '&' || *p->p == '\n' || is_blank(*p->p))
@@ -362,18 +362,18 @@ static bool goes_on(struct parser *p)
     return on && *p->p && !(*p->p == ')' && p->blocks > 0);
 }
 
-static const struct node *parse_sequence(struct parser *p)
+static const struct cmd_node *parse_sequence(struct cmd_parser *p)
 {
     skip_lines(p);
-    const struct node *n = parse_or(p);
+    const struct cmd_node *n = parse_or(p);
     while (n && goes_on(p))
         n = join(p, NODE_SEQUENCE, n, parse_or(p));
     return n;
 }
 
-int parse(struct arena *a, const char *text, const struct node **out, const char **why)
+int parse(struct arena *a, const char *text, const struct cmd_node **out, const char **why)
 {
-    struct parser p = {.arena = a, .p = text};
+    struct cmd_parser p = {.arena = a, .p = text};
     skip_lines(&p);
     *out = NULL;
     if (!*p.p)

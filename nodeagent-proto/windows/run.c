@@ -12,13 +12,13 @@
 #include "nodeagent-proto/windows/windows.h"
 #include "nodeagent-proto/windows/windows_priv.h"
 
-static int run(struct shell *sh, const struct node *n);
+static int run(struct shell *sh, const struct cmd_node *n);
 
 /* --- redirections --- */
 
 enum { SAVED = 10 }; /* descriptors that were replaced are kept from this number on */
 
-struct kept {
+struct kept_stream {
     int fd, copy; /* -1: it was not open */
 };
 
@@ -39,7 +39,7 @@ static int open_target(struct shell *sh, const struct redirection *r)
     return -1;
 }
 
-static int redirect(struct shell *sh, const struct redirection *r, struct kept *kept)
+static int redirect(struct shell *sh, const struct redirection *r, struct kept_stream *kept)
 {
     fflush(stdout);
     int from = r->how == '&' ? r->from : open_target(sh, r);
@@ -53,7 +53,7 @@ static int redirect(struct shell *sh, const struct redirection *r, struct kept *
     return rc < 0 ? complain("The handle could not be duplicated.") * -1 : 0;
 }
 
-static void restore(const struct kept *kept)
+static void restore(const struct kept_stream *kept)
 {
     fflush(stdout);
     fflush(stderr);
@@ -111,7 +111,7 @@ static bool as_number(const char *text, long *out)
 }
 
 /* Numbers if both are, else texts. */
-static int compare(const struct node *n, const char *a, const char *b)
+static int compare(const struct cmd_node *n, const char *a, const char *b)
 {
     long x, y;
     if (as_number(a, &x) && as_number(b, &y))
@@ -119,7 +119,7 @@ static int compare(const struct node *n, const char *a, const char *b)
     return n->no_case ? same_name(a, b) : strcmp(a, b);
 }
 
-static int compare_by(const struct node *n, const char *a, const char *b, bool *holds)
+static int compare_by(const struct cmd_node *n, const char *a, const char *b, bool *holds)
 {
     static const struct {
         const char *word;
@@ -142,7 +142,7 @@ static bool exists(struct shell *sh, const char *windows)
     return found && found[0] && access(found[0], F_OK) == 0;
 }
 
-static int condition_holds(struct shell *sh, const struct node *n, bool *holds)
+static int condition_holds(struct shell *sh, const struct cmd_node *n, bool *holds)
 {
     const char *a = expand_late(sh, n->a), *b = n->b ? expand_late(sh, n->b) : "";
     if (!a || !b)
@@ -166,7 +166,7 @@ static int condition_holds(struct shell *sh, const struct node *n, bool *holds)
     return compare_by(n, a, b, holds);
 }
 
-static int run_if(struct shell *sh, const struct node *n)
+static int run_if(struct shell *sh, const struct cmd_node *n)
 {
     bool holds = false;
     if (condition_holds(sh, n, &holds) != 0)
@@ -178,7 +178,7 @@ static int run_if(struct shell *sh, const struct node *n)
 
 /* --- loops --- */
 
-static int run_once(struct shell *sh, const struct node *n, const char *value)
+static int run_once(struct shell *sh, const struct cmd_node *n, const char *value)
 {
     struct loop_variable v = {n->letter, value, sh->loops};
     sh->loops = &v;
@@ -188,7 +188,7 @@ static int run_once(struct shell *sh, const struct node *n, const char *value)
 }
 
 /* (START,STEP,END). A step of 0 would have no end; cmd runs for ever. */
-static int run_count(struct shell *sh, const struct node *n, const char *set)
+static int run_count(struct shell *sh, const struct cmd_node *n, const char *set)
 {
     long number[3] = {0};
     int code = 0;
@@ -208,7 +208,7 @@ static int run_count(struct shell *sh, const struct node *n, const char *set)
     return code;
 }
 
-static int run_for(struct shell *sh, const struct node *n)
+static int run_for(struct shell *sh, const struct cmd_node *n)
 {
     char *set = expand_late(sh, n->text);
     int code = 0;
@@ -233,7 +233,8 @@ static int run_for(struct shell *sh, const struct node *n)
 /* --- pipes --- */
 
 /* A copy of the shell runs one side; what it sets is lost, as in cmd. */
-static pid_t start_side(struct shell *sh, const struct node *n, int replace, const int pipe_fds[2])
+static pid_t start_side(struct shell *sh, const struct cmd_node *n, int replace,
+                        const int pipe_fds[2])
 {
     fflush(stdout);
     pid_t pid = fork();
@@ -247,7 +248,7 @@ static pid_t start_side(struct shell *sh, const struct node *n, int replace, con
     _exit(code & 0xff);
 }
 
-static int run_pipe(struct shell *sh, const struct node *n)
+static int run_pipe(struct shell *sh, const struct cmd_node *n)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
@@ -263,7 +264,7 @@ static int run_pipe(struct shell *sh, const struct node *n)
 
 /* --- trees --- */
 
-static int run_kind(struct shell *sh, const struct node *n)
+static int run_kind(struct shell *sh, const struct cmd_node *n)
 {
     int code;
     switch (n->kind) {
@@ -290,13 +291,13 @@ static int run_kind(struct shell *sh, const struct node *n)
     return 1;
 }
 
-static int run(struct shell *sh, const struct node *n)
+static int run(struct shell *sh, const struct cmd_node *n)
 {
     size_t count = 0, done = 0;
     int code = 1;
     for (const struct redirection *r = n->redirections; r; r = r->next)
         count++;
-    struct kept *kept = arena_alloc(sh->arena, (count + 1) * sizeof *kept);
+    struct kept_stream *kept = arena_alloc(sh->arena, (count + 1) * sizeof *kept);
     const struct redirection *r = n->redirections;
     while (r && redirect(sh, r, &kept[done]) == 0) {
         done++;
@@ -311,7 +312,7 @@ static int run(struct shell *sh, const struct node *n)
 
 static int run_text(struct shell *sh, const char *text)
 {
-    const struct node *n;
+    const struct cmd_node *n;
     const char *why;
     char *line = expand(sh, text);
     if (!line || ++sh->depth > WINDOWS_DEPTH)

@@ -7,7 +7,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-static struct variable *find(const struct variables *v, const char *name)
+static struct cmd_variable *find(const struct variables *v, const char *name)
 {
     for (size_t i = 0; i < v->count; i++)
         if (same_name(v->all[i].name, name) == 0)
@@ -17,13 +17,13 @@ static struct variable *find(const struct variables *v, const char *name)
 
 const char *variables_get(const struct variables *v, const char *name)
 {
-    struct variable *found = find(v, name);
+    struct cmd_variable *found = find(v, name);
     return found ? found->value : NULL;
 }
 
 void variables_set(struct variables *v, const char *name, const char *value)
 {
-    struct variable *found = find(v, name);
+    struct cmd_variable *found = find(v, name);
     if (!value) {
         if (found)
             *found = v->all[--v->count];
@@ -32,7 +32,7 @@ void variables_set(struct variables *v, const char *name, const char *value)
     if (!found) {
         if (v->count == v->room) {
             v->room = v->room ? v->room * 2 : 64;
-            struct variable *more = arena_alloc(v->arena, v->room * sizeof *more);
+            struct cmd_variable *more = arena_alloc(v->arena, v->room * sizeof *more);
             if (v->count > 0)
                 memcpy(more, v->all, v->count * sizeof *more);
             v->all = more;

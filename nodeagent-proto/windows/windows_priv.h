@@ -23,12 +23,12 @@ enum {
 
 /* --- variables: names without regard to case --- */
 
-struct variable {
+struct cmd_variable {
     const char *name, *value;
 };
 struct variables {
     struct arena *arena; /* borrowed */
-    struct variable *all;
+    struct cmd_variable *all;
     size_t count, room;
 };
 void variables_init(struct variables *v, struct arena *a, char *const *environment);
@@ -56,7 +56,7 @@ enum leaving {
 };
 
 /* A batch file that runs, or a part of it that was called. */
-struct batch {
+struct batch_file {
     char **lines;    /* NULL-terminated */
     size_t at;       /* the next one */
     char **given;    /* %0, %1 and so on, with their quotes; NULL-terminated */
@@ -68,8 +68,8 @@ struct shell {
     const struct shell_ways *ways;
     struct arena *arena;
     struct variables variables;
-    struct batch *batch; /* NULL: none runs */
-    int level;           /* ERRORLEVEL */
+    struct batch_file *batch; /* NULL: none runs */
+    int level;                /* ERRORLEVEL */
     enum leaving leaving;
     bool delayed; /* !VARIABLES! are put in when a command runs: /v:on */
     int depth;
@@ -129,10 +129,10 @@ struct redirection {
 
 enum condition { IF_EQUAL, IF_EXIST, IF_DEFINED, IF_ERRORLEVEL, IF_COMPARE };
 
-struct node {
+struct cmd_node {
     enum node_kind kind;
     const char *text; /* of a command: all of it but redirections; of for: what is in ( ) */
-    const struct node *left, *right; /* right may be NULL */
+    const struct cmd_node *left, *right; /* right may be NULL */
     struct redirection *redirections;
     enum condition condition;
     bool no_case, negated;
@@ -141,7 +141,7 @@ struct node {
 };
 
 /* Returns 0 and the tree (NULL: nothing to do), or -1 and what cmd says about it. */
-int parse(struct arena *a, const char *text, const struct node **out, const char **why);
+int parse(struct arena *a, const char *text, const struct cmd_node **out, const char **why);
 
 /* --- running --- */
 

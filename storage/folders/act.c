@@ -23,7 +23,7 @@ bool act_is_for_worker(struct act *a, uint64_t bytes)
     return a->more;
 }
 
-bool act_step(struct job *job)
+bool act_step(struct folder_job *job)
 {
     struct act *a = CONTAINER_OF(job, struct act, job);
     bool is_good = (!a->path || place_is_good(a->path)) && (!a->to || place_is_good(a->to));
@@ -37,7 +37,7 @@ bool act_step(struct job *job)
     return a->more;
 }
 
-void act_tell(struct job *job, const struct err *why)
+void act_tell(struct folder_job *job, const struct err *why)
 {
     struct act *a = CONTAINER_OF(job, struct act, job);
     struct file_result failed = {.fault = FILE_UNAVAILABLE};
@@ -65,7 +65,7 @@ void act_free(struct act *a)
     free(a);
 }
 
-static void act_destroy(struct job *job)
+static void act_destroy(struct folder_job *job)
 {
     act_free(CONTAINER_OF(job, struct act, job));
 }

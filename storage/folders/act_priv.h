@@ -14,7 +14,7 @@ struct act;
 typedef enum file_fault (*act_fn)(struct act *a);
 
 struct act {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     act_fn run;
     char *share, *path, *to; /* `to`: another path, or NULL */
     char *from_share;        /* that is in this folder; NULL: in the same */
@@ -49,8 +49,8 @@ void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_chan
 void act_close(struct act *a);
 /* job_is_for_worker() of a run; then it returns FILE_FINE, and runs again there. */
 bool act_is_for_worker(struct act *a, uint64_t bytes);
-bool act_step(struct job *job);
-void act_tell(struct job *job, const struct err *why);
+bool act_step(struct folder_job *job);
+void act_tell(struct folder_job *job, const struct err *why);
 void act_free(struct act *a);
 
 #endif

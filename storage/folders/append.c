@@ -16,7 +16,7 @@
 #include "storage/folders/place_priv.h"
 
 struct append_job {
-    struct job job;
+    struct folder_job job;
     char *folder, *path, *text;
     int64_t time_ns;
     int error;
@@ -43,7 +43,7 @@ static int open_log(const struct append_job *j)
     return fd;
 }
 
-static bool append_step(struct job *job)
+static bool append_step(struct folder_job *job)
 {
     struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     int fd = open_log(j);
@@ -56,7 +56,7 @@ static bool append_step(struct job *job)
     return false;
 }
 
-static void append_tell(struct job *job, const struct err *why)
+static void append_tell(struct folder_job *job, const struct err *why)
 {
     struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     struct err e;
@@ -67,7 +67,7 @@ static void append_tell(struct job *job, const struct err *why)
     j->cb(j->ctx, why);
 }
 
-static void append_destroy(struct job *job)
+static void append_destroy(struct folder_job *job)
 {
     struct append_job *j = CONTAINER_OF(job, struct append_job, job);
     free(j->folder);

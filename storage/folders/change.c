@@ -53,7 +53,7 @@ static enum file_fault run_there(struct act *a)
     return FILE_FINE;
 }
 
-static void there_destroy(struct job *job)
+static void there_destroy(struct folder_job *job)
 {
     struct there_job *t = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct there_job, act);
     for (size_t i = 0; i < t->n; i++)

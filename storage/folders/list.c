@@ -31,7 +31,7 @@ static void entries_free(struct file_entries *l)
 }
 
 struct list_job {
-    struct job job;
+    struct folder_job job;
     char *folder, *path, *base;
     size_t max;
     bool files_only, all_names;
@@ -119,7 +119,7 @@ int file_entry_by_name(const void *a, const void *b)
     return strcmp(((const struct file_entry *)a)->name, ((const struct file_entry *)b)->name);
 }
 
-static bool list_step(struct job *job)
+static bool list_step(struct folder_job *job)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     struct dirent *de = NULL;
@@ -136,7 +136,7 @@ static bool list_step(struct job *job)
     return false;
 }
 
-static void list_tell(struct job *job, const struct err *why)
+static void list_tell(struct folder_job *job, const struct err *why)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     struct err e;
@@ -149,7 +149,7 @@ static void list_tell(struct job *job, const struct err *why)
 }
 
 /* A job that was ended between two steps still has its directory open. */
-static void list_destroy(struct job *job)
+static void list_destroy(struct folder_job *job)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
     if (l->dir)
@@ -198,7 +198,7 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
 
 /* Work on a path of the daemon's own. */
 struct path_job {
-    struct job job;
+    struct folder_job job;
     char *path;
     int rc;
     struct err e;
@@ -206,7 +206,7 @@ struct path_job {
     void *ctx;
 };
 
-static bool look_step(struct job *job)
+static bool look_step(struct folder_job *job)
 {
     struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     struct stat st;
@@ -216,20 +216,20 @@ static bool look_step(struct job *job)
     return false;
 }
 
-static bool remove_step(struct job *job)
+static bool remove_step(struct folder_job *job)
 {
     struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     p->rc = fs_remove_tree(p->path, &p->e);
     return false;
 }
 
-static void path_tell(struct job *job, const struct err *why)
+static void path_tell(struct folder_job *job, const struct err *why)
 {
     struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     p->cb(p->ctx, why ? why : p->rc < 0 ? &p->e : NULL);
 }
 
-static void path_destroy(struct job *job)
+static void path_destroy(struct folder_job *job)
 {
     struct path_job *p = CONTAINER_OF(job, struct path_job, job);
     free(p->path);
@@ -239,7 +239,8 @@ static void path_destroy(struct job *job)
 static const struct job_kind look_kind = {look_step, path_tell, path_destroy, .is_own = true};
 static const struct job_kind remove_kind = {remove_step, path_tell, path_destroy, .is_own = true};
 
-static struct job *path_job(const struct job_kind *kind, const char *path, files_done cb, void *ctx)
+static struct folder_job *path_job(const struct job_kind *kind, const char *path, files_done cb,
+                                   void *ctx)
 {
     struct path_job *p = xcalloc(1, sizeof *p);
     *p = (struct path_job){.job.kind = kind, .path = xstrdup(path), .cb = cb, .ctx = ctx};

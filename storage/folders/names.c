@@ -22,7 +22,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-void names_end(struct names *names)
+void names_end(struct dir_names *names)
 {
     if (names->n > 1)
         qsort(names->at, names->n, sizeof *names->at, by_text);
@@ -32,7 +32,7 @@ void names_end(struct names *names)
 
 /* Twice as many as are wanted are taken before they are ordered and half of them dropped: each is
  * ordered once or twice on average, whatever the order in which they come. */
-void names_offer(struct names *names, const char *text, unsigned char type)
+void names_offer(struct dir_names *names, const char *text, unsigned char type)
 {
     if (names->is_cut && strcmp(text, names->at[names->max - 1].text) > 0)
         return;
@@ -43,12 +43,12 @@ void names_offer(struct names *names, const char *text, unsigned char type)
         names_end(names);
 }
 
-void names_clear(struct names *names)
+void names_clear(struct dir_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
         free(names->at[i].text);
     free(names->at);
-    *names = (struct names){.max = names->max};
+    *names = (struct dir_names){.max = names->max};
 }
 
 /* --- directories ------------------------------------------------------------------------------ */
@@ -85,7 +85,7 @@ bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_o
 }
 
 /* Of two descriptors of the same open directory, closing the first cannot hang. */
-void close_directory_later(struct share *s, DIR *dir)
+void close_directory_later(struct folder_share *s, DIR *dir)
 {
     int fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
     closedir(dir);

@@ -14,25 +14,25 @@ struct name {
     unsigned char type; /* DT_... */
 };
 
-struct names {
+struct dir_names {
     struct name *at;
     size_t n, max;
     bool is_cut; /* there are more */
 };
 
-void names_offer(struct names *names, const char *text, unsigned char type);
+void names_offer(struct dir_names *names, const char *text, unsigned char type);
 /* Orders them; none may be offered any more. */
-void names_end(struct names *names);
+void names_end(struct dir_names *names);
 /* Empties it; `max` stays. */
-void names_clear(struct names *names);
+void names_clear(struct dir_names *names);
 
 /* The next entry that a list may show, with its type, which is DT_REG, DT_DIR or DT_LNK. False: the
  * end. Adds to *left_out. errno is 0 at a good end. */
 bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_out);
 
 /* Closes a directory that may be open between steps, on a worker of the share. */
-struct share;
-void close_directory_later(struct share *s, DIR *dir);
+struct folder_share;
+void close_directory_later(struct folder_share *s, DIR *dir);
 
 /* Adds one; its name is copied. */
 struct file_item *item_add(struct file_items *items, const char *name);

@@ -16,16 +16,16 @@
 #include "storage/folders/place_priv.h"
 
 struct file {
-    struct share *share;
-    int fd;              /* -1: all that is wanted was read when it was opened */
-    struct job *reading; /* not back yet */
-    bool closed;         /* the descriptor is closed when that read is back */
+    struct folder_share *share;
+    int fd;                     /* -1: all that is wanted was read when it was opened */
+    struct folder_job *reading; /* not back yet */
+    bool closed;                /* the descriptor is closed when that read is back */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
 struct open_job {
-    struct job job;
+    struct folder_job job;
     char *folder, *path, *text;
     struct file_range (*choose)(const char *text, uint64_t size);
     int fd, error; /* fd -1: not open (any more); error: errno, for FILE_BROKEN */
@@ -51,7 +51,7 @@ static int read_start(struct open_job *o)
     return gnutls_hash_fast(GNUTLS_DIG_MD5, s->bytes, s->n, s->md5) < 0 ? EIO : 0;
 }
 
-static bool open_step(struct job *job)
+static bool open_step(struct folder_job *job)
 {
     struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     struct file_start *s = &o->start;
@@ -66,7 +66,7 @@ static bool open_step(struct job *job)
     return false;
 }
 
-static void open_tell(struct job *job, const struct err *why)
+static void open_tell(struct folder_job *job, const struct err *why)
 {
     struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     struct file_start failed = {.fault = FILE_UNAVAILABLE};
@@ -92,11 +92,11 @@ static void open_tell(struct job *job, const struct err *why)
 /* --- closing ---------------------------------------------------------------------------------- */
 
 struct close_job {
-    struct job job;
+    struct folder_job job;
     int fd;
 };
 
-static bool close_step(struct job *job)
+static bool close_step(struct folder_job *job)
 {
     const struct close_job *c = CONTAINER_OF(job, struct close_job, job);
     struct stat st;
@@ -107,12 +107,12 @@ static bool close_step(struct job *job)
     return false;
 }
 
-static void close_tell(struct job *job, const struct err *why)
+static void close_tell(struct folder_job *job, const struct err *why)
 {
     (void)job, (void)why;
 }
 
-static void close_destroy(struct job *job)
+static void close_destroy(struct folder_job *job)
 {
     free(job);
 }
@@ -120,7 +120,7 @@ static void close_destroy(struct job *job)
 static const struct job_kind close_kind = {close_step, close_tell, close_destroy, .is_own = true,
                                            .is_quick = true};
 
-void close_later(struct share *s, int fd)
+void close_later(struct folder_share *s, int fd)
 {
     struct close_job *c = xcalloc(1, sizeof *c);
     c->job.kind = &close_kind;
@@ -128,7 +128,7 @@ void close_later(struct share *s, int fd)
     job_begin_in(s, &c->job);
 }
 
-static void open_destroy(struct job *job)
+static void open_destroy(struct folder_job *job)
 {
     struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     if (o->fd >= 0)
@@ -168,7 +168,7 @@ void files_open(struct files *f, const struct files_open *what, files_opened cb,
 
 bool files_open_now(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
 {
-    struct share *s = share_in_memory(f, what->at.share);
+    struct folder_share *s = share_in_memory(f, what->at.share);
     if (!s)
         return false;
     struct open_job *o = open_new(f, what, cb, ctx);
@@ -182,7 +182,7 @@ bool files_open_now(struct files *f, const struct files_open *what, files_opened
 /* --- reading ---------------------------------------------------------------------------------- */
 
 struct read_job {
-    struct job job;
+    struct folder_job job;
     struct file *file; /* loop's; NULL: done with it */
     int fd, error;
     uint64_t offset;
@@ -192,7 +192,7 @@ struct read_job {
     void *ctx;
 };
 
-static bool read_step(struct job *job)
+static bool read_step(struct folder_job *job)
 {
     struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     r->bytes = xrealloc(NULL, r->max);
@@ -200,7 +200,7 @@ static bool read_step(struct job *job)
     return false;
 }
 
-static void read_tell(struct job *job, const struct err *why)
+static void read_tell(struct folder_job *job, const struct err *why)
 {
     struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     struct err e;
@@ -222,14 +222,14 @@ static void read_tell(struct job *job, const struct err *why)
 
 static void file_gone(struct file *file)
 {
-    struct share *s = file->share;
+    struct folder_share *s = file->share;
     if (file->fd >= 0)
         close_later(s, file->fd);
     free(file);
     share_release(s);
 }
 
-static void read_destroy(struct job *job)
+static void read_destroy(struct folder_job *job)
 {
     struct read_job *r = CONTAINER_OF(job, struct read_job, job);
     if (r->file && r->file->reading == job) {

@@ -20,10 +20,10 @@
 #define ENTRIES_A_STEP 256
 
 struct page_job {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     char *share, *path, *prefix, *after;
-    DIR *dir;           /* open between steps */
-    struct names names; /* one more than the page has */
+    DIR *dir;               /* open between steps */
+    struct dir_names names; /* one more than the page has */
     bool is_read;
     size_t next; /* of the names, whose facts are to be had */
     struct paging p;
@@ -107,7 +107,7 @@ static enum file_fault page_run(struct page_job *l, bool *more)
     return fault;
 }
 
-static bool page_step(struct job *job)
+static bool page_step(struct folder_job *job)
 {
     struct page_job *l = CONTAINER_OF(job, struct page_job, job);
     bool more;
@@ -121,12 +121,12 @@ static bool page_step(struct job *job)
     return more;
 }
 
-static void page_tell(struct job *job, const struct err *why)
+static void page_tell(struct folder_job *job, const struct err *why)
 {
     paging_tell(&CONTAINER_OF(job, struct page_job, job)->p, why);
 }
 
-static void page_destroy(struct job *job)
+static void page_destroy(struct folder_job *job)
 {
     struct page_job *l = CONTAINER_OF(job, struct page_job, job);
     if (l->dir)

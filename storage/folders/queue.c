@@ -11,7 +11,7 @@
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-void job_tell(struct job *job, const struct err *why)
+void job_tell(struct folder_job *job, const struct err *why)
 {
     if (job->told)
         return;
@@ -19,7 +19,7 @@ void job_tell(struct job *job, const struct err *why)
     job->kind->tell(job, why);
 }
 
-void job_end(struct job *job, const struct err *why)
+void job_end(struct folder_job *job, const struct err *why)
 {
     assert(!job->has_worker);
     job_tell(job, why);
@@ -27,9 +27,9 @@ void job_end(struct job *job, const struct err *why)
 }
 
 /* Each request that finds the disk full is answered so; the log has a line every few seconds. */
-void job_says_full(const struct job *job, const char *path)
+void job_says_full(const struct folder_job *job, const char *path)
 {
-    struct share *s = job->share;
+    struct folder_share *s = job->share;
     int64_t now_us = loop_mono_us(s->files->loop);
     if (s->full_said_us && now_us - s->full_said_us < SAY_FULL_US)
         return;
@@ -37,7 +37,7 @@ void job_says_full(const struct job *job, const char *path)
     LOG_WARN(s->files->log, "share.disk_full", LF_STR("folder", s->folder), LF_STR("path", path));
 }
 
-void job_forget(struct job *job)
+void job_forget(struct folder_job *job)
 {
     job->told = true;
 }
@@ -55,12 +55,12 @@ void say_unavailable(struct err *e, const struct files *f)
 
 /* --- a share's queue -------------------------------------------------------------------------- */
 
-bool job_is_clients(const struct job *job)
+bool job_is_clients(const struct folder_job *job)
 {
     return !job->kind->is_own && !job->kind->is_begun;
 }
 
-void queue_add(struct share *s, struct job *job)
+void queue_add(struct folder_share *s, struct folder_job *job)
 {
     assert(job->share == s && !job->has_worker);
     job->next = NULL;
@@ -70,19 +70,19 @@ void queue_add(struct share *s, struct job *job)
     s->waiting += job_is_clients(job);
 }
 
-bool is_kept_apart(const struct share *s, const struct job *job)
+bool is_kept_apart(const struct folder_share *s, const struct folder_job *job)
 {
     for (int i = 0; i < FILES_WORKERS; i++) {
-        const struct job *other = s->worker[i].job;
+        const struct folder_job *other = s->worker[i].job;
         if (other && other->reach && job->reach && other->reach != job->reach)
             return true;
     }
     return false;
 }
 
-struct job *queue_take(struct share *s, struct job **at)
+struct folder_job *queue_take(struct folder_share *s, struct folder_job **at)
 {
-    struct job *job = *at;
+    struct folder_job *job = *at;
     assert(s->queued > 0);
     *at = job->next;
     if (!*at)
@@ -92,10 +92,10 @@ struct job *queue_take(struct share *s, struct job **at)
     return job;
 }
 
-bool job_withdraw(struct job *job)
+bool job_withdraw(struct folder_job *job)
 {
-    struct share *s = job->share;
-    struct job **at = s ? &s->queue : NULL;
+    struct folder_share *s = job->share;
+    struct folder_job **at = s ? &s->queue : NULL;
     while (at && *at && *at != job)
         at = &(*at)->next;
     if (!at || !*at)
@@ -105,12 +105,12 @@ bool job_withdraw(struct job *job)
     return true;
 }
 
-void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
+void queue_refuse(struct folder_share *s, bool (*chosen)(const struct folder_job *job))
 {
     struct err why;
-    struct job *ended = NULL, **end = &ended;
+    struct folder_job *ended = NULL, **end = &ended;
     say_unavailable(&why, s->files);
-    for (struct job **at = &s->queue; *at;) {
+    for (struct folder_job **at = &s->queue; *at;) {
         if (!chosen(*at)) {
             at = &(*at)->next;
             continue;
@@ -120,7 +120,7 @@ void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
         *end = NULL;
     }
     while (ended) { /* callbacks may ask for more */
-        struct job *job = ended;
+        struct folder_job *job = ended;
         ended = job->next;
         s->files->counts.refused += job_is_clients(job) && !s->files->stopping;
         job_end(job, &why);

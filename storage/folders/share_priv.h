@@ -8,20 +8,20 @@
 #include "lib/timefmt.h"
 #include "storage/folders/files_priv.h"
 
-struct worker {
-    struct job *job;  /* NULL: free */
-    int64_t since_us; /* when it began its step */
+struct folder_worker {
+    struct folder_job *job; /* NULL: free */
+    int64_t since_us;       /* when it began its step */
 };
 
-struct share {
-    struct share *next;
+struct folder_share {
+    struct folder_share *next;
     struct files *files;
     char *folder;
     struct loop_lane *lane; /* its workers; NULL: nothing is done on it, though files may be open */
     struct loop_timer *timer; /* while both workers are busy, checks whether they hang; otherwise
                                  ends idle workers */
-    struct worker worker[FILES_WORKERS];
-    struct job *queue, **queue_end;
+    struct folder_worker worker[FILES_WORKERS];
+    struct folder_job *queue, **queue_end;
     size_t waiting; /* of clients */
     size_t queued;
     size_t holds;
@@ -35,7 +35,7 @@ struct share {
 struct files {
     struct loop *loop;
     const struct log *log;
-    struct share *shares;
+    struct folder_share *shares;
     struct files_counts counts; /* done, refused, bytes, open */
     bool stopping;
     bool without_sync;
@@ -52,20 +52,20 @@ struct files {
 };
 
 /* Calls back, unless the job was forgotten or told before. */
-void job_tell(struct job *job, const struct err *why);
+void job_tell(struct folder_job *job, const struct err *why);
 /* The same; then the job is gone. No worker may be in it. */
-void job_end(struct job *job, const struct err *why);
+void job_end(struct folder_job *job, const struct err *why);
 /* Sets the error: all of files stops, or the share hangs. */
 void say_unavailable(struct err *e, const struct files *f);
 /* A request of a client's, which need not wait for a share that hangs. */
-bool job_is_clients(const struct job *job);
+bool job_is_clients(const struct folder_job *job);
 
-void queue_add(struct share *s, struct job *job);
+void queue_add(struct folder_share *s, struct folder_job *job);
 /* Whether a worker reads while it wants to write, or the other way round. */
-bool is_kept_apart(const struct share *s, const struct job *job);
+bool is_kept_apart(const struct folder_share *s, const struct folder_job *job);
 /* Takes out the job that `at` leads to. */
-struct job *queue_take(struct share *s, struct job **at);
+struct folder_job *queue_take(struct folder_share *s, struct folder_job **at);
 /* Ends the waiting jobs that are `chosen`. */
-void queue_refuse(struct share *s, bool (*chosen)(const struct job *job));
+void queue_refuse(struct folder_share *s, bool (*chosen)(const struct folder_job *job));
 
 #endif

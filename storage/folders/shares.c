@@ -40,10 +40,10 @@
 /* How long work that is under way may still take when the daemon stops. */
 #define STOP_US 2000000
 
-static void share_pump(struct share *s);
+static void share_pump(struct folder_share *s);
 static void files_stop_step(struct files *f);
 
-static void say_queue_full(struct err *e, const struct share *s)
+static void say_queue_full(struct err *e, const struct folder_share *s)
 {
     err_set(e, ERR_UNAVAILABLE, NULL,
             "%zu requests wait for files of this share already, as many as may; try again in a "
@@ -63,7 +63,7 @@ static void say_crowded(struct err *e, const struct files *f)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-static int busy_workers(const struct share *s)
+static int busy_workers(const struct folder_share *s)
 {
     int n = 0;
     for (int i = 0; i < FILES_WORKERS; i++)
@@ -71,15 +71,15 @@ static int busy_workers(const struct share *s)
     return n;
 }
 
-static bool is_idle(const struct share *s)
+static bool is_idle(const struct folder_share *s)
 {
     return busy_workers(s) == 0 && !s->queue;
 }
 
-static void share_remove(struct share *s)
+static void share_remove(struct folder_share *s)
 {
     assert(!s->queue && !s->lane); /* workers that hang have it no more: see files_priv.h */
-    for (struct share **at = &s->files->shares; *at; at = &(*at)->next)
+    for (struct folder_share **at = &s->files->shares; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
             break;
@@ -96,7 +96,7 @@ static void on_lane_closed(void *ctx)
     files_stop_step(f);
 }
 
-static void workers_go(struct share *s)
+static void workers_go(struct folder_share *s)
 {
     if (!s->lane)
         return;
@@ -105,14 +105,14 @@ static void workers_go(struct share *s)
     s->lane = NULL;
 }
 
-static void share_close(struct share *s)
+static void share_close(struct folder_share *s)
 {
     workers_go(s);
     share_remove(s);
 }
 
 /* The share has nothing to do. Open files still need it, but no workers. */
-static void share_rest(struct share *s)
+static void share_rest(struct folder_share *s)
 {
     assert(is_idle(s));
     if (s->holds == 0)
@@ -123,7 +123,7 @@ static void share_rest(struct share *s)
 
 /* The instant at which even the worker that became busy last has been busy for too long; 0: one is
  * free. */
-static int64_t hung_at(const struct share *s)
+static int64_t hung_at(const struct folder_share *s)
 {
     int64_t last = 0;
     for (int i = 0; i < FILES_WORKERS; i++) {
@@ -135,7 +135,7 @@ static int64_t hung_at(const struct share *s)
     return last + FILES_HUNG_US;
 }
 
-static void share_watch(struct share *s)
+static void share_watch(struct folder_share *s)
 {
     int64_t at = hung_at(s);
     if (at && !s->hung)
@@ -148,7 +148,7 @@ static void share_watch(struct share *s)
 
 static void on_timer(void *ctx)
 {
-    struct share *s = ctx;
+    struct folder_share *s = ctx;
     int64_t at = hung_at(s), now = loop_mono_us(s->files->loop);
     for (int i = 0; at && now - at > LATE_US && i < FILES_WORKERS; i++)
         s->worker[i].since_us = now;
@@ -171,13 +171,13 @@ static void look_at_mounts(struct files *f)
 {
     if (!f->memory || !in_memory_changed(f->memory))
         return;
-    for (struct share *s = f->shares; s; s = s->next)
+    for (struct folder_share *s = f->shares; s; s = s->next)
         s->in_memory = in_memory_has(f->memory, s->folder);
 }
 
-static struct share *share_new(struct files *f, const char *folder)
+static struct folder_share *share_new(struct files *f, const char *folder)
 {
-    struct share *s = xcalloc(1, sizeof *s);
+    struct folder_share *s = xcalloc(1, sizeof *s);
     look_at_mounts(f);
     s->files = f;
     s->folder = xstrdup(folder);
@@ -192,9 +192,9 @@ static struct share *share_new(struct files *f, const char *folder)
 /* May one more have workers? One that has nothing to do gives up its own. */
 static bool has_room(struct files *f)
 {
-    struct share *idle = NULL;
+    struct folder_share *idle = NULL;
     size_t n = 0;
-    for (struct share *s = f->shares; s; s = s->next) {
+    for (struct folder_share *s = f->shares; s; s = s->next) {
         n += s->lane != NULL;
         if (s->lane && is_idle(s))
             idle = s;
@@ -207,9 +207,9 @@ static bool has_room(struct files *f)
     return true;
 }
 
-static struct share *share_find(struct files *f, const char *folder)
+static struct folder_share *share_find(struct files *f, const char *folder)
 {
-    for (struct share *s = f->shares; s; s = s->next)
+    for (struct folder_share *s = f->shares; s; s = s->next)
         if (strcmp(s->folder, folder) == 0)
             return s;
     return NULL;
@@ -219,11 +219,11 @@ static struct share *share_find(struct files *f, const char *folder)
 
 static void on_worker(void *ctx)
 {
-    struct job *job = ctx;
+    struct folder_job *job = ctx;
     job->more = job->kind->step(job);
 }
 
-static void worker_free(struct share *s, const struct job *job)
+static void worker_free(struct folder_share *s, const struct folder_job *job)
 {
     int i = 0;
     while (i < FILES_WORKERS && s->worker[i].job != job)
@@ -238,8 +238,8 @@ static void worker_free(struct share *s, const struct job *job)
 
 static void on_worker_back(void *ctx, enum loop_work_end how)
 {
-    struct job *job = ctx;
-    struct share *s = job->share;
+    struct folder_job *job = ctx;
+    struct folder_share *s = job->share;
     struct files *f = s->files;
     struct err why;
     job->has_worker = false;
@@ -261,16 +261,16 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     files_stop_step(f);
 }
 
-static bool is_prompt(const struct job *job)
+static bool is_prompt(const struct folder_job *job)
 {
     return job->share->in_memory && job->kind->is_quick && !job->slow;
 }
 
 /* The first that may have a worker, or the loop (`quick`); NULL: none may. */
-static struct job **first_of(struct share *s, bool quick)
+static struct folder_job **first_of(struct folder_share *s, bool quick)
 {
     bool waits = false; /* one that reaches bytes: no other that does overtakes it */
-    for (struct job **at = &s->queue; *at; at = &(*at)->next) {
+    for (struct folder_job **at = &s->queue; *at; at = &(*at)->next) {
         waits = waits || is_kept_apart(s, *at);
         if (is_prompt(*at) == quick && !(waits && (*at)->reach))
             return at;
@@ -281,13 +281,13 @@ static struct job **first_of(struct share *s, bool quick)
 /* On the loop, for PROMPT_US, then others have a turn. */
 static void on_prompt(void *ctx)
 {
-    struct share *s = ctx;
+    struct folder_share *s = ctx;
     struct files *f = s->files;
-    struct job **at;
+    struct folder_job **at;
     int64_t until = loop_mono_us(f->loop) + PROMPT_US;
     s->called = false;
     while (look_at_mounts(f), (at = first_of(s, true)) && loop_mono_us(f->loop) < until) {
-        struct job *job = queue_take(s, at);
+        struct folder_job *job = queue_take(s, at);
         job->prompt = true;
         job->more = job->kind->step(job);
         job->prompt = false;
@@ -303,16 +303,16 @@ static void on_prompt(void *ctx)
     files_stop_step(f);
 }
 
-static void share_pump(struct share *s)
+static void share_pump(struct folder_share *s)
 {
-    struct job **at;
+    struct folder_job **at;
     for (int i = 0; i < FILES_WORKERS && (at = first_of(s, false)); i++) {
         if (s->worker[i].job)
             continue;
-        struct job *job = queue_take(s, at);
+        struct folder_job *job = queue_take(s, at);
         if (!s->lane)
             s->lane = loop_lane_create(s->files->loop, "files", FILES_WORKERS, FILES_WORKERS);
-        s->worker[i] = (struct worker){job, loop_mono_us(s->files->loop)};
+        s->worker[i] = (struct folder_worker){job, loop_mono_us(s->files->loop)};
         job->has_worker = true;
         if (!loop_work(s->lane, on_worker, on_worker_back, job))
             abort(); /* it takes as many as there are workers */
@@ -329,7 +329,7 @@ static void share_pump(struct share *s)
  */
 
 struct refusal {
-    struct job *job;
+    struct folder_job *job;
     struct files *files;
     struct err why;
 };
@@ -343,7 +343,7 @@ static void on_refused(void *ctx)
     free(r);
 }
 
-static void refuse(struct files *f, struct job *job, const struct err *why)
+static void refuse(struct files *f, struct folder_job *job, const struct err *why)
 {
     struct refusal *r = xcalloc(1, sizeof *r);
     *r = (struct refusal){job, f, *why};
@@ -353,7 +353,8 @@ static void refuse(struct files *f, struct job *job, const struct err *why)
 }
 
 /* Whether, and why, a job cannot even be queued. */
-static bool must_refuse(struct files *f, struct share *s, const struct job *job, struct err *why)
+static bool must_refuse(struct files *f, struct folder_share *s, const struct folder_job *job,
+                        struct err *why)
 {
     bool room = (s && s->lane) || f->stopping || has_room(f);
     if (!job_is_clients(job))
@@ -368,7 +369,7 @@ static bool must_refuse(struct files *f, struct share *s, const struct job *job,
         return false;
     return true;
 }
-void job_begin_in(struct share *s, struct job *job)
+void job_begin_in(struct folder_share *s, struct folder_job *job)
 {
     struct err why;
     job->share = s;
@@ -380,9 +381,9 @@ void job_begin_in(struct share *s, struct job *job)
     share_pump(s);
 }
 
-void job_begin(struct files *f, const char *folder, struct job *job)
+void job_begin(struct files *f, const char *folder, struct folder_job *job)
 {
-    struct share *s = share_find(f, folder);
+    struct folder_share *s = share_find(f, folder);
     struct err why;
     if (must_refuse(f, s, job, &why)) {
         refuse(f, job, &why);
@@ -398,33 +399,33 @@ void job_begin(struct files *f, const char *folder, struct job *job)
 /* --- what the other files ask for --------------------------------------------------------------
  */
 
-struct share *share_in_memory(struct files *f, const char *folder)
+struct folder_share *share_in_memory(struct files *f, const char *folder)
 {
     if (f->stopping || !f->memory)
         return NULL;
     look_at_mounts(f);
-    struct share *s = share_find(f, folder);
+    struct folder_share *s = share_find(f, folder);
     if (!s)
         share_watch(s = share_new(f, folder));
-    const struct job reads = {.reach = READS_BYTES};
+    const struct folder_job reads = {.reach = READS_BYTES};
     if (s->queue || !s->in_memory || is_kept_apart(s, &reads))
         return NULL;
     f->counts.done++;
     return s;
 }
 
-struct files *share_files(const struct share *s)
+struct files *share_files(const struct folder_share *s)
 {
     return s->files;
 }
 
-void share_hold(struct share *s)
+void share_hold(struct folder_share *s)
 {
     s->holds++;
     s->files->counts.open++;
 }
 
-void share_release(struct share *s)
+void share_release(struct folder_share *s)
 {
     assert(s->holds > 0);
     s->holds--;
@@ -478,7 +479,7 @@ void files_add_bytes(struct files *f, size_t n)
 void files_count(const struct files *f, struct files_counts *out)
 {
     *out = f->counts;
-    for (const struct share *s = f->shares; s; s = s->next) {
+    for (const struct folder_share *s = f->shares; s; s = s->next) {
         out->shares += s->lane != NULL;
         out->hung += s->hung;
         out->waiting += s->queued;
@@ -495,18 +496,18 @@ struct files *files_create(struct loop *loop, const struct log *log)
     return f;
 }
 
-static bool is_requested(const struct job *job)
+static bool is_requested(const struct folder_job *job)
 {
     return !job->kind->is_own;
 }
 
-static bool is_any(const struct job *job)
+static bool is_any(const struct folder_job *job)
 {
     return job != NULL;
 }
 
 /* Tells the end of what is `chosen`; a worker that is in such a job goes on. */
-static void share_end(struct share *s, bool (*chosen)(const struct job *job))
+static void share_end(struct folder_share *s, bool (*chosen)(const struct folder_job *job))
 {
     struct err why;
     queue_refuse(s, chosen);
@@ -519,7 +520,7 @@ static void share_end(struct share *s, bool (*chosen)(const struct job *job))
 void files_end_requests(struct files *f)
 {
     f->walking = true;
-    for (struct share *s = f->shares; s; s = s->next)
+    for (struct folder_share *s = f->shares; s; s = s->next)
         share_end(s, is_requested);
     f->walking = false;
 }
@@ -529,7 +530,7 @@ static void files_stop_step(struct files *f)
 {
     if (!f->stopping)
         return;
-    for (struct share *s = f->shares, *next; s; s = next) {
+    for (struct folder_share *s = f->shares, *next; s; s = next) {
         next = s->next;
         if (is_idle(s) && s->holds == 0)
             share_close(s);
@@ -548,7 +549,7 @@ static void files_stop_step(struct files *f)
 /* No worker of it will come back any more. */
 static void on_overdue_closed(void *ctx)
 {
-    struct share *s = ctx;
+    struct folder_share *s = ctx;
     struct files *f = s->files;
     int n = busy_workers(s);
     f->left_behind += (size_t)n;
@@ -566,12 +567,12 @@ static void on_stop_overdue(void *ctx)
 {
     struct files *f = ctx;
     f->closing++;
-    for (struct share *s = f->shares; s; s = s->next) {
+    for (struct folder_share *s = f->shares; s; s = s->next) {
         s->overdue = true;
         s->holds++;
         share_end(s, is_any);
     }
-    for (struct share *s = f->shares; s; s = s->next) {
+    for (struct folder_share *s = f->shares; s; s = s->next) {
         struct loop_lane *lane = s->lane;
         s->lane = NULL;
         f->closing++;

@@ -24,7 +24,7 @@
 #define PARTS_A_STEP  64
 
 struct file_upload {
-    struct share *share;
+    struct folder_share *share;
     struct unfinished *file;
     struct upload_job *busy;    /* not back yet */
     struct upload_job *hashing; /* the same, beside it */
@@ -32,7 +32,7 @@ struct file_upload {
 };
 
 /* Bytes that two jobs work on. */
-struct piece {
+struct upload_piece {
     char *bytes; /* owned */
     size_t n;
     int holds, untold; /* by these jobs */
@@ -49,8 +49,8 @@ struct upload_job {
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
     files_staged staged;
-    struct piece *piece;    /* of upload_write(); the last job frees it */
-    struct file_part *part; /* owned, as are the paths */
+    struct upload_piece *piece; /* of upload_write(); the last job frees it */
+    struct file_part *part;     /* owned, as are the paths */
     size_t parts, at;
 };
 
@@ -62,11 +62,11 @@ static struct upload_job *job_of(struct act *a)
 /* --- giving up -------------------------------------------------------------------------------- */
 
 struct give_up_job {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     struct unfinished *file;
 };
 
-static bool give_up_step(struct job *job)
+static bool give_up_step(struct folder_job *job)
 {
     struct unfinished *file = CONTAINER_OF(job, struct give_up_job, job)->file;
     if (job_is_for_worker(job, file->size))
@@ -75,12 +75,12 @@ static bool give_up_step(struct job *job)
     return false;
 }
 
-static void give_up_tell(struct job *job, const struct err *why)
+static void give_up_tell(struct folder_job *job, const struct err *why)
 {
     (void)job, (void)why;
 }
 
-static void give_up_destroy(struct job *job)
+static void give_up_destroy(struct folder_job *job)
 {
     struct give_up_job *g = CONTAINER_OF(job, struct give_up_job, job);
     unfinished_free(g->file);
@@ -90,7 +90,7 @@ static void give_up_destroy(struct job *job)
 static const struct job_kind give_up_kind = {give_up_step, give_up_tell, give_up_destroy,
                                              .is_own = true, .is_quick = true};
 
-static void give_up_later(struct share *s, struct unfinished *file)
+static void give_up_later(struct folder_share *s, struct unfinished *file)
 {
     if (file->fd < 0) {
         unfinished_free(file);
@@ -104,7 +104,7 @@ static void give_up_later(struct share *s, struct unfinished *file)
 
 static void upload_gone(struct file_upload *u)
 {
-    struct share *s = u->share;
+    struct folder_share *s = u->share;
     give_up_later(s, u->file);
     free(u);
     share_release(s);
@@ -132,7 +132,7 @@ static void leave(struct file_upload *u, const struct upload_job *j)
         u->hashing = NULL;
 }
 
-static void piece_let_go(struct piece *p)
+static void piece_let_go(struct upload_piece *p)
 {
     if (!p || --p->holds > 0)
         return;
@@ -140,7 +140,7 @@ static void piece_let_go(struct piece *p)
     free(p);
 }
 
-static void upload_free(struct job *job)
+static void upload_free(struct folder_job *job)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     struct file_upload *u = j->upload;
@@ -159,7 +159,7 @@ static void upload_free(struct job *job)
 }
 
 /* The callback may ask for the next, or end the upload. */
-static void upload_tell(struct job *job, const struct err *why)
+static void upload_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     if (!why && j->upload) {
@@ -207,7 +207,7 @@ static enum file_fault run_begin(struct act *a)
 }
 
 /* Tells of an upload that now has the job's file. */
-static void begin_tell(struct job *job, const struct err *why)
+static void begin_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
     struct file_result failed = {.fault = why ? FILE_UNAVAILABLE : j->act.r.fault};
@@ -245,13 +245,13 @@ void files_upload(struct files *f, const struct files_upload *what, files_upload
 
 static enum file_fault run_piece(struct act *a)
 {
-    const struct piece *p = job_of(a)->piece;
+    const struct upload_piece *p = job_of(a)->piece;
     return unfinished_write(file_of(a), p->bytes, p->n);
 }
 
 static enum file_fault run_hash(struct act *a)
 {
-    const struct piece *p = job_of(a)->piece;
+    const struct upload_piece *p = job_of(a)->piece;
     unfinished_hash(file_of(a), p->bytes, p->n);
     return FILE_FINE;
 }
@@ -259,7 +259,7 @@ static enum file_fault run_hash(struct act *a)
 /* Told of both jobs; tells of the piece. */
 static void on_half(void *ctx, const struct err *why, const struct file_result *r)
 {
-    struct piece *p = ctx;
+    struct upload_piece *p = ctx;
     if (why && !p->failed) {
         p->failed = true;
         p->why = *why;
@@ -271,7 +271,7 @@ static void on_half(void *ctx, const struct err *why, const struct file_result *
     p->cb(p->ctx, p->failed ? &p->why : NULL, &done);
 }
 
-static struct upload_job *half_job(struct file_upload *u, act_fn run, struct piece *p)
+static struct upload_job *half_job(struct file_upload *u, act_fn run, struct upload_piece *p)
 {
     struct upload_job *j = job_for(u, &piece_kind, run, on_half, p);
     j->piece = p;
@@ -282,8 +282,8 @@ static struct upload_job *half_job(struct file_upload *u, act_fn run, struct pie
 
 void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx)
 {
-    struct piece *p = xcalloc(1, sizeof *p);
-    *p = (struct piece){.bytes = bytes, .n = n, .cb = cb, .ctx = ctx};
+    struct upload_piece *p = xcalloc(1, sizeof *p);
+    *p = (struct upload_piece){.bytes = bytes, .n = n, .cb = cb, .ctx = ctx};
     struct upload_job *write = half_job(u, run_piece, p);
     struct upload_job *hash = unfinished_hashes(u->file) ? half_job(u, run_hash, p) : NULL;
     u->busy = write;
@@ -472,7 +472,7 @@ void files_put(struct files *f, const struct files_upload *what, char *bytes, si
 /* --- settling --------------------------------------------------------------------------------- */
 
 struct settle_job {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     struct file_upload **upload;
     struct unfinished **file; /* theirs, for the worker */
     size_t n;
@@ -481,14 +481,14 @@ struct settle_job {
     void *ctx;
 };
 
-static bool settle_step(struct job *job)
+static bool settle_step(struct folder_job *job)
 {
     struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     s->error = unfinished_settle_all(s->file, s->n);
     return false;
 }
 
-static void settle_tell(struct job *job, const struct err *why)
+static void settle_tell(struct folder_job *job, const struct err *why)
 {
     struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     struct err e;
@@ -499,7 +499,7 @@ static void settle_tell(struct job *job, const struct err *why)
     s->cb(s->ctx, why);
 }
 
-static void settle_destroy(struct job *job)
+static void settle_destroy(struct folder_job *job)
 {
     struct settle_job *s = CONTAINER_OF(job, struct settle_job, job);
     for (size_t i = 0; i < s->n; i++)

@@ -27,9 +27,9 @@
 /* Names of one directory that are kept. */
 #define NAMES_MAX 8192
 
-struct level {
+struct walk_level {
     char *path; /* ends in a slash, if it is not the share's folder: "" */
-    struct names names;
+    struct dir_names names;
     size_t next;   /* of the names */
     char *from;    /* names that are greater are still to come; NULL: all */
     bool is_read;  /* the names are there */
@@ -37,12 +37,12 @@ struct level {
 };
 
 struct walk_job {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     char *share, *prefix, *delimiter;
     char *after; /* items up to this one are done with; NULL: none */
     size_t max;
     bool is_begun;
-    struct level *level; /* a stack */
+    struct walk_level *level; /* a stack */
     size_t levels;
     DIR *dir; /* of the top; NULL: not open */
     bool is_full;
@@ -50,7 +50,7 @@ struct walk_job {
     struct paging p;
 };
 
-static struct level *top_of(struct walk_job *w)
+static struct walk_level *top_of(struct walk_job *w)
 {
     return &w->level[w->levels - 1];
 }
@@ -114,11 +114,11 @@ static void push(struct walk_job *w, const char *path)
     close_directory(w);
     if ((w->levels & (w->levels - 1)) == 0)
         w->level = xrealloc(w->level, (w->levels ? w->levels * 2 : 1) * sizeof *w->level);
-    w->level[w->levels++] = (struct level){
+    w->level[w->levels++] = (struct walk_level){
         .path = xstrdup(path), .names.max = NAMES_MAX, .in_group = group_of(w, path) > 0};
 }
 
-static void level_free(struct level *l)
+static void level_free(struct walk_level *l)
 {
     names_clear(&l->names);
     free(l->path);
@@ -214,7 +214,7 @@ static void meet(struct walk_job *w, const char *name, unsigned char type)
 
 static void offer(struct walk_job *w, const char *name, unsigned char type)
 {
-    struct level *top = top_of(w);
+    struct walk_level *top = top_of(w);
     const char *path = path_of(w, name, type == DT_DIR);
     const char *key = path + strlen(top->path);
     if (is_wanted(w, path, type == DT_DIR) && (!top->from || strcmp(key, top->from) > 0))
@@ -224,7 +224,7 @@ static void offer(struct walk_job *w, const char *name, unsigned char type)
 /* In a group the first file is enough, whichever it is. */
 static enum file_fault read_one(struct walk_job *w)
 {
-    struct level *top = top_of(w);
+    struct walk_level *top = top_of(w);
     const char *name;
     unsigned char type;
     if (!names_next(w->dir, &name, &type, &w->p.found.left_out)) {
@@ -241,7 +241,7 @@ static enum file_fault read_one(struct walk_job *w)
 
 static void read_again(struct walk_job *w)
 {
-    struct level *top = top_of(w);
+    struct walk_level *top = top_of(w);
     free(top->from);
     top->from = xstrdup(top->names.at[top->names.n - 1].text);
     names_clear(&top->names);
@@ -252,7 +252,7 @@ static void read_again(struct walk_job *w)
 
 static void go_on(struct walk_job *w)
 {
-    struct level *top = top_of(w);
+    struct walk_level *top = top_of(w);
     if (top->next == top->names.n && top->names.is_cut) {
         read_again(w);
         return;
@@ -270,7 +270,7 @@ static void go_on(struct walk_job *w)
 }
 
 /* To read it, or to look at a file in it. */
-static bool needs_directory(const struct level *top)
+static bool needs_directory(const struct walk_level *top)
 {
     return !top->is_read || (top->next < top->names.n && top->names.at[top->next].type != DT_DIR);
 }
@@ -309,7 +309,7 @@ static void begin(struct walk_job *w)
     free(base);
 }
 
-static bool walk_step(struct job *job)
+static bool walk_step(struct folder_job *job)
 {
     struct walk_job *w = CONTAINER_OF(job, struct walk_job, job);
     if (!w->is_begun)
@@ -323,12 +323,12 @@ static bool walk_step(struct job *job)
     return false;
 }
 
-static void walk_tell(struct job *job, const struct err *why)
+static void walk_tell(struct folder_job *job, const struct err *why)
 {
     paging_tell(&CONTAINER_OF(job, struct walk_job, job)->p, why);
 }
 
-static void walk_destroy(struct job *job)
+static void walk_destroy(struct folder_job *job)
 {
     struct walk_job *w = CONTAINER_OF(job, struct walk_job, job);
     if (w->dir)

@@ -9,19 +9,19 @@
 #include "storage/folders/files_priv.h"
 
 struct files_work {
-    struct job job; /* first */
+    struct folder_job job; /* first */
     const struct files_task *task;
     void *ctx; /* NULL: given back */
 };
 
-static bool work_step(struct job *job)
+static bool work_step(struct folder_job *job)
 {
     struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     w->task->work(w->ctx);
     return false;
 }
 
-static void work_tell(struct job *job, const struct err *why)
+static void work_tell(struct folder_job *job, const struct err *why)
 {
     struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     void *ctx = w->ctx;
@@ -30,7 +30,7 @@ static void work_tell(struct job *job, const struct err *why)
     w->task->done(ctx, why);
 }
 
-static void work_destroy(struct job *job)
+static void work_destroy(struct folder_job *job)
 {
     struct files_work *w = CONTAINER_OF(job, struct files_work, job);
     if (w->ctx)

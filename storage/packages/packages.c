@@ -265,7 +265,7 @@ struct file_place packages_place(const struct packages *p, struct arena *a, cons
 
 /* --- what no row has -------------------------------------------------------------------------- */
 
-struct names {
+struct package_names {
     struct packages *p;
     char (*hash)[PACKAGE_HASH];
     size_t n;
@@ -273,7 +273,7 @@ struct names {
 
 static void list_names(void *ctx)
 {
-    struct names *l = ctx;
+    struct package_names *l = ctx;
     DIR *d = opendir(l->p->dir);
     for (struct dirent *x; d && (x = readdir(d)) != NULL;) {
         size_t n = strlen(x->d_name);
@@ -290,7 +290,7 @@ static void list_names(void *ctx)
 
 static void remove_names(void *ctx)
 {
-    const struct names *l = ctx;
+    const struct package_names *l = ctx;
     for (size_t i = 0; i < l->n; i++) {
         char name[NAME_SIZE];
         snprintf(name, sizeof name, "%s" SUFFIX, l->hash[i]);
@@ -302,7 +302,7 @@ static void remove_names(void *ctx)
 
 static void swept(void *ctx, enum loop_work_end how)
 {
-    struct names *l = ctx;
+    struct package_names *l = ctx;
     struct packages *p = l->p;
     (void)how;
     free(l->hash);
@@ -312,7 +312,7 @@ static void swept(void *ctx, enum loop_work_end how)
 }
 
 /* Keeps those that no row has. */
-static void only_unused(struct names *l)
+static void only_unused(struct package_names *l)
 {
     size_t kept = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -327,7 +327,7 @@ static void only_unused(struct names *l)
 
 static void listed(void *ctx, enum loop_work_end how)
 {
-    struct names *l = ctx;
+    struct package_names *l = ctx;
     bool again = l->p->keeps != NULL;
     if (how == LOOP_WORK_DONE && !again)
         only_unused(l);
@@ -339,7 +339,7 @@ static void listed(void *ctx, enum loop_work_end how)
 
 static void sweep(struct packages *p)
 {
-    struct names *l = xcalloc(1, sizeof *l);
+    struct package_names *l = xcalloc(1, sizeof *l);
     l->p = p;
     p->sweep_wanted = false;
     p->sweeping = loop_work(p->lane, list_names, listed, l);

@@ -22,7 +22,7 @@
 #define KEPT_US   (7 * DAY_US)
 #define LEVELS    3 /* below .blocks: shares, blobs, blocks */
 
-struct sweep {
+struct block_sweep {
     struct shares *sh;
     struct wakes *wakes;
     char *root;
@@ -64,7 +64,7 @@ static bool is_old(DIR *d, int64_t before_us)
 }
 
 /* The directory of one blob, which is gone if nobody puts a block into it meanwhile. */
-static void sweep_blob(struct sweep *s, DIR *blob, int above, const char *name)
+static void sweep_blob(struct block_sweep *s, DIR *blob, int above, const char *name)
 {
     if (!is_old(blob, s->before_us))
         return;
@@ -74,7 +74,7 @@ static void sweep_blob(struct sweep *s, DIR *blob, int above, const char *name)
 }
 
 /* What is `level` levels above the blocks. */
-static void sweep_below(struct sweep *s, int above, const char *name, int level)
+static void sweep_below(struct block_sweep *s, int above, const char *name, int level)
 {
     DIR *d = open_in(above, name);
     if (!d)
@@ -89,7 +89,7 @@ static void sweep_below(struct sweep *s, int above, const char *name, int level)
 
 static void on_worker(void *ctx)
 {
-    struct sweep *s = ctx;
+    struct block_sweep *s = ctx;
     DIR *root = opendir(s->root);
     for (const char *name; root && (name = next_name(root));) {
         DIR *account = account_name_valid(name) ? open_in(dirfd(root), name) : NULL;
@@ -106,14 +106,14 @@ static void on_worker(void *ctx)
 
 static void sweep_free(void *ctx)
 {
-    struct sweep *s = ctx;
+    struct block_sweep *s = ctx;
     free(s->root);
     free(s);
 }
 
 static void on_swept(void *ctx, const struct err *why)
 {
-    struct sweep *s = ctx;
+    struct block_sweep *s = ctx;
     struct wakes *wakes = s->wakes;
     if (!why) {
         if (s->blobs > 0)
@@ -131,11 +131,11 @@ void shares_sweep_blocks(struct shares *sh)
     if (now < sh->sweep_blocks_at_us)
         return;
     sh->sweep_blocks_at_us = now + DAY_US;
-    struct sweep *s = xcalloc(1, sizeof *s);
-    *s = (struct sweep){.sh = sh,
-                        .wakes = sh->c.wakes,
-                        .root = xstrdup(sh->storage_dir),
-                        .before_us = wakes_wall(sh->c.wakes) - KEPT_US};
+    struct block_sweep *s = xcalloc(1, sizeof *s);
+    *s = (struct block_sweep){.sh = sh,
+                              .wakes = sh->c.wakes,
+                              .root = xstrdup(sh->storage_dir),
+                              .before_us = wakes_wall(sh->c.wakes) - KEPT_US};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
 }

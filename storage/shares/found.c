@@ -19,29 +19,30 @@
 
 #define FOUND_MAX 10000 /* more are found at the next start */
 
-struct found {
+struct found_folder {
     enum share_kind kind;
     char account[ACCOUNT_NAME_MAX + 1], share[SHARE_NAME_MAX + 1];
 };
 
-struct search {
+struct found_search {
     struct shares *sh;
     struct wakes *wakes;
     char *root;
     bool gives_rows;
-    struct found *item;
+    struct found_folder *item;
     size_t n, cap;
 };
 
 /* --- on a worker ------------------------------------------------------------------------------ */
 
-static void add(struct search *s, const char *account, enum share_kind kind, const char *share)
+static void add(struct found_search *s, const char *account, enum share_kind kind,
+                const char *share)
 {
     if (s->n == s->cap) {
         s->cap = s->cap ? s->cap * 2 : 64;
         s->item = xrealloc(s->item, s->cap * sizeof *s->item);
     }
-    struct found *f = &s->item[s->n++];
+    struct found_folder *f = &s->item[s->n++];
     f->kind = kind;
     snprintf(f->account, sizeof f->account, "%s", account);
     snprintf(f->share, sizeof f->share, "%s", share);
@@ -58,10 +59,10 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-typedef void (*entry_fn)(struct search *s, const char *path, const char *name, void *ctx);
+typedef void (*entry_fn)(struct found_search *s, const char *path, const char *name, void *ctx);
 
 /* Calls `fn` for each folder in a folder whose name is in lower case; missing: for none. */
-static void each_folder(struct search *s, const char *folder, entry_fn fn, void *ctx)
+static void each_folder(struct found_search *s, const char *folder, entry_fn fn, void *ctx)
 {
     DIR *d = opendir(folder);
     for (const struct dirent *de; d && s->n < FOUND_MAX && (de = readdir(d));) {
@@ -75,26 +76,26 @@ static void each_folder(struct search *s, const char *folder, entry_fn fn, void 
         closedir(d);
 }
 
-struct above {
+struct found_above {
     const char *account;
     enum share_kind kind;
 };
 
-static void on_share(struct search *s, const char *path, const char *name, void *ctx)
+static void on_share(struct found_search *s, const char *path, const char *name, void *ctx)
 {
-    const struct above *up = ctx;
+    const struct found_above *up = ctx;
     (void)path;
     if (share_name_valid(name))
         add(s, up->account, up->kind, name);
 }
 
-static void on_account(struct search *s, const char *path, const char *name, void *ctx)
+static void on_account(struct found_search *s, const char *path, const char *name, void *ctx)
 {
     (void)ctx;
     if (!account_name_valid(name))
         return;
     for (int kind = SHARE_FILES; kind <= SHARE_BLOBS; kind++) {
-        struct above up = {name, (enum share_kind)kind};
+        struct found_above up = {name, (enum share_kind)kind};
         struct strbuf below = STRBUF_INIT;
         strbuf_printf(&below, "%s/%s", path, enum_to_name(share_kind_names, kind));
         each_folder(s, below.s, on_share, &up);
@@ -104,7 +105,7 @@ static void on_account(struct search *s, const char *path, const char *name, voi
 
 static void on_worker(void *ctx)
 {
-    struct search *s = ctx;
+    struct found_search *s = ctx;
     files_sweep(s->root);
     if (s->gives_rows)
         each_folder(s, s->root, on_account, NULL);
@@ -113,7 +114,7 @@ static void on_worker(void *ctx)
 /* --- on the loop ------------------------------------------------------------------------------ */
 
 /* 1: a share of this name was deleted, and has left its folder. */
-static int was_deleted(struct shares *sh, const struct found *f, struct err *e)
+static int was_deleted(struct shares *sh, const struct found_folder *f, struct err *e)
 {
     struct arena a;
     struct share_rows rows;
@@ -132,7 +133,7 @@ static int was_deleted(struct shares *sh, const struct found *f, struct err *e)
     return rc;
 }
 
-static int give_row(struct shares *sh, const struct found *f, struct err *e)
+static int give_row(struct shares *sh, const struct found_folder *f, struct err *e)
 {
     const struct share_name name = {.account = f->account, .share = f->share, .kind = f->kind};
     int rc = shares_is_named(sh, &name, e);
@@ -145,7 +146,7 @@ static int give_row(struct shares *sh, const struct found *f, struct err *e)
 
 static void search_free(void *ctx)
 {
-    struct search *s = ctx;
+    struct found_search *s = ctx;
     free(s->root);
     free(s->item);
     free(s);
@@ -153,7 +154,7 @@ static void search_free(void *ctx)
 
 static void on_found(void *ctx, const struct err *why)
 {
-    struct search *s = ctx;
+    struct found_search *s = ctx;
     struct wakes *wakes = s->wakes;
     struct err e;
     for (size_t i = 0; !why && !wakes_stopping(wakes) && i < s->n; i++)
@@ -170,11 +171,11 @@ static void on_found(void *ctx, const struct err *why)
 void shares_find(struct shares *sh)
 {
     static const struct files_task task = {on_worker, on_found, search_free};
-    struct search *s = xcalloc(1, sizeof *s);
-    *s = (struct search){.sh = sh,
-                         .wakes = sh->c.wakes,
-                         .root = xstrdup(sh->storage_dir),
-                         .gives_rows = !sh->c.strict};
+    struct found_search *s = xcalloc(1, sizeof *s);
+    *s = (struct found_search){.sh = sh,
+                               .wakes = sh->c.wakes,
+                               .root = xstrdup(sh->storage_dir),
+                               .gives_rows = !sh->c.strict};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
 }

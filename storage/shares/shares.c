@@ -27,29 +27,29 @@ static const struct wake_kind woken_deleted_shares = {"deleted shares", WAKE_LAS
 
 /* --- who waits -------------------------------------------------------------------------------- */
 
-static struct pending *pending_get(struct shares *sh, struct id_map *map, int64_t id)
+static struct share_pending *pending_get(struct shares *sh, struct id_map *map, int64_t id)
 {
-    struct pending *p = id_map_find(map, id);
+    struct share_pending *p = id_map_find(map, id);
     if (p)
         return p;
     p = xcalloc(1, sizeof *p);
-    *p = (struct pending){.sh = sh, .id = id};
+    *p = (struct share_pending){.sh = sh, .id = id};
     id_map_put(map, id, p);
     return p;
 }
 
-static void add_waiter(struct pending *p, shares_done cb, void *ctx)
+static void add_waiter(struct share_pending *p, shares_done cb, void *ctx)
 {
     if (!cb)
         return;
-    struct waiter *w = xcalloc(1, sizeof *w);
-    *w = (struct waiter){cb, ctx, p->waiters};
+    struct share_waiter *w = xcalloc(1, sizeof *w);
+    *w = (struct share_waiter){cb, ctx, p->waiters};
     p->waiters = w;
 }
 
-static void tell(struct pending *p, const struct err *why)
+static void tell(struct share_pending *p, const struct err *why)
 {
-    for (struct waiter *w; (w = p->waiters) != NULL;) {
+    for (struct share_waiter *w; (w = p->waiters) != NULL;) {
         p->waiters = w->next;
         w->cb(w->ctx, why);
         free(w);
@@ -59,7 +59,7 @@ static void tell(struct pending *p, const struct err *why)
 /* The row is as it is to be, or cannot be. */
 static void settle(struct id_map *map, int64_t id, const struct err *why)
 {
-    struct pending *p = id_map_find(map, id);
+    struct share_pending *p = id_map_find(map, id);
     if (!p)
         return;
     assert(!p->busy);
@@ -119,7 +119,7 @@ void shares_end_requests(struct shares *sh)
 static void free_all(struct id_map *map)
 {
     for (size_t i = 0; i < map->n; i++) {
-        struct pending *p = map->e[i].p;
+        struct share_pending *p = map->e[i].p;
         assert(!p->waiters && !p->busy);
         free(p);
     }
@@ -230,7 +230,7 @@ static int purged(struct shares *sh, const struct share *s, struct folder_work *
     return st_share_remove(sh->c.storage, s->id, e);
 }
 
-static int finish(struct pending *p, struct folder_work *w, struct err *e)
+static int finish(struct share_pending *p, struct folder_work *w, struct err *e)
 {
     static int (*const ends[])(struct shares *, const struct share *, struct folder_work *,
                                struct err *) = {
@@ -247,7 +247,7 @@ static int finish(struct pending *p, struct folder_work *w, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-static void end_work(struct pending *p, const struct err *why)
+static void end_work(struct share_pending *p, const struct err *why)
 {
     struct shares *sh = p->sh;
     struct folder_work *w = p->work;
@@ -272,20 +272,20 @@ static void end_work(struct pending *p, const struct err *why)
 
 /* --- work ------------------------------------------------------------------------------------- */
 
-struct task {
-    struct pending *p; /* outlives the work */
+struct share_task {
+    struct share_pending *p; /* outlives the work */
     struct wakes *wakes;
     struct folder_work *work;
 };
 
 static void on_worker(void *ctx)
 {
-    folder_work_do(((struct task *)ctx)->work);
+    folder_work_do(((struct share_task *)ctx)->work);
 }
 
 static void on_worked(void *ctx, const struct err *why)
 {
-    struct task *t = ctx;
+    struct share_task *t = ctx;
     struct wakes *wakes = t->wakes;
     end_work(t->p, why);
     if (!why)
@@ -296,7 +296,7 @@ static void on_worked(void *ctx, const struct err *why)
 /* Of work that was not done. */
 static void task_destroy(void *ctx)
 {
-    struct task *t = ctx;
+    struct share_task *t = ctx;
     folder_work_free(t->work);
     free(t);
 }
@@ -305,13 +305,13 @@ static const struct files_task on_folder = {on_worker, on_worked, task_destroy};
 
 static void begin(struct shares *sh, const struct share *s, enum folder_task what)
 {
-    struct pending *p = pending_get(sh, &sh->shares, s->id);
-    struct task *t = xcalloc(1, sizeof *t);
+    struct share_pending *p = pending_get(sh, &sh->shares, s->id);
+    struct share_task *t = xcalloc(1, sizeof *t);
     p->busy = true;
     p->from = s->state;
     p->work = folder_work_new(sh->storage_dir, s, what);
     p->work->sync = files_sync(sh->c.files);
-    *t = (struct task){p, sh->c.wakes, p->work};
+    *t = (struct share_task){p, sh->c.wakes, p->work};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);
 }
@@ -334,7 +334,7 @@ static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s
 static void reconcile_share(void *ctx, int64_t id)
 {
     struct shares *sh = ctx;
-    struct pending *p = id_map_find(&sh->shares, id);
+    struct share_pending *p = id_map_find(&sh->shares, id);
     struct err e = {0};
     struct arena a;
     struct share s;
@@ -372,7 +372,7 @@ static int purge_some(struct shares *sh, struct arena *a, struct err *e)
                          e) < 0)
         return -1;
     for (size_t i = 0; i < rows.n; i++) {
-        const struct pending *p = id_map_find(&sh->shares, rows.items[i].id);
+        const struct share_pending *p = id_map_find(&sh->shares, rows.items[i].id);
         if (!p || !p->busy)
             begin(sh, &rows.items[i], FOLDER_PURGE);
     }
@@ -471,7 +471,7 @@ static int refuse_taken(struct shares *sh, const struct share *s, struct err *e)
 
 static void await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx)
 {
-    struct pending *p = pending_get(sh, &sh->shares, id);
+    struct share_pending *p = pending_get(sh, &sh->shares, id);
     p->want = want;
     add_waiter(p, cb, ctx);
     wake_durable(sh->c.wakes, &woken_share, id);
@@ -545,7 +545,7 @@ static int restore_row(struct shares *sh, struct arena *a, int64_t id, struct er
 int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, struct err *e)
 {
     struct arena a;
-    const struct pending *p = id_map_find(&sh->shares, id);
+    const struct share_pending *p = id_map_find(&sh->shares, id);
     if (p && p->busy)
         return err_set(e, ERR_CONFLICT, NULL, "It is being removed for good.");
     arena_init(&a);

@@ -44,27 +44,27 @@ void folder_work_do(struct folder_work *w);
 
 /* --- shares.c --------------------------------------------------------------------------------- */
 
-struct waiter {
+struct share_waiter {
     shares_done cb;
     void *ctx;
-    struct waiter *next;
+    struct share_waiter *next;
 };
 
 /* What is under way for one row, and who waits for it. */
-struct pending {
+struct share_pending {
     struct shares *sh;
     int64_t id;
     enum share_state from; /* of the row that the work was begun for */
     enum share_state want; /* what those who wait want it to be */
     bool busy;             /* a worker has it */
     struct folder_work *work;
-    struct waiter *waiters;
+    struct share_waiter *waiters;
 };
 
 struct shares {
     struct shares_config c;
     char *storage_dir, *subscription, *principal;
-    struct id_map shares, accounts; /* of struct pending */
+    struct id_map shares, accounts; /* of struct share_pending */
     int64_t purged_to;              /* the id where the next pass goes on */
     int64_t sweep_blocks_at_us;     /* of the monotonic clock */
 };

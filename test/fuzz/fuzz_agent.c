@@ -148,8 +148,8 @@ int prctl(int option, ...)
 
 /* --- tasks --- */
 
-int tasks_run(struct tasks *t, const struct task_spec *spec, json_t *message, json_int_t request,
-              struct err *e)
+int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
+              json_int_t request, struct err *e)
 {
     CLAIM(t == &m.a.tasks && task_id_valid(spec->id) && spec->command_line && message);
     CLAIM(spec->stdout_path && *spec->stdout_path == '/' && *spec->stderr_path == '/');
@@ -168,20 +168,20 @@ static void tell_started(void)
     m.n_started = 0;
 }
 
-int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e)
+int tasks_signal(struct agent_tasks *t, const char *id, int signo, struct err *e)
 {
     CLAIM(t == &m.a.tasks && id);
     (void)signo; /* the kernel's to judge */
     return act(e);
 }
 
-int tasks_forget(struct tasks *t, const char *id, struct err *e)
+int tasks_forget(struct agent_tasks *t, const char *id, struct err *e)
 {
     CLAIM(t == &m.a.tasks && id);
     return act(e);
 }
 
-void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx)
+void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx)
 {
     CLAIM(t == &m.a.tasks);
     json_t *status = message_task_status(
@@ -192,18 +192,18 @@ void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ct
     json_decref(status);
 }
 
-void tasks_announce(struct tasks *t)
+void tasks_announce(struct agent_tasks *t)
 {
     t->announcing = true;
 }
 
-bool tasks_are_running(const struct tasks *t)
+bool tasks_are_running(const struct agent_tasks *t)
 {
     CLAIM(t == &m.a.tasks);
     return m.fail_every > 1;
 }
 
-void tasks_abandon(struct tasks *t)
+void tasks_abandon(struct agent_tasks *t)
 {
     CLAIM(t == &m.a.tasks);
 }
@@ -464,7 +464,7 @@ void facts_refresh(struct facts *f)
     f->node.time_us++;
 }
 
-void health_look(struct health *h, const char *root, bool tries, struct node_health *out)
+void health_look(struct agent_health *h, const char *root, bool tries, struct node_health *out)
 {
     (void)tries;
     CLAIM(h == &m.a.health && root == m.a.root);

@@ -19,7 +19,7 @@ static void check_words(struct arena *a, const char *line)
     CLAIM(n <= WINDOWS_WORDS && bytes <= strlen(line));
 }
 
-static void check_tree(const struct node *n, int depth)
+static void check_tree(const struct cmd_node *n, int depth)
 {
     CLAIM(depth < 100000);
     for (; n; depth++) {
@@ -34,7 +34,7 @@ static void check_tree(const struct node *n, int depth)
 static void check_line(struct shell *sh, const char *line)
 {
     struct cmd_line cmd;
-    const struct node *tree = NULL;
+    const struct cmd_node *tree = NULL;
     const char *why = NULL;
     if (!cmd_line_read(sh->arena, line, &cmd) || !cmd.command)
         return;
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     *to = '\0';
     variables_init(&sh.variables, &arena, environment);
     char *all[] = {arena_strdup(&arena, "%0"), arena_strdup(&arena, "a b"), NULL};
-    struct batch batch = {.given = all, .all = "a b", .path = "x/y.cmd"};
+    struct batch_file batch = {.given = all, .all = "a b", .path = "x/y.cmd"};
     check_words(&arena, line);
     check_line(&sh, line);
     sh.batch = &batch;

@@ -49,7 +49,7 @@ def main(application_id, base, *names):
     if image != image_of(application_id, base, names):
         sys.exit("the migrations do not make the same database each time; they may not use chance or the time")
     print(f"#define IMAGE_BYTES {len(image)}")
-    print("static const struct piece image[] = {")
+    print("static const struct image_piece image[] = {")
     for found in PIECES.finditer(image):
         for at in range(found.start(), found.end(), ROW_MAX):
             data = image[at : min(at + ROW_MAX, found.end())]
