@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of Azure Batch's jobs and tasks; see rows.h.
+ * The rows of Azure Batch's jobs and tasks, and of the samples that count them; see rows.h.
  */
+#include "model/batch/sample.h"
 #include "storage/batch_jobs.h"
 #include "storage/columns.h"
 #include "storage/seeding.h"
@@ -200,3 +201,23 @@ static const struct st_column batch_file_shown_columns[] = {
 #undef ROW
 ROW_OF(batch_seeded_file_row, struct batch_seeded_file, batch_seeded_file, NULL, "bf");
 ROW_OF(batch_file_shown_row, struct batch_seeded_file, batch_file_shown, NULL, "bf");
+
+/* --- samples --------------------------------------------------------------------------------- */
+
+#define ROW struct batch_sample
+static const struct st_column batch_sample_columns[] = {
+    FROM_INT64("bsa.at_us", at_us, instant),
+    FROM_TEXT("bsa.vals", vals),
+};
+#undef ROW
+ROW_OF(batch_sample_row, struct batch_sample, batch_sample, NULL, "bsa");
+
+#define ROW struct batch_pool_tasks
+static const struct st_column batch_pool_tasks_columns[] = {
+    FROM_INT64("coalesce(sum(bc.active + bc.off), 0)", active, tally),
+    FROM_INT64("coalesce(sum(bc.running), 0)", running, tally),
+    FROM_INT64("coalesce(sum(bc.succeeded), 0)", succeeded, tally),
+    FROM_INT64("coalesce(sum(bc.failed), 0)", failed, tally),
+};
+#undef ROW
+ROW_OF(batch_pool_tasks_row, struct batch_pool_tasks, batch_pool_tasks, NULL, "bc");

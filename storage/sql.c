@@ -209,8 +209,7 @@ void st_watch_jobs(struct storage *st, st_job_changed_fn fn, void *ctx)
     st->job_changed_ctx = ctx;
 }
 
-/* --- functions --------------------------------------------------------------------------------
- */
+/* --- functions ------------------------------------------------------------------------------- */
 
 static void wall_us(sqlite3_context *ctx, int n, sqlite3_value **values)
 {

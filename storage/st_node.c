@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes.
+ * Nodes, and the machines of the inventory: what takes more than one statement. A move of a node
+ * writes its event in the same turn. Each function runs in the transaction of its caller's turn, on
+ * the loop.
  */
+#include <assert.h>
+
 #include "storage/storage_priv.h"
 
-#include <assert.h>
+/* --- machines -------------------------------------------------------------------------------- */
+
+int st_machine_put(struct storage *st, const char *name, int64_t *id, struct err *e)
+{
+    int rc = st_machine_id(st, name, id, e);
+    return rc == 0 ? st_machine_insert(st, name, id, e) : rc < 0 ? -1 : 0;
+}
+
+/* --- nodes ----------------------------------------------------------------------------------- */
 
 static int add_event(struct storage *st, int64_t id, enum node_state from, enum node_state to,
                      int64_t now_us, const char *reason, struct err *e)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers.
+ * Shares and containers, and the rows of what is in them: what takes more than one statement. Each
+ * function runs in the transaction of its caller's turn, on the loop.
  */
 #include "storage/storage_priv.h"
+
+/* --- shares ---------------------------------------------------------------------------------- */
 
 int st_share_update(struct storage *st, const struct share *s, int64_t was, struct err *e)
 {
@@ -29,4 +32,49 @@ int st_share_empty(struct storage *st, int64_t id, int limit, int *gone, struct 
         return -1;
     *gone += more;
     return 0;
+}
+
+/* --- items ----------------------------------------------------------------------------------- */
+
+int st_item_remove(struct storage *st, int64_t share_id, const char *path, struct err *e)
+{
+    return st_item_remove_row(st, share_id, path, e) < 0
+               ? -1
+               : st_kept_put_forget(st, share_id, path, e);
+}
+
+int st_item_remove_tree(struct storage *st, int64_t share_id, const char *path, struct err *e)
+{
+    return st_item_remove(st, share_id, path, e) < 0 ? -1
+                                                     : st_item_remove_below(st, share_id, path, e);
+}
+
+int st_item_move_tree(struct storage *st, int64_t share_id, const char *from, const char *to,
+                      struct err *e)
+{
+    return st_item_move_row(st, share_id, from, to, e) < 0
+               ? -1
+               : st_item_move_below(st, share_id, from, to, e);
+}
+
+int st_item_list(struct storage *st, struct arena *a, int64_t share_id, bool aside,
+                 const struct st_paths *page, struct share_item_rows *rows, struct err *e)
+{
+    return aside ? st_item_list_aside(st, a, share_id, page, rows, e)
+                 : st_item_list_all(st, a, share_id, page, rows, e);
+}
+
+int st_kept_put_forget(struct storage *st, int64_t share_id, const char *path, struct err *e)
+{
+    return st->without_sync ? 0 /* none was kept */ : st_kept_put_forget_at(st, share_id, path, e);
+}
+
+int st_uncommitted_add(struct storage *st, int64_t share_id, const char *path, int64_t now_us,
+                       struct err *e)
+{
+    int64_t id;
+    int rc = st_uncommitted_id(st, share_id, path, &id, e);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0; /* its first block has noted it */
+    return st_uncommitted_insert(st, share_id, path, now_us, e);
 }

@@ -278,8 +278,7 @@ int st_item_move_tree(struct storage *, int64_t share_id, const char *from, cons
 int st_item_list(struct storage *, struct arena *, int64_t share_id, bool aside,
                  const struct st_paths *page, struct share_item_rows *rows, struct err *);
 
-/* --- blobs that have blocks alone --------------------------------------------------------------
- */
+/* --- blobs that have blocks alone ------------------------------------------------------------ */
 /* Notes that blocks of it are put, unless it is noted. */
 int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int64_t now_us,
                        struct err *);

@@ -152,8 +152,7 @@ int st_check(struct storage *st, const struct st_peek *file, bool *beside,
 /* Fails with the rows that refer to missing ones, as text; ERR_STORAGE. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
-/* --- sql.c: connections, statements, errors of SQLite ------------------------------------------
- */
+/* --- sql.c: connections, statements, errors of SQLite ---------------------------------------- */
 /* Fills `e` from the failed call's result, logs the extended code. Returns -1. `what`: for the
  * log. Also dooms the turn if SQLite rolled it back. */
 int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err *e);
@@ -216,8 +215,7 @@ void st_finalize_all(struct storage *st);
 /* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
-/* --- row_cache.c
- * ---------------------------------------------------------------------------------- */
+/* --- row_cache.c ----------------------------------------------------------------------------- */
 /* Finds the one row of a statement whose parameters are these names (up to a NULL), as q_one()
  * does. The row is kept for those who ask for the same names again: its columns must be of tables
  * whose changes sql.c counts (places_changed). */
@@ -230,8 +228,7 @@ struct account_keys *st_known_keys(struct storage *st, enum resource_kind kind, 
 void st_keep_keys(struct storage *st, enum resource_kind kind, int64_t id,
                   const struct account_keys *k);
 
-/* --- account_keys.c: the keys of accounts of all kinds -----------------------------------------
- */
+/* --- account_keys.c: the keys of accounts of all kinds --------------------------------------- */
 #define ST_KEY_TEXT  88 /* 64 bytes in base64 */
 #define ST_KEYS_TEXT (2 * ST_KEY_TEXT + 1)
 

@@ -185,8 +185,7 @@ typedef void (*files_listed)(void *ctx, const struct err *why, struct file_entri
                              bool base_is_missing);
 void files_list(struct files *f, const struct files_list *what, files_listed cb, void *ctx);
 
-/* --- the daemon's own work: never refused for a share that hangs, waits as long as it must -----
- */
+/* --- the daemon's own work: never refused for a share that hangs, waits as long as it must --- */
 
 typedef void (*files_done)(void *ctx, const struct err *why);
 /* Whether there is anything at `path`: ERR_FILE_NOT_FOUND if not. `share` says whose workers look.

@@ -325,8 +325,7 @@ static void share_pump(struct folder_share *s)
     share_watch(s);
 }
 
-/* --- work that is refused at once: told in the next turn ---------------------------------------
- */
+/* --- work that is refused at once: told in the next turn ------------------------------------- */
 
 struct refusal {
     struct folder_job *job;
@@ -396,8 +395,7 @@ void job_begin(struct files *f, const char *folder, struct folder_job *job)
     share_pump(s);
 }
 
-/* --- what the other files ask for --------------------------------------------------------------
- */
+/* --- what the other files ask for ------------------------------------------------------------ */
 
 struct folder_share *share_in_memory(struct files *f, const char *folder)
 {

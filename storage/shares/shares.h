@@ -88,8 +88,7 @@ int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx,
 int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us, shares_done cb,
                           void *ctx, struct err *e) MUST_CHECK;
 
-/* --- what exists by being named (named.c) ------------------------------------------------------
- */
+/* --- what exists by being named (named.c) ---------------------------------------------------- */
 
 /* The group of accounts that nobody has created. */
 #define IMPLICIT_GROUP "batchaid-implicit"

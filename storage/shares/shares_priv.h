@@ -11,8 +11,7 @@
 #include "lib/log.h"
 #include "storage/shares/shares.h"
 
-/* --- folder.c: what a worker of storage/folders/ does
- * --------------------------------------------------- */
+/* --- folder.c: what a worker of storage/folders/ does ---------------------------------------- */
 
 /* Names in it begin with a dot, which no account's name does. */
 #define DELETED_DIR ".deleted"

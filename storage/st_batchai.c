@@ -1,8 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters. Node counts are computed from the nodes' index at every read, never stored.
+ * Workspaces, file servers and clusters of Batch AI: what takes more than one statement. A cluster
+ * is a row beside the row of its pool, with which it is made and removed; its counts of nodes are
+ * read with it. Each function runs in the transaction of its caller's turn, on the loop.
  */
+#include <assert.h>
+
 #include "storage/storage_priv.h"
+
+/* --- workspaces ------------------------------------------------------------------------------ */
+
+int st_workspace_list(struct storage *st, struct arena *a, const char *subscription,
+                      int64_t group_id, const struct st_page *page, struct workspace_rows *rows,
+                      struct err *e)
+{
+    return group_id ? st_workspace_list_group(st, a, group_id, page, rows, e)
+                    : st_workspace_list_subscription(st, a, subscription, page, rows, e);
+}
+
+/* --- file servers ---------------------------------------------------------------------------- */
+
+int st_file_server_move(struct storage *st, int64_t id, enum prov_state from, enum prov_event ev,
+                        int64_t now_us, struct err *e)
+{
+    enum prov_state to = prov_next(from, ev);
+    assert(to != 0);
+    return st_file_server_move_row(st, id, from, to, now_us, e);
+}
+
+int st_file_server_list(struct storage *st, struct arena *a, const struct st_filter *f,
+                        const struct st_page *page, struct file_server_rows *rows, struct err *e)
+{
+    if (f->workspace_id)
+        return st_file_server_list_workspace(st, a, f->workspace_id, page, rows, e);
+    if (f->group_id)
+        return st_file_server_list_group(st, a, f->group_id, page, rows, e);
+    if (f->workspace)
+        return st_file_server_list_named(st, a, f->subscription, f->workspace, page, rows, e);
+    return st_file_server_list_subscription(st, a, f->subscription, page, rows, e);
+}
+
+/* --- clusters -------------------------------------------------------------------------------- */
 
 static int *count_of(struct node_counts *counts, enum node_state state, bool runs)
 {
