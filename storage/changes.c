@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the triggers that write the rows of `change`: their SQL is put together from a table of
+ * kinds, with the states as texts. They are of this connection alone (temporary), so the file
+ * never has them. On the loop; a daemon without --testing makes none.
+ */
 #include "storage/changes.h"
 
 #include <stdlib.h>

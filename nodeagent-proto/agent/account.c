@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds an account in /etc/passwd and /etc/group, else by getent and id, and lets the process act
+ * as it: for a while (account_assume, account_resume) or for good. Where the machine's sources are
+ * local files alone, no program is run. The caller owns what was found.
+ */
 #include "nodeagent-proto/agent/account.h"
 
 #include <errno.h>

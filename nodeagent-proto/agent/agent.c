@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of the agent: opens root, records and watches in an order in which the next agent could
+ * take over at any step, then turns its loop: poll, hear the link, tend tasks, workers, remotes
+ * and trash, send. It reads no more requests while much waits to be sent. One thread owns struct
+ * agent.
+ */
 #include "nodeagent-proto/agent/agent.h"
 
 #include <assert.h>

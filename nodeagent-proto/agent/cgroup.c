@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes, fills and removes cgroups. The base is found once (cgroup_bases_find()); below it each
+ * step may be repeated. A limit that the kernel does not take is left out. In the agent and in
+ * supervisors, each for its own task.
+ */
 #include "nodeagent-proto/agent/cgroup.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists what is below a root, by what made it, and takes it away: tasks, accounts, mounts,
+ * directories. Entries that are not the agent's own are refused, not removed.
+ */
 #include "nodeagent-proto/agent/clean.h"
 
 #include <dirent.h>

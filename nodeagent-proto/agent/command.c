@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What a supervisor's child does between fork and exec, in this order: it dies with its
+ * supervisor, has default signals, opens files with the account's rights, gets its limits, becomes
+ * the account, and executes. A failure goes through a pipe as a letter and a text. The child may
+ * be in the memory of its parent (spawn.h), so what it allocates is in the command's arena.
+ */
 #include "nodeagent-proto/agent/command.h"
 
 #include <errno.h>

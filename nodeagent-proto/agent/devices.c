@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the BPF program by hand: for each device that is denied a comparison and a jump, and at
+ * the end "allow". The kernel checks it when it is loaded. The descriptor is closed once the
+ * program is attached to the cgroup, with which it ends.
+ */
 #include "nodeagent-proto/agent/devices.h"
 
 #include <errno.h>

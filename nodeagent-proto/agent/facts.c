@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathers the facts of a node. What may change while the agent runs is gathered again by
+ * facts_refresh(); the incarnation is read from ROOT, or made there once. struct facts owns its
+ * texts.
+ */
 #include "nodeagent-proto/agent/facts.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests about files, by path. Where a request must stay below the node root, links are not
+ * followed. A text replaces a file as a whole; what is moved away goes to the trash in one rename.
+ */
 #include "nodeagent-proto/agent/files.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads what the drivers of NVIDIA and AMD show in /proc and /sys, in the order of the GPUs'
+ * numbers. A file that cannot be read leaves its field out, and fails nothing.
+ */
 #include "nodeagent-proto/agent/gpus.h"
 
 #include <dirent.h>

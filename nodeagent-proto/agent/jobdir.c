@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the directory of a job that left nothing in it, and gives it to a later job. It is made
+ * bare (owner, mode, access lists, content) before the rename that keeps it, and given away before
+ * the rename that takes it, so a crash leaves it at one of the two places. As root.
+ */
 #include "nodeagent-proto/agent/jobdir.h"
 
 #include <dirent.h>

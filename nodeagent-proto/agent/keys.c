@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes .ssh of an account with its rights: authorized_keys, and the key pair, whose public half
+ * comes from ssh-keygen. A file is replaced as a whole. Texts with keys are wiped.
+ */
 #include "nodeagent-proto/agent/keys.h"
 
 #include <errno.h>

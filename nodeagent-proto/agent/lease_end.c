@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Ends what is left of a number, kind by kind: processes, files in shared directories, shared
+ * memory, semaphores and message queues. A child takes the number's ids, so the kernel itself sees
+ * to it that no other account is hit. Says what would not end.
+ */
 #include "nodeagent-proto/agent/lease_end.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and writes the records of leases, as slips (small_record.h); what is no slip is of an
+ * older agent, or from a file system that cannot rename without replacing. A record that cannot be
+ * parsed is an error, never a free number.
+ */
 #include "nodeagent-proto/agent/lease_record.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes and releases leases in steps that may each be repeated, in an order in which a crash
+ * leaves at worst a record without a directory. lease_sweep() finishes at the agent's start what
+ * an earlier agent left half done. As root.
+ */
 #include "nodeagent-proto/agent/leases.h"
 
 #include <dirent.h>

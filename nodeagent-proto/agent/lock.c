@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes the lock of a root, and waits a moment for an agent whose link has just ended. A holder
+ * that works for the same owner is killed: it is found by the lock in fdinfo of a process that is
+ * called as the agent is. The lock ends with the process.
+ */
 #include "nodeagent-proto/agent/lock.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and keeps the list of mounts, and answers which of them are at or below a path. The kernel
+ * says when the list has changed (POLLPRI on mountinfo), so it is read again only then, or after a
+ * while. struct mounts_kept belongs to the agent; a forked worker has a copy.
+ */
 #include "nodeagent-proto/agent/mounts.h"
 
 #include <fcntl.h>

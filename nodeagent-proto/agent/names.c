@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the record of a number, and last a symbolic link to it by number, so a lookup finds only
+ * whole records; takes both back, but not a link that leads to another account's record by now. As
+ * root.
+ */
 #include "nodeagent-proto/agent/names.h"
 
 #include <fcntl.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a task's directory and its output files in the child that becomes the command. Missing
+ * directories below the root are made as root, one part at a time without following links; files
+ * are opened as the account. Descriptors belong to the caller.
+ */
 #include "nodeagent-proto/agent/outputs.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The agent's questions to the daemon, by id, and when to ask whether it is there: after ping_s of
+ * silence, and the link is over after PATIENCE times that. On the agent's thread; struct agent
+ * owns the questions.
+ */
 #include "nodeagent-proto/agent/peer.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Takes a picture of /proc and answers from it. Pids are used again, so a process is named by pid
+ * and start time. Kills are repeated until a new picture shows nobody left, as a process may fork
+ * meanwhile.
+ */
 #include "nodeagent-proto/agent/procs.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds a program in PATH, then in the usual places, and runs it with pipes for input and output.
+ * The input fits a pipe, so neither side waits for the other. Blocks until the program ends: for
+ * workers, never for the agent's loop.
+ */
 #include "nodeagent-proto/agent/program.h"
 
 #include <errno.h>

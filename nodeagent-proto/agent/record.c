@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes, reads and removes the files of tasks. A claim is renamed into place, never over another;
+ * start and exit are written into the room that was kept with the claim, and renamed. The agent
+ * and the supervisors share these files and the lock, and nothing else.
+ */
 #include "nodeagent-proto/agent/record.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads, adds and removes entries of the registry, and takes its lock. Other agents of the machine
+ * may change it between any two calls without the lock.
+ */
 #include "nodeagent-proto/agent/registry.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Up to RELAY_MAX commands that pass signals on, a process each, oldest first, with the time at
+ * which it is given up. The supervisor that owns them reaps them; one too many, or one that hangs,
+ * is killed with all that descends from it.
+ */
 #include "nodeagent-proto/agent/relay.h"
 
 #include <signal.h>

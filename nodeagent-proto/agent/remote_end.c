@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The connection of one end to its agent: reads and writes frames, keeps what the other end has
+ * not acknowledged (wire/stream.h) and repeats it after a break. One thread, in a process of the
+ * job, which owns struct remote_end.
+ */
 #include "nodeagent-proto/agent/remote_end.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes ROOT/ssh and what is in it. Each step may be repeated after a crash: the program is
+ * linked, or copied where it is on another file system, and a socket gets its name only once it
+ * listens.
+ */
 #include "nodeagent-proto/agent/remote_place.h"
 
 #include <dirent.h>

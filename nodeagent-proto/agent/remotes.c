@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sockets of jobs, the ends that are connected to them, and the messages between an end and the
+ * daemon. An end is identified by its socket, not by what it says. All on the agent's poll loop,
+ * without blocking; struct remotes owns sockets and ends.
+ */
 #include "nodeagent-proto/agent/remotes.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Splits the line at blanks and gives up at the first thing that a shell would read. So a line is
+ * executed here only if every shell would do the same with it. In a child that executes next.
+ */
 #include "nodeagent-proto/agent/simple_command.h"
 
 #include <limits.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes a slip into the spare file, or a new one, and renames it to its name, never over another;
+ * drops a slip by renaming its file to be the spare. No fsync.
+ */
 #include "nodeagent-proto/agent/small_record.h"
 
 #include <errno.h>

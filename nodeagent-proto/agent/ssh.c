@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the near end of a remote command: it reads ssh's arguments (ssh_args.c), connects to the
+ * job's socket, and passes standard input, output and the exit code. A process of the job, with
+ * one thread and nothing of the agent's.
+ */
 #include "nodeagent-proto/agent/ssh.h"
 
 #include <errno.h>

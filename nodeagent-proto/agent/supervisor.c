@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of a supervisor: claim held > command forked > ID.start written > waits (child, signal
+ * from the agent, time limit, memory) > everything of the task killed > ID.exit written > lock
+ * released. One thread; it owns its copy of the task.
+ */
 #include "nodeagent-proto/agent/supervisor.h"
 
 #include <errno.h>

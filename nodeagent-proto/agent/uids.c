@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses numbers: the next in turn that neither the registry nor the machine's databases have,
+ * under the registry's lock. The text of NEXT says how far they were given out. As root.
+ */
 #include "nodeagent-proto/agent/uids.h"
 
 #include <errno.h>

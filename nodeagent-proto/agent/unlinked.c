@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Notes where all links below `used` lead, then moves to the trash the directories that no link
+ * leads to, and removes the links that led to those. What cannot be looked through is an error, as
+ * it may hold a link.
+ */
 #include "nodeagent-proto/agent/unlinked.h"
 
 #include <dirent.h>

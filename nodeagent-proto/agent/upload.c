@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Adds parts to a file, and unpacks an archive beside its target, which a rename shows as a whole.
+ */
 #include "nodeagent-proto/agent/upload.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes, changes and removes an account by the machine's programs, in steps that may each be
+ * repeated after a crash. Each begins by looking whether the account is ours, and refuses to touch
+ * any other, or a home that is there already.
+ */
 #include "nodeagent-proto/agent/users.h"
 
 #include <dirent.h>

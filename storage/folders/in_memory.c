@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the mounts again whenever the kernel says that they have changed, and opens a folder
+ * without crossing one (openat2). "Yes" is a promise that no call on the folder hangs, so what
+ * cannot be read means "no".
+ */
 #include "storage/folders/in_memory.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Offers names one by one and keeps the first so many in order, so a directory of any size takes
+ * the memory of one page. Also the items that a page is made of. On a worker of the share; the
+ * list moves to the loop with the answer.
+ */
 #include "storage/folders/names_priv.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens and finds names below a share's folder (fs_open_beneath()), and turns errno into faults. A
+ * descriptor that is returned belongs to the caller. All of it on workers: every call may hang
+ * with its file system.
+ */
 #include "storage/folders/place_priv.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * States of a file: open (without a name, or with one that marks it as unfinished) > written > in
+ * its place by a link or a rename, or given up and gone. A file that a killed daemon left has the
+ * mark, and a lock that nobody holds; the sweep removes it. Runs on workers; the descriptor
+ * belongs to the struct.
+ */
 #include "storage/folders/unfinished_priv.h"
 
 #include <dirent.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The way of a keep: copied by an upload of storage/folders/, then summed and renamed on the
+ * lane's thread, then told. The file has the name of an unfinished one until it is whole.
+ * Callbacks run on the loop, which owns the list of keeps; a daemon that stops waits PATIENCE_US
+ * for the thread.
+ */
 #include "storage/packages/packages.h"
 
 #include <dirent.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The rounds in which kept files are synced: puts gather until a timer, or SETTLE_AT of them,
+ * begins a round, which syncs their files on workers and removes their rows. `next` gathers while
+ * `now` is under way. On the loop, which owns both lists and the timer.
+ */
 #include "storage/shares/journal_priv.h"
 
 #include <assert.h>

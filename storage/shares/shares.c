@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The reconcilers of shares and accounts: each looks at the row's state, asks a worker for the
+ * next move of the folder, and writes the next state when the worker answers. On the loop, woken
+ * by id (scheduler/wake/); requests that wait for a share are kept with it and answered by its
+ * end.
+ */
 #include "storage/shares/shares.h"
 
 #include <assert.h>
