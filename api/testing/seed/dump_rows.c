@@ -17,6 +17,8 @@
 #include "storage/seeding.h"
 #include "storage/shares/shares.h"
 
+static const struct st_page all_rows = {.limit = DUMP_ROWS};
+
 /* An empty object, if the text is none. */
 static json_t *object_of(const char *text)
 {
@@ -120,22 +122,26 @@ static int add_folder(struct dumping *d, const char *account, const struct share
         .from.directories = files,
         .next = d->folders};
     d->folders = f;
-    return st_item_list(d->seed->arm.storage, d->a, s->id, "", "\xff", false, DUMP_ROWS,
-                        &f->from.items, &f->from.n_items, e);
+    struct share_item_rows rows;
+    const struct st_paths all = {.from = "", .to = "\xff", .limit = DUMP_ROWS};
+    if (st_item_list(d->seed->arm.storage, d->a, s->id, false, &all, &rows, e) < 0)
+        return -1;
+    f->from.items = rows.items;
+    f->from.n_items = rows.n;
+    return 0;
 }
 
 static int add_folders(struct dumping *d, const char *account, enum share_kind kind, json_t *into,
                        struct err *e)
 {
     struct storage_account acct;
-    struct share *rows;
-    size_t n;
+    struct share_rows rows;
+    const struct st_names all = {.after = "", .limit = DUMP_ROWS};
     if (find_account(d, account, &acct, e) < 0 ||
-        st_share_list(d->seed->arm.storage, d->a, acct.id, kind, "", "", DUMP_ROWS, &rows, &n, e) <
-            0)
+        st_share_list(d->seed->arm.storage, d->a, acct.id, kind, "", &all, &rows, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (add_folder(d, acct.name, &rows[i], into, e) < 0)
+    for (size_t i = 0; i < rows.n; i++)
+        if (add_folder(d, acct.name, &rows.items[i], into, e) < 0)
             return -1;
     return 0;
 }
@@ -183,13 +189,12 @@ static int packages_of(struct dumping *d, const struct seed_step *above, json_t 
                        struct err *e)
 {
     struct batch_application x;
-    struct batch_package *rows;
-    size_t n;
+    struct batch_package_rows rows;
     if (find_application(d, above, &x, e) < 0 ||
-        st_batch_package_list(d->seed->arm.storage, d->a, x.id, 0, DUMP_ROWS, &rows, &n, e) < 0)
+        st_batch_package_list(d->seed->arm.storage, d->a, x.id, &all_rows, &rows, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        add_package(d, &rows[i], into);
+    for (size_t i = 0; i < rows.n; i++)
+        add_package(d, &rows.items[i], into);
     return 0;
 }
 
@@ -265,22 +270,21 @@ static int version(struct dumping *d, const struct secret_version *x, json_t **o
 static int secret(struct dumping *d, const struct secret_version *newest, json_t *into,
                   struct err *e)
 {
-    struct secret_version *rows;
+    struct secret_version_rows rows;
     json_t *shown, *before;
-    size_t n;
     if (version(d, newest, &shown, e) < 0)
         return -1;
     dump_put(into, "secrets", newest->name, shown);
     json_object_set_new(shown, "version", json_string(newest->version));
     if (newest->deleted_us)
         add_time(shown, "deleted", newest->deleted_us);
-    if (st_secret_version_list(d->seed->arm.storage, d->a, newest->secret_id, 0, DUMP_ROWS, &rows,
-                               &n, e) < 0)
+    if (st_secret_version_list(d->seed->arm.storage, d->a, newest->secret_id, &all_rows, &rows, e) <
+        0)
         return -1;
-    for (size_t i = 0; i + 1 < n; i++) {
-        if (version(d, &rows[i], &before, e) < 0)
+    for (size_t i = 0; i + 1 < rows.n; i++) {
+        if (version(d, &rows.items[i], &before, e) < 0)
             return -1;
-        dump_put(shown, "versions", rows[i].version, before);
+        dump_put(shown, "versions", rows.items[i].version, before);
     }
     return 0;
 }
@@ -288,13 +292,11 @@ static int secret(struct dumping *d, const struct secret_version *newest, json_t
 static int secrets_of(struct dumping *d, int64_t vault_id, bool deleted, json_t *into,
                       struct err *e)
 {
-    struct secret_version *rows;
-    size_t n;
-    if (st_secret_list(d->seed->arm.storage, d->a, vault_id, deleted, 0, DUMP_ROWS, &rows, &n, e) <
-        0)
+    struct secret_version_rows rows;
+    if (st_secret_list(d->seed->arm.storage, d->a, vault_id, deleted, &all_rows, &rows, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (secret(d, &rows[i], into, e) < 0)
+    for (size_t i = 0; i < rows.n; i++)
+        if (secret(d, &rows.items[i], into, e) < 0)
             return -1;
     return 0;
 }
@@ -341,20 +343,19 @@ static json_t *group_of(const json_t *into, const char *name)
 /* A group that is gone is told of by what was in it. */
 int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *into, struct err *e)
 {
-    struct vault *rows;
-    size_t n;
-    if (st_vault_list_deleted(d->seed->arm.storage, d->a, subscription, 0, DUMP_ROWS, &rows, &n,
-                              e) < 0)
+    struct vault_rows rows;
+    if (st_vault_list_deleted(d->seed->arm.storage, d->a, subscription, &all_rows, &rows, e) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        json_t *group = group_of(into, rows[i].group);
-        if (d->group && strcasecmp(rows[i].group, d->group) != 0)
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct vault *v = &rows.items[i];
+        json_t *group = group_of(into, v->group);
+        if (d->group && strcasecmp(v->group, d->group) != 0)
             continue;
         if (!group) {
-            group = json_pack("{s:s, s:b}", "location", rows[i].location, "deleted", true);
-            dump_put(into, "groups", rows[i].group, group);
+            group = json_pack("{s:s, s:b}", "location", v->location, "deleted", true);
+            dump_put(into, "groups", v->group, group);
         }
-        if (deleted_vault(d, &rows[i], group, e) < 0)
+        if (deleted_vault(d, v, group, e) < 0)
             return -1;
     }
     return 0;
