@@ -116,6 +116,7 @@ void st_checkpoint_maybe(struct storage *st)
 
 void st_shed_wal(struct storage *st)
 {
+    st->disk_full = false;
     if (st->closing || !st->checkpoint_lane || st->wal_fd < 0)
         return;
     st->sheds_wal = true;

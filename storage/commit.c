@@ -163,6 +163,8 @@ void st_turn_end(struct storage *st)
         turn_fail(st, &why);
     assert(!st->in_turn && !st->turn_doomed);
     list_move(&st->waiting, &st->turn);
+    if (st->disk_full)
+        st_shed_wal(st);
     if (st->finish_checkpoint && (wrote || st->sheds_wal))
         st_checkpoint_rest(st);
     sync_or_fire(st);

@@ -83,7 +83,8 @@ struct storage {
     int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
     bool finish_checkpoint; /* take the rest at the end of the turn */
-    bool sheds_wal;         /* since the disk was full, until the WAL has been cut */
+    bool disk_full;         /* a write of this turn found it so */
+    bool sheds_wal;         /* since then, until the WAL has been cut */
     /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
     struct st_beside *beside; /* a check under way (check_beside.c); NULL: none */

@@ -163,6 +163,20 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
     return path;
 }
 
+/* Where local nodes are other than the settings lead to expect. */
+static void log_site(const struct serve_setup *with, const struct log *log)
+{
+    if (with->site.open_place)
+        LOG_INFO(log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
+                 LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
+                               "cannot get to the state directory, which is below a closed "
+                               "one"));
+    if (with->site.site.first_alone && with->config.nodes > 0)
+        LOG_INFO(log, "local_nodes.restricted",
+                 LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "
+                               "serve its own principal alone: local.shared_user"));
+}
+
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
@@ -204,15 +218,7 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
                                         .seed_file = o->seed,
                                         .started_us = with->started_us,
                                         .left_behind = &with->left_behind};
-        if (with->site.open_place)
-            LOG_INFO(&log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
-                     LF_STR("why", "nodes and shares are there from now on, as accounts of jobs "
-                                   "cannot get to the state directory, which is below a closed "
-                                   "one"));
-        if (with->site.site.first_alone && c->nodes > 0)
-            LOG_INFO(&log, "local_nodes.restricted",
-                     LF_STR("why", "jobs on local nodes reach the daemon's own files, so these "
-                                   "serve its own principal alone: local.shared_user"));
+        log_site(with, &log);
         endpoint_withdraw(s); /* a file that a killed daemon left */
         rc = serve_run(&sc, e);
     }
