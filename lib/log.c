@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes an event as one line, as key=value or as JSON, with one write(), so that lines of several
+ * threads do not mix. Foreign text is quoted: it can neither begin a line nor drive a terminal. A
+ * line that cannot be written is lost, and the caller goes on.
+ */
 #include "lib/log.h"
 
 #include <assert.h>
@@ -14,7 +19,8 @@
 #include "lib/timefmt.h"
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
-static_assert(sizeof level_names / sizeof level_names[0] == LOG_LVL_ERROR + 1, "a name a level");
+static_assert(sizeof level_names / sizeof level_names[0] == LOG_LVL_ERROR + 1,
+              "each level has a name");
 
 /* The length of the first character of `s` if it can be shown as it is; 0 for a control character
  * (of ASCII, or U+0080 to U+009F) and for bytes that are not UTF-8. */

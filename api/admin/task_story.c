@@ -26,7 +26,7 @@ struct line {
     const char *text;
 };
 
-struct teller {
+struct task_teller {
     struct request *r;
     struct arena *a;
     struct storage *st;
@@ -38,7 +38,7 @@ struct teller {
     size_t n;
 };
 
-static void tell(struct teller *t, int64_t at_us, const char *text)
+static void tell(struct task_teller *t, int64_t at_us, const char *text)
 {
     if (t->n < LINES_MAX)
         t->lines[t->n++] = (struct line){at_us, text};
@@ -61,7 +61,7 @@ static const char *message_of(const json_t *info)
     return message ? message : "";
 }
 
-static const char *failure_of(const struct teller *t, const char *failure)
+static const char *failure_of(const struct task_teller *t, const char *failure)
 {
     json_auto_t *info = failure ? json_loads(failure, 0, NULL) : NULL;
     const char *code = json_string_value(json_object_get(info, "code"));
@@ -70,7 +70,7 @@ static const char *failure_of(const struct teller *t, const char *failure)
 }
 
 /* What the details of its failure add. */
-static void tell_details(struct teller *t)
+static void tell_details(struct task_teller *t)
 {
     static const struct {
         const char *name, *shown;
@@ -87,7 +87,7 @@ static void tell_details(struct teller *t)
     }
 }
 
-static void tell_end(struct teller *t)
+static void tell_end(struct task_teller *t)
 {
     const struct batch_task *k = &t->task;
     const char *code = k->has_exit_code ? arena_printf(t->a, ", exit code %d", k->exit_code) : "";
@@ -104,7 +104,7 @@ static void tell_end(struct teller *t)
         tell(t, 0, "tasks that depend on it do not begin");
 }
 
-static void tell_past(struct teller *t)
+static void tell_past(struct task_teller *t)
 {
     const struct batch_task *k = &t->task;
     tell(t, k->created_us,
@@ -125,7 +125,7 @@ static void tell_past(struct teller *t)
 
 /* --- what it waits for ------------------------------------------------------------------------ */
 
-static const char *awaited(struct teller *t, struct err *e)
+static const char *awaited(struct task_teller *t, struct err *e)
 {
     struct batch_wait *waits;
     const char *text = "it waits for";
@@ -146,7 +146,7 @@ static const char *awaited(struct teller *t, struct err *e)
 }
 
 /* Its place among the runs of its pool; NULL: err. */
-static const char *place(struct teller *t, struct err *e)
+static const char *place(struct task_teller *t, struct err *e)
 {
     struct queue_view v = {.n_waiting = 0};
     struct run run = {.id = 0};
@@ -162,7 +162,7 @@ static const char *place(struct teller *t, struct err *e)
     return "it waits, behind the first that are looked at";
 }
 
-static const char *turn(struct teller *t, struct err *e)
+static const char *turn(struct task_teller *t, struct err *e)
 {
     int64_t fed;
     if (t->task.fed)
@@ -184,7 +184,8 @@ static bool is_among(int64_t id, const int64_t *ids, size_t n)
 }
 
 /* The last of its job's preparations that failed on these nodes. NULL: err, or there is none. */
-static const char *failed_preparation(struct teller *t, const int64_t *ids, size_t n, struct err *e)
+static const char *failed_preparation(struct task_teller *t, const int64_t *ids, size_t n,
+                                      struct err *e)
 {
     struct batch_chore *rows;
     const struct batch_chore *last = NULL;
@@ -205,7 +206,7 @@ static const char *failed_preparation(struct teller *t, const int64_t *ids, size
 
 /* Nodes of its pool on which the preparation of its job failed get no task of the job. *all: none
  * is left. Says it, or fails. */
-static int tell_unprepared(struct teller *t, bool *all, struct err *e)
+static int tell_unprepared(struct task_teller *t, bool *all, struct err *e)
 {
     struct node *nodes;
     int64_t *ids;
@@ -233,7 +234,7 @@ static int tell_unprepared(struct teller *t, bool *all, struct err *e)
 }
 
 /* NULL: err. */
-static const char *reason(struct teller *t, struct err *e)
+static const char *reason(struct task_teller *t, struct err *e)
 {
     if (t->job.state != BATCH_JOB_ACTIVE)
         return arena_printf(t->a, "its job is %s: no task begins",
@@ -252,7 +253,7 @@ static const char *reason(struct teller *t, struct err *e)
     return turn(t, e);
 }
 
-static int tell_now(struct teller *t, struct err *e)
+static int tell_now(struct task_teller *t, struct err *e)
 {
     const char *text;
     bool nowhere;
@@ -282,7 +283,7 @@ static int tell_now(struct teller *t, struct err *e)
 /* --- together --------------------------------------------------------------------------------- */
 
 /* 1, 0 or -1. */
-static int find(struct teller *t, const char *subscription, struct err *e)
+static int find(struct task_teller *t, const char *subscription, struct err *e)
 {
     struct request *r = t->r;
     const struct scope *s = &t->account.scope;
@@ -311,7 +312,7 @@ static int by_time(const void *left, const void *right)
 
 int task_story(struct request *r, const char *subscription, json_t **out, struct err *e)
 {
-    struct teller t = {.r = r, .a = &r->arena, .st = admin_of(r)->storage};
+    struct task_teller t = {.r = r, .a = &r->arena, .st = admin_of(r)->storage};
     int rc = find(&t, subscription, e);
     if (rc <= 0)
         return rc;

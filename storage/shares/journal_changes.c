@@ -106,7 +106,7 @@ void journal_stop(struct journal *j)
 
 /* --- after a start ---------------------------------------------------------------------------- */
 
-struct found_file {
+struct found_change {
     const struct item_change *c;
     const struct share *share;
     struct file_place at;
@@ -117,7 +117,7 @@ struct found_file {
 };
 
 /* Nobody has touched the file: it is as it was before the change. */
-static bool is_as_before(const struct found_file *f)
+static bool is_as_before(const struct found_change *f)
 {
     const struct item_change *c = f->c;
     if (!c->was_there || !f->there)
@@ -126,13 +126,13 @@ static bool is_as_before(const struct found_file *f)
            f->facts.mtime_ns == c->was_mtime_ns;
 }
 
-static void tell(struct journal *j, const struct found_file *f, const char *how)
+static void tell(struct journal *j, const struct found_change *f, const char *how)
 {
     LOG_WARN(j->c.log, "journal.change_finished", LF_STR("share", f->share->name),
              LF_STR("path", f->c->was.path), LF_STR("how", how));
 }
 
-static int replaces(struct journal *j, struct arena *a, const struct found_file *f, struct err *e)
+static int replaces(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     const struct item_change *c = f->c;
     (void)a;
@@ -147,7 +147,7 @@ static int replaces(struct journal *j, struct arena *a, const struct found_file 
 }
 
 /* They go with their blob. */
-static int remove_snapshots(struct journal *j, struct arena *a, const struct found_file *f,
+static int remove_snapshots(struct journal *j, struct arena *a, const struct found_change *f,
                             struct err *e)
 {
     const struct share_item *was = &f->c->was;
@@ -167,7 +167,7 @@ static int remove_snapshots(struct journal *j, struct arena *a, const struct fou
     return rc;
 }
 
-static int removes(struct journal *j, struct arena *a, const struct found_file *f, struct err *e)
+static int removes(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     if (f->noted || (f->there && !is_as_before(f)))
         return 0; /* it was made anew */
@@ -179,7 +179,7 @@ static int removes(struct journal *j, struct arena *a, const struct found_file *
     return remove_snapshots(j, a, f, e);
 }
 
-static int grows(struct journal *j, struct arena *a, const struct found_file *f, struct err *e)
+static int grows(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     const struct item_change *c = f->c;
     (void)a;
@@ -192,7 +192,7 @@ static int grows(struct journal *j, struct arena *a, const struct found_file *f,
     return files_cut_now(&f->at, (uint64_t)c->was_size, c->was_mtime_ns, e);
 }
 
-static int look(struct journal *j, struct arena *a, struct found_file *f, struct err *e)
+static int look(struct journal *j, struct arena *a, struct found_change *f, struct err *e)
 {
     const struct share_item *was = &f->c->was;
     f->at = journal_place(j, a, f->share, was->path, f->c->place);
@@ -207,9 +207,9 @@ static int look(struct journal *j, struct arena *a, struct found_file *f, struct
     return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL; /* somebody else's */
 }
 
-static int settle(struct journal *j, struct arena *a, struct found_file *f, struct err *e)
+static int settle(struct journal *j, struct arena *a, struct found_change *f, struct err *e)
 {
-    static int (*const kinds[])(struct journal *, struct arena *, const struct found_file *,
+    static int (*const kinds[])(struct journal *, struct arena *, const struct found_change *,
                                 struct err *) = {
         [CHANGE_REPLACES] = replaces, [CHANGE_REMOVES] = removes, [CHANGE_GROWS] = grows};
     int rc = look(j, a, f, e);
@@ -230,7 +230,7 @@ static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err
         return st_item_change_remove(j->c.storage, id, e);
     if (s.state != SHARE_THERE)
         return 0;
-    struct found_file f = {.c = &c, .share = &s};
+    struct found_change f = {.c = &c, .share = &s};
     if (settle(j, a, &f, &why) == 0)
         return st_item_change_remove(j->c.storage, id, e);
     LOG_ERROR(j->c.log, "journal.change_not_finished", LF_STR("share", s.name),

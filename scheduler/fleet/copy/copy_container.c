@@ -21,7 +21,7 @@
 #define FILES_MAX 100000
 
 /* A file of the container. */
-struct found_file {
+struct listed_blob {
     const char *name;
     struct file_place at; /* share NULL: where the URL leads to */
     bool has_bytes;
@@ -48,7 +48,7 @@ struct putting {
     struct script_turn *turn;
     struct node_link *link;
     struct arena a; /* of the page */
-    struct found_file *found;
+    struct listed_blob *found;
     size_t n, at, total; /* total: of all pages, which count too */
     char *next;          /* where the next page begins; NULL: there is none */
     bool is_aside;       /* the page is of those that lie aside */
@@ -105,7 +105,7 @@ static const char *path_of(struct arena *a, const char *name)
     return path;
 }
 
-static bool is_directory(const struct found_file *f)
+static bool is_directory(const struct listed_blob *f)
 {
     size_t n = strlen(f->name);
     return !f->has_bytes && n > 0 && f->name[n - 1] == '/';
@@ -186,7 +186,7 @@ static void take_aside(struct putting *j)
     j->found = arena_alloc(&j->a, (j->n + 1) * sizeof *j->found);
     for (size_t i = 0; i < j->n; i++) {
         const struct input_blob *b = &which->aside[i];
-        j->found[i] = (struct found_file){b->name, {b->share, b->path}, b->has_bytes};
+        j->found[i] = (struct listed_blob){b->name, {b->share, b->path}, b->has_bytes};
     }
     carry_next(j);
 }
@@ -211,7 +211,7 @@ static void carry_next(struct putting *j)
         turn_page(j);
         return;
     }
-    const struct found_file *f = &j->found[j->at];
+    const struct listed_blob *f = &j->found[j->at];
     const char *path = path_of(&j->a, f->name);
     if (!path || ++j->total > FILES_MAX) {
         if (j->total > FILES_MAX)
@@ -265,7 +265,7 @@ static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
     j->found = arena_alloc(&j->a, (found->n + 1) * sizeof *j->found);
     for (size_t i = 0; i < found->n; i++) {
         const char *name = arena_strdup(&j->a, found->item[i].name);
-        j->found[i] = (struct found_file){name, {j->order->what.from.share, name}, true};
+        j->found[i] = (struct listed_blob){name, {j->order->what.from.share, name}, true};
     }
     carry_next(j);
 }
@@ -288,7 +288,7 @@ static void read_page(struct putting *j)
     j->found = arena_alloc(&j->a, (page.n + 1) * sizeof *j->found);
     for (size_t i = 0; i < page.n; i++)
         j->found[i] =
-            (struct found_file){.name = page.blobs[i].name, .has_bytes = page.blobs[i].has_bytes};
+            (struct listed_blob){.name = page.blobs[i].name, .has_bytes = page.blobs[i].has_bytes};
     carry_next(j);
 }
 

@@ -10,7 +10,7 @@
 
 #define MANAGER "jobManagerTask"
 
-struct job_making {
+struct new_job {
     struct batch_front *f;
     struct arena *a;
     struct batch_job *j;
@@ -19,7 +19,7 @@ struct job_making {
 };
 
 /* Its document as that of a task; how often it is tried is the job's to say, if it does not. */
-static const char *manager_doc(struct job_making *k)
+static const char *manager_doc(struct new_job *k)
 {
     json_t *doc = json_loads(k->j->doc, 0, NULL);
     json_t *manager = batch_part(doc, MANAGER), *limits = batch_part(manager, "constraints");
@@ -31,7 +31,7 @@ static const char *manager_doc(struct job_making *k)
     return text;
 }
 
-static int add_manager(struct storage *st, struct job_making *k, const char *doc, struct err *e)
+static int add_manager(struct storage *st, struct new_job *k, const char *doc, struct err *e)
 {
     const struct batch_job *j = k->j;
     const struct batch_task_spec *m = k->spec.manager;
@@ -60,7 +60,7 @@ static int end_at_once(struct storage *st, const struct batch_job *j, const char
 
 static int add(struct storage *st, void *ctx, struct err *e)
 {
-    struct job_making *k = ctx;
+    struct new_job *k = ctx;
     const char *manager = k->spec.manager ? manager_doc(k) : NULL;
     struct auto_pool_made made = {.name = NULL};
     if (k->j->auto_life != 0 && !*k->j->pool_name &&
@@ -77,7 +77,7 @@ static int add(struct storage *st, void *ctx, struct err *e)
 int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e)
 {
-    struct job_making k = {.f = f, .a = a, .j = j, .secrets = secrets};
+    struct new_job k = {.f = f, .a = a, .j = j, .secrets = secrets};
     if (batch_job_columns(a, j, e) < 0 || batch_job_decode(a, j->doc, NULL, &k.spec, e) < 0)
         return -1;
     return st_whole(f->st, add, &k, e);

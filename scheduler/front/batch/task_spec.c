@@ -72,7 +72,7 @@ static int is_dedicated(struct storage *st, struct arena *a, const struct run *r
 /* --- whose command it is ---------------------------------------------------------------------- */
 
 /* A task, or what its job does on the node before and after it. */
-struct task_command {
+struct spec_command {
     struct batch_job j;
     struct batch_pool p;
     struct batch_job_spec job;
@@ -83,7 +83,7 @@ struct task_command {
 };
 
 static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
-                    struct task_command *c, struct err *e)
+                    struct spec_command *c, struct err *e)
 {
     int rc = st_batch_job_by_id(st, a, job_id, &c->j, e);
     return rc <= 0 ? rc : st_batch_pool_by_id(st, a, r->pool_id, &c->p, e);
@@ -104,7 +104,7 @@ static int decode_pool(struct kept_docs *docs, struct arena *a, const char *doc,
 }
 
 static int find_task(const struct batch_front *f, const struct front_read *how, const struct run *r,
-                     struct task_command *c, struct err *e)
+                     struct spec_command *c, struct err *e)
 {
     struct storage *st = how->st;
     struct arena *a = how->a;
@@ -126,7 +126,7 @@ static int find_task(const struct batch_front *f, const struct front_read *how, 
 }
 
 static int find_chore(const struct batch_front *f, const struct front_read *how,
-                      const struct run *r, struct task_command *c, struct err *e)
+                      const struct run *r, struct spec_command *c, struct err *e)
 {
     struct storage *st = how->st;
     struct arena *a = how->a;
@@ -151,20 +151,20 @@ static int find_chore(const struct batch_front *f, const struct front_read *how,
 
 /* --- what it becomes -------------------------------------------------------------------------- */
 
-static const char *task_dir(struct arena *a, const struct task_command *c, const char *id)
+static const char *task_dir(struct arena *a, const struct spec_command *c, const char *id)
 {
     return arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", id);
 }
 
 /* The directory of the job's preparation; NULL: it has none. */
-static const char *preparation_dir(struct arena *a, const struct task_command *c)
+static const char *preparation_dir(struct arena *a, const struct spec_command *c)
 {
     const struct batch_task_spec *prep = c->job.preparation;
     return prep ? task_dir(a, c, prep->id) : NULL;
 }
 
 /* With the directory of the job's preparation, for all but that itself. */
-static void add_places(struct arena *a, const struct task_command *c, size_t n_packages,
+static void add_places(struct arena *a, const struct spec_command *c, size_t n_packages,
                        struct place_spec *place)
 {
     const char *dir = preparation_dir(a, c);
@@ -177,7 +177,7 @@ static void add_places(struct arena *a, const struct task_command *c, size_t n_p
 }
 
 /* The job's variables, the task's, which win, and the service's, which nobody's hide. */
-static void add_env(struct arena *a, const struct batch_front *f, const struct task_command *c,
+static void add_env(struct arena *a, const struct batch_front *f, const struct spec_command *c,
                     bool dedicated, const char *token, struct run_spec *out)
 {
     const struct batch_task_spec *task = &c->task;
@@ -208,7 +208,7 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct t
 
 /* What is put onto its node and taken off it, and the variables that name paths there. */
 static int add_files(const struct batch_front *f, const struct front_read *how,
-                     const struct task_command *c, const struct batch_pool_spec *pool,
+                     const struct spec_command *c, const struct batch_pool_spec *pool,
                      struct place_spec *place, struct err *e)
 {
     struct arena *a = how->a;
@@ -256,7 +256,7 @@ static int load(const struct batch_front *f, const struct front_read *how, const
 {
     struct storage *st = how->st;
     struct arena *a = how->a;
-    struct task_command c = {.held = false};
+    struct spec_command c = {.held = false};
     struct batch_pool_spec pool;
     const char *pool_text = NULL;
     bool dedicated = true;
