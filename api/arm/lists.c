@@ -34,8 +34,10 @@ static int batch_for(const struct page *page)
 {
     if (page->n == 0)
         return page->max < BATCH_FIRST ? page_limit(page) : BATCH_FIRST;
-    size_t rows = BATCH_BYTES / (page->text.len / (size_t)page->n + 1);
-    return rows < 1 ? 1 : rows > BATCH_MAX ? BATCH_MAX : (int)rows;
+    size_t each = page->text.len / (size_t)page->n + 1;
+    if (each >= BATCH_BYTES)
+        return 1;
+    return BATCH_BYTES / each > BATCH_MAX ? BATCH_MAX : (int)(BATCH_BYTES / each);
 }
 
 static int fetch(struct slices *s, struct err *e)

@@ -13,7 +13,10 @@ from pathlib import Path
 
 ROW = re.compile(r'["{(,]\s*"(?:GET|HEAD|PUT|POST|PATCH|DELETE|OPTIONS)",.*?\b([a-z]\w+),\s*"\w+"'
                  r'(?:,\s*&(\w+_kind))?', re.S)
-SHARED = {"rm_put", "rm_patch", "rm_get", "rm_delete", "rm_list", "rm_list_by_group", "rm_check_name"}
+# Handlers of more than one room; a header of their own declares them.
+SHARED = {"rm_put", "rm_patch", "rm_get", "rm_delete", "rm_list", "rm_list_by_group", "rm_check_name",
+          "operation_results", "operation_statuses", "plane_preflight", "plane_account", "plane_service",
+          "plane_set_service", "plane_delegate"}
 
 
 def handlers(text):

@@ -325,7 +325,7 @@ struct replied *batch_pools_stop_resize(struct request *r)
 struct replied *batch_pools_deleted(struct request *r)
 {
     struct err e;
-    struct rm_pool x;
+    struct rm_pool x = {.row = {.id = 0}};
     uint64_t ticks;
     const char *name = child_deletion(r, &ticks);
     int rc = find_made_batch_account(r, &x.account, &e) < 0 ? -1 : seek_named(r, name, &x, &e);

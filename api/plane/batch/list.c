@@ -144,7 +144,7 @@ int batch_list_begin(struct request *r, const struct batch_list_kind *kind, stru
     static const struct page_form plane = {BATCH_CONTENT_TYPE, begin_plane, ",", end};
     static const struct page_form arm = {JSON_CONTENT_TYPE, begin_arm, ",", end};
     const char *after = request_query(r, "$skiptoken");
-    long max;
+    long max = PAGE_MAX_RESULTS;
     *out = (struct batch_list){.r = r, .kind = kind};
     if (read_max(r, kind, &max, e) < 0 || read_filter(r, kind, &out->filter, e) < 0)
         return -1;

@@ -108,7 +108,7 @@ struct node_account {
 /* Add steps to `sc` that take this account, and that give it back (`dir` NULL: give all back). They
  * add nothing where there are no such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const struct node_account *account);
+                            const struct node_account *of);
 /* The same for an account of another name, whose directory is `dir` below the node's root. */
 void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
                           const char *name, const char *dir, bool contained);

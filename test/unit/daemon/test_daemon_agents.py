@@ -63,4 +63,4 @@ def test_the_agent_of_another_architecture_is_read_from_beside_the_own_one(run, 
     done = run("serve", "--config", "c.yaml", "--state-dir", "state",
                env={"BATCHAI_NODE": str(agents / "batchai-node")})
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"the node agent for aarch64, {agents}/batchai-node-aarch64, is an empty file" in done.stderr
+    assert f"the node agent for aarch64: {agents}/batchai-node-aarch64 is an empty file" in done.stderr
