@@ -211,7 +211,7 @@ def test_the_commands_print_it(own_place, flag):
     recent = d.tool("jobs", "--cluster", cluster.name, "--since", "2h").stdout.splitlines()
     assert len(recent) == 3 and d.tool("jobs", "--cluster", cluster.name, "--since", "0s").stderr.startswith("batchaid: no job fits")
     nobody = d.tool("queue", "--cluster", cluster.name, "--user", "nobody")
-    assert nobody.stderr == f"batchaid: no job fits --cluster {cluster.name} --user nobody; `batchaid queue` shows all that run and wait\n"
+    assert nobody.stderr == f"batchaid: no job fits --cluster {cluster.name} --user nobody; `batchaid queue` shows all running and waiting jobs\n"
     wrong = d.tool("jobs", "--since", "2x", check=False)
     assert wrong.returncode == 1 and "'2x' is not a valid time" in wrong.stderr
     lines = d.tool("explain", waits.name).stdout.splitlines()

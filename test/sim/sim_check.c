@@ -481,13 +481,25 @@ static bool is_new(struct thing *t, const char *id)
     return true;
 }
 
+/* No history has trouble for this many attempts of a run. */
+#define ATTEMPTS_MAX 200
+
+/* Coordination commands do not say whose they are, and a run whose command fails begins anew. */
+static void check_attempts(struct sim *m, const char *id)
+{
+    if (strstr(id, "-coordination") && attempt_of(id) > ATTEMPTS_MAX)
+        sim_fail(m, "task %s starts for the %dth time", id, attempt_of(id));
+}
+
 void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command)
 {
     struct thing *t = job_of(m, command);
     sim_trace(m, "task %s starts on %s", id, fake_name(n));
     sim_server_command(m, id, command);
-    if (!t)
+    if (!t) {
+        check_attempts(m, id);
         return;
+    }
     if (t->kind == THING_TASK) {
         sim_task_start(m, t, n, id);
         return;

@@ -61,7 +61,7 @@ BROKEN = {
     "resizes": r"the resize of pool \w+ does not end",
     "formulas": r"the formula of pool \w+ was evaluated \d+ s ago",
     "lost-turns": r"job \w+ stays in state \d, and none of its tasks runs",
-    "retries": r"task \d+ starts for the \d+th time",
+    "retries": r"task \S+ starts for the \d+th time",
     "task-dependencies": r"task \d+ starts, and task \d+, which it waits for, is in state",
     "task-ends": r"task \d+ waits for task \d+, which is completed",
     "parallel": r"job \w+ has \d+ tasks at once, and \d+ are the limit",
