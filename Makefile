@@ -214,22 +214,25 @@ UNIT_SRCS := $(sort $(shell find test/unit -name 'test_*.c'))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # A test's own code is not optimised: that takes longer than the test saves by it.
 UNIT_OPT ?= -Og
+$(BUILD)/obj/test/unit/%.o: CFLAGS += $(UNIT_OPT)
+.SECONDARY: $(call obj,$(UNIT_SRCS))
 # The scheduler's tests run clusters and jobs of Batch AI, and pools of Azure Batch.
 tested_with_scheduler := scheduler/front/batch scheduler/front/batchai storage/packages nodeagent-proto/agent/zip scheduler/formula
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
+define link_unit
+	@mkdir -p $(@D)
+	$(call say,UNIT $@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(PKG_LIBS) -lcmocka
+endef
 define unit_room
-$(BUILD)/unit/$(1)/%: test/unit/$(1)/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
-	@mkdir -p $$(@D)
-	$$(call say,UNIT $$@)
-	$(Q)$$(CC) $$(CFLAGS) $$(UNIT_OPT) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
+$(BUILD)/unit/$(1)/%: $(BUILD)/obj/test/unit/$(1)/%.o $(UNIT_SUPPORT) $(call tested_libs,$(1))
+	$$(link_unit)
 endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
 # Those of the program on nodes link all of it but its main().
 AGENT_TESTED := $(call obj,$(filter-out %/main.c,$(AGENT_SRCS)))
-$(BUILD)/unit/nodeagent-proto/agent/%: test/unit/nodeagent-proto/agent/%.c $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED)
-	@mkdir -p $(@D)
-	$(call say,UNIT $@)
-	$(Q)$(CC) $(CFLAGS) $(UNIT_OPT) -o $@ $< $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED) $(LDFLAGS) $(PKG_LIBS) -lcmocka
+$(BUILD)/unit/nodeagent-proto/agent/%: $(BUILD)/obj/test/unit/nodeagent-proto/agent/%.o $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED)
+	$(link_unit)
 
 # They print docs/api-coverage.md and docs/batch-coverage.md, and the routes of all services for a test.
 COVERAGE_BINS := $(addprefix $(BUILD)/tools/,coverage batch_coverage routes)
@@ -336,7 +339,7 @@ $(BUILD)/gen/tables.h: $(TABLE_HEADERS)
 	@mkdir -p $(@D)
 	@sed -n '/^extern const struct schema /,/;/p' $^ | grep -o 'schema_[a-z0-9_]*' | sed 's/.*/TABLE(&)/' > $@.tmp && mv $@.tmp $@
 FUZZ_MORE_tables := $(BUILD)/gen/tables.h
-$(BUILD)/unit/model/test_schema_rows: $(BUILD)/gen/tables.h
+$(BUILD)/obj/test/unit/model/test_schema_rows.o: $(BUILD)/gen/tables.h
 .SECONDEXPANSION:
 $(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $$(FUZZ_MORE_$$*) $(FUZZ_LIBS)
 	@mkdir -p $(@D)
@@ -533,4 +536,4 @@ docs-update: $(BUILD)/batchaid $(COVERAGE_BINS)
 	@$(BUILD)/tools/coverage > docs/api-coverage.md
 	@$(BUILD)/tools/batch_coverage > docs/batch-coverage.md
 
--include $(shell find $(BUILD)/obj* $(BUILD)/unit -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj* -name '*.d' 2>/dev/null)
