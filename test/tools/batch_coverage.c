@@ -47,16 +47,16 @@ static void print_plane(const struct service *s, const char *seen_file)
 
 int main(void)
 {
-    printf("# Coverage of Azure Batch\n\n"
-           "`make docs-update` writes this page from the tables of routes (`api/plane/batch/`,\n"
-           "`api/arm/batch/service.c`). A version between the first and the last of a row has it "
-           "too.\n"
-           "The clients are those of `docs/clients.md`; each took a pool, a job and its tasks, or\n"
-           "an account, through their life (`make check-clients`).\n\n"
-           "## Pools, jobs and tasks\n\nAt the account's own host.\n\n");
+    printf(
+        "# Coverage of Azure Batch\n\n"
+        "`make docs-update` writes this page from the tables of routes. The versions from the\n"
+        "first to the last of a row have it. The clients are those of [clients.md](clients.md):\n"
+        "each took a pool, a job and its tasks, or an account, through their life (`make\n"
+        "check-clients`). `all`: every client that speaks a version of the row.\n\n"
+        "## Pools, jobs and tasks\n\nAt the account's own host.\n\n");
     print_plane(&batch_service, "test/clients/batch_operations.json");
-    printf("\n## Accounts\n\nThe resource manager's; requests are below "
-           "`providers/Microsoft.Batch` of a resource\ngroup, a subscription or the tenant.\n\n");
+    printf("\n## Accounts\n\nBelow `providers/Microsoft.Batch` of a resource group, a subscription "
+           "or the tenant.\n\n");
     print_plane(&batchrm_service, "test/clients/batch_management_operations.json");
     return fflush(stdout) == 0 ? 0 : 1;
 }

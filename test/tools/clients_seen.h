@@ -26,6 +26,17 @@ static inline json_t *clients_read(const char *file)
     exit(1);
 }
 
+static inline bool client_speaks(const json_t *by_version, const struct service *s,
+                                 const struct route *route)
+{
+    const char *version;
+    json_t *operations;
+    json_object_foreach((json_t *)(uintptr_t)by_version, version, operations)
+        if (route->versions & s->version_of(version))
+            return true;
+    return false;
+}
+
 static inline bool client_was_seen(const json_t *by_version, const struct service *s,
                                    const struct route *route)
 {
@@ -40,18 +51,25 @@ static inline bool client_was_seen(const json_t *by_version, const struct servic
     return false;
 }
 
-/* The last column of a row. */
+/* The last column of a row: "all" stands for every client that speaks a version of the row. */
 static inline void clients_column(const json_t *seen, const struct service *s,
                                   const struct route *route)
 {
     const char *client;
     json_t *by_version;
-    int n = 0;
-    printf(" ");
+    int n = 0, missing = 0;
+    json_object_foreach((json_t *)(uintptr_t)seen, client, by_version)
+        if (client_speaks(by_version, s, route))
+            client_was_seen(by_version, s, route) ? n++ : missing++;
+    if (n == 0 || missing == 0) {
+        printf(" %s |\n", n ? "all" : "-");
+        return;
+    }
+    n = 0;
     json_object_foreach((json_t *)(uintptr_t)seen, client, by_version)
         if (client_was_seen(by_version, s, route))
-            printf("%s%s", n++ ? ", " : "", client);
-    printf("%s |\n", n ? "" : "-");
+            printf("%s%s", n++ ? ", " : " ", client);
+    printf(" |\n");
 }
 
 static inline int route_order(const void *a, const void *b)

@@ -42,24 +42,17 @@ static const char *reason_of(const char *operation_id)
     return NULL;
 }
 
-/* `last` is one more column, or NULL. */
-static void version_head(const char *first, const char *second, const char *last)
+static void print_versions(unsigned known)
 {
-    printf("| %s | %s |", first, second);
+    int n = 0;
+    if (known == 0 || (known & V_ALL) == V_ALL) {
+        printf(" all |");
+        return;
+    }
     for (int i = 0; i < VERSIONS; i++)
-        printf(" %s |", api_version_name(versions[i]));
-    if (last)
-        printf(" %s |", last);
-    printf("\n| --- | --- |");
-    for (int i = 0; i < VERSIONS + (last != NULL); i++)
-        printf(" --- |");
-    printf("\n");
-}
-
-static void version_marks(unsigned known)
-{
-    for (int i = 0; i < VERSIONS; i++)
-        printf(" %s |", known == 0 || (known & (unsigned)versions[i]) ? "yes" : "-");
+        if (known & (unsigned)versions[i])
+            printf("%s%s", n++ ? ", " : " ", api_version_name(versions[i]));
+    printf(" |");
 }
 
 /* "{subscription}" and what is in front of it are the same in every row. */
@@ -81,14 +74,14 @@ static void print_routes(void)
     size_t n;
     const struct route **rows = routes_sorted(&batchai_service, &n);
     json_t *seen = clients_read("test/clients/operations.json");
-    version_head("operation", "request, below `providers/Microsoft.BatchAI` of the scope",
-                 "clients seen to use it");
+    printf("| operation | request, below `providers/Microsoft.BatchAI` of the scope | versions | "
+           "clients |\n| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < n; i++) {
         const char *reason = reason_of(rows[i]->operation_id);
         printf("| %s%s%s%s | `%s %s` (%s) |", rows[i]->operation_id, reason ? " (" : "",
                reason ? reason : "", reason ? ")" : "", rows[i]->method, short_path(rows[i]->path),
                scope_of(rows[i]->path));
-        version_marks(rows[i]->versions);
+        print_versions(rows[i]->versions);
         clients_column(seen, &batchai_service, rows[i]);
     }
     json_decref(seen);
@@ -131,8 +124,35 @@ static void print_notes(const struct field *f)
         printf(", default `%s`", f->fallback);
 }
 
-/* `within`: the versions that know what the table is in. */
-static void print_fields(const struct schema *s, const char *above, unsigned within)
+/* Objects that have been printed: where, and with which versions. */
+static struct printed {
+    const struct schema *schema;
+    const char *resource;
+    char path[300];
+    unsigned versions;
+} printed[64];
+static size_t n_printed;
+
+/* The place where the object was printed with all of these versions, or NULL; then it is noted. */
+static const struct printed *printed_at(const struct schema *s, const char *resource,
+                                        const char *path, unsigned known)
+{
+    for (size_t i = 0; i < n_printed; i++)
+        if (printed[i].schema == s && (known & ~printed[i].versions) == 0)
+            return &printed[i];
+    if (n_printed == sizeof printed / sizeof printed[0])
+        abort();
+    printed[n_printed].schema = s;
+    printed[n_printed].resource = resource;
+    printed[n_printed].versions = known;
+    snprintf(printed[n_printed++].path, sizeof printed[0].path, "%s", path);
+    return NULL;
+}
+
+/* `within`: the versions that know what the table is in. An object that is in the tables already
+ * is not printed again. */
+static void print_fields(const char *resource, const struct schema *s, const char *above,
+                         unsigned within)
 {
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
@@ -143,11 +163,16 @@ static void print_fields(const struct schema *s, const char *above, unsigned wit
         snprintf(path, sizeof path, "%s%s%s", above, *above ? "." : "", f->name);
         printf("| %s | ", path);
         print_notes(f);
+        bool has_rows = f->sub && (f->kind == FIELD_OBJECT || f->kind == FIELD_ARRAY);
+        bool named = has_rows && f->sub->n_fields > 1;
+        const struct printed *elsewhere = named ? printed_at(f->sub, resource, path, known) : NULL;
+        if (elsewhere)
+            printf(", as %s.%s", elsewhere->resource, elsewhere->path);
         printf(" |");
-        version_marks(known);
+        print_versions(known);
         printf("\n");
-        if (f->sub && (f->kind == FIELD_OBJECT || f->kind == FIELD_ARRAY))
-            print_fields(f->sub, path, known);
+        if (has_rows && !elsewhere)
+            print_fields(resource, f->sub, path, known);
     }
 }
 
@@ -166,8 +191,8 @@ static void print_resources(void)
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         printf("\n### %s\n\n", tables[i].schema->name);
-        version_head("property", "what it is", NULL);
-        print_fields(tables[i].schema, "", tables[i].versions);
+        printf("| property | what it is | versions |\n| --- | --- | --- |\n");
+        print_fields(tables[i].schema->name, tables[i].schema, "", tables[i].versions);
     }
 }
 
@@ -188,27 +213,26 @@ int main(void)
 {
     printf(
         "# API coverage\n\n"
-        "`make docs-update` writes this page from the route table (`api/arm/batchai/service.c`) "
-        "and "
-        "the field\n"
-        "tables (`model/schema/`). The clients are those of `docs/clients.md`; each took a cluster "
-        "and a\n"
-        "job through their life (`make check-clients`).\n\n"
+        "`make docs-update` writes this page from the tables of routes and properties. The\n"
+        "clients are those of [clients.md](clients.md): each took a cluster and a job through\n"
+        "their life (`make check-clients`). Versions: 2017-09-01-preview, 2018-03-01, 2018-05-01;\n"
+        "`all` in their column: the three; in the clients' column: every client that speaks a\n"
+        "version of the row.\n\n"
         "The versions without workspaces keep their resources in the workspace `migrated` of the\n"
-        "resource group, and jobs in its experiment `migrated` (`model/home.h`). From 2018-05-01 "
-        "on,\n"
-        "clients see and use them there; the old versions do not see other workspaces.\n\n"
+        "resource group, and jobs in its experiment `migrated`. Clients of 2018-05-01 use them\n"
+        "there; the old versions do not see other workspaces.\n\n"
         "## Operations\n\n");
     print_routes();
     printf("\n## Taken, kept and shown, but without effect\n\n"
            "| property | reason |\n| --- | --- |\n");
     print_ineffective();
     printf("\n## Reserved variables\n\n"
-           "Jobs ask by them, in `environmentVariables`, for what no property is there for\n"
-           "([jobs.md](jobs.md)). In all versions.\n\n"
+           "In `environmentVariables` of jobs, in all versions: [jobs.md](jobs.md).\n\n"
            "| name | value | meaning |\n| --- | --- | --- |\n");
     print_wishes();
-    printf("\n## Properties\n");
+    printf("\n## Properties\n\n`as PLACE`: the object has the properties that are listed there, in "
+           "its "
+           "own versions.\n");
     print_resources();
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -28,15 +28,16 @@ def test_the_page_is_not_stale(tool):
 def test_it_says_which_versions_know_what():
     lines = printed("coverage").splitlines()
 
-    def marks(start):
+    def versions(start):
         (line,) = [x for x in lines if x.startswith(start)]
-        return [cell.strip() for cell in line.split("|")[3:6]]
+        return line.split("|")[3].strip()
 
     assert lines.count("### Job") == 1
-    assert marks("| Usage_List ") == ["-", "yes", "-"]
-    assert marks("| Jobs_ListByExperiment ") == ["-", "-", "yes"]
-    assert marks("| properties.schedulingPriority ") == ["-", "-", "yes"]
-    assert marks("| properties.nodeSetup.setupTask.runElevated ") == ["yes", "yes", "-"]
+    assert versions("| Usage_List ") == "2018-03-01"
+    assert versions("| Jobs_ListByExperiment ") == "2018-05-01"
+    assert versions("| Operations_List ") == "all"
+    assert versions("| properties.schedulingPriority ") == "2018-05-01"
+    assert versions("| properties.nodeSetup.setupTask.runElevated ") == "2017-09-01-preview, 2018-03-01"
     assert not [x for x in lines if "adminUserPassword" in x and "secret" not in x]
 
 
