@@ -4,6 +4,7 @@ disturb it; `own_daemon(...)` starts one for a single test."""
 
 import os
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from support.rack import NoRack, Rack
 from support.racked import Site, group, leavings, repair
 from support.waiting import wait_for
 from support.world import Place, fresh
+
+pytest_plugins = ["support.batch_fixtures", "support.cloud_fixtures", "support.testing_fixtures"]
 
 # The user's own cloud, certificates and proxies have no part in this.
 for name in list(os.environ):
@@ -68,17 +71,6 @@ def daemon():
 
 
 @pytest.fixture
-def tmp_path(tmp_path):
-    """As ever, but the accounts of jobs can get there."""
-    for part in (tmp_path, *tmp_path.parents):
-        if part.name.startswith("pytest-of-"):
-            break
-        part.chmod(part.stat().st_mode | 0o011)
-    part.chmod(part.stat().st_mode | 0o011)
-    return tmp_path
-
-
-@pytest.fixture
 def own_daemon():
     """own_daemon(config=..., ...) -> a running daemon that this test may stop, kill or starve."""
     made = []
@@ -94,6 +86,29 @@ def own_daemon():
         close(made)
 
 
+def removing():
+    """What it yields takes something, which is removed in the end, the last one first."""
+    with ExitStack() as ends:
+
+        def until_then(made):
+            ends.callback(made.remove)
+            return made
+
+        yield until_then
+
+
+@pytest.fixture
+def temporary():
+    """temporary(made) -> made, which is removed at the end of the test."""
+    yield from removing()
+
+
+@pytest.fixture(scope="module")
+def temporary_in_file():
+    """The same at the end of the file."""
+    yield from removing()
+
+
 @pytest.fixture(scope="session")
 def _place(daemon):
     return Place(daemon, fresh("shared"), fresh("ws")).make()
@@ -106,11 +121,9 @@ def place(_place):
 
 
 @pytest.fixture
-def own_place(daemon):
+def own_place(daemon, temporary):
     """A resource group and workspace of this test alone."""
-    p = Place(daemon).make()
-    yield p
-    p.remove()
+    return temporary(Place(daemon).make())
 
 
 @pytest.fixture(scope="session")

@@ -79,9 +79,9 @@ def test_where_a_umask_closes_the_way_to_the_state_jobs_have_accounts_all_the_sa
 
 
 @as_root
-def test_jobs_get_an_open_place_where_accounts_cannot_get_to_the_state(closed_daemon):
+def test_jobs_get_an_open_place_where_accounts_cannot_get_to_the_state(closed_daemon, temporary):
     d = closed_daemon().start()
-    place = Place(d).make()
+    place = temporary(Place(d).make())
     job = place.job(place.cluster(1), f"id -u; cat {d.state_dir}/token.key || ls {d.state_dir} || ls $PWD/../../../..")
     job.fail()
     assert int(job.read("stdout.txt").split()[0]) >= 2100000000, "and its output is in the share"
@@ -93,7 +93,6 @@ def test_jobs_get_an_open_place_where_accounts_cannot_get_to_the_state(closed_da
     d.restart()
     assert user_of_a_job(d) >= 2100000000 and place_of(d) == lies and len(said_once(d)) == 1
     assert (d.state_dir / "storage/acct/files/kept/file").read_text() == "kept"
-    place.remove()
 
 
 @as_root

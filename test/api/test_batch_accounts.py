@@ -3,7 +3,6 @@
 
 import base64
 import csv
-import json
 import re
 from urllib.parse import urlsplit
 
@@ -12,24 +11,21 @@ from support.accounts import Accounts
 from support.batch_rm import JUDGES, RM_VERSION, VERSIONS, BatchAccounts, account_body, account_name, spec_dir
 from support.people import CONTRIBUTOR, READER, Person
 from support.waiting import wait_for
-from support.world import Resource, fresh, instant
+from support.world import instant
 
 STORE = "Microsoft.Storage/storageAccounts"
 
 
 @pytest.fixture(scope="module")
-def batch(daemon):
-    b = BatchAccounts(daemon).make()
-    yield b
-    b.remove()
+def batch(daemon, temporary_in_file):
+    return temporary_in_file(BatchAccounts(daemon).make())
 
 
 @pytest.fixture(scope="module")
-def store(daemon):
+def store(daemon, temporary_in_file):
     """The id of a storage account."""
-    a = Accounts(daemon).make()
-    yield f"{a.path}/{a.account()}"
-    a.remove()
+    a = temporary_in_file(Accounts(daemon).make())
+    return f"{a.path}/{a.account()}"
 
 
 def code(reply):
@@ -148,14 +144,13 @@ def test_names_that_are_none(batch, name):
     assert "must be at least 3 characters and at most 24 characters" in reply.json["error"]["message"]
 
 
-def test_a_name_is_one_account_in_the_whole_cloud(batch, daemon):
+def test_a_name_is_one_account_in_the_whole_cloud(batch, daemon, temporary):
     name = batch.account()
-    other = BatchAccounts(daemon).make()
+    other = temporary(BatchAccounts(daemon).make())
     assert code(other.put(name, expect=409)) == "AccountAlreadyExists"
     other.get(name, expect=404)
     other.delete(name, expect=204)
     assert batch.get(name)["name"] == name
-    other.remove()
 
 
 def test_names_are_checked_before(batch):
@@ -207,8 +202,8 @@ def test_bodies_that_are_none(batch, data):
     assert batch.daemon.call("PUT", path, data=data, api_version=RM_VERSION, validate=False).status == 400
 
 
-def test_lists_have_pages(batch, daemon):
-    own = BatchAccounts(daemon).make()
+def test_lists_have_pages(batch, daemon, temporary):
+    own = temporary(BatchAccounts(daemon).make())
     names = [own.account() for _ in range(3)]
     assert [a["name"] for a in own.call("GET", "", expect=200).json["value"]] == names
     first = own.call("GET", "", params={"maxresults": 2}, expect=200).json
@@ -218,7 +213,6 @@ def test_lists_have_pages(batch, daemon):
     assert [a["name"] for a in rest["value"]] == names[2:] and "nextLink" not in rest
     everywhere = own.call("GET", f"{own.above}/batchAccounts", expect=200).json["value"]
     assert set(names) <= {a["name"] for a in everywhere}
-    own.remove()
 
 
 def test_a_deleted_account_is_gone_and_its_name_free(batch):
@@ -233,14 +227,13 @@ def test_a_deleted_account_is_gone_and_its_name_free(batch):
     batch.call("GET", f"{batch.above}/locations/eastus/accountOperationResults/{name}-nothing", expect=404)
 
 
-def test_accounts_go_with_their_group(daemon):
+def test_accounts_go_with_their_group(daemon, temporary):
     own = BatchAccounts(daemon).make()
     name = own.account()
     group = own.remove()
     wait_for(lambda: group.call("GET", expect=(200, 404)).status == 404)
-    other = BatchAccounts(daemon).make()
+    other = temporary(BatchAccounts(daemon).make())
     other.account(name)
-    other.remove()
 
 
 def test_an_account_survives_the_daemon(own_daemon):
@@ -286,8 +279,8 @@ def test_an_account_without_shared_keys_gives_none(batch):
     batch.keys(name)
 
 
-def test_keys_of_auto_storage_are_looked_at_again(batch, daemon):
-    own = Accounts(daemon).make()
+def test_keys_of_auto_storage_are_looked_at_again(batch, daemon, temporary):
+    own = temporary(Accounts(daemon).make())
     kept = own.account()
     name = batch.account(autoStorage={"storageAccountId": f"{own.path}/{kept}"})
     before = batch.get(name)["properties"]["autoStorage"]["lastKeySync"]
@@ -296,15 +289,14 @@ def test_keys_of_auto_storage_are_looked_at_again(batch, daemon):
     own.delete(kept)
     assert code(batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=400)) == "AutoStorageAccountNotFound"
     assert code(batch.call("POST", f"/{batch.account()}/syncAutoStorageKeys", expect=409)) == "AutoStorageNotConfigured"
-    own.remove()
 
 
 # --- who may ----------------------------------------------------------------------------------------
 
 
-def test_readers_see_accounts_but_no_keys(batch, daemon):
+def test_readers_see_accounts_but_no_keys(batch, daemon, temporary):
     name = batch.account()
-    reader = Person(daemon, role=READER, scope=batch.base)
+    reader = temporary(Person(daemon, role=READER, scope=batch.base))
     above = {"api_version": RM_VERSION, "validate": False}
     assert reader.get(f"{batch.path}/{name}", **above)["name"] == name
     assert [a["name"] for a in reader.get(f"{batch.above}/batchAccounts", **above)["value"]].count(name) == 1
@@ -312,19 +304,16 @@ def test_readers_see_accounts_but_no_keys(batch, daemon):
     reader.may_not("POST", f"{batch.path}/{name}/regenerateKeys", {"keyName": "Primary"}, **above)
     reader.may_not("PATCH", f"{batch.path}/{name}", {"tags": {}}, **above)
     reader.may_not("DELETE", f"{batch.path}/{name}", **above)
-    stranger = Person(daemon, role=READER, scope=f"{batch.base}x")
+    stranger = temporary(Person(daemon, role=READER, scope=f"{batch.base}x"))
     assert stranger.get(f"{batch.above}/batchAccounts", **above)["value"] == []
-    for person in (reader, stranger):
-        person.remove()
 
 
-def test_who_sets_auto_storage_must_have_its_keys(batch, daemon, store):
-    person = Person(daemon, role=CONTRIBUTOR, scope=batch.base)
+def test_who_sets_auto_storage_must_have_its_keys(batch, daemon, store, temporary):
+    person = temporary(Person(daemon, role=CONTRIBUTOR, scope=batch.base))
     body = account_body(autoStorage={"storageAccountId": store})
     above = {"api_version": RM_VERSION, "validate": False}
     person.may_not_link("PUT", f"{batch.path}/{account_name()}", body, **above)
     assert person.call("PUT", f"{batch.path}/{account_name()}", account_body(), **above).status == 202
-    person.remove()
 
 
 # --- what is around accounts ------------------------------------------------------------------------

@@ -13,12 +13,11 @@ from support.people import Person
 
 
 @pytest.fixture(scope="module")
-def accounts(daemon):
-    b = BatchAccounts(daemon).make()
+def accounts(daemon, temporary_in_file):
+    b = temporary_in_file(BatchAccounts(daemon).make())
     store = Accounts(daemon, b.group)
     b.auto = {"autoStorage": {"storageAccountId": f"{store.path}/{store.account()}"}}
-    yield b
-    b.remove()
+    return b
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +70,14 @@ def test_what_nodes_cannot_get_is_not_there(plane, app):
     plane.refused(404, "ApplicationNotFound", "GET", f"/applications/{app}")
 
 
-def test_the_roles_of_batch_are_known(daemon, accounts, name):
+def test_the_roles_of_batch_are_known(daemon, accounts, name, temporary):
     """A role that manages what is in accounts sees these, but gets no keys."""
-    person = Person(daemon, role="Azure Batch Data Contributor", scope=accounts.base)
+    person = temporary(Person(daemon, role="Azure Batch Data Contributor", scope=accounts.base))
     path = f"{accounts.path}/{name}"
     above = {"api_version": "2022-10-01", "validate": False}
     person.get(path, **above)
     person.get(f"{path}/applications/a/versions/2.0", **above)
     person.may_not("POST", f"{path}/listKeys", **above)
     person.may_not("DELETE", path, **above)
-    keeper = Person(daemon, role="Azure Batch Account Contributor", scope=accounts.base)
+    keeper = temporary(Person(daemon, role="Azure Batch Account Contributor", scope=accounts.base))
     assert keeper.call("POST", f"{path}/listKeys", **above).status == 200
-    for p in (person, keeper):
-        p.remove()

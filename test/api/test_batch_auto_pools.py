@@ -5,7 +5,6 @@ import re
 
 import pytest
 from support.batch import V
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Job
 from support.people import Person
 from support.waiting import wait_for

@@ -5,7 +5,6 @@ import re
 
 import pytest
 from support.batch import DOCUMENTED
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.daemon import ROOT
 from support.waiting import wait_for
 from support.world import fresh

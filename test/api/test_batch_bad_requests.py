@@ -83,10 +83,8 @@ class World(BatchGround):
 
 
 @pytest.fixture(scope="module")
-def world(daemon):
-    w = World(daemon)
-    yield w
-    w.remove()
+def world(daemon, temporary_in_file):
+    return temporary_in_file(World(daemon))
 
 
 @pytest.fixture(params=VERSIONS)

@@ -21,12 +21,10 @@ MAKES = {"Pool_Add": "/pools", "Job_Add": "/jobs", "JobSchedule_Add": "/jobsched
 
 
 @pytest.fixture(scope="module")
-def ground(daemon):
+def ground(daemon, temporary_in_file):
     accounts = packaged(daemon)
     package(accounts, "applicationId-text", "version-text", "text", default=True)
-    g = BatchGround(daemon, accounts)
-    yield g
-    g.remove()
+    return temporary_in_file(BatchGround(daemon, accounts))
 
 
 class Case:

@@ -5,7 +5,6 @@ import base64
 
 import pytest
 from support.batch import V, BatchGround
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.certificates import Made
 
 

@@ -5,25 +5,11 @@ import json
 
 import pytest
 from support.batch import BatchGround, V
-from support.batch_fixtures import ground  # noqa: F401 (fixtures)
-from support.batch_jobs import Jobs, add_pool
+from support.batch_jobs import Jobs
 from support.refusals import refused
 from support.waiting import wait_for
 
-
-@pytest.fixture(scope="module")
-def pool(ground):
-    """One node of two slots."""
-    add_pool(ground.plane, "pool", targetDedicatedNodes=1, taskSlotsPerNode=2)
-    yield "pool"
-    ground.plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture
-def jobs(ground, pool):
-    made = Jobs(ground.plane, pool)
-    yield made
-    made.remove()
+OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1, "taskSlotsPerNode": 2}
 
 
 @pytest.fixture
@@ -124,15 +110,15 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
 
 
-def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, jobs):
+def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, jobs, temporary):
     job = jobs()
     job.wait(job.add("/bin/true", id="known"))
     heads = lambda name: daemon.tool("explain", name).stdout.splitlines()[0]  # noqa: E731
     whole = f"{ground.accounts.group}/{ground.name}/{job.id}/known"
     for name in (f"{job.id}/known", f"{ground.name}/{job.id}/known", whole):
         assert heads(name) == f"task known in {ground.accounts.group}/{ground.name}/{job.id}, succeeded"
-    other = BatchGround(daemon)
-    again = Jobs(other.plane, "nowhere")
+    other = temporary(BatchGround(daemon))
+    again = temporary(Jobs(other.plane, "nowhere"))
     twin = again(id=job.id)
     twin.add("/bin/true", id="known")
     done = daemon.tool("explain", f"{job.id}/known", check=False)
@@ -142,8 +128,6 @@ def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, j
     assert daemon.get(f"/batchaid/tasks?job={job.id}&name=known&resourceGroup=none")["value"] == []
     assert daemon.get("/batchaid/tasks?job=none&name=known")["value"] == []
     refused(daemon.call("GET", f"/batchaid/tasks?job={job.id}"), 400, "InvalidQueryParameterValue", words=["name"])
-    again.remove()
-    other.remove()
 
 
 def test_what_is_not_there(daemon, ground):

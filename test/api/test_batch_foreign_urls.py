@@ -14,7 +14,7 @@ def others():
     o.files["/box/x"] = b"x\n"
     yield o
     assert o.seen == []
-    o.stop()
+    o.remove()
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +23,13 @@ def store():
         s = Store(d)
         add_pool(s.plane, "pool", targetDedicatedNodes=1)
         yield s
-        s.batch.remove()
+        s.remove()
 
 
 @pytest.fixture
-def job(store):
-    made = Jobs(store.plane, "pool")
-    yield made()
-    made.remove()
+def job(store, temporary):
+    made = temporary(Jobs(store.plane, "pool"))
+    return made()
 
 
 def ended(job, **more):

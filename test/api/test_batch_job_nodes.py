@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Preparation and release tasks of Azure Batch's jobs: once on each node, before its first task and after its last."""
 
-import pytest
 from support.batch import BatchGround
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
@@ -11,13 +9,7 @@ from support.world import instant
 PREPARATION = "jobPreparationTaskExecutionInfo"
 RELEASE = "jobReleaseTaskExecutionInfo"
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    """Two nodes of two slots each."""
-    add_pool(plane, "prepared", targetDedicatedNodes=2, taskSlotsPerNode=2)
-    yield "prepared"
-    plane.call("DELETE", "/pools/prepared", expect=202)
+OWN_POOL = {"id": "prepared", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
 
 
 def command(text, **more):

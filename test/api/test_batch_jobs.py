@@ -3,15 +3,12 @@
 
 import pytest
 from support.batch import V
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs
 
 
 @pytest.fixture
-def jobs(plane):
-    made = Jobs(plane, "no-such-pool")
-    yield made
-    made.remove()
+def jobs(plane, temporary):
+    return temporary(Jobs(plane, "no-such-pool"))
 
 
 def test_a_collection_says_what_became_of_each(jobs, plane):

@@ -4,7 +4,6 @@
 import json
 
 import pytest
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import add_pool
 from support.waiting import wait_for
 

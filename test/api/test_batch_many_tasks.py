@@ -2,7 +2,6 @@
 """More tasks, and more jobs, than one slice of a list, a filter or a deletion takes. They wait for a pool that does not exist."""
 
 import pytest
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs
 from support.waiting import wait_for
 
@@ -11,15 +10,14 @@ TASKS = COLLECTIONS * EACH  # a filter is asked about 1,000 at a time
 
 
 @pytest.fixture(scope="module")
-def job(plane):
-    made = Jobs(plane, "nowhere")
+def job(plane, temporary_in_file):
+    made = temporary_in_file(Jobs(plane, "nowhere"))
     job = made()
     for number in range(COLLECTIONS):
         tasks = [{"id": f"t{number:02}{n:02}", "commandLine": "/bin/true"} for n in range(EACH)]
         reply = plane.call("POST", f"{job.url}/addtaskcollection", {"value": tasks}, expect=200).json
         assert [r["status"] for r in reply["value"]] == ["Success"] * EACH
-    yield job
-    made.remove()
+    return job
 
 
 @pytest.fixture
@@ -59,15 +57,14 @@ JOBS = 300
 
 
 @pytest.fixture(scope="module")
-def many(plane):
+def many(plane, temporary_in_file):
     """Their names; every third has another priority and is disabled."""
-    made = Jobs(plane, "nowhere")
+    made = temporary_in_file(Jobs(plane, "nowhere"))
     for n in range(JOBS):
         made(id=f"many{n:03}")
     for n in range(0, JOBS, 3):
         plane.call("POST", f"/jobs/many{n:03}/disable", {"disableTasks": "terminate"}, expect=202)
-    yield [f"many{n:03}" for n in range(JOBS)]
-    made.remove()
+    return [f"many{n:03}" for n in range(JOBS)]
 
 
 @pytest.mark.parametrize("most", [7, 128, 129, 1000])

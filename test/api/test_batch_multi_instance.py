@@ -5,19 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.batch_blobs import Container
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import add_pool
 from support.waiting import wait_for
 
 NODES = 3
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    add_pool(plane, "team", targetDedicatedNodes=NODES, enableInterNodeCommunication=True)
-    yield "team"
-    plane.call("DELETE", "/pools/team", expect=202)
+OWN_POOL = {"id": "team", "targetDedicatedNodes": NODES, "enableInterNodeCommunication": True}
 
 
 def multi(coordination="/bin/true", nodes=NODES, **more):
@@ -188,13 +181,6 @@ def test_requeued_it_has_no_subtasks(jobs, plane):
     plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
     job.wait_state("disabled")
     assert job.task(task)["state"] == "active" and subtasks(job, task) == []
-
-
-@pytest.fixture
-def container(daemon):
-    c = Container(daemon)
-    yield c
-    c.accounts.remove()
 
 
 def test_common_files_are_on_every_node(container, jobs):

@@ -2,7 +2,6 @@
 """Tasks of Azure Batch on several nodes, of which one leaves or is lost."""
 
 import pytest
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import add_pool
 from support.waiting import wait_for
 

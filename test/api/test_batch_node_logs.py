@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 import requests
-from support.batch_fixtures import others, store  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
 from support.waiting import wait_for

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.batch import V
-from support.batch_fixtures import ground  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
-from support.batch_rm import BatchAccounts
 from support.waiting import wait_for
 from support.world import fresh
 
@@ -71,10 +69,8 @@ def place():
 
 
 @pytest.fixture
-def node(plane):
-    made = Node(plane)
-    yield made
-    made.remove()
+def node(plane, temporary):
+    return temporary(Node(plane))
 
 
 def running(node, place):

@@ -4,8 +4,6 @@
 import hashlib
 
 import pytest
-from support.batch_fixtures import jobs, others, store  # noqa: F401 (fixtures)
-from support.batch_jobs import add_pool
 from support.daemon import Daemon
 from support.delegated import delegated
 from support.waiting import wait_for
@@ -21,12 +19,7 @@ def daemon():
 def plane(store):
     return store.plane
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    add_pool(plane, "pool", targetDedicatedNodes=1, taskSlotsPerNode=4)
-    yield "pool"
-    plane.call("DELETE", "/pools/pool", expect=202)
+OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1, "taskSlotsPerNode": 4}
 
 
 def output(pattern, url, path=None, when="taskcompletion", **more):

@@ -16,14 +16,13 @@ FLAT = "2017-09-01"
 
 
 @pytest.fixture(scope="module")
-def batch(daemon):
+def batch(daemon, temporary_in_file):
     """Accounts with auto-storage."""
-    b = BatchAccounts(daemon).make()
+    b = temporary_in_file(BatchAccounts(daemon).make())
     store = Accounts(daemon, b.group)
     b.store_name = store.account()
     b.auto = {"autoStorage": {"storageAccountId": f"{store.path}/{b.store_name}"}}
-    yield b
-    b.remove()
+    return b
 
 
 @pytest.fixture
@@ -256,22 +255,21 @@ def test_the_versions_before_2018_are_flat(batch, daemon, account, version):
     assert new == {"value": []}
 
 
-def test_readers_see_packages_and_change_none(batch, daemon, account):
+def test_readers_see_packages_and_change_none(batch, daemon, account, temporary):
     package(batch, account, "app", "1", archive(a="x"), expect=200)
-    reader = Person(daemon, role=READER, scope=batch.base)
+    reader = temporary(Person(daemon, role=READER, scope=batch.base))
     above = {"api_version": RM_VERSION, "validate": False}
     path = f"{batch.path}/{account}/applications/app"
     reader.get(path, **above)
     reader.may_not("PUT", f"{path}/versions/2", **above)
     reader.may_not("POST", f"{path}/versions/1/activate", {"format": "zip"}, **above)
     reader.may_not("DELETE", f"{path}/versions/1", **above)
-    reader.remove()
 
 
 @pytest.mark.parametrize("role", [READER, "Azure Batch Account Reader", "Azure Batch Job Submitter", "Azure Batch Data Contributor"])
-def test_a_link_to_a_package_says_no_more_than_its_asker_may_do(batch, daemon, account, role):
+def test_a_link_to_a_package_says_no_more_than_its_asker_may_do(batch, daemon, account, role, temporary):
     package(batch, account, "app", "1", archive(a="x"), expect=200)
-    person = Person(daemon, role=role, scope=batch.base)
+    person = temporary(Person(daemon, role=role, scope=batch.base))
     path, above = f"{batch.path}/{account}/applications/app/versions", {"api_version": RM_VERSION, "validate": False}
     writes = role == "Azure Batch Data Contributor"
     shown = [person.get(f"{path}/1", **above)]
@@ -283,7 +281,6 @@ def test_a_link_to_a_package_says_no_more_than_its_asker_may_do(batch, daemon, a
         place = urlsplit(url)
         got = daemon.call("GET", f"{place.path}?{place.query}", headers={"Host": place.netloc}, token="", validate=False)
         assert got.status == 200 and (got.content == b"another's") == writes
-    person.remove()
 
 
 def test_the_daemon_stops_while_a_package_is_activated(own_daemon):

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import pytest
 from support import batch
 from support.batch import V, VERSIONS, BatchGround, Plane, operations
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_rm import RM_VERSION
 from support.people import CONTRIBUTOR, READER, Person
 

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from support.batch import ETAG, V, VERSIONS, before
-from support.batch_fixtures import ground  # noqa: F401 (fixtures)
 from support.testing import instant6
 from support.waiting import wait_for
 from support.world import instant
@@ -62,10 +61,8 @@ class Pools:
 
 
 @pytest.fixture
-def pools(ground):
-    p = Pools(ground.plane)
-    yield p
-    p.remove()
+def pools(ground, temporary):
+    return temporary(Pools(ground.plane))
 
 
 # --- adding and showing ----------------------------------------------------------------------------------------------

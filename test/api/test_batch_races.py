@@ -5,7 +5,6 @@ import random
 import threading
 
 import pytest
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Job, add_pool
 from support.waiting import wait_for
 

@@ -2,16 +2,10 @@
 """Resource files of Azure Batch's tasks from elsewhere: URLs of others, and whole containers."""
 
 import hashlib
-from datetime import datetime, timedelta, timezone
 from urllib.parse import quote
 
 import pytest
-from azure.storage.blob import ContainerSasPermissions, generate_container_sas
-from support.accounts import Accounts
-from support.batch import Plane
-from support.batch_fixtures import jobs, others  # noqa: F401 (fixtures)
-from support.batch_jobs import add_pool
-from support.batch_rm import BatchAccounts
+from support.batch_store import Store
 from support.daemon import Daemon
 from support.delegated import delegated
 from support.people import CONTRIBUTOR, Person
@@ -20,26 +14,11 @@ from support.people import CONTRIBUTOR, Person
 IDENTITY = {"resourceId": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}
 
 
-class Store:
-    """A storage account with a container, which is the auto-storage of a Batch account."""
+class InputStore(Store):
+    """Its containers have what tasks read."""
 
-    def __init__(self, daemon):
-        self.daemon = daemon
-        self.batch = BatchAccounts(daemon).make()
-        self.accounts = Accounts(daemon, self.batch.group)
-        self.account = self.accounts.account()
-        self.name = self.batch.account(autoStorage={"storageAccountId": f"{self.accounts.path}/{self.account}"})
-        for container in ("inputs", "odd"):
-            self.accounts.share(self.account, container, kind="blobs")
-        self.folder = self.accounts.folder(self.account, "inputs", "blobs")
-        self.plane = Plane(daemon, self.name, self.batch.keys(self.name)[0])
-
-    def url(self, container="inputs", signed=True, **may):
-        until = datetime.now(timezone.utc) + timedelta(hours=1)
-        may = ContainerSasPermissions(**(may or {"read": True, "list": True}))
-        key = self.accounts.keys(self.account)[0]
-        sas = generate_container_sas(self.account, container, account_key=key, permission=may, expiry=until)
-        return f"https://{self.account}.blob.core.localhost/{container}" + (f"?{sas}" if signed else "")
+    containers = ("inputs", "odd")
+    usual = {"read": True, "list": True}
 
     def put(self, name, data=b"x\n"):
         """A blob of any name, in a container of its own."""
@@ -62,22 +41,15 @@ def daemon():
 
 
 @pytest.fixture(scope="module")
-def store(daemon):
-    s = Store(daemon)
-    yield s
-    s.batch.remove()
+def store(daemon, temporary_in_file):
+    return temporary_in_file(InputStore(daemon))
 
 
 @pytest.fixture(scope="module")
 def plane(store):
     return store.plane
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    add_pool(plane, "pool", targetDedicatedNodes=1)
-    yield "pool"
-    plane.call("DELETE", "/pools/pool", expect=202)
+OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
 
 
 def run(jobs, command, *files):

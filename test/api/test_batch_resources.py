@@ -2,23 +2,8 @@
 """Resource files of Azure Batch's tasks: blobs of accounts of this daemon, put onto the node before a task begins."""
 
 import pytest
-from support.batch_blobs import Container
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
-from support.batch_jobs import add_pool
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    add_pool(plane, "pool", targetDedicatedNodes=1)
-    yield "pool"
-    plane.call("DELETE", "/pools/pool", expect=202)
-
-
-@pytest.fixture(scope="module")
-def container(daemon):
-    c = Container(daemon)
-    yield c
-    c.accounts.remove()
+OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
 
 
 def test_files_are_there_when_the_task_begins(jobs, container):

@@ -6,7 +6,6 @@ import pytest
 from support.batch import V, BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.testing import Clock
-from support.testing_fixtures import clock, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 
 EXPECTS = (r"node\.orphan_found",)  # a restart may come while one is being removed
@@ -14,10 +13,9 @@ CLOCK = {"rate": 1}
 
 
 @pytest.fixture(scope="module")
-def plane(tested):
-    g = BatchGround(tested)
-    yield g.plane
-    g.remove()
+def plane(tested, temporary_in_file):
+    g = temporary_in_file(BatchGround(tested))
+    return g.plane
 
 
 @pytest.fixture
@@ -31,10 +29,8 @@ def pool(plane):
 
 
 @pytest.fixture
-def jobs(plane, pool):
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
+def jobs(plane, pool, temporary):
+    return temporary(Jobs(plane, pool))
 
 
 def nodes(plane):

@@ -46,12 +46,10 @@ class Maker(batch_bodies.Maker):
 
 
 @pytest.fixture(scope="module")
-def ground(daemon):
+def ground(daemon, temporary_in_file):
     accounts = packaged(daemon)
     package(accounts, "applicationId-text", "version-text", "text", default=True)
-    g = BatchGround(daemon, accounts)
-    yield g
-    g.remove()
+    return temporary_in_file(BatchGround(daemon, accounts))
 
 
 class Case:

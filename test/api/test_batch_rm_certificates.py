@@ -4,7 +4,6 @@
 import base64
 
 import pytest
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.certificates import Made
 from support.world import fresh
 

@@ -5,7 +5,6 @@ import copy
 import re
 
 import pytest
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_rm import RM_VERSION
 from support.waiting import wait_for
 from support.world import fresh

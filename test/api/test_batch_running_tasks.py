@@ -5,19 +5,12 @@ import os
 import signal
 
 import pytest
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import add_pool
 from support.daemon import processes_of
 from support.waiting import wait_for
 from support.world import instant
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    """A node of four slots."""
-    add_pool(plane, "running", targetDedicatedNodes=1, taskSlotsPerNode=4)
-    yield "running"
-    plane.call("DELETE", "/pools/running", expect=202)
+OWN_POOL = {"id": "running", "targetDedicatedNodes": 1, "taskSlotsPerNode": 4}
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from support.batch import ETAG, V, BatchGround
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import fresh, merge
 

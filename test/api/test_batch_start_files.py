@@ -4,7 +4,6 @@ task."""
 
 import pytest
 from support.batch import Plane
-from support.batch_fixtures import others  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool
 from support.batch_packages import package, package_of, packaged
 from support.waiting import wait_for
@@ -14,11 +13,10 @@ INFO = "startTaskInfo"
 
 
 @pytest.fixture(scope="module")
-def accounts(daemon):
-    b = packaged(daemon)
+def accounts(daemon, temporary_in_file):
+    b = temporary_in_file(packaged(daemon))
     b.plane = Plane(daemon, b.name, b.keys(b.name)[0])
-    yield b
-    b.remove()
+    return b
 
 
 @pytest.fixture
@@ -90,7 +88,7 @@ def test_a_start_task_that_may_fail_may_lack_a_file(accounts, pools, others):
     assert info["code"] == "BlobNotFound"
 
 
-def test_packages_of_a_pool_are_on_its_nodes(accounts, pools):
+def test_packages_of_a_pool_are_on_its_nodes(accounts, pools, temporary):
     package(accounts, "tool", "1.0", "one")
     package(accounts, "usual", "7", "seven", default=True)
     line = "$AZ_BATCH_APP_PACKAGE_tool_1_0/bin/say.sh; $AZ_BATCH_APP_PACKAGE_usual/bin/say.sh"
@@ -98,12 +96,11 @@ def test_packages_of_a_pool_are_on_its_nodes(accounts, pools):
     pool = pools(applicationPackageReferences=refs, startTask=start(line))
     node(accounts, pool, "idle")
     assert on_node(accounts, pool, "startup/stdout.txt") == "one\nseven\n"
-    jobs = Jobs(accounts.plane, pool)
+    jobs = temporary(Jobs(accounts.plane, pool))
     job = jobs()
     job.add(f"/bin/sh -c '{line}'", id="t")
     job.wait("t")
     assert job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200).content == b"one\nseven\n"
-    jobs.remove()
 
 
 def test_a_package_that_is_gone_makes_nodes_unusable(daemon, accounts, pools):

@@ -5,7 +5,6 @@ import os
 
 import pytest
 from support.batch import BatchGround, V
-from support.batch_fixtures import ground, others, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import fresh
@@ -63,16 +62,8 @@ def start(line=WAITS, waits=False, **more):
 
 
 @pytest.fixture
-def pool(plane):
-    made = []
-
-    def make(**more):
-        made.append(Pool(plane, **more))
-        return made[-1]
-
-    yield make
-    for p in made:
-        p.remove()
+def pool(plane, temporary):
+    return lambda **more: temporary(Pool(plane, **more))
 
 
 def test_a_node_that_does_not_wait_runs_tasks_meanwhile(pool):

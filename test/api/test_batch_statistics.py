@@ -6,7 +6,6 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from support import batch
 from support.batch import V, VERSIONS
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import fresh

@@ -10,10 +10,8 @@ from support.world import fresh
 
 
 @pytest.fixture(scope="module")
-def accounts(daemon):
-    b = packaged(daemon)
-    yield b
-    b.remove()
+def accounts(daemon, temporary_in_file):
+    return temporary_in_file(packaged(daemon))
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,10 @@
 
 import pytest
 from support.batch import V
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
-from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    """Two nodes of two slots each."""
-    add_pool(plane, "pool", targetDedicatedNodes=2, taskSlotsPerNode=2)
-    yield "pool"
-    plane.call("DELETE", "/pools/pool", expect=202)
+OWN_POOL = {"id": "pool", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
 
 
 def test_a_task_runs_and_says_how_it_ended(jobs):

@@ -3,7 +3,6 @@
 
 import pytest
 from support.batch import V
-from support.batch_fixtures import ground, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import Job, Jobs, add_pool
 from support.waiting import wait_for
 from support.world import instant

@@ -10,7 +10,6 @@ import subprocess
 
 import pytest
 from support.batch import BatchGround, Plane, V
-from support.batch_fixtures import ground, jobs, plane  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool, numbers
 from support.daemon import Daemon
 from support.people import Person
@@ -22,12 +21,7 @@ ACCOUNTS = [
 ]
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only a daemon that is root gives tasks accounts")
 
-
-@pytest.fixture(scope="module")
-def pool(plane):
-    add_pool(plane, "users", targetDedicatedNodes=1, taskSlotsPerNode=4, userAccounts=ACCOUNTS)
-    yield "users"
-    plane.call("DELETE", "/pools/users", expect=202)
+OWN_POOL = {"id": "users", "targetDedicatedNodes": 1, "taskSlotsPerNode": 4, "userAccounts": ACCOUNTS}
 
 
 def auto(scope="pool", elevation="nonadmin"):
@@ -249,16 +243,8 @@ class Numbered:
 
 
 @pytest.fixture
-def numbered(plane):
-    made = []
-
-    def make(*accounts, **more):
-        made.append(Numbered(plane, *accounts, **more))
-        return made[-1]
-
-    yield make
-    for pool in made:
-        pool.remove()
+def numbered(plane, temporary):
+    return lambda *accounts, **more: temporary(Numbered(plane, *accounts, **more))
 
 
 @ROOT

@@ -239,8 +239,8 @@ class Token:
         return AccessToken(reply["access_token"], reply["expires_on"])
 
 
-def test_by_host_with_a_key_and_with_a_login(daemon):
-    accounts = Accounts(daemon).make()
+def test_by_host_with_a_key_and_with_a_login(daemon, temporary):
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     for credential in (accounts.keys(name)[0], Token(daemon)):
@@ -253,7 +253,6 @@ def test_by_host_with_a_key_and_with_a_login(daemon):
         assert [r.status_code for r in c.set_standard_blob_tier_blobs("Cool", "c")] == [200]
         assert names(c) == ["c"]
         c.delete_blob("c")
-    accounts.remove()
 
 
 def test_quotes_preamble_and_bare_line_ends(daemon, put, name, container):

@@ -343,8 +343,8 @@ class Token:
         return AccessToken(reply["access_token"], reply["expires_on"])
 
 
-def test_a_login_signs_for_others(daemon):
-    accounts = Accounts(daemon).make()
+def test_a_login_signs_for_others(daemon, temporary):
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     service = BlobServiceClient(url, credential=Token(daemon), connection_verify=daemon.ca)
@@ -373,12 +373,11 @@ def test_a_login_signs_for_others(daemon):
     to.start_copy_from_url(f"{url}/shared/b?{sas}")
     reader.remove()
     assert refused(to.start_copy_from_url, f"{url}/shared/b?{sas}") == "AuthenticationFailed"
-    accounts.remove()
 
 
-def test_a_role_gives_what_is_published_for_it(daemon):
+def test_a_role_gives_what_is_published_for_it(daemon, temporary):
     """Whoever reads everything of the resource manager reads no names of blobs; whoever reads blobs lends that."""
-    accounts = Accounts(daemon).make()
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     first = BlobServiceClient(url, credential=accounts.keys(name)[0], connection_verify=daemon.ca)
@@ -413,12 +412,11 @@ def test_a_role_gives_what_is_published_for_it(daemon):
     assert ["".join(ways(p)) for p in people] == ["x-------", "xxx-----", "xxx----x", "xxxxxxxx"]
     for person in people:
         person.remove()
-    accounts.remove()
 
 
-def test_a_token_for_an_account_is_for_that_alone(daemon):
+def test_a_token_for_an_account_is_for_that_alone(daemon, temporary):
     """By its audience; one for storage as a whole is good at every account, also where port 443 is named."""
-    accounts = Accounts(daemon).make()
+    accounts = temporary(Accounts(daemon).make())
     one, two = accounts.account(), accounts.account()
 
     def statuses(resource):
@@ -432,12 +430,10 @@ def test_a_token_for_an_account_is_for_that_alone(daemon):
         assert statuses(f"https://{host}/") == [401, 401, 200, 200, 200, 200]
     for host in ("storage.azure.com", "storage.azure.com:443"):
         assert statuses(f"https://{host}/") == [200] * 6
-    accounts.remove()
 
 
-
-def test_an_account_may_forbid_what_is_public(daemon):
-    accounts = Accounts(daemon).make()
+def test_an_account_may_forbid_what_is_public(daemon, temporary):
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     service = BlobServiceClient(url, credential=accounts.keys(name)[0], connection_verify=daemon.ca)
@@ -446,11 +442,10 @@ def test_an_account_may_forbid_what_is_public(daemon):
     accounts.call("PATCH", f"/{name}", {"properties": {"allowBlobPublicAccess": False}}, expect=200)
     assert requests.get(f"{url}/open/b", verify=daemon.ca, timeout=30).status_code == 401
     assert refused(service.create_container, "more", public_access="blob") == "PublicAccessNotPermitted"
-    accounts.remove()
 
 
-def test_an_account_may_forbid_its_keys(daemon):
-    accounts = Accounts(daemon).make()
+def test_an_account_may_forbid_its_keys(daemon, temporary):
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     key = accounts.keys(name)[0]
@@ -471,4 +466,3 @@ def test_an_account_may_forbid_its_keys(daemon):
             assert refused(by_key.get_service_properties) == "KeyBasedAuthenticationNotPermitted"
             assert refused(with_key.download_blob) == "KeyBasedAuthenticationNotPermitted"
     assert accounts.get(name)["properties"]["allowSharedKeyAccess"] is True
-    accounts.remove()

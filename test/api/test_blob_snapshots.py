@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-from azure.storage.blob import BlobClient, BlobSasPermissions, StandardBlobTier, generate_blob_sas
+from azure.storage.blob import BlobClient, StandardBlobTier, generate_blob_sas
 from support.blobs import call, client, container, daemon, put, refused  # noqa: F401 fixtures
 from support.storage import ACCOUNT, KEY, encoded
 from support.waiting import wait_for

@@ -14,9 +14,9 @@ from support.storage import sign
 
 
 @pytest.fixture(scope="module")
-def two(daemon):
+def two(daemon, temporary_in_file):
     """Two accounts: copies go into `to`, from /open/b or /private/b of `one`."""
-    accounts = Accounts(daemon).make()
+    accounts = temporary_in_file(Accounts(daemon).make())
     t = SimpleNamespace(accounts=accounts, one=accounts.account(), to=accounts.account())
     t.keys = {a: accounts.keys(a)[0] for a in (t.one, t.to)}
     t.url = {a: f"https://{a}.blob.core.localhost:{daemon.port}" for a in t.keys}
@@ -24,8 +24,7 @@ def two(daemon):
         service = BlobServiceClient(t.url[a], credential=t.keys[a], connection_verify=daemon.ca)
         service.create_container("open", public_access="blob").upload_blob("b", b"open")
         service.create_container("private").upload_blob("b", b"private")
-    yield t
-    accounts.remove()
+    return t
 
 
 WAYS = {

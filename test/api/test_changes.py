@@ -12,7 +12,6 @@ from support.batch_rm import BatchAccounts
 from support.certificates import Made
 from support.people import Person
 from support.testing import Testing
-from support.testing_fixtures import tested  # noqa: F401 (fixtures)
 from support.vaults import Safe, Vaults
 from support.waiting import wait_for
 from support.world import Place, fresh
@@ -152,9 +151,9 @@ def test_what_is_in_a_batch_account(tested, changes, tmp_path):
     wait_for(lambda: ("Batch account", "deleted") in [f[:2] for f in changes.of("Batch account")], 30)
 
 
-def test_role_assignments_and_changed_tags(tested, changes):
+def test_role_assignments_and_changed_tags(tested, changes, temporary):
     place = Place(tested, fresh("group"), "ws").make()
-    path, ada = place.group_path, Person(tested)
+    path, ada = place.group_path, temporary(Person(tested))
     guid = str(uuid.uuid4())
     body = {"properties": {"roleDefinitionId": f"{ROLES}/roleDefinitions/{READER}", "principalId": ada.id}}
     at = f"{path}{ROLES}/roleAssignments/{guid}"
@@ -167,12 +166,11 @@ def test_role_assignments_and_changed_tags(tested, changes):
         ("role assignment", "deleted", guid, None, None),
         ("resource group", "changed", place.group, "succeeded", "succeeded"),
     ]
-    ada.remove()
 
 
-def test_another_subscription_sees_nothing_of_it(tested, changes):
+def test_another_subscription_sees_nothing_of_it(tested, changes, temporary):
     guid = tested.call("POST", "/batchaid/subscriptions", expect=201).json["subscriptionId"]
-    accounts, vaults, ground = Accounts(tested).make(), Vaults(tested).make(), BatchGround(tested)
+    accounts, vaults, ground = Accounts(tested).make(), Vaults(tested).make(), temporary(BatchGround(tested))
     accounts.share(accounts.account(), "models", kind="blobs")
     Safe(tested, vaults.vault(enableRbacAuthorization=True)).set("s", "v")
     assert Changes(tested).all(subscription=guid) == []
@@ -181,7 +179,6 @@ def test_another_subscription_sees_nothing_of_it(tested, changes):
     changes.last = before
     mine = changes.all(subscription=tested.subscription)
     assert {"storage account", "container", "vault", "secret", "Batch account"} <= {e["kind"] for e in mine}
-    ground.remove()
 
 
 def test_what_was_refused_or_taken_back_is_not_told(tested, changes):

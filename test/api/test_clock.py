@@ -11,7 +11,7 @@ from support.batch import BatchGround
 from support.batch_jobs import add_pool
 from support.refusals import INVALID, refused
 from support.testing import instant6
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.world import instant
 
 ARGUMENTS = ("--ephemeral",)
@@ -163,9 +163,9 @@ def test_links_run_out(place, clock, tested):
 # --- Azure Batch ----------------------------------------------------------------------------------
 
 
-def test_schedules_and_formulas_of_azure_batch(tested, clock, t):
+def test_schedules_and_formulas_of_azure_batch(tested, clock, t, temporary):
     clock.change(rate=1)
-    ground = BatchGround(tested)
+    ground = temporary(BatchGround(tested))
     plane = ground.plane
     formula = "$TargetDedicatedNodes = 1; $NodeDeallocationOption = taskcompletion;"
     add_pool(plane, "scaled", vmSize="fake", enableAutoScale=True, autoScaleFormula=formula, autoScaleEvaluationInterval="PT5M")
@@ -189,4 +189,3 @@ def test_schedules_and_formulas_of_azure_batch(tested, clock, t):
     plane.call("DELETE", "/jobschedules/hourly", expect=202)
     plane.call("DELETE", "/pools/scaled", expect=202)
     clock.change(real=True)
-    ground.remove()

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.world import fresh, instant
 
 ARGUMENTS = ("--fake-nodes",)
@@ -43,10 +43,10 @@ def test_each_output_of_a_job_is_of_the_instant_at_which_its_rule_writes_it(plac
     assert abs(times(job, "MODEL")["model.txt"] - began - timedelta(hours=5)) <= near
 
 
-def test_files_of_a_task_are_of_the_clocks_time_on_its_node(tested, t, clock):  # noqa: F811
+def test_files_of_a_task_are_of_the_clocks_time_on_its_node(tested, t, clock, temporary):  # noqa: F811
     t.rules({"duration": "PT2H", "stdout": [{"at": "PT1H", "text": "half"}]})
     clock.advance("P1D")
-    ground = BatchGround(tested)
+    ground = temporary(BatchGround(tested))
     add_pool(ground.plane, "p", vmSize="fake", targetDedicatedNodes=1)
     job = Jobs(ground.plane, "p")()
     task = job.add("train")
@@ -55,7 +55,6 @@ def test_files_of_a_task_are_of_the_clocks_time_on_its_node(tested, t, clock):  
     began = instant(done["executionInfo"]["startTime"])
     head = ground.plane.call("HEAD", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200)
     assert abs(parsedate_to_datetime(head.headers["Last-Modified"]) - began - timedelta(hours=1)) <= timedelta(seconds=1)
-    ground.remove()
 
 
 def test_what_a_seed_writes_is_of_the_clocks_time(tested, t, clock):  # noqa: F811

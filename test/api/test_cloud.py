@@ -153,14 +153,13 @@ def test_deleting_a_group_takes_everything_with_it(daemon, arm):
         assert gone.status == 404 and gone.error["code"] == "ResourceGroupNotFound"
 
 
-def test_a_group_being_deleted_takes_nothing_new(daemon):
-    place = Place(daemon).make()
+def test_a_group_being_deleted_takes_nothing_new(daemon, temporary):
+    place = temporary(Place(daemon).make())
     job = place.job(place.cluster(nodes=1), "trap '' TERM; while :; do sleep 0.05; done")
     job.wait("running")
     daemon.call("DELETE", place.group_path, expect=202)
     reply = daemon.call("PUT", place.path + "-new", {"location": "eastus"})
     assert reply.status in (404, 409), reply
-    place.remove()
 
 
 def test_deleting_a_workspace_or_an_experiment_takes_what_is_in_it(daemon, place):

@@ -156,8 +156,8 @@ def test_the_state_directory_is_closed_to_others(daemon):
         assert (daemon.state_dir / name).stat().st_mode & 0o077 == 0
 
 
-def test_hosts_has_a_line_for_each_account_and_vault(daemon):
-    accounts, vaults, batch = Accounts(daemon).make(), Vaults(daemon).make(), BatchAccounts(daemon).make()
+def test_hosts_has_a_line_for_each_account_and_vault(daemon, temporary):
+    accounts, vaults, batch = (temporary(kind(daemon).make()) for kind in (Accounts, Vaults, BatchAccounts))
     account, vault, other = accounts.account(), vaults.vault(), batch.account(location="North Europe")
     lines = daemon.tool("hosts").stdout.splitlines()
     assert f"127.0.0.1 {account}.blob.core.localhost {account}.file.core.localhost" in lines
@@ -169,17 +169,14 @@ def test_hosts_has_a_line_for_each_account_and_vault(daemon):
     for bad, word in ((["gpu"], "'gpu' is not a valid address"), (["10.0.0.5", "a b"], "'a b' is not a valid host name")):
         done = daemon.tool("hosts", *bad, check=False)
         assert done.returncode == 2 and word in done.stderr
-    accounts.remove()
-    vaults.remove()
-    batch.remove()
 
 
 def exports(text):
     return dict(re.findall(r"^export (\w+)='(.*)'$", text, re.M))
 
 
-def test_env_has_what_clients_of_a_batch_account_read(daemon):
-    batch = BatchAccounts(daemon).make()
+def test_env_has_what_clients_of_a_batch_account_read(daemon, temporary):
+    batch = temporary(BatchAccounts(daemon).make())
     name = batch.account()
     port = urlsplit(daemon.endpoint).port
     seen = exports(daemon.tool("env", name.upper()).stdout)
@@ -187,30 +184,26 @@ def test_env_has_what_clients_of_a_batch_account_read(daemon):
     assert seen["AZURE_BATCH_ENDPOINT"] == f"https://{name}.eastus.batch.localhost:{port}"
     assert seen["AZURE_BATCH_ACCESS_KEY"] == batch.keys(name)[0]
     assert not [v for v in exports(daemon.tool("env").stdout) if v.startswith("AZURE_BATCH_")]
-    batch.remove()
 
 
-def test_env_of_a_batch_account_for_another_machine(daemon):
-    batch = BatchAccounts(daemon).make()
+def test_env_of_a_batch_account_for_another_machine(daemon, temporary):
+    batch = temporary(BatchAccounts(daemon).make())
     name = batch.account()
     port = urlsplit(daemon.endpoint).port
     where = f"https://localhost:{port}"
     seen = exports(daemon.tool("env", "--endpoint", where + "/", name).stdout)
     assert seen["AZURE_BATCH_ENDPOINT"] == f"https://{name}.eastus.batch.localhost:{port}"
     assert seen["AZURE_BATCH_ACCESS_KEY"] == batch.keys(name)[0]
-    ada = Person(daemon)
+    ada = temporary(Person(daemon))
     seen = exports(daemon.tool("env", "--endpoint", where, "--user", ada.name, name).stdout)
     assert seen["AZURE_BATCH_ACCOUNT"] == name and "AZURE_BATCH_ACCESS_KEY" not in seen
-    ada.remove()
-    batch.remove()
 
 
-def test_env_of_a_batch_account_without_keys_or_that_is_not_there(daemon):
-    batch = BatchAccounts(daemon).make()
+def test_env_of_a_batch_account_without_keys_or_that_is_not_there(daemon, temporary):
+    batch = temporary(BatchAccounts(daemon).make())
     name = batch.account(allowedAuthenticationModes=["AAD"])
     seen = exports(daemon.tool("env", name).stdout)
     assert seen["AZURE_BATCH_ACCOUNT"] == name and "AZURE_BATCH_ACCESS_KEY" not in seen
     done = daemon.tool("env", "nothing", check=False)
     assert done.returncode == 1 and "there is no Batch account 'nothing'" in done.stderr
     assert done.stdout == ""
-    batch.remove()

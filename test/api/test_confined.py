@@ -2,15 +2,13 @@
 """Jobs that run as the daemon's own user are kept from its files as soon as somebody else may log in."""
 
 import ctypes
-import platform
 
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.people import CONTRIBUTOR, SUBMITTER, Person
+from support.people import SUBMITTER, Person
 from support.someone import SomeonesDaemon
-from support.waiting import wait_for
-from support.world import MOUNT, Place, cluster_body, file_share, job_body
+from support.world import MOUNT, Place, job_body
 
 CREATE_RULESET = 444  # the same everywhere
 LANDLOCK = ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, 0, 1)
@@ -71,10 +69,8 @@ def shared():
 
 
 @pytest.fixture(scope="module")
-def place(shared):
-    p = Place(shared).make()
-    yield p
-    p.remove()
+def place(shared, temporary_in_file):
+    return temporary_in_file(Place(shared).make())
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +108,8 @@ def test_with_one_person_nothing_is_hidden(shared, place, cluster):
 
 
 @pytest.fixture(scope="module")
-def ada(shared, place, cluster):
-    who = Person(shared, SUBMITTER, place.group_path)
-    yield who
-    who.remove()
+def ada(shared, place, cluster, temporary_in_file):
+    return temporary_in_file(Person(shared, SUBMITTER, place.group_path))
 
 
 def test_a_job_reaches_its_own_and_nothing_of_the_daemons(shared, place, cluster, ada):
@@ -161,14 +155,12 @@ def test_links_into_the_state_directory_show_and_write_nothing(shared, place, cl
     shared.expect_log(r"node\.step_failed .*write execution\.log")
 
 
-def test_start_tasks_and_tasks_of_batch_are_confined(shared, ada):
-    g = BatchGround(shared)
+def test_start_tasks_and_tasks_of_batch_are_confined(shared, ada, temporary):
+    g = temporary(BatchGround(shared))
     key = f"{shared.state_dir}/token.key"
     start = {"commandLine": f"/bin/sh -c '! cat {key} && echo 1 >$AZ_BATCH_NODE_SHARED_DIR/begun'", "waitForSuccess": True}
     add_pool(g.plane, "p", targetDedicatedNodes=1, startTask=start)
-    jobs = Jobs(g.plane, "p")
+    jobs = temporary(Jobs(g.plane, "p"))
     job = jobs()
     (done,) = job.wait(job.add(f"/bin/sh -c '! cat {key} && cat $AZ_BATCH_NODE_SHARED_DIR/begun'"))
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
-    jobs.remove()
-    g.remove()

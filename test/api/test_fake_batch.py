@@ -8,7 +8,6 @@ from support.batch import V
 from support.batch_jobs import Jobs, add_pool
 from support.batch_packages import package, package_of
 from support.batch_store import Store
-from support.testing_fixtures import clock, hurried, t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import fresh
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import MOUNT, file_share
 

@@ -4,7 +4,7 @@
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]

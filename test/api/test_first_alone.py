@@ -21,19 +21,16 @@ def alone():
 
 
 @pytest.fixture(scope="module")
-def place(alone):
-    p = Place(alone).make()
-    yield p
-    p.remove()
+def place(alone, temporary_in_file):
+    return temporary_in_file(Place(alone).make())
 
 
 @pytest.fixture(scope="module")
-def ground(alone):
-    g = BatchGround(alone)
+def ground(alone, temporary_in_file):
+    g = temporary_in_file(BatchGround(alone))
     g.plane = g.plane.with_token()
     add_pool(g.plane, "there", targetDedicatedNodes=0)
-    yield g
-    g.remove()
+    return g
 
 
 class Of(Plane):
@@ -78,19 +75,18 @@ TASK = {"id": "t", "commandLine": "/bin/true"}
     ("/jobs/j/tasks", TASK),
     ("/jobschedules", {"id": "s", "schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "there"}}}),
 ])  # fmt: skip
-def test_nor_do_they_by_azure_batch(alone, ground, path, body):
+def test_nor_do_they_by_azure_batch(alone, ground, path, body, temporary):
     ground.plane.call("POST", "/jobs", {"id": "j", "poolInfo": {"poolId": "there"}}, expect=(201, 409))
-    ada = Person(alone, CONTRIBUTOR)
+    ada = temporary(Person(alone, CONTRIBUTOR))
     reply = Of(ground.plane, ada).call("POST", path, body)
     assert reply.status == 403 and WHY in reply.content.decode(), reply
-    ada.remove()
 
 
-def test_a_key_counts_as_the_first_principals_until_somebody_else_may_list_it(alone):
-    g = BatchGround(alone)
+def test_a_key_counts_as_the_first_principals_until_somebody_else_may_list_it(alone, temporary):
+    g = temporary(BatchGround(alone))
     plane = g.plane
     add_pool(plane, "p", targetDedicatedNodes=0)
-    bob = Person(alone, READER)  # may not list keys
+    bob = temporary(Person(alone, READER))  # may not list keys
     plane.call("POST", "/jobs", {"id": "one", "poolInfo": {"poolId": "p"}}, expect=201)
     ada = Person(alone, "Azure Batch Account Contributor")
     reply = plane.call("POST", "/jobs", {"id": "two", "poolInfo": {"poolId": "p"}})
@@ -98,8 +94,6 @@ def test_a_key_counts_as_the_first_principals_until_somebody_else_may_list_it(al
     g.plane.with_token().call("POST", "/jobs", {"id": "three", "poolInfo": {"poolId": "p"}}, expect=201)
     ada.remove()
     plane.call("POST", "/jobs", {"id": "two", "poolInfo": {"poolId": "p"}}, expect=201)
-    bob.remove()
-    g.remove()
 
 
 def others_are_served(d):

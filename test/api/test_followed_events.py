@@ -7,8 +7,7 @@ import threading
 import requests
 from support.refusals import refused
 from support.testing import KEY, Testing
-from support.testing_fixtures import emptied as t  # noqa: F401 (fixtures)
-from support.testing_fixtures import tested  # noqa: F401
+from support.testing_fixtures import emptied as t  # noqa: F401 (a fixture)
 from support.world import Place, fresh
 
 

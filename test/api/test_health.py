@@ -11,7 +11,7 @@ import time
 import pytest
 import requests
 from support.daemon import BATCHAID
-from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.testing import Testing
 from support.world import Place
 

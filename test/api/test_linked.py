@@ -13,18 +13,14 @@ READER_ROLE = "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-
 
 
 @pytest.fixture
-def elsewhere(daemon):
-    p = Place(daemon).make()
-    yield p
-    p.remove()
+def elsewhere(daemon, temporary):
+    return temporary(Place(daemon).make())
 
 
 @pytest.fixture
-def ada(daemon, own_place):
+def ada(person, own_place):
     """Does everything in one group, and nothing in others."""
-    person = Person(daemon, CONTRIBUTOR, own_place.group_path)
-    yield person
-    daemon.call("DELETE", f"/batchaid/users/{person.name}", expect=(204, 404))
+    return person(CONTRIBUTOR, own_place.group_path)
 
 
 def mounting(file_server, at="fs"):
@@ -94,9 +90,9 @@ def command_mounts(mark, **more):
     return {"unmanagedFileSystems": [{"mountCommand": command, "relativeMountPath": "m", **more}]}
 
 
-def test_a_mount_command_is_for_those_who_may_run_as_administrator(daemon, own_place, ada, tmp_path):
+def test_a_mount_command_is_for_those_who_may_run_as_administrator(daemon, own_place, ada, tmp_path, temporary):
     cluster = own_place.cluster(1)
-    eve = Person(daemon, SUBMITTER, own_place.group_path)
+    eve = temporary(Person(daemon, SUBMITTER, own_place.group_path))
     experiment = own_place.path + "/experiments/x"
     eve.call("PUT", experiment, {}, expect=(200, 202))
     body = job_body(cluster.id, mountVolumes=command_mounts(tmp_path / "mark"), stdOutErrPathPrefix="/tmp")
@@ -105,7 +101,6 @@ def test_a_mount_command_is_for_those_who_may_run_as_administrator(daemon, own_p
     assert daemon.call("GET", experiment + "/jobs/j").status == 404 and not (tmp_path / "mark").exists()
     ada.call("PUT", experiment + "/jobs/j", body, expect=202)
     wait_for(lambda: (tmp_path / "mark").exists(), what="the command of one who may")
-    eve.remove()
 
 
 def test_a_container_whose_users_are_the_machines_is_for_them_too(own_daemon):
@@ -131,10 +126,10 @@ def test_a_container_whose_users_are_the_machines_is_for_them_too(own_daemon):
     ("--tmp-path=/etc", False),
     ("--config-file /etc/x", False),
 ])  # fmt: skip
-def test_mount_options_that_do_more_are_for_them_too(daemon, own_place, options, allowed):
+def test_mount_options_that_do_more_are_for_them_too(daemon, own_place, options, allowed, temporary):
     cluster = own_place.cluster(0, steady=False)
     server = own_place.file_server().get()["id"]
-    eve = Person(daemon, SUBMITTER, own_place.group_path)
+    eve = temporary(Person(daemon, SUBMITTER, own_place.group_path))
     experiment = own_place.path + "/experiments/x"
     eve.call("PUT", experiment, {}, expect=(200, 202))
     mount = {"fileServer": {"id": server}, "relativeMountPath": "fs", "mountOptions": options}
@@ -143,4 +138,3 @@ def test_mount_options_that_do_more_are_for_them_too(daemon, own_place, options,
         eve.call("PUT", experiment + "/jobs/j", body, expect=202)
     else:
         assert AS_ADMIN in eve.may_not_link("PUT", experiment + "/jobs/j", body)
-    eve.remove()

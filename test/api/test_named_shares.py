@@ -98,11 +98,11 @@ def test_a_size_that_nobody_knows_is_said(own_place):
     assert "no size is known" not in d.tool("explain", known.name).stdout
 
 
-def test_who_creates_such_an_account_takes_it_over(place):
+def test_who_creates_such_an_account_takes_it_over(place, temporary):
     d = place.daemon
     account = account_name()
     put_cluster(place, mounts([share_of(account, "data")]), 202)
-    implicit, mine = Accounts(d, IMPLICIT), Accounts(d).make()
+    implicit, mine = Accounts(d, IMPLICIT), temporary(Accounts(d).make())
     wait_for(lambda: implicit.shares(account)["value"], 10, "the share")
     keys = implicit.keys(account)
     (implicit.folder(account, "data") / "file").write_text("kept")
@@ -113,7 +113,6 @@ def test_who_creates_such_an_account_takes_it_over(place):
     assert (mine.get(account)["location"], mine.get(account)["tags"]) == ("westus", {"a": "b"})
     assert mine.keys(account) == keys and [s["name"] for s in mine.shares(account)["value"]] == ["data"]
     assert (mine.folder(account, "data") / "file").read_text() == "kept"
-    mine.remove()
 
 
 def test_a_repeated_put_makes_nothing_again(place):
@@ -206,16 +205,10 @@ def test_what_was_acknowledged_is_there_after_a_kill(own_daemon, round):
 
 
 @pytest.fixture
-def two(daemon):
+def two(daemon, temporary):
     """Two people with a group each, who may do anything there and nothing elsewhere."""
-    made = []
-    for _ in range(2):
-        place = Place(daemon, fresh("lab"), "ws").make()
-        made.append((Person(daemon, CONTRIBUTOR, scope=place.group), place))
-    yield made
-    for person, place in made:
-        place.remove()
-        daemon.call("DELETE", f"/batchaid/users/{person.name}", expect=(204, 404))
+    places = [temporary(Place(daemon, fresh("lab"), "ws").make()) for _ in range(2)]
+    return [(temporary(Person(daemon, CONTRIBUTOR, scope=place.group)), place) for place in places]
 
 
 def mounts_as(person, place, volumes, expect):

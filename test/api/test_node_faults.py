@@ -7,7 +7,7 @@ import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.refusals import INVALID, MISSING, refused
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import fresh, instant
 
@@ -134,8 +134,8 @@ def test_a_node_begins_anew(place, t, clock, effect):
     assert hits(t) == [(1, 0)]
 
 
-def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock):
-    ground = BatchGround(tested)
+def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock, temporary):
+    ground = temporary(BatchGround(tested))
     plane = ground.plane
     t.rules({"duration": "PT2H"})
     t.fault({"pool": "low", "name": "*/t"}, node={"effect": "preempted", "after": "PT1H"})
@@ -152,11 +152,10 @@ def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock):
     clock.change(real=True)
     jobs.remove()
     plane.call("DELETE", "/pools/low", expect=202)
-    ground.remove()
 
 
-def test_a_preempted_node_is_shown_as_such_until_it_comes_back(tested, t, clock):
-    ground = BatchGround(tested)
+def test_a_preempted_node_is_shown_as_such_until_it_comes_back(tested, t, clock, temporary):
+    ground = temporary(BatchGround(tested))
     plane = ground.plane
     t.rules({"duration": "PT2H"})
     fault = t.fault({"pool": "low"}, node={"effect": "preempted", "after": "PT1H", "duration": "PT3H"})
@@ -180,7 +179,6 @@ def test_a_preempted_node_is_shown_as_such_until_it_comes_back(tested, t, clock)
     clock.change(real=True)
     jobs.remove()
     plane.call("DELETE", "/pools/low", expect=202)
-    ground.remove()
 
 
 def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
@@ -198,8 +196,8 @@ def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
     job.succeed()
 
 
-def test_the_errors_of_an_allocation_are_a_pools_resize_errors(tested, t):
-    ground = BatchGround(tested)
+def test_the_errors_of_an_allocation_are_a_pools_resize_errors(tested, t, temporary):
+    ground = temporary(BatchGround(tested))
     plane = ground.plane
     t.fault({"pool": "big"}, allocation={"code": "AccountCoreQuotaReached", "message": "No cores are left."})
     pool = {"id": "big", "vmSize": "fake", "targetDedicatedNodes": 2, "resizeTimeout": "PT5M",
@@ -209,7 +207,6 @@ def test_the_errors_of_an_allocation_are_a_pools_resize_errors(tested, t):
     assert [(e["code"], e["message"]) for e in errors] == [("AccountCoreQuotaReached", "No cores are left.")]
     t.call("DELETE", "/faults", expect=204)
     plane.call("DELETE", "/pools/big", expect=202)
-    ground.remove()
 
 
 def test_a_node_has_the_gpus_of_its_size(place):

@@ -15,14 +15,6 @@ MARCH, PREVIEW = OLD_VERSIONS
 KEY = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7 me@here"
 
 
-@pytest.fixture(params=OLD_VERSIONS)
-def flat(request, daemon):
-    """A resource group of this test alone, seen through an old version."""
-    p = FlatPlace(daemon, request.param).make()
-    yield p
-    Place(daemon, p.group, HOME).remove()
-
-
 def in_version(version):
     return pytest.mark.parametrize("flat", [version], indirect=True)
 

@@ -12,9 +12,9 @@ N = 5
 
 
 @pytest.fixture(scope="module")
-def crowd(daemon):
+def crowd(daemon, temporary_in_file):
     """A place with five of everything."""
-    p = Place(daemon, fresh("crowd"), "ws0").make()
+    p = temporary_in_file(Place(daemon, fresh("crowd"), "ws0").make())
     for i in range(1, N):
         daemon.do(
             "PUT", f"{p.group_path}/providers/Microsoft.BatchAI/workspaces/ws{i}", {"location": "eastus"}
@@ -32,8 +32,7 @@ def crowd(daemon):
         outputs = [{"id": "O", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}]
         job = p.job(cluster, lines, name=f"j{i}", experiment="e0", outputDirectories=outputs)
     job.succeed()
-    yield p
-    p.remove()
+    return p
 
 
 def lists(p: Place, d: Daemon):

@@ -22,17 +22,9 @@ from support.world import Place, cluster_body, fresh, job_body
 
 
 @pytest.fixture
-def person(daemon):
+def person(daemon, person):
     daemon.expect_log("login.failed")
-    made = []
-
-    def make(*args, **more):
-        made.append(Person(daemon, *args, **more))
-        return made[-1]
-
-    yield make
-    for one in made:
-        daemon.call("DELETE", f"/batchaid/users/{one.name}", expect=(204, 404))
+    return person
 
 
 def users(daemon, method="GET", path="", body=None, **more):

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 from support import cloud_spec
-from support.people import OWNER, READER, Person
+from support.people import OWNER, READER
 from support.refusals import refused
 from support.storage import StorageDaemon
 from support.world import fresh
@@ -63,19 +63,6 @@ def sub(daemon):
     return f"/subscriptions/{daemon.subscription}"
 
 
-@pytest.fixture
-def people(daemon):
-    made = []
-
-    def make(*args, **more):
-        made.append(Person(daemon, *args, **more))
-        return made[-1]
-
-    yield make
-    for one in made:
-        daemon.call("DELETE", f"/batchaid/users/{one.name}", expect=(204, 404))
-
-
 @pytest.mark.parametrize("version", ["2015-07-01", "2018-01-01-preview", "2020-04-01-preview", "2022-05-01-preview"])
 def test_definitions_are_azures_in_every_version(daemon, sub, version):
     roles = Roles(daemon, sub)
@@ -94,8 +81,8 @@ def test_definitions_are_azures_in_every_version(daemon, sub, version):
     refused(roles.call("GET", f"/roleDefinitions/{uuid.uuid4()}"), 404, "RoleDefinitionDoesNotExist")
 
 
-def test_a_role_is_given_shown_and_taken(daemon, sub, people, own_place):
-    ada = people("none")
+def test_a_role_is_given_shown_and_taken(daemon, sub, person, own_place):
+    ada = person("none")
     at = Roles(daemon, own_place.group_path)
     ada.may_not("GET", own_place.path)
     given = at.give(ada.id)
@@ -118,8 +105,8 @@ def test_a_role_is_given_shown_and_taken(daemon, sub, people, own_place):
     ada.may_not("GET", own_place.path)
 
 
-def test_a_list_is_of_the_scope_with_what_is_above_and_below(daemon, sub, people, own_place):
-    ada = people("none")
+def test_a_list_is_of_the_scope_with_what_is_above_and_below(daemon, sub, person, own_place):
+    ada = person("none")
     cluster = own_place.cluster(0, "c", steady=False)
     scopes = ["", sub, own_place.group_path, own_place.path, cluster.path]
     given = [Roles(daemon, s).give(ada.id) for s in scopes]
@@ -140,10 +127,10 @@ def test_a_list_is_of_the_scope_with_what_is_above_and_below(daemon, sub, people
         Roles(daemon, scope).take(one)
 
 
-def test_who_may_give_roles(daemon, sub, people, own_place):
+def test_who_may_give_roles(daemon, sub, person, own_place):
     group = own_place.group_path
-    reader, contributor = people(READER, group), people("Contributor", group)
-    owner, ada = people(OWNER, group), people("none")
+    reader, contributor = person(READER, group), person("Contributor", group)
+    owner, ada = person(OWNER, group), person("none")
     for one in (reader, contributor, ada):
         reply = Roles(daemon, group, one).give(one.id, "8e3af657-a8ff-443c-a75c-2fe8c4bcb635")
         refused(reply, 403, "AuthorizationFailed", words=["Microsoft.Authorization/roleAssignments/write"])
@@ -155,7 +142,7 @@ def test_who_may_give_roles(daemon, sub, people, own_place):
     assert Roles(daemon, group, owner).take(first).status == 204
     assert first.json["name"] in [x["name"] for x in Roles(daemon, sub).list()]
     # Everybody sees their own, and what they may read.
-    assert [x["properties"]["principalId"] for x in Roles(daemon, sub, people("none")).list()] == []
+    assert [x["properties"]["principalId"] for x in Roles(daemon, sub, person("none")).list()] == []
     seen = Roles(daemon, sub, reader).list()
     assert {x["properties"]["scope"] for x in seen} == {group}
     refused(Roles(daemon, group, reader).take(given), 403, "AuthorizationFailed")
@@ -185,8 +172,8 @@ def test_roles_that_are_not_given(daemon, sub, scope, guid, properties, code):
     assert reply.status in (400, 404) and reply.error["code"] == code, reply
 
 
-def test_a_removed_users_roles_are_gone(daemon, sub, people):
-    ada = people(READER)
+def test_a_removed_users_roles_are_gone(daemon, sub, person):
+    ada = person(READER)
     assert Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
     ada.remove()
     assert not Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
@@ -281,8 +268,8 @@ def test_a_secret_has_its_time(daemon, app):
     refused(reply, 400, "Request_BadRequest")
 
 
-def test_objects_are_found_as_az_looks_for_them(daemon, people, app):
-    ada = people("none")
+def test_objects_are_found_as_az_looks_for_them(daemon, person, app):
+    ada = person("none")
     own = daemon.env["AZURE_CLIENT_ID"]
     for app_id in (BATCH_AI, own):
         (sp,) = found(daemon, "servicePrincipals", f"servicePrincipalNames/any(c:c eq '{app_id}')")
@@ -307,8 +294,8 @@ def test_objects_are_found_as_az_looks_for_them(daemon, people, app):
     assert "password" not in json.dumps(graph(daemon, "GET", "/users", expect=200).json).lower()
 
 
-def test_who_may_change_the_directory(daemon, people, app):
-    contributor, owner = people("Contributor"), people(OWNER)
+def test_who_may_change_the_directory(daemon, person, app):
+    contributor, owner = person("Contributor"), person(OWNER)
     for method, path in (
         ("POST", "/applications"),
         ("POST", f"/applications/{app['id']}/addPassword"),

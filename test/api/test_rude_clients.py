@@ -8,7 +8,6 @@ import resource
 import socket
 import ssl
 import threading
-import time
 from pathlib import Path
 
 import pytest

@@ -11,7 +11,7 @@ from support.batch_jobs import Jobs, add_pool
 from support.daemon import BATCHAID
 from support.refusals import INVALID, MISSING, refused
 from support.testing import Testing
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import Place, fresh
 
@@ -267,8 +267,8 @@ def test_rules_that_are_not_there(t):
 # --- Azure Batch ----------------------------------------------------------------------------------
 
 
-def test_tasks_of_azure_batch(tested, t):
-    ground = BatchGround(tested)
+def test_tasks_of_azure_batch(tested, t, temporary):
+    ground = temporary(BatchGround(tested))
     plane = ground.plane
     add_pool(plane, "fakes", vmSize="fake_d2", targetDedicatedNodes=2, startTask={"commandLine": "set-up"})
     t.rules(
@@ -288,4 +288,3 @@ def test_tasks_of_azure_batch(tested, t):
     assert plane.call("GET", f"{job.url}/tasks/{long}/files/wd/made.txt", expect=200).content == b"it"
     jobs.remove()
     plane.call("DELETE", "/pools/fakes", expect=202)
-    ground.remove()

@@ -18,13 +18,6 @@ def me(daemon):
     return daemon.env["AZURE_CLIENT_ID"]
 
 
-@pytest.fixture(scope="module")
-def vaults(daemon):
-    v = Vaults(daemon).make()
-    yield v
-    v.remove()
-
-
 @pytest.fixture
 def safe(daemon, vaults):
     return Safe(daemon, vaults.vault(policy(me(daemon), **ALL)))

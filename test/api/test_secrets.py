@@ -18,13 +18,6 @@ def me(daemon):
     return daemon.env["AZURE_CLIENT_ID"]
 
 
-@pytest.fixture(scope="module")
-def vaults(daemon):
-    v = Vaults(daemon).make()
-    yield v
-    v.remove()
-
-
 @pytest.fixture
 def safe(daemon, vaults):
     """A vault in which the test may do all."""
@@ -108,11 +101,11 @@ def token_of(person, safe):
     "role, reads, writes",
     [("Key Vault Secrets User", 200, 403), ("Key Vault Secrets Officer", 200, 200), ("Owner", 403, 403)],
 )
-def test_with_roles_those_who_have_one_may(daemon, vaults, role, reads, writes):
+def test_with_roles_those_who_have_one_may(daemon, vaults, role, reads, writes, temporary):
     name = vaults.vault(policy(YOU, **ALL), enableRbacAuthorization=True)
     other = vaults.vault(enableRbacAuthorization=True)
     Safe(daemon, name).set("a", "x")
-    person = Person(daemon, role, scope=vaults.get(name)["id"])
+    person = temporary(Person(daemon, role, scope=vaults.get(name)["id"]))
     safe, closed = Safe(daemon, name), Safe(daemon, other)
     safe._token = closed._token = token_of(person, safe)
     safe.get("a", expect=reads)
@@ -120,7 +113,6 @@ def test_with_roles_those_who_have_one_may(daemon, vaults, role, reads, writes):
     if writes == 403:
         assert codes(reply) == ("Forbidden", "ForbiddenByRbac")
     closed.call("GET", "/secrets", expect=403)
-    person.remove()
 
 
 def test_a_policy_lets_a_person_in(daemon, vaults):
@@ -140,11 +132,11 @@ RM = {"api_version": RM_VERSION, "validate": False}
 
 @pytest.mark.parametrize("by_roles", [False, True])
 @pytest.mark.parametrize("role", ["Key Vault Contributor", "Contributor"])
-def test_who_manages_vaults_lets_nobody_at_secrets(daemon, vaults, role, by_roles):
+def test_who_manages_vaults_lets_nobody_at_secrets(daemon, vaults, role, by_roles, temporary):
     name = vaults.vault(policy(YOU, secrets=["get"]), policy(me(daemon), **ALL), enableRbacAuthorization=by_roles)
     path = vaults.get(name)["id"]
     Safe(daemon, name).set("a", "x")
-    person = Person(daemon, role, scope=path)
+    person = temporary(Person(daemon, role, scope=path))
 
     def put(properties):
         return "PUT", path, {**vaults.get(name), "properties": {**vaults.get(name)["properties"], **properties}}
@@ -172,7 +164,6 @@ def test_who_manages_vaults_lets_nobody_at_secrets(daemon, vaults, role, by_role
     safe = Safe(daemon, name)
     safe._token = token_of(person, safe)
     safe.get("a", expect=403)
-    person.remove()
 
 
 def test_who_made_a_vault_or_is_in_it_lets_others_in(daemon, vaults):
@@ -198,12 +189,11 @@ def test_who_made_a_vault_or_is_in_it_lets_others_in(daemon, vaults):
         person.remove()
 
 
-def test_who_manages_vaults_purges_none(daemon, vaults):
+def test_who_manages_vaults_purges_none(daemon, vaults, temporary):
     name = vaults.vault()
-    person = Person(daemon, "Key Vault Contributor", scope=vaults.above.split("/providers")[0])
+    person = temporary(Person(daemon, "Key Vault Contributor", scope=vaults.above.split("/providers")[0]))
     vaults.call("DELETE", f"/vaults/{name}")
     assert "purge/action" in person.may_not("POST", f"{vaults.above}/locations/eastus/deletedVaults/{name}/purge", **RM)
-    person.remove()
 
 
 def test_a_vault_that_is_not_there(daemon, vaults):

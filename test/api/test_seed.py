@@ -8,7 +8,7 @@ import uuid
 import pytest
 from support.daemon import BATCHAID
 from support.refusals import refused
-from support.seeds import full, t, tested  # noqa: F401 (fixtures)
+from support.seeds import full, t  # noqa: F401 (a fixture among them)
 from support.testing import Testing
 
 WS = "/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws"

@@ -3,7 +3,7 @@
 
 import pytest
 from support.batch_jobs import POOL
-from support.seeds import account, t, tested  # noqa: F401 (fixtures among them)
+from support.seeds import account, t  # noqa: F401 (a fixture among them)
 from support.vaults import policy, vault_body
 
 SOMEBODY = "11111111-2222-4333-8444-555555555555"

@@ -14,8 +14,8 @@ import pytest
 from support.daemon import processes_of
 from support.ports import free_port
 from support.refusals import refused
-from support.seeds import ROLE_GUID, full, mounted, role, roles_at, stored, t, tested, with_vaults  # noqa: F401 (fixtures)
-from support.small_disk import LOG_THROUGH_PIPE, small_disk  # noqa: F401 (a fixture)
+from support.seeds import ROLE_GUID, full, mounted, role, roles_at, stored, t, with_vaults  # noqa: F401 (a fixture among them)
+from support.small_disk import LOG_THROUGH_PIPE
 from support.sshd import Sshd
 from support.testing import Clock, Testing
 from support.waiting import wait_for
@@ -78,7 +78,7 @@ def test_a_daemon_killed_while_it_seeds_has_nothing_of_it(own_daemon):
     assert t.dump()["subscriptions"][d.subscription]["groups"]["lab"]["storageAccounts"]["seednotes"]["containers"]["box"]["blobs"] == {"f": "again"}
 
 
-def test_a_disk_that_is_full_in_the_middle_leaves_nothing(small_disk, own_daemon):  # noqa: F811
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing(small_disk, own_daemon):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
     d.expect_log(r"testing\.|db\.|storage|request|share\.")
     t = Testing(d)

@@ -12,8 +12,8 @@ import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL
 from support.certificates import Made
-from support.seeds import (  # noqa: F401 (fixtures among them)
-    BATCH_AI, OWNER_ROLE, ROLE_GUID, V1, V2, role, roles_at, stored, t, tested, with_vaults,
+from support.seeds import (  # noqa: F401 (a fixture among them)
+    BATCH_AI, OWNER_ROLE, ROLE_GUID, V1, V2, role, roles_at, stored, t, with_vaults,
 )  # fmt: skip
 from support.waiting import wait_for
 

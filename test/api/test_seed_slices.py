@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from support.batch import Plane
 from support.batch_jobs import POOL
-from support.seeds import CLUSTER, account, role, stored, t, tested, with_vaults  # noqa: F401 (fixtures)
-from support.small_disk import LOG_THROUGH_PIPE, small_disk  # noqa: F401 (a fixture)
+from support.seeds import CLUSTER, account, role, stored, t, with_vaults  # noqa: F401 (a fixture among them)
+from support.small_disk import LOG_THROUGH_PIPE
 from support.testing import Clock, Strict, Testing
 from support.waiting import wait_for
 from support.world import cluster_body, job_body
@@ -20,7 +20,7 @@ ACCOUNT = "sliced"
 
 
 @pytest.fixture
-def strict(tested):  # noqa: F811
+def strict(tested):
     made = Strict(tested)
     yield made
     made.forget()
@@ -57,7 +57,7 @@ def state(d, group="lab"):
 @contextmanager
 def being_seeded(d, seed):
     """The answer to come of a seed that is half there."""
-    t = Testing(d)  # noqa: F811
+    t = Testing(d)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(lambda: t.call("POST", "/seed", data=json.dumps(seed).encode()))
         wait_for(lambda: state(d) == "Creating" or asked.done(), what="the seed to be half there", every=0)
@@ -65,7 +65,7 @@ def being_seeded(d, seed):
         yield asked
 
 
-def plane(tested):  # noqa: F811
+def plane(tested):
     keys = tested.call(
         "POST", f"/subscriptions/{tested.subscription}/resourceGroups/lab/providers/Microsoft.Batch/batchAccounts/{ACCOUNT}/listKeys",
         api_version="2022-10-01", expect=200,
@@ -73,7 +73,7 @@ def plane(tested):  # noqa: F811
     return Plane(tested, ACCOUNT, keys["primary"])
 
 
-def test_others_are_served_while_it_is_made_and_see_that_it_is_being_created(tested, t):  # noqa: F811
+def test_others_are_served_while_it_is_made_and_see_that_it_is_being_created(tested, t):
     with being_seeded(tested, jobs()) as asked:
         answered = 0
         while not asked.done():
@@ -88,7 +88,7 @@ def test_others_are_served_while_it_is_made_and_see_that_it_is_being_created(tes
     assert t.dump(subscription=tested.subscription) == dumped
 
 
-def test_what_is_wrong_at_its_end_leaves_nothing(tested, t):  # noqa: F811
+def test_what_is_wrong_at_its_end_leaves_nothing(tested, t):
     guid = str(uuid.uuid4())
     seed = jobs(state={"executionState": "gone"})
     seed["subscriptions"] = {guid: {"groups": {"other": {"location": "eastus"}}}}
@@ -102,7 +102,7 @@ def test_what_is_wrong_at_its_end_leaves_nothing(tested, t):  # noqa: F811
 
 
 @pytest.mark.parametrize("first", ["one", "zz"])
-def test_a_group_that_is_there_is_left_alone(tested, t, first):  # noqa: F811
+def test_a_group_that_is_there_is_left_alone(tested, t, first):
     t.seed(stored(shares={"out": {"files": {"f": "mine"}}}))
     before = t.dump(subscription=tested.subscription)
     seed = jobs()
@@ -115,7 +115,7 @@ def test_a_group_that_is_there_is_left_alone(tested, t, first):  # noqa: F811
 
 
 @pytest.mark.parametrize("how", ["reset", "deleted", "made again"])
-def test_a_group_that_goes_meanwhile_ends_it(tested, t, how):  # noqa: F811
+def test_a_group_that_goes_meanwhile_ends_it(tested, t, how):
     group = f"/subscriptions/{tested.subscription}/resourceGroups/lab"
     with being_seeded(tested, jobs(8000)) as asked:
         if how == "deleted":
@@ -157,7 +157,7 @@ def test_a_daemon_that_is_stopped_in_the_middle_has_all_of_it_or_nothing(own_dae
     assert not done or state(d) == "Succeeded"
 
 
-def on_a_small_disk(own_daemon, small_disk):  # noqa: F811
+def on_a_small_disk(own_daemon, small_disk):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
     d.expect_log(r"testing\.enabled|db\.|request\.failed|pool\.rolled_back")
     return d
@@ -176,7 +176,7 @@ def test_one_that_is_told_that_the_daemon_stops_leaves_no_complaint(own_daemon):
 
 
 @pytest.mark.parametrize("n", [40, 1000])
-def test_vaults_that_were_deleted_before_in_a_group_of_that_name_stay(tested, t, n):  # noqa: F811
+def test_vaults_that_were_deleted_before_in_a_group_of_that_name_stay(tested, t, n):
     t.seed({"groups": {"lab": with_vaults(tested)["groups"]["past"]}})
     before = t.dump(subscription=tested.subscription)
     t.seed(jobs(n, state={"executionState": "gone"}), expect=400)
@@ -184,7 +184,7 @@ def test_vaults_that_were_deleted_before_in_a_group_of_that_name_stay(tested, t,
 
 
 @pytest.mark.parametrize("n", [1300, 2000])
-def test_a_disk_that_fills_leaves_nothing(small_disk, own_daemon, n):  # noqa: F811
+def test_a_disk_that_fills_leaves_nothing(small_disk, own_daemon, n):
     """With 1300 what fills the disk is the WAL, whose room the undo alone does not give back."""
     d = on_a_small_disk(own_daemon, small_disk)
     with being_seeded(d, jobs(n)) as asked:
@@ -195,7 +195,7 @@ def test_a_disk_that_fills_leaves_nothing(small_disk, own_daemon, n):  # noqa: F
     assert state(d) == "Succeeded"
 
 
-def test_a_disk_without_the_room_that_undoing_it_needs_takes_none_of_it(small_disk, own_daemon):  # noqa: F811
+def test_a_disk_without_the_room_that_undoing_it_needs_takes_none_of_it(small_disk, own_daemon):
     d = on_a_small_disk(own_daemon, small_disk)
     reply = Testing(d).call("POST", "/seed", data=json.dumps(jobs(8000)).encode())
     assert reply.status == 500 and "has no room for this" in reply.error["message"], reply
@@ -207,12 +207,12 @@ def test_a_disk_without_the_room_that_undoing_it_needs_takes_none_of_it(small_di
 
 
 @pytest.mark.parametrize("n", [1, 300])
-def test_what_it_makes_is_filled_in_strict_mode(tested, strict, n):  # noqa: F811
+def test_what_it_makes_is_filled_in_strict_mode(tested, strict, n):
     strict.set()
     strict.seed(tasks(n))
 
 
-def test_strict_mode_may_be_asked_for_while_it_is_seeded(tested, strict):  # noqa: F811
+def test_strict_mode_may_be_asked_for_while_it_is_seeded(tested, strict):
     with being_seeded(tested, tasks()) as asked:
         strict.set()
         assert asked.result().status == 200, asked.result()
@@ -221,7 +221,7 @@ def test_strict_mode_may_be_asked_for_while_it_is_seeded(tested, strict):  # noq
 # --- what half of it would mean is not carried out ---------------------------------------------------
 
 
-def test_a_job_that_ends_with_its_tasks_does_not_end_before_they_are_there(tested, t):  # noqa: F811
+def test_a_job_that_ends_with_its_tasks_does_not_end_before_they_are_there(tested, t):
     t.seed(tasks(onAllTasksComplete="terminatejob"))
     p = plane(tested)
     counts = p.get("/jobs/j/taskcounts")
@@ -230,7 +230,7 @@ def test_a_job_that_ends_with_its_tasks_does_not_end_before_they_are_there(teste
     assert p.get("/jobs/j")["executionInfo"]["terminateReason"] == "AllTasksComplete"
 
 
-def test_tasks_of_a_disabled_job_never_run(tested, t):  # noqa: F811
+def test_tasks_of_a_disabled_job_never_run(tested, t):
     waits = {f"w{i}": {"commandLine": "true"} for i in range(LARGE)}
     t.seed(tasks(1, tasks=waits, state={"state": "disabled"}))
     p = plane(tested)
@@ -239,7 +239,7 @@ def test_tasks_of_a_disabled_job_never_run(tested, t):  # noqa: F811
     assert counts.get("taskCounts", counts)["active"] == LARGE and p.get("/jobs/j")["state"] == "disabled"
 
 
-def test_a_schedule_makes_no_job_before_it_is_due(tested, t):  # noqa: F811
+def test_a_schedule_makes_no_job_before_it_is_due(tested, t):
     seed = tasks()
     schedule = {
         "schedule": {"recurrenceInterval": "PT1H"},
@@ -258,7 +258,7 @@ def test_a_schedule_makes_no_job_before_it_is_due(tested, t):  # noqa: F811
 def test_two_at_once_and_a_clock_that_is_taken_forward(own_daemon):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
     d.expect_log("testing.enabled")
-    t, ids = Testing(d), [str(uuid.uuid4()) for _ in range(2)]  # noqa: F811
+    t, ids = Testing(d), [str(uuid.uuid4()) for _ in range(2)]
     seeds = [{"subscriptions": {i: jobs()}} for i in ids]
     seeds = [json.loads(json.dumps(s).replace("{subscription}", i)) for s, i in zip(seeds, ids)]
     with ThreadPoolExecutor(3) as pool:

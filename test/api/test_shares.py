@@ -146,8 +146,8 @@ def test_a_file_that_may_not_grow_so_large_is_refused():
 
 
 @pytest.mark.parametrize("odd", [{"two words": "x"}, {"<x>": "y"}, {"1st": "x"}, {"line": "a\r\nb"}, {"number": 5}])
-def test_metadata_that_no_header_can_have_is_refused_where_it_is_given(daemon, odd):
-    accounts = Accounts(daemon).make()
+def test_metadata_that_no_header_can_have_is_refused_where_it_is_given(daemon, odd, temporary):
+    accounts = temporary(Accounts(daemon).make())
     name = accounts.account()
     share = f"/{name}/fileServices/default/shares/odd"
     refused = accounts.call("PUT", share, {"properties": {"metadata": {"good": "1", **odd}}}, expect=400)
@@ -156,4 +156,3 @@ def test_metadata_that_no_header_can_have_is_refused_where_it_is_given(daemon, o
     s = ShareServiceClient(f"https://{name}.file.core.localhost:{daemon.port}", credential=accounts.keys(name)[0],
                            connection_verify=daemon.ca).get_share_client("odd")  # fmt: skip
     assert s.get_share_properties().metadata == {"good": "1"}
-    accounts.remove()

@@ -10,14 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from support.accounts import RM_VERSION, Accounts, account_body, account_name
 from support.waiting import wait_for
-from support.world import Place, fresh, instant
+from support.world import fresh, instant
 
 
 @pytest.fixture(scope="module")
-def accounts(daemon):
-    a = Accounts(daemon).make()
-    yield a
-    a.remove()
+def accounts(daemon, temporary_in_file):
+    return temporary_in_file(Accounts(daemon).make())
 
 
 def code(reply):
@@ -107,15 +105,14 @@ def test_bytes_that_are_no_text_are_refused(accounts):
     assert accounts.daemon.call("PUT", f"{accounts.path}/{account_name()}", data=body, api_version=RM_VERSION, validate=False).status == 400
 
 
-def test_a_name_is_one_account_in_the_whole_cloud(accounts, daemon):
+def test_a_name_is_one_account_in_the_whole_cloud(accounts, daemon, temporary):
     name = accounts.account()
-    other = Accounts(daemon).make()
+    other = temporary(Accounts(daemon).make())
     reply = other.put(name, expect=409)
     assert code(reply) == "StorageAccountAlreadyExists" and accounts.group in reply.json["error"]["message"]
     other.get(name, expect=404)
     other.delete(name, expect=204)
     assert accounts.get(name)["name"] == name
-    other.remove()
 
 
 def test_names_are_checked_before(accounts):
@@ -155,8 +152,8 @@ def test_bad_bodies_say_what_is_wrong(accounts, change, where):
     assert reply.json["error"]["target"] == where
 
 
-def test_lists(accounts, daemon):
-    mine = Accounts(daemon).make()
+def test_lists(accounts, daemon, temporary):
+    mine = temporary(Accounts(daemon).make())
     names = [mine.account() for _ in range(5)]
     assert [a["name"] for a in mine.call("GET", "", expect=200).json["value"]] == names
     everywhere = {a["name"]: a for a in mine.call("GET", f"{mine.above}/storageAccounts", expect=200).json["value"]}
@@ -165,11 +162,10 @@ def test_lists(accounts, daemon):
     assert [x["type"] for x in listed] == ["Microsoft.Storage/storageAccounts"] * 5
     mine.delete(names[0])
     assert [a["name"] for a in mine.call("GET", "", expect=200).json["value"]] == names[1:]
-    mine.remove()
 
 
-def test_fifteen_at_once(accounts, daemon):
-    mine = Accounts(daemon).make()
+def test_fifteen_at_once(accounts, daemon, temporary):
+    mine = temporary(Accounts(daemon).make())
     with concurrent.futures.ThreadPoolExecutor(15) as pool:
         names = list(pool.map(lambda _: mine.account(), range(15)))
         same = account_name()
@@ -177,7 +173,6 @@ def test_fifteen_at_once(accounts, daemon):
     assert {a["name"] for a in mine.call("GET", "", expect=200).json["value"]} == {*names, same}
     assert replies.count(202) == 1
     assert len({k for n in names for k in mine.keys(n)}) == 30
-    mine.remove()
 
 
 # --- keys -------------------------------------------------------------------------------------------
@@ -454,7 +449,7 @@ def test_nothing_is_kept_where_nobody_wants_that(own_daemon):
     assert list((d.state_dir / "storage" / ".deleted").iterdir()) == []
 
 
-def test_a_group_goes_with_its_accounts(daemon):
+def test_a_group_goes_with_its_accounts(daemon, temporary):
     mine = Accounts(daemon).make()
     names = [mine.account() for _ in range(3)]
     mine.share(names[0], "data")
@@ -462,10 +457,9 @@ def test_a_group_goes_with_its_accounts(daemon):
     gone = mine.remove()
     wait_for(lambda: gone.call("GET").status == 404, 30, "the group to go")
     assert not mine.folder(names[0], "data").exists()
-    other = Accounts(daemon).make()
+    other = temporary(Accounts(daemon).make())
     for name in names:
         other.account(name)
-    other.remove()
 
 
 def test_an_account_cannot_be_made_in_a_group_that_goes(accounts):

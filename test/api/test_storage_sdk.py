@@ -29,10 +29,8 @@ def client(request, daemon):
 
 
 @pytest.fixture
-def accounts(daemon):
-    a = Accounts(daemon).make()
-    yield a
-    a.remove()
+def accounts(daemon, temporary):
+    return temporary(Accounts(daemon).make())
 
 
 def parameters(**more):

@@ -10,7 +10,7 @@ from support.daemon import ROOT
 from support.refusals import INVALID, refused
 from support.storage import sign
 from support.testing import Strict
-from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, instant
@@ -297,8 +297,8 @@ def test_a_name_is_free_half_a_minute_after_its_deletion(accounts, strict, clock
     wait_for(lambda: accounts.share(account, "one", expect=(201, 409), kind=kind).status == 201, what="it is free")
 
 
-def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(tested, strict, clock):
-    vaults = Vaults(tested).make()
+def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(tested, strict, clock, temporary):
+    vaults = temporary(Vaults(tested).make())
     safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
     safe.set("s", "v")
     clock.advance("PT1M")
@@ -313,4 +313,3 @@ def test_vaults_are_throttled_and_their_secrets_deleted_by_and_by(tested, strict
     assert reply.status == 429 and reply.json["error"]["code"] == "Throttled" and reply.headers["Retry-After"] == "5"
     clock.advance("PT5S")
     safe.call("GET", "/deletedsecrets/s", expect=200)
-    vaults.remove()

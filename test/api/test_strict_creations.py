@@ -5,7 +5,7 @@ import pytest
 from support.accounts import Accounts, account_body, account_name
 from support.batch import BatchGround
 from support.refusals import refused
-from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, job_body
@@ -17,8 +17,8 @@ CLOCK = {"rate": 0}
 AT_ONCE = {"allocation": "PT0S", "nodeCreation": "PT0S", "nodeStart": "PT0S", "nodeSetup": "PT0S", "jobStart": "PT0S"}
 
 
-def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, clock, hurried):
-    accounts = Accounts(tested).make()
+def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, clock, hurried, temporary):
+    accounts = temporary(Accounts(tested).make())
     strict.set()
     name = account_name()
     accounts.put(name, account_body())
@@ -37,22 +37,20 @@ def test_a_storage_account_gives_no_keys_and_has_no_host_before(tested, strict, 
     assert len(accounts.keys(name)) == 2
     assert ask().status != 404 or ask().headers["x-ms-error-code"] != "ResourceNotFound"
     hurried()
-    accounts.remove()
 
 
-def test_a_vault_has_no_host_before_its_name_is_registered(tested, strict, clock, hurried):
-    vaults = Vaults(tested).make()
+def test_a_vault_has_no_host_before_its_name_is_registered(tested, strict, clock, hurried, temporary):
+    vaults = temporary(Vaults(tested).make())
     strict.set()
     safe = Safe(tested, vaults.vault(policy(tested.env["AZURE_CLIENT_ID"], **ALL)))
     refused(safe.call("PUT", "/secrets/s", {"value": "v"}), 404, "VaultNotFound", words=["registered"])
     clock.advance("PT5S")
     safe.set("s", "v")
     hurried()
-    vaults.remove()
 
 
-def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried):
-    ground = BatchGround(tested)
+def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried, temporary):
+    ground = temporary(BatchGround(tested))
     strict.set()
     name = fresh("early")
     ground.accounts.call("PUT", f"/{name}", {"location": "eastus"}, expect=202)
@@ -67,7 +65,6 @@ def test_a_batch_account_takes_no_jobs_before(tested, strict, clock, hurried):
     assert ask().status != 404
     ground.accounts.call("POST", f"/{name}/listKeys", expect=200)
     hurried()
-    ground.remove()
 
 
 def test_a_cluster_has_no_nodes_before_it_is_created(place, strict, clock):

@@ -9,7 +9,7 @@ from support import sdk
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.testing import Clock, Strict
-from support.testing_fixtures import clock, hurried, place, strict, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.testing import Clock, Strict
-from support.testing_fixtures import clock, strict, t, tested  # noqa: F401 (fixtures)
 from support.under_way import WHAT, Ground
 from support.waiting import wait_for
 from support.world import cluster_body, fresh
@@ -22,10 +21,8 @@ def spans(strict, span):
 
 
 @pytest.fixture(scope="module")
-def ground(tested):
-    made = Ground(tested, Strict(tested))
-    yield made
-    made.remove()
+def ground(tested, temporary_in_file):
+    return temporary_in_file(Ground(tested, Strict(tested)))
 
 
 @pytest.fixture
@@ -231,9 +228,9 @@ def test_a_request_that_a_fault_holds_is_of_the_mode_in_which_it_is_carried_out(
     ("scope", "asks"),
     [("all", "the subscription"), ("subscription", "the subscription"), ("subscription", "everybody"), ("groups", "everybody")],
 )
-def test_a_reset_in_the_middle_leaves_nothing_that_waits(tested, strict, clock, asks, scope):
+def test_a_reset_in_the_middle_leaves_nothing_that_waits(tested, strict, clock, asks, scope, temporary):
     whose = {"subscription": tested.subscription}
-    ground = Ground(tested, strict)
+    ground = temporary(Ground(tested, strict))
     all_begun(ground, strict, clock, **(whose if asks == "the subscription" else {}))
     groups = tested.get(f"/subscriptions/{tested.subscription}/resourcegroups")["value"]
     before = len(tested.log())
@@ -251,17 +248,16 @@ def test_a_reset_in_the_middle_leaves_nothing_that_waits(tested, strict, clock, 
     strict.forget()
     ground.make()
     ground.works()
-    ground.remove()
 
 
 @pytest.mark.parametrize("how, arguments", [("is restarted", []), ("is killed", ["--strict"])], ids=["restarted", "killed, strict"])
-def test_all_ends_when_the_daemon_starts_again_in_the_middle(own_daemon, how, arguments):
+def test_all_ends_when_the_daemon_starts_again_in_the_middle(own_daemon, how, arguments, temporary):
     d = own_daemon(arguments=["--testing", "--fake-nodes"])
     for pattern in ("testing.enabled", "node.lost", "node.unusable", *EXPECTS):
         d.expect_log(pattern)
     strict, clock = Strict(d), Clock(d)
     clock.change(rate=0)
-    ground = Ground(d, strict)
+    ground = temporary(Ground(d, strict))
     begun = all_begun(ground, strict, clock)
     if how == "is killed":
         d.kill9()
@@ -277,4 +273,3 @@ def test_all_ends_when_the_daemon_starts_again_in_the_middle(own_daemon, how, ar
     all_end(begun)
     strict.set(strict=False)
     ground.works()
-    ground.remove()

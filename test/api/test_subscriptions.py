@@ -99,16 +99,15 @@ def test_quotas_count_by_subscription(own_daemon):
         assert reply.status in (400, 409), reply
 
 
-def test_a_role_in_one_gives_nothing_in_another(daemon, add):
+def test_a_role_in_one_gives_nothing_in_another(daemon, add, temporary):
     mine, other = add(), add()
-    person = Person(daemon, role=CONTRIBUTOR, scope=f"/subscriptions/{mine.subscription}")
+    person = temporary(Person(daemon, role=CONTRIBUTOR, scope=f"/subscriptions/{mine.subscription}"))
     seen = person.get("/subscriptions?api-version=2016-06-01", api_version=None)["value"]
     assert [s["subscriptionId"] for s in seen] == [mine.subscription]
     for daemon_of, status in ((mine, 201), (other, 403)):
         path = f"/subscriptions/{daemon_of.subscription}/resourceGroups/g"
         assert person.call("PUT", path, {"location": "here"}).status == status
     Place(mine, "g", "ws").remove()
-    person.remove()
 
 
 def test_one_with_something_in_it_stays(daemon, add):
@@ -148,11 +147,10 @@ def test_one_that_nobody_added_is_not_there(daemon):
     refused(reply, 404, "SubscriptionNotFound")
 
 
-def test_only_who_may_write_adds_them(daemon):
-    person = Person(daemon, role=READER)
+def test_only_who_may_write_adds_them(daemon, temporary):
+    person = temporary(Person(daemon, role=READER))
     assert person.get("/batchaid/subscriptions", api_version=None)["value"] is not None
     assert person.call("POST", "/batchaid/subscriptions", api_version=None).status == 403
-    person.remove()
 
 
 def test_a_removed_one_can_come_back_empty(daemon, add):

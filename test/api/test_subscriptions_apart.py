@@ -10,7 +10,6 @@ from support.accounts import Accounts, account_body, account_name
 from support.batch import Plane
 from support.batch_jobs import Jobs, add_pool
 from support.batch_rm import BatchAccounts
-from support.testing_fixtures import t, tested  # noqa: F401 (fixtures)
 from support.waiting import wait_for
 from support.world import Place, file_share, fresh
 
@@ -73,11 +72,8 @@ class _In:
 
 
 @pytest.fixture
-def two(tested, t):
-    made = [Own(tested, t) for _ in range(2)]
-    yield made
-    for one in made:
-        one.remove()
+def two(tested, t, temporary):
+    return [temporary(Own(tested, t)) for _ in range(2)]
 
 
 # --- what is seen ---------------------------------------------------------------------------------

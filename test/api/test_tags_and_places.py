@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tags and locations of jobs, clusters and file servers, which versions have and show differently."""
 
-import pytest
-from support.flat import HOME, FlatPlace, located
+from support.flat import HOME, located
 from support.refusals import INVALID, refused
-from support.spec import API_VERSION, OLD_VERSIONS
-from support.world import Place, cluster_body, file_server_body, job_body
-
-
-@pytest.fixture(params=OLD_VERSIONS)
-def flat(request, daemon):
-    """A resource group of this test alone, seen through an old version."""
-    p = FlatPlace(daemon, request.param).make()
-    yield p
-    Place(daemon, p.group, HOME).remove()
+from support.spec import API_VERSION
+from support.world import cluster_body, file_server_body, job_body
 
 
 def test_a_job_keeps_its_tags_and_is_where_its_cluster_is(flat):

@@ -11,14 +11,13 @@ from support.accounts import RM_VERSION as STORAGE_VERSION
 from support.accounts import account_body, account_name
 from support.batch_rm import RM_VERSION as BATCH_VERSION
 from support.refusals import refused
-from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.storage import StorageDaemon
 from support.testing import Testing
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.vaults import vault_body
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
-
 
 
 # --- who may --------------------------------------------------------------------------------------

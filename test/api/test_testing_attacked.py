@@ -9,7 +9,7 @@ import time
 import pytest
 from support.refusals import INVALID, refused
 from support.testing import KEY
-from support.testing_fixtures import clock, hurried, place, t, tested  # noqa: F401 (fixtures)
+from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.waiting import PATIENCE, wait_for
 from support.world import fresh, job_body
 

@@ -15,13 +15,6 @@ from support.world import Place, fresh, instant
 ME, YOU = "11111111-0000-0000-0000-000000000001", "11111111-0000-0000-0000-000000000002"
 
 
-@pytest.fixture(scope="module")
-def vaults(daemon):
-    v = Vaults(daemon).make()
-    yield v
-    v.remove()
-
-
 def code(reply):
     return reply.json["error"]["code"]
 
@@ -140,15 +133,14 @@ def available(vaults, name):
     return vaults.call("POST", f"{vaults.above}/checkNameAvailability", body, expect=200).json
 
 
-def test_a_name_is_one_vault_in_all_groups(vaults, daemon):
+def test_a_name_is_one_vault_in_all_groups(vaults, daemon, temporary):
     name = vaults.vault()
-    other = Vaults(daemon).make()
+    other = temporary(Vaults(daemon).make())
     assert code(other.put(name.upper(), expect=409)) == "VaultAlreadyExists"
     assert code(other.call("GET", f"/vaults/{name}", expect=404)) == "ResourceNotFound"
     other.delete(name, expect=204)
     assert available(vaults, name)["reason"] == "AlreadyExists"
     assert available(vaults, fresh("vault")) == {"nameAvailable": True}
-    other.remove()
 
 
 def test_a_vault_in_no_group(daemon):
@@ -211,8 +203,8 @@ def test_a_protected_vault_is_not_purged(vaults):
     vaults.deleted(name)
 
 
-def test_a_deleted_group_leaves_its_vaults_to_be_recovered(daemon):
-    v = Vaults(daemon).make()
+def test_a_deleted_group_leaves_its_vaults_to_be_recovered(daemon, temporary):
+    v = temporary(Vaults(daemon).make())
     name = v.vault(policy(ME, **ALL))
     group = v.remove()
     assert v.deleted(name).json["properties"]["vaultId"].endswith(f"/{v.group}/providers/Microsoft.KeyVault/vaults/{name}")
@@ -221,7 +213,6 @@ def test_a_deleted_group_leaves_its_vaults_to_be_recovered(daemon):
     v.put(name, recover, expect=404)
     v.make().put(name, recover)
     assert v.get(name)["properties"]["accessPolicies"] == [policy(ME, **ALL)]
-    v.remove()
 
 
 def test_vaults_outlive_the_daemon(own_daemon):
@@ -280,17 +271,16 @@ def whole_list(vaults, path, **params):
         reply = vaults.daemon.call("GET", link, validate=False, expect=200)
 
 
-def test_lists_come_in_pages(daemon):
-    v = Vaults(daemon).make()
+def test_lists_come_in_pages(daemon, temporary):
+    v = temporary(Vaults(daemon).make())
     names = [v.vault(tags={"n": str(i)}) for i in range(5)]
     assert [x["name"] for x in whole_list(v, "/vaults", **{"$top": 2})] == names
     assert set(names) <= {x["name"] for x in whole_list(v, f"{v.above}/vaults", maxresults=2)}
     assert whole_list(v, "/vaults")[0] == v.get(names[0])
-    v.remove()
 
 
-def test_resources_of_all_kinds_in_one_list(daemon):
-    v = Vaults(daemon).make()
+def test_resources_of_all_kinds_in_one_list(daemon, temporary):
+    v = temporary(Vaults(daemon).make())
     names = [v.vault(tags={"a": "b"}) for _ in range(3)]
     workspaces = [Place(daemon, v.group, location="eastus").make().workspace for _ in range(2)]
 
@@ -316,12 +306,11 @@ def test_resources_of_all_kinds_in_one_list(daemon):
     assert code(bad) == "InvalidQueryParameterValue"
     v.delete(names[0])
     assert names[0] not in [x["name"] for x in resources(v.base)]
-    v.remove()
 
 
-def test_a_list_has_what_one_may_see(vaults, daemon):
+def test_a_list_has_what_one_may_see(vaults, daemon, temporary):
     names = [vaults.vault() for _ in range(3)]
-    person = Person(daemon, "Reader", scope=vaults.get(names[1])["id"])
+    person = temporary(Person(daemon, "Reader", scope=vaults.get(names[1])["id"]))
 
     def seen(path):
         reply = person.get(path, api_version=RM_VERSION, validate=False)
@@ -336,10 +325,8 @@ def test_a_list_has_what_one_may_see(vaults, daemon):
     assert seen(f"{vaults.above}/deletedVaults") == [names[1]]
     purge = f"{vaults.above}/locations/eastus/deletedVaults/{names[1]}/purge"
     person.may_not("POST", purge, api_version=RM_VERSION, validate=False)
-    nobody = Person(daemon, "none")
+    nobody = temporary(Person(daemon, "none"))
     nobody.may_not("GET", f"{vaults.above}/vaults", api_version=RM_VERSION, validate=False)
-    person.remove()
-    nobody.remove()
 
 
 # --- the rest ---------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 """What a newcomer mistypes in a body: the answer names the member, shows its value, and says what would be right."""
 import pytest
 from support.refusals import refused
-from support.testing_fixtures import t, tested  # noqa: F401
 
 INVALID, MISSING = "InvalidParameter", "MissingRequiredProperty"
 FAULTS, RESET, EXPECT, RULES, CLOCK = "testing/faults", "testing/reset", "testing/requests/expect", "testing/rules", "clock"

@@ -12,9 +12,8 @@ def daemon():
 
 
 @pytest.fixture
-def group(daemon):
+def group(daemon, temporary):
     """A resource group of this test alone, empty; its name."""
-    place = Place(daemon, fresh("client"), "-")
+    place = temporary(Place(daemon, fresh("client"), "-"))
     daemon.call("PUT", place.group_path, {"location": "northeurope"}, expect=(200, 201))
-    yield place.group
-    place.remove()
+    return place.group

@@ -6,7 +6,6 @@ import os
 import subprocess
 
 import pytest
-from support.batch_fixtures import store  # noqa: F401 (fixtures)
 from support.batch_jobs import Jobs, add_pool
 from support.clients import az_of_pypi, environment, needs, needs_names
 from support.daemon import BUILD

@@ -58,24 +58,23 @@ CLIENTS = {
 
 
 @pytest.fixture(scope="module")
-def account(daemon):
+def account(daemon, temporary_in_file):
     """What `batchaid env ACCOUNT` adds, a package of the account, and the URL of a blob."""
     needs_names()
-    b = packaged(daemon)
+    b = temporary_in_file(packaged(daemon))
     package(b, "app01", "1.0", "from a package")
     b.store.share(b.store_name, "inputs", kind="blobs")
     (b.store.folder(b.store_name, "inputs", "blobs") / "blob.txt").write_text("from a blob\n")
     until = datetime.now(timezone.utc) + timedelta(hours=1)
     sas = generate_blob_sas(b.store_name, "inputs", "blob.txt", account_key=b.store.keys(b.store_name)[0],
                             permission=BlobSasPermissions(read=True), expiry=until)  # fmt: skip
-    yield {
+    return {
         "AZURE_BATCH_ACCOUNT": b.name,
         "AZURE_BATCH_ACCESS_KEY": b.keys(b.name)[0],
         "AZURE_BATCH_ENDPOINT": f"https://{b.get(b.name)['properties']['accountEndpoint']}",
         "PACKAGE": "app01#1.0",
         "BLOB_URL": f"https://{b.store_name}.blob.core.localhost:{daemon.port}/inputs/blob.txt?{sas}",
     }
-    b.remove()
 
 
 @pytest.mark.parametrize("client", CLIENTS)

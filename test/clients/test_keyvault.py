@@ -12,14 +12,12 @@ from support.world import fresh
 
 
 @pytest.fixture
-def vaults(daemon):
+def vaults(daemon, temporary):
     try:
         socket.getaddrinfo("a.vault.localhost", 443)
     except OSError:
         pytest.skip("names below localhost are not known here (libnss-myhostname)")
-    v = Vaults(daemon).make()
-    yield v
-    v.remove()
+    return temporary(Vaults(daemon).make())
 
 
 def said(daemon, program, *arguments, **env):

@@ -9,10 +9,8 @@ from support.batch_rm import BatchAccounts, account_name
 
 
 @pytest.fixture
-def batch(daemon):
-    b = BatchAccounts(daemon).make()
-    yield b
-    b.remove()
+def batch(daemon, temporary):
+    return temporary(BatchAccounts(daemon).make())
 
 
 def test_the_life_of_an_account(az, daemon, batch):

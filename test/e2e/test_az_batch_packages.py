@@ -13,10 +13,8 @@ from support.pages import inline
 
 
 @pytest.fixture
-def batch(daemon):
-    b = BatchAccounts(daemon).make()
-    yield b
-    b.remove()
+def batch(daemon, temporary):
+    return temporary(BatchAccounts(daemon).make())
 
 
 def test_the_life_of_a_package(az, daemon, batch, tmp_path):

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from support.people import CONTRIBUTOR, Person
+from support.people import CONTRIBUTOR
 from support.waiting import wait_for
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
@@ -47,10 +47,8 @@ def home(daemon, az, tmp_path):
 
 
 @pytest.fixture
-def ada(daemon, own_place):
-    made = Person(daemon, CONTRIBUTOR, own_place.group_path)
-    yield made
-    made.remove()
+def ada(person, own_place):
+    return person(CONTRIBUTOR, own_place.group_path)
 
 
 def sees_its_group_alone(home, place):

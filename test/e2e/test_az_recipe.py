@@ -34,10 +34,8 @@ JOB_JSON = {
 
 
 @pytest.fixture(scope="module")
-def place(daemon):
-    p = Place(daemon, GROUP, WS)
-    yield p
-    p.remove()
+def place(daemon, temporary_in_file):
+    return temporary_in_file(Place(daemon, GROUP, WS))
 
 
 def test_the_recipe(az, daemon, place, tmp_path):

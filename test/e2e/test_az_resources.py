@@ -13,13 +13,11 @@ STORAGE = "--storage-account-name demobatchaicli --storage-account-key a2V5"
 
 
 @pytest.fixture(scope="module")
-def place(daemon, az):
+def place(daemon, az, temporary_in_file):
     az(f"group create -l eastus -n {GROUP} --tags team=demo")
     # Without a location it is the group's.
     assert az(f"batchai workspace create -g {GROUP} -n {WS}")["location"] == "eastus"
-    p = Place(daemon, GROUP, WS)
-    yield p
-    p.remove()
+    return temporary_in_file(Place(daemon, GROUP, WS))
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,8 @@ from support.accounts import Accounts, account_name
 
 
 @pytest.fixture
-def accounts(daemon):
-    a = Accounts(daemon).make()
-    yield a
-    a.remove()
+def accounts(daemon, temporary):
+    return temporary(Accounts(daemon).make())
 
 
 def test_the_life_of_an_account(az, accounts):
@@ -65,8 +63,7 @@ def test_shares_and_containers(az, accounts):
     assert az(f"storage container-rm exists {where} -n box")["exists"] is False
 
 
-def test_names_that_cannot_be(az, accounts, daemon):
+def test_names_that_cannot_be(az, accounts, daemon, temporary):
     name = accounts.account()
-    other = Accounts(daemon).make()
+    other = temporary(Accounts(daemon).make())
     assert "StorageAccountAlreadyExists" in az.fails(f"storage account create -n {name} -g {other.group} -l eastus")
-    other.remove()

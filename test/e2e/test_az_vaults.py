@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Key Vaults by the real az. What Debian's az cannot do (`az keyvault secret`) is in docs/guide-2018.md."""
 
-import pytest
-from support.vaults import Safe, Vaults
+from support.vaults import Safe
 from support.world import fresh
 
 ME = "11111111-0000-0000-0000-000000000001"
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # in every directory
-
-
-@pytest.fixture
-def vaults(daemon):
-    v = Vaults(daemon).make()
-    yield v
-    v.remove()
 
 
 def test_the_life_of_a_vault(az, vaults):

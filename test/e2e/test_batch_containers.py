@@ -9,9 +9,8 @@ import tarfile
 
 import pytest
 from support.batch import BatchGround
-from support.batch_fixtures import jobs  # noqa: F401 (fixtures)
 from support.batch_jobs import POOL, Jobs, add_pool
-from support.containers import TOOLKIT, Registry, docker, image, podman
+from support.containers import TOOLKIT, Registry, image
 from support.daemon import Daemon
 from support.ports import free_port
 from support.waiting import wait_for
@@ -259,8 +258,8 @@ def new(plane):
     return plane.at("2024-07-01.20.0")
 
 
-def test_a_container_has_the_named_paths_alone(new, pool):
-    jobs = Jobs(new, pool)
+def test_a_container_has_the_named_paths_alone(new, pool, temporary):
+    jobs = temporary(Jobs(new, pool))
     prep = {"id": "prep", "commandLine": "/bin/true"}
     job = jobs(jobPreparationTask=prep)
     task = job.add(MOUNTS, **binds("Shared", "Task", "Startup", "JobPrep", read_only=("Startup", "JobPrep")))
@@ -273,11 +272,10 @@ def test_a_container_has_the_named_paths_alone(new, pool):
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert mounted(job, task) == {"applications": "rw", "fsmounts": "ro", f"{home}/{task}/wd": "rw"}
-    jobs.remove()
 
 
-def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine):
-    jobs = Jobs(new, pool)
+def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine, temporary):
+    jobs = temporary(Jobs(new, pool))
     job = jobs()
     task = job.add(MOUNTS, **binds())
     (done,) = job.wait(task)
@@ -287,11 +285,10 @@ def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine)
     new.call("GET", f"{job.url}/tasks/{task}/files/wd%2Fmade.txt", expect=404)
     assert done["containerSettings"]["containerHostBatchBindMounts"] == []
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
-    jobs.remove()
 
 
-def test_paths_that_are_not_there_and_names_that_are_none(new, pool):
-    jobs = Jobs(new, pool)
+def test_paths_that_are_not_there_and_names_that_are_none(new, pool, temporary):
+    jobs = temporary(Jobs(new, pool))
     job = jobs()
     (done,) = job.wait(job.add(MOUNTS, **binds("JobPrep")))
     info = done["executionInfo"]["failureInfo"]
@@ -316,7 +313,6 @@ def test_paths_that_are_not_there_and_names_that_are_none(new, pool):
     reply = new.call("POST", f"{job.url}/tasks", {**bad, **settings(containerHostBatchBindMounts=[{}])}, expect=400).json
     assert "source" in str(reply)
     new.at("2024-02-01.19.0").call("POST", f"{job.url}/tasks", {**bad, **binds("Task")}, expect=400, validate=False)
-    jobs.remove()
 
 
 def test_a_start_task_sees_what_is_named(started, plane):
@@ -373,9 +369,9 @@ esac
         g.remove()
 
 
-def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_may(hanging, engine):
+def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_may(hanging, engine, temporary):
     plane, word = hanging
-    jobs = Jobs(plane, "hangs")
+    jobs = temporary(Jobs(plane, "hangs"))
     job = jobs()
     word.write_text("run")
     task = job.add("/bin/true", **settings(), constraints={"maxWallClockTime": "PT8S"})
@@ -388,7 +384,6 @@ def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_m
     (done,) = job.wait(job.add("echo well", **settings()))
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     wait_for(lambda: engine.containers() == [], 20, "nothing is left")
-    jobs.remove()
 
 
 @pytest.fixture
@@ -427,11 +422,11 @@ def test_a_start_task_whose_image_cannot_be_had(started, plane):
     assert info["code"] == "ContainerInvalidImage"
 
 
-def test_a_start_task_in_a_container_beside_tasks(started, plane, engine):
+def test_a_start_task_in_a_container_beside_tasks(started, plane, engine, temporary):
     node = started("/bin/sh -c 'until [ -e ../../shared/end ]; do sleep 0.1; done; exit 4'", waits=False)
     info = wait_for(lambda: plane.get(node)["startTaskInfo"].get("containerInfo"), 60, "its container")
     assert info["state"] == "running" and info["containerId"][:12] == engine.containers()[0][:12]
-    jobs = Jobs(plane, node.split("/")[2])
+    jobs = temporary(Jobs(plane, node.split("/")[2]))
     job = jobs()
     (done,) = job.wait(job.add("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings()))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
@@ -439,7 +434,6 @@ def test_a_start_task_in_a_container_beside_tasks(started, plane, engine):
     assert plane.get(node)["startTaskInfo"]["exitCode"] == 4
     assert plane.get(node)["startTaskInfo"]["containerInfo"] == {**info, "state": "exited"}
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
-    jobs.remove()
 
 
 def test_a_container_of_a_start_task_goes_with_its_node(started, plane, engine):
@@ -476,9 +470,9 @@ def test_a_node_leaves_though_its_container_cannot_be_removed_and_that_ends_by_i
     plane.call("DELETE", "/pools/left", expect=202)
 
 
-def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hanging, engine, tmp_path):
+def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hanging, engine, tmp_path, temporary):
     plane, word = hanging
-    jobs = Jobs(plane, "hangs")
+    jobs = temporary(Jobs(plane, "hangs"))
     job = jobs()
     task = job.add(STAYS, **settings())
     info = wait_for(lambda: contained(job, task), 60, "its container")
@@ -492,7 +486,6 @@ def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hangi
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
     (done,) = job.wait(job.add("echo well", **settings()))
     assert done["executionInfo"]["result"] == "success", "the node is as good as before"
-    jobs.remove()
 
 
 # --- on several nodes -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from support.containers import TOOLKIT, Registry, docker, podman
+from support.containers import TOOLKIT, Registry
 from support.daemon import Daemon
 from support.host_image import libraries
 from support.people import SUBMITTER, Person
@@ -212,12 +212,11 @@ def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="jobs of a daemon that is root have accounts of their own")
-def test_links_that_a_job_makes_lead_no_container_into_the_state_directory(place, cluster):
+def test_links_that_a_job_makes_lead_no_container_into_the_state_directory(place, cluster, temporary):
     """The mount root of the node is the job's, too; and what is linked there, the container gets."""
-    ada = Person(place.daemon, SUBMITTER, place.group_path)
+    ada = temporary(Person(place.daemon, SUBMITTER, place.group_path))
     key = place.daemon.state_dir / "token.key"
     job = place.job(cluster, f"ln -s {key.parent} $AZ_BATCHAI_MOUNT_ROOT/state; ln -s {key.parent.parent} $AZ_BATCHAI_MOUNT_ROOT/all")
     job.succeed()
     job = place.job(cluster, f"ls $AZ_BATCHAI_MOUNT_ROOT/out >&2 && ! cat {key}", **contained())
     job.succeed()
-    ada.remove()

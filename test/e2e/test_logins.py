@@ -25,10 +25,8 @@ def key(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def place(daemon):
-    p = Place(daemon).make()
-    yield p
-    p.remove()
+def place(daemon, temporary_in_file):
+    return temporary_in_file(Place(daemon).make())
 
 
 @pytest.fixture(scope="module")

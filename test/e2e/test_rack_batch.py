@@ -144,10 +144,10 @@ def test_a_start_task_with_files_goes_on_beside_tasks_and_begins_anew_after_a_re
 METRICS = ("CPUPercent", "MemoryBytes", "DiskBytes", "DiskReadOps", "NetworkInBytes")
 
 
-def test_formulas_see_what_machines_do(racked, rack):
+def test_formulas_see_what_machines_do(racked, rack, temporary):
     """Of machines that are reached by SSH; what is asked of their agents is what is asked of local ones."""
     site = racked()
-    ground = BatchGround(site.daemon)
+    ground = temporary(BatchGround(site.daemon))
     formula = "p = $CPUPercent.GetSamplePercent(TimeInterval_Minute); $TargetDedicatedNodes = 2"
     add_pool(ground.plane, "machines", vmSize=VM_SIZE.lower(), enableAutoScale=True, autoScaleFormula=formula)
 
@@ -163,7 +163,6 @@ def test_formulas_see_what_machines_do(racked, rack):
     assert values["DiskBytes"] < 48 << 20, "of the disk that the node root is on"
     ground.plane.call("DELETE", "/pools/machines", expect=202)
     wait_for(lambda: ground.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
-    ground.remove()
 
 
 def test_a_task_on_several_machines(racked, rack):

@@ -5,16 +5,7 @@ room for them on the node."""
 import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Jobs, add_pool
-from support.others import Others
-from support.small_disk import small_disk  # noqa: F401 (a fixture)
 from support.waiting import wait_for
-
-
-@pytest.fixture
-def others():
-    o = Others()
-    yield o
-    o.stop()
 
 
 @pytest.fixture
@@ -90,7 +81,7 @@ def test_a_command_that_runs_keeps_what_it_made_of_its_files(job, others):
     assert text(job, "stdout.txt") == "mine\n" and text(job, "ran") == "ran\n" and not others.seen
 
 
-def test_a_file_that_the_disk_has_no_room_for(small_disk, own_daemon, others):  # noqa: F811
+def test_a_file_that_the_disk_has_no_room_for(small_disk, own_daemon, others):
     d = own_daemon(state_dir=small_disk)
     d.expect_log(r"db\.|storage|request|run\.|batch_|pool\.|node\.|task\.")
     plane = BatchGround(d).plane

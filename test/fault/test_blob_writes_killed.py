@@ -2,13 +2,11 @@
 """kill -9 before each call by which a change of a blob writes, syncs or names a file: after the restart the blob is
 what it was, or what it was to become, as a whole, and whoever asks is told the same."""
 
-import base64
 import re
 import sqlite3
 from contextlib import closing
 
 import pytest
-from support.failing import killer  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.waiting import wait_for
 
@@ -18,7 +16,7 @@ JOURNAL = ("kept_put", "item_change")
 
 
 @pytest.fixture
-def d(killer):  # noqa: F811
+def d(killer):
     with StorageDaemon(environment=killer.environment) as d:
         d.expect_log(r"journal\.")  # it says what it brought to an end
         assert d.blob.call("PUT", "/box?restype=container").status == 201
@@ -159,17 +157,17 @@ BOTH = pytest.mark.parametrize("name, size", [("b", SMALL), ("b", MIDDLE), ("b",
 
 
 @BOTH
-def test_a_put_of_what_is_not_there(d, killer, size, name):  # noqa: F811
+def test_a_put_of_what_is_not_there(d, killer, size, name):
     killed_at_each_step(d, killer, [], lambda name: put(name, 2, size), name)
 
 
 @BOTH
-def test_a_put_over_another(d, killer, size, name):  # noqa: F811
+def test_a_put_over_another(d, killer, size, name):
     killed_at_each_step(d, killer, [lambda name: put(name, 1, MIDDLE)], lambda name: put(name, 2, size), name)
 
 
 @pytest.mark.parametrize("old, new", [("AppendBlob", "BlockBlob"), ("BlockBlob", "AppendBlob")])
-def test_a_put_of_another_type(d, killer, old, new):  # noqa: F811
+def test_a_put_of_another_type(d, killer, old, new):
     def of(kind, version):
         return lambda name: put(name, version, SMALL if kind == "BlockBlob" else 0, kind)
 
@@ -178,30 +176,30 @@ def test_a_put_of_another_type(d, killer, old, new):  # noqa: F811
 
 
 @BOTH
-def test_an_append(d, killer, size, name):  # noqa: F811
+def test_an_append(d, killer, size, name):
     before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1, 1000)]
     killed_at_each_step(d, killer, before, lambda name: append(name, 2, size), name)
 
 
 @WHERE
-def test_an_append_after_others_that_are_not_settled(d, killer, name):  # noqa: F811
+def test_an_append_after_others_that_are_not_settled(d, killer, name):
     before = [lambda name: put(name, 1, 0, "AppendBlob")]
     before += [lambda name, n=n: append(name, n, SMALL) for n in range(5)]
     killed_at_each_step(d, killer, before, lambda name: append(name, 9, SMALL), name)
 
 
-def test_a_large_append_after_small_ones(d, killer):  # noqa: F811
+def test_a_large_append_after_small_ones(d, killer):
     before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1), lambda name: append(name, 2)]
     killed_at_each_step(d, killer, before, lambda name: append(name, 3, MIDDLE))
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
-def test_a_put_over_what_was_appended(d, killer, size):  # noqa: F811
+def test_a_put_over_what_was_appended(d, killer, size):
     before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1), lambda name: append(name, 2)]
     killed_at_each_step(d, killer, before, lambda name: put(name, 2, size))
 
 
-def test_a_deletion_of_what_was_appended(d, killer):  # noqa: F811
+def test_a_deletion_of_what_was_appended(d, killer):
     before = [lambda name: put(name, 1, 0, "AppendBlob"), lambda name: append(name, 1)]
     killed_at_each_step(d, killer, before, asks("DELETE"))
 
@@ -210,36 +208,36 @@ LISTED = "committed"  # a block that was put at the very time of its blob may st
 
 
 @WHERE
-def test_a_block_list(d, killer, name):  # noqa: F811
+def test_a_block_list(d, killer, name):
     before = [lambda name: put(name, 1, MIDDLE), lambda name: block(name, 2)]
     killed_at_each_step(d, killer, before, lambda name: commit(name, 2), name, LISTED)
 
 
-def test_a_block_list_of_what_is_not_there(d, killer):  # noqa: F811
+def test_a_block_list_of_what_is_not_there(d, killer):
     killed_at_each_step(d, killer, [lambda name: block(name, 2)], lambda name: commit(name, 2), kind=LISTED)
 
 
-def test_a_block(d, killer):  # noqa: F811
+def test_a_block(d, killer):
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], lambda name: block(name, 2, MIDDLE))
 
 
-def test_a_copy_over_another(d, killer):  # noqa: F811
+def test_a_copy_over_another(d, killer):
     done(d, put("source", 2, MIDDLE))
     copy = asks("PUT", x_ms_copy_source=f"{d.blob.url}/box/source")
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], copy)
 
 
-def test_a_deletion(d, killer):  # noqa: F811
+def test_a_deletion(d, killer):
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], asks("DELETE"))
 
 
 @WHERE
-def test_a_deletion_with_snapshots(d, killer, name):  # noqa: F811
+def test_a_deletion_with_snapshots(d, killer, name):
     before = [lambda name: put(name, 1), asks("PUT", "?comp=snapshot"), asks("PUT", "?comp=snapshot")]
     killed_at_each_step(d, killer, before, asks("DELETE", x_ms_delete_snapshots="include"), name)
 
 
-def test_a_snapshot(d, killer):  # noqa: F811
+def test_a_snapshot(d, killer):
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], asks("PUT", "?comp=snapshot"))
 
 
@@ -255,5 +253,5 @@ TAGS = b"<?xml version='1.0'?><Tags><TagSet><Tag><Key>k</Key><Value>v</Value></T
     ],
     ids=["metadata", "properties", "tags"],
 )
-def test_what_is_noted_of_it(d, killer, change):  # noqa: F811
+def test_what_is_noted_of_it(d, killer, change):
     killed_at_each_step(d, killer, [lambda name: put(name, 1)], change)

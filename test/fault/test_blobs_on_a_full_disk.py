@@ -4,7 +4,6 @@ is room."""
 
 import os
 
-from support.small_disk import small_disk  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.waiting import wait_for
 
@@ -24,7 +23,7 @@ def read(d, n):
     return got.body if got.status == 200 else None
 
 
-def test_each_small_blob_is_there_or_was_refused(small_disk):  # noqa: F811
+def test_each_small_blob_is_there_or_was_refused(small_disk):
     with StorageDaemon(state_dir=small_disk) as d:
         d.expect_log(r"db\.|journal\.|storage|request|checkpoint")
         assert d.blob.call("PUT", "/box?restype=container").status == 201

@@ -6,7 +6,6 @@ import os
 import time
 
 import pytest
-from support.failing import clock  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.waiting import wait_for
 
@@ -18,7 +17,7 @@ def name(id):
 
 
 @pytest.fixture
-def d(clock):  # noqa: F811
+def d(clock):
     with StorageDaemon(environment=clock.environment) as d:
         assert d.blob.call("PUT", "/box?restype=container").status == 201
         yield d
@@ -67,7 +66,7 @@ def test_a_start_forgets_them(d):
     assert any("blocks.removed" in line and "blobs=1" in line for line in d.log())
 
 
-def test_so_does_each_day(d, clock):  # noqa: F811
+def test_so_does_each_day(d, clock):
     wait_for(lambda: any("daemon.ready" in line for line in d.log()), 10, "the start to be over")
     old = aged(d, "old", [b"aaa"], [6.5])
     new = aged(d, "new", [b"aaa"], [0])

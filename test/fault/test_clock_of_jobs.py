@@ -5,7 +5,6 @@ import pytest
 from support.batch_clock import Clocked
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
-from support.failing import clock  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 
 HOUR = 3600
@@ -15,7 +14,7 @@ REASON = "MaxWallClockTimeExpiry"
 class Limited(Clocked):
     """A job that may take an hour, without a task."""
 
-    def __init__(self, d, clock):  # noqa: F811
+    def __init__(self, d, clock):
         super().__init__(d, clock)
         add_pool(self.plane, "pool")
         self.job = Jobs(self.plane, "pool")(constraints={"maxWallClockTime": "PT1H"})
@@ -33,7 +32,7 @@ class Limited(Clocked):
 
 
 @pytest.fixture
-def limited(clock):  # noqa: F811
+def limited(clock):
     with Daemon(environment=clock.environment) as d:
         job = Limited(d, clock)
         yield job

@@ -6,7 +6,6 @@ from support.batch import Plane
 from support.batch_jobs import Jobs, add_pool
 from support.batch_packages import package, packaged
 from support.daemon import Daemon
-from support.failing import clock  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 
 MINUTE = 60
@@ -28,7 +27,7 @@ class Node:
         self.jobs = Jobs(self.plane, "pool")
         self.job = self.jobs()
 
-    def pass_time(self, clock, seconds):  # noqa: F811
+    def pass_time(self, clock, seconds):
         """On the daemon's clock alone: requests are dated. It closes connections that are silent for so long."""
         clock.go_on(seconds)
         clock.set(-seconds)
@@ -51,7 +50,7 @@ class Node:
 
 
 @pytest.fixture
-def node(clock):  # noqa: F811
+def node(clock):
     with Daemon(environment=clock.environment) as d:
         accounts = packaged(d)
         n = Node(d, accounts)
@@ -63,7 +62,7 @@ def node(clock):  # noqa: F811
         accounts.remove()
 
 
-def test_archives_go_when_nothing_has_run_for_a_while(node, clock):  # noqa: F811
+def test_archives_go_when_nothing_has_run_for_a_while(node, clock):
     assert node.said("theirs", applicationPackageReferences=refs("theirs")) == b"theirs\n"
     assert node.archives() == 2 and node.links() == ["theirs"]
     node.pass_time(clock, 9 * MINUTE)
@@ -79,7 +78,7 @@ def test_archives_go_when_nothing_has_run_for_a_while(node, clock):  # noqa: F81
     assert node.said("theirs", applicationPackageReferences=refs("theirs")) == b"theirs\n"
 
 
-def test_one_that_a_task_uses_stays(node, clock, tmp_path):  # noqa: F811
+def test_one_that_a_task_uses_stays(node, clock, tmp_path):
     tmp_path.chmod(0o777)
     go = tmp_path / "go"
     waits = f"/bin/sh -c 'until [ -e {go} ]; do sleep 0.05; done; $AZ_BATCH_APP_PACKAGE_theirs_1/bin/say.sh'"

@@ -5,7 +5,6 @@ import pytest
 from support.batch_clock import Clocked
 from support.batch_jobs import Jobs, add_pool
 from support.daemon import Daemon
-from support.failing import clock  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 
 RELEASE = "jobReleaseTaskExecutionInfo"
@@ -15,7 +14,7 @@ HOUR = 3600
 class Waiting(Clocked):
     """A job that was prepared on a node that is restarting, and is to be released there."""
 
-    def __init__(self, d, clock, go):  # noqa: F811
+    def __init__(self, d, clock, go):
         super().__init__(d, clock)
         self.go = go
         start = {
@@ -52,7 +51,7 @@ class Waiting(Clocked):
 
 
 @pytest.fixture
-def waiting(clock, tmp_path):  # noqa: F811
+def waiting(clock, tmp_path):
     tmp_path.chmod(0o755)
     with Daemon(environment=clock.environment) as d:
         w = Waiting(d, clock, tmp_path / "go")

@@ -10,7 +10,6 @@ from email.utils import formatdate
 
 import pytest
 from azure.storage.blob import generate_blob_sas
-from support.failing import clock  # noqa: F401 (a fixture)
 from support.storage import ACCOUNT, KEY, StorageDaemon
 
 HOUR = 3600
@@ -44,7 +43,7 @@ class Stepped:
 
 
 @pytest.fixture
-def stepped(clock):  # noqa: F811
+def stepped(clock):
     s = Stepped(clock)
     with s.d:
         assert s.call("PUT", "/box?restype=container").status == 201

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 from support.daemon import BATCHAID
-from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
 
@@ -51,7 +51,7 @@ def test_writes_are_refused_and_nothing_acknowledged_is_lost(own_daemon):
 LINES, LINES_PER_S = 40, 20
 
 
-def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):  # noqa: F811
+def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
     d.expect_log(r"db\.|storage|request|run\.|pool\.|node\.")
     place = Place(d).make()

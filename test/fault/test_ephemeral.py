@@ -9,7 +9,7 @@ import tempfile
 import pytest
 from azure.storage.blob import BlobServiceClient
 from support.daemon import BATCHAID, ROOT, Daemon, processes_of
-from support.failing import environment, library  # noqa: F401 (a fixture)
+from support.failing import environment
 from support.ports import free_port
 from support.storage import KEY, StorageDaemon
 from support.waiting import wait_for
@@ -195,7 +195,7 @@ def test_a_directory_with_something_in_it_is_refused(tmp_path):
     assert [e.name for e in tmp_path.iterdir()] == ["precious"]
 
 
-def test_nothing_is_synced_from_the_start_on(library, tmp_path):  # noqa: F811
+def test_nothing_is_synced_from_the_start_on(library, tmp_path):
     count = tmp_path / "count"
     count.touch()
     with StorageDaemon(arguments=EPHEMERAL, environment=environment(library, "sync", 0, count)) as d:

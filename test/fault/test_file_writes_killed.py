@@ -3,7 +3,6 @@
 to become, with its notes, and whoever asks is told the same."""
 
 import pytest
-from support.failing import killer  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.waiting import wait_for
 
@@ -14,7 +13,7 @@ WHEN = "2020-01-0{}T00:00:00.0000000Z"
 
 
 @pytest.fixture
-def d(killer):  # noqa: F811
+def d(killer):
     with StorageDaemon(environment=killer.environment) as d:
         d.expect_log(r"journal\.")  # it says what it brought to an end
         done(d, ("PUT", "/box?restype=share", {}))
@@ -97,20 +96,20 @@ def killed_at_each_step(d, killer, before, change):
     print(f"{n - 1} calls")
 
 
-def test_a_file_that_is_made(d, killer):  # noqa: F811
+def test_a_file_that_is_made(d, killer):
     killed_at_each_step(d, killer, [], made(2, **noted(2)))
 
 
-def test_a_file_that_is_made_over_another(d, killer):  # noqa: F811
+def test_a_file_that_is_made_over_another(d, killer):
     killed_at_each_step(d, killer, [made(1, 500, **noted(1))], made(2, **noted(2)))
 
 
-def test_a_file_with_notes_that_is_made_anew_without(d, killer):  # noqa: F811
+def test_a_file_with_notes_that_is_made_anew_without(d, killer):
     killed_at_each_step(d, killer, [made(1, 500, **noted(1))], made(2))
 
 
 @pytest.mark.parametrize("over", [False, True])
-def test_a_copy(d, killer, over):  # noqa: F811
+def test_a_copy(d, killer, over):
     done(d, made(2, 100_000, **noted(2))("source"))
     before = [made(1, 500, **noted(1))] if over else []
     when = {"x_ms_file_creation_time": "source", "x_ms_file_last_write_time": "source"}

@@ -6,14 +6,12 @@ acknowledged is there afterwards, and each job that was accepted runs exactly on
 BATCHAID_FAULT_POINTS says at how many places of each kind (default 10, spread over the walkthrough; 0: all)."""
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import requests
 from support.daemon import BATCHAID, NODE_AGENT
-from support.failing import environment, library  # noqa: F401 (a fixture)
+from support.failing import environment
 from support.sshd import Sshd
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body

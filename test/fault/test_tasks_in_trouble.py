@@ -12,8 +12,7 @@ import pytest
 from support.batch import BatchGround
 from support.batch_jobs import Job, add_pool
 from support.daemon import children
-from support.failing import clock  # noqa: F401 (a fixture)
-from support.small_disk import LOG_THROUGH_PIPE, fill, let_write, small_disk  # noqa: F401 (a fixture)
+from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.waiting import wait_for
 from support.world import wait_flag
 
@@ -49,7 +48,7 @@ class Scene:
         self.job.wait(self.job.add("/bin/true"))
 
 
-def test_it_ends_on_a_full_disk(small_disk, own_daemon):  # noqa: F811
+def test_it_ends_on_a_full_disk(small_disk, own_daemon):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
     d.expect_log(r"db\.|storage|request|run\.|pool\.|task\.|node\.|batch")
     scene, before = Scene(d), len(d.log())
@@ -79,7 +78,7 @@ def test_a_backup_is_put_back(own_daemon, tmp_path):
 
 
 @pytest.mark.parametrize("by", (DAY, -DAY))
-def test_the_clock_is_set(own_daemon, clock, by):  # noqa: F811
+def test_the_clock_is_set(own_daemon, clock, by):
     d = own_daemon(environment=clock.environment)
     scene = Scene(d)
     clock.set(by)

@@ -183,17 +183,16 @@ def test_it_goes_again_three_times_in_ten_minutes(own_daemon):
     assert put_group(d, "other-3").status == 201, "each was another request"
 
 
-def test_an_agent_of_the_daemon_that_was_is_no_zombie(own_daemon):
+def test_an_agent_of_the_daemon_that_was_is_no_zombie(own_daemon, temporary):
     d = faulty(own_daemon, "abort", config={**QUICK, "local": {"nodes": 1}})
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
-    place = Place(d).make()
+    place = temporary(Place(d).make())
     place.cluster(nodes=1)
     before = children(d.process.pid)
     assert before
     put_and_lose(d)
     wait_for(lambda: readies(d) == 2, 30, "it to be ready again")
     wait_for(lambda: not set(before) & set(children(d.process.pid)), 20, "the agents to be gone")
-    place.remove()
 
 
 def output(url):
@@ -228,10 +227,10 @@ def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_s
         store.batch.remove()
 
 
-def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes_on(own_daemon):
+def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes_on(own_daemon, temporary):
     d = faulty(own_daemon, "abort", "run 1", config={**QUICK, "local": {"nodes": 1}})
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)")
-    place = Place(d).make()
+    place = temporary(Place(d).make())
     cluster = place.cluster(nodes=1)
     with contextlib.suppress(requests.RequestException):  # it may end before it answers
         place.job(cluster, "true", name="j")
@@ -247,7 +246,6 @@ def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes
     assert refused["number"] in why["message"] and d.tool("refused", "allow", "all").stdout == "1 allowed\n"
     d.restart()
     place.job(cluster, "true", name="next").succeed()  # on the node that the first one had kept
-    place.remove()
 
 
 def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon):
@@ -283,10 +281,10 @@ def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon):
 
 
 @pytest.mark.parametrize("step", ["pool 1", "node 1"])
-def test_a_cluster_whose_step_ends_the_daemon_at_each_start_says_so(own_daemon, step):
+def test_a_cluster_whose_step_ends_the_daemon_at_each_start_says_so(own_daemon, step, temporary):
     d = own_daemon(config={**QUICK, "local": {"nodes": 1}}, arguments=["--testing"])
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)|node\.unusable")
-    place = Place(d).make()
+    place = temporary(Place(d).make())
     cluster = place.cluster(nodes=1)
     d.environment["BATCHAID_TESTING_FAULT"] = f"abort {step}"
     d.restart()
@@ -301,7 +299,6 @@ def test_a_cluster_whose_step_ends_the_daemon_at_each_start_says_so(own_daemon, 
     wait_for(lambda: not cluster.properties.get("errors"), 20, "them to be gone")
     cluster.wait_steady(1)
     place.job(cluster, "true", name="j").succeed()
-    place.remove()
 
 
 SEED = """

@@ -5,14 +5,14 @@ import base64
 import hashlib
 
 import pytest
-from support.failing import environment, library  # noqa: F401 (a fixture)
+from support.failing import environment
 from support.storage import StorageDaemon
 
 BLOBS = 10
 
 
 @pytest.mark.parametrize("sync", [True, False])
-def test_files_are_synced_unless_a_site_says_otherwise(library, tmp_path, sync):  # noqa: F811
+def test_files_are_synced_unless_a_site_says_otherwise(library, tmp_path, sync):
     count = tmp_path / "count"
     count.touch()
     with StorageDaemon({"storage": {"sync": sync}}, environment=environment(library, "sync", 0, count)) as d:

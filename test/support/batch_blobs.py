@@ -16,6 +16,9 @@ class Container:
         self.key = self.accounts.keys(self.account)[0]
         self.folder = self.accounts.folder(self.account, "inputs", "blobs")
 
+    def remove(self):
+        self.accounts.remove()
+
     def url(self, name, signed=True, **may):
         url = f"https://{self.account}.blob.core.localhost/inputs/{name}"
         until = datetime.now(timezone.utc) + timedelta(hours=1)

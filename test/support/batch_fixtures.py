@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures that files of tests of Azure Batch import by name. `jobs` runs in the file's own `pool`."""
+"""Fixtures of tests of Azure Batch. A file may say
+
+OWN_POOL  the id and the properties of its `pool`, which `jobs` uses
+"""
 
 import pytest
 
-from .batch import BatchGround
-from .batch_jobs import Jobs
-from .batch_store import Store
-from .others import Others
+# The documents of Azure Batch are read when its modules are imported: tests of other services do without.
 
 
 @pytest.fixture(scope="module")
-def ground(daemon):
+def ground(daemon, temporary_in_file):
     """A resource group with an account."""
-    g = BatchGround(daemon)
-    yield g
-    g.remove()
+    from .batch import BatchGround
+
+    return temporary_in_file(BatchGround(daemon))
 
 
 @pytest.fixture(scope="module")
@@ -23,25 +23,44 @@ def plane(ground):
     return ground.plane
 
 
+@pytest.fixture(scope="module")
+def pool(request, plane):
+    """The id of the file's pool."""
+    from .batch_jobs import add_pool
+
+    body = request.module.OWN_POOL
+    add_pool(plane, **body)
+    yield body["id"]
+    plane.call("DELETE", f"/pools/{body['id']}", expect=202)
+
+
 @pytest.fixture
-def jobs(plane, pool):
+def jobs(plane, pool, temporary):
     """Makes jobs in `pool` that are gone at the end of the test."""
-    made = Jobs(plane, pool)
-    yield made
-    made.remove()
+    from .batch_jobs import Jobs
+
+    return temporary(Jobs(plane, pool))
 
 
 @pytest.fixture(scope="module")
-def store(daemon):
+def container(daemon, temporary_in_file):
+    """A container of blobs that tasks read."""
+    from .batch_blobs import Container
+
+    return temporary_in_file(Container(daemon))
+
+
+@pytest.fixture(scope="module")
+def store(daemon, temporary_in_file):
     """A container of blobs, and an account whose tasks write to it."""
-    s = Store(daemon)
-    yield s
-    s.batch.remove()
+    from .batch_store import Store
+
+    return temporary_in_file(Store(daemon))
 
 
 @pytest.fixture(scope="module")
-def others():
+def others(temporary_in_file):
     """A server of somebody else."""
-    o = Others()
-    yield o
-    o.stop()
+    from .others import Others
+
+    return temporary_in_file(Others())

@@ -11,22 +11,30 @@ from .batch_rm import BatchAccounts
 
 
 class Store:
-    """A container of the auto-storage account of a Batch account."""
+    """Containers of the auto-storage account of a Batch account."""
+
+    containers = ("out",)
+    usual = {"write": True, "create": True}  # what its URLs let do
 
     def __init__(self, daemon):
+        self.daemon = daemon
         self.batch = BatchAccounts(daemon).make()
         self.accounts = Accounts(daemon, self.batch.group)
         self.account, self.other = self.accounts.account(), self.accounts.account()
         self.name = self.batch.account(autoStorage={"storageAccountId": f"{self.accounts.path}/{self.account}"})
         for account in (self.account, self.other):
-            self.accounts.share(account, "out", kind="blobs")
-        self.folder = self.accounts.folder(self.account, "out", "blobs")
+            for container in self.containers:
+                self.accounts.share(account, container, kind="blobs")
+        self.folder = self.accounts.folder(self.account, self.containers[0], "blobs")
         self.plane = Plane(daemon, self.name, self.batch.keys(self.name)[0])
 
-    def url(self, container="out", account=None, signed=True, hours=1, **may):
-        account = account or self.account
+    def remove(self):
+        self.batch.remove()
+
+    def url(self, container=None, account=None, signed=True, hours=1, **may):
+        account, container = account or self.account, container or self.containers[0]
         until = datetime.now(timezone.utc) + timedelta(hours=hours)
-        may = ContainerSasPermissions(**(may or {"write": True, "create": True}))
+        may = ContainerSasPermissions(**(may or self.usual))
         key = self.accounts.keys(account)[0]
         sas = generate_container_sas(account, container, account_key=key, permission=may, expiry=until)
         return f"https://{account}.blob.core.localhost/{container}" + (f"?{sas}" if signed else "")

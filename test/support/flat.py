@@ -44,6 +44,9 @@ class FlatPlace(Place):
         self.daemon.call("PUT", self.group_path, {"location": self.location}, expect=(200, 201))
         return self
 
+    def remove(self):
+        self.through(API_VERSION).remove()
+
     def through(self, version):
         """The same group, seen through another version."""
         if version != API_VERSION:

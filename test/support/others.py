@@ -39,7 +39,7 @@ class Others:
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 
-    def stop(self):
+    def remove(self):
         self.over.set()
         self.server.shutdown()
         self.server.server_close()

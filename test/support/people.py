@@ -52,4 +52,5 @@ class Person:
         return message
 
     def remove(self):
-        self.daemon.call("DELETE", f"/batchaid/users/{self.name}", expect=204)
+        """Also of somebody who is gone already."""
+        self.daemon.call("DELETE", f"/batchaid/users/{self.name}", expect=(204, 404))

@@ -4,10 +4,8 @@
 import base64
 
 from .batch_jobs import POOL
-from .testing_fixtures import emptied as t  # noqa: F401 (fixtures)
-from .testing_fixtures import tested  # noqa: F401
+from .testing_fixtures import emptied as t  # noqa: F401 (a fixture)
 from .vaults import policy, vault_body
-from .waiting import wait_for
 from .world import cluster_body, file_server_body, job_body
 
 CLUSTER = "/subscriptions/{subscription}/resourceGroups/lab/providers/Microsoft.BatchAI/workspaces/ws/clusters/c"

@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,8 @@ SIZE = "12m"
 LOG_THROUGH_PIPE = ["bash", "-c", "trap '' XFSZ; exec \"$@\" 2> >(exec cat >&2)", "bash"]
 
 
-@pytest.fixture
+@contextmanager
 def small_disk():
-    """A directory whose folder `state` is a disk of its own."""
     where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
     state = where / "state"
     state.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures that files of tests of a daemon with --testing import by name. Such a file may say
+"""Fixtures of tests of a daemon with --testing; `emptied` and `place` are imported by name. Such a file may say
 
 ARGUMENTS  what its daemon is started with besides
 EXPECTS    what that may log besides
