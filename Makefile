@@ -207,9 +207,9 @@ $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
 # Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
 # below it, and no more.
-# Linked into each of them: the choice of tests by name, the end of what is left, loops in virtual time, and
-# the words of Batch AI, which call nothing.
-UNIT_SUPPORT := $(call obj,test/unit/support/filter.c test/unit/support/leftovers.c test/sim/sim_loop.c scheduler/front/batchai/words.c)
+# Linked into each of them: the list of tests and its main(), the choice of tests by name, the end of what is left,
+# loops in virtual time, and the words of Batch AI, which call nothing.
+UNIT_SUPPORT := $(call obj,$(addprefix test/unit/support/,filter.c leftovers.c tests.c) test/sim/sim_loop.c scheduler/front/batchai/words.c)
 UNIT_SRCS := $(sort $(shell find test/unit -name 'test_*.c'))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # A test's own code is not optimised: that takes longer than the test saves by it.

@@ -4,12 +4,6 @@
  * with its method and path, every row of Microsoft.BatchAI is an operation of each of its versions'
  * documents or listed here with the reason why it is not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -21,6 +15,7 @@
 #include "api/services.h"
 #include "model/schema.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 
 static const struct {
     const char *operation_id, *reason;
@@ -132,9 +127,8 @@ static void check_spec(enum api_version v, const json_t *spec)
     }
 }
 
-static void every_operation_of_the_specs_has_a_route(void **state)
+TEST(every_operation_of_the_specs_has_a_route)
 {
-    (void)state;
     for (size_t i = 0; i < SPECS; i++) {
         if (!documents[i])
             skip_because("the published specs are not here");
@@ -181,9 +175,8 @@ static int listed(const char *id)
     return 0;
 }
 
-static void every_batchai_route_is_in_the_specs_or_explained(void **state)
+TEST(every_batchai_route_is_in_the_specs_or_explained)
 {
-    (void)state;
     for (size_t i = 0; i < api_routes_n; i++) {
         const char *id = api_routes[i]->operation_id;
         if (service_of[i] != &batchai_service || listed(id) || !api_routes[i]->versions)
@@ -200,9 +193,8 @@ static void every_batchai_route_is_in_the_specs_or_explained(void **state)
 #define OWN_DOCUMENT "docs/admin-api.json"
 #define OWN_PREFIX   "/batchaid/"
 
-static void our_own_routes_are_those_of_their_document(void **state)
+TEST(our_own_routes_are_those_of_their_document)
 {
-    (void)state;
     size_t rows = 0;
     json_t *spec = json_load_file(OWN_DOCUMENT, 0, NULL), *methods;
     const char *path;
@@ -230,9 +222,8 @@ static void our_own_routes_are_those_of_their_document(void **state)
 
 /* One version's operation ids name one route each, and so do ARM's own: or one handler, which also
  * answers HEAD, or has another path for the same. */
-static void operation_ids_are_unique(void **state)
+TEST(operation_ids_are_unique)
 {
-    (void)state;
     for (size_t i = 0; i < api_routes_n; i++)
         for (size_t k = i + 1; k < api_routes_n; k++) {
             bool together = (api_routes[i]->versions & api_routes[k]->versions) ||
@@ -245,9 +236,8 @@ static void operation_ids_are_unique(void **state)
         }
 }
 
-static void no_version_is_served_by_two_rows(void **state)
+TEST(no_version_is_served_by_two_rows)
 {
-    (void)state;
     static char paths[sizeof api_routes / sizeof *api_routes][512];
     for (size_t i = 0; i < api_routes_n; i++)
         canonical(api_routes[i]->path, paths[i], sizeof paths[i]);
@@ -259,9 +249,8 @@ static void no_version_is_served_by_two_rows(void **state)
                 assert_string_not_equal(api_routes[i]->method, api_routes[k]->method);
 }
 
-static void every_route_says_how_versions_count(void **state)
+TEST(every_route_says_how_versions_count)
 {
-    (void)state;
     for (size_t i = 0; i < api_routes_n; i++) {
         bool listed_here = service_of[i]->versions == VERSIONS_LISTED &&
                            !(api_routes[i]->flags & ROUTE_ANY_VERSION);
@@ -272,9 +261,8 @@ static void every_route_says_how_versions_count(void **state)
 /* ---- errors ---- */
 
 /* That each kind has a row is the compiler's to check. */
-static void every_service_says_each_kind_of_error_as_a_failure(void **state)
+TEST(every_service_says_each_kind_of_error_as_a_failure)
 {
-    (void)state;
     for (size_t i = 0; i < API_SERVICES; i++) {
         const struct service *s = api_service(i);
         assert_non_null(s->words);
@@ -287,17 +275,15 @@ static void every_service_says_each_kind_of_error_as_a_failure(void **state)
     }
 }
 
-static void a_providers_own_kinds_follow_those_of_arm(void **state)
+TEST(a_providers_own_kinds_follow_those_of_arm)
 {
-    (void)state;
     assert_string_equal(batchai_words(ARM_PROVIDER_NOT_FOUND).code, "InvalidResourceNamespace");
     assert_string_equal(batchai_words(BATCHAI_CLUSTER_QUOTA).code, "ClusterQuotaReached");
     assert_string_equal(batchai_words(BATCHAI_IMMUTABLE_PROPERTY).code, "PropertyChangeNotAllowed");
 }
 
-static void anothers_own_kind_is_a_fault_of_ours(void **state)
+TEST(anothers_own_kind_is_a_fault_of_ours)
 {
-    (void)state;
     for (size_t i = 0; i < API_SERVICES; i++)
         assert_int_equal(api_service(i)->words(ERR_OWN + 900).status, 500);
     assert_int_equal(aad_service.words(BATCHAI_CLUSTER_QUOTA).status, 500);
@@ -305,16 +291,5 @@ static void anothers_own_kind_is_a_fault_of_ours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_of_the_specs_has_a_route),
-        cmocka_unit_test(every_batchai_route_is_in_the_specs_or_explained),
-        cmocka_unit_test(our_own_routes_are_those_of_their_document),
-        cmocka_unit_test(no_version_is_served_by_two_rows),
-        cmocka_unit_test(operation_ids_are_unique),
-        cmocka_unit_test(every_route_says_how_versions_count),
-        cmocka_unit_test(every_service_says_each_kind_of_error_as_a_failure),
-        cmocka_unit_test(a_providers_own_kinds_follow_those_of_arm),
-        cmocka_unit_test(anothers_own_kind_is_a_fault_of_ours),
-    };
-    return cmocka_run_group_tests(tests, collect, forget);
+    return run_all_tests(collect, forget);
 }

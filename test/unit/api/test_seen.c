@@ -2,12 +2,6 @@
  *
  * The log of requests: what it keeps, finds and forgets, and what memory that takes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include <string.h>
 
 #include "api/testing/log.h"
+#include "test/unit/support/tests.h"
 
 #define SIGNATURE                                                                                  \
     "se=2026-11-25T00%3A00%3A00Z&sp=rwdlc&sv=2021-12-02&ss=b&srt=sco&"                             \
@@ -56,7 +51,7 @@ static const char *text(const json_t *list, size_t i, const char *name)
     return json_string_value(json_object_get(json_array_get(list, i), name));
 }
 
-static void test_a_request_is_shown_as_it_was(void **state)
+TEST_SETUP(test_a_request_is_shown_as_it_was, log_made, log_freed)
 {
     struct testing_log *log = *state;
     add(log, "PUT", "/a/b?x=1&y=2", 201, "{\"asked\": 1}", "{\"answered\": [2]}");
@@ -77,7 +72,7 @@ static void test_a_request_is_shown_as_it_was(void **state)
     json_decref(found);
 }
 
-static void test_paths_are_compared_with_their_queries(void **state)
+TEST_SETUP(test_paths_are_compared_with_their_queries, log_made, log_freed)
 {
     struct testing_log *log = *state;
     struct selector match = {.path = (char *)(uintptr_t) "/a?comp=*"};
@@ -90,7 +85,7 @@ static void test_paths_are_compared_with_their_queries(void **state)
     json_decref(found);
 }
 
-static void test_the_latest_stay_with_their_numbers(void **state)
+TEST_SETUP(test_the_latest_stay_with_their_numbers, log_made, log_freed)
 {
     struct testing_log *log = *state;
     char target[64];
@@ -113,7 +108,7 @@ static void test_the_latest_stay_with_their_numbers(void **state)
     json_decref(found);
 }
 
-static void test_large_bodies_push_out_old_ones(void **state)
+TEST_SETUP(test_large_bodies_push_out_old_ones, log_made, log_freed)
 {
     struct testing_log *log = *state;
     char *body = calloc(1, SEEN_BODY_MAX);
@@ -128,7 +123,7 @@ static void test_large_bodies_push_out_old_ones(void **state)
 }
 
 /* What a fixture's requests take that differ in nothing but the name of a blob. */
-static void test_requests_of_one_kind_take_little(void **state)
+TEST_SETUP(test_requests_of_one_kind_take_little, log_made, log_freed)
 {
     struct testing_log *log = *state;
     char target[300];
@@ -140,18 +135,4 @@ static void test_requests_of_one_kind_take_little(void **state)
         add(log, "PUT", target, 201, NULL, NULL);
     }
     assert_in_range(mallinfo2().uordblks - before, 1, (size_t)SEEN_MAX * 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_request_is_shown_as_it_was, log_made, log_freed),
-        cmocka_unit_test_setup_teardown(test_paths_are_compared_with_their_queries, log_made,
-                                        log_freed),
-        cmocka_unit_test_setup_teardown(test_the_latest_stay_with_their_numbers, log_made,
-                                        log_freed),
-        cmocka_unit_test_setup_teardown(test_large_bodies_push_out_old_ones, log_made, log_freed),
-        cmocka_unit_test_setup_teardown(test_requests_of_one_kind_take_little, log_made, log_freed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

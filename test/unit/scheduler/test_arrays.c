@@ -71,9 +71,8 @@ static int64_t one_node(struct world **w)
     return c;
 }
 
-static void test_an_array_has_succeeded_when_all_of_it_has(void **state)
+TEST(test_an_array_has_succeeded_when_all_of_it_has)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), j = add_array(w, c, "j", GOOD, 0);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 4); /* a node has four slots */
@@ -85,9 +84,8 @@ static void test_an_array_has_succeeded_when_all_of_it_has(void **state)
     world_free(w);
 }
 
-static void test_no_more_run_at_once_than_its_limit(void **state)
+TEST(test_no_more_run_at_once_than_its_limit)
 {
-    (void)state;
     struct world *w;
     int most = 0;
     int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 2);
@@ -101,9 +99,8 @@ static void test_no_more_run_at_once_than_its_limit(void **state)
     world_free(w);
 }
 
-static void test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended(void **state)
+TEST(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), j = add_array(w, c, "j", BAD, 1);
     WAIT(w, in_state(w, j, RUN_OVER) == 1);
@@ -119,9 +116,8 @@ static void test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_end
     world_free(w);
 }
 
-static void test_terminating_an_array_ends_all_of_it(void **state)
+TEST(test_terminating_an_array_ends_all_of_it)
 {
-    (void)state;
     for (int limit = 0; limit <= 2; limit += 2) {
         struct world *w;
         struct err e = {0};
@@ -138,10 +134,8 @@ static void test_terminating_an_array_ends_all_of_it(void **state)
     }
 }
 
-static void test_a_queued_array_may_be_terminated(void **state)
+WORLD_TEST(test_a_queued_array_may_be_terminated, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 0), j = add_array(w, c, "j", GOOD, 1);
     pass(w, SECOND);
@@ -149,12 +143,10 @@ static void test_a_queued_array_may_be_terminated(void **state)
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_state(w, j), EXEC_FAILED);
     assert_int_equal(in_state(w, j, RUN_OVER), 4);
-    world_free(w);
 }
 
-static void test_an_array_is_deleted_with_all_of_it(void **state)
+TEST(test_an_array_is_deleted_with_all_of_it)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, 3), *ids;
@@ -170,9 +162,8 @@ static void test_an_array_is_deleted_with_all_of_it(void **state)
     world_free(w);
 }
 
-static void test_a_restart_goes_on_with_all_of_it(void **state)
+TEST(test_a_restart_goes_on_with_all_of_it)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=60000", 3);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
@@ -185,9 +176,8 @@ static void test_a_restart_goes_on_with_all_of_it(void **state)
 }
 
 /* Not one of those that its limit holds begins. */
-static void test_an_array_that_waits_in_vain_fails_whole(void **state)
+TEST(test_an_array_that_waits_in_vain_fails_whole)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w),
@@ -212,9 +202,8 @@ static void test_an_array_that_waits_in_vain_fails_whole(void **state)
     world_free(w);
 }
 
-static void test_those_that_wait_for_an_array_wait_for_its_last(void **state)
+TEST(test_those_that_wait_for_an_array_wait_for_its_last)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 1),
@@ -233,22 +222,4 @@ static void test_those_that_wait_for_an_array_wait_for_its_last(void **state)
     assert_int_equal(job_state(w, after), EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
     world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_an_array_has_succeeded_when_all_of_it_has),
-        T(test_no_more_run_at_once_than_its_limit),
-        T(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended),
-        T(test_terminating_an_array_ends_all_of_it),
-        T(test_a_queued_array_may_be_terminated),
-        T(test_an_array_is_deleted_with_all_of_it),
-        T(test_a_restart_goes_on_with_all_of_it),
-        T(test_an_array_that_waits_in_vain_fails_whole),
-        T(test_those_that_wait_for_an_array_wait_for_its_last),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -77,10 +77,8 @@ static bool has_nodes(struct world *w, int64_t id, size_t n)
     return steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == n;
 }
 
-static void test_a_formula_decides_at_once_and_then_by_its_interval(void **state)
+WORLD_TEST(test_a_formula_decides_at_once_and_then_by_its_interval, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     int64_t id = add_pool(w, "p1", 1, 0);
     WAIT(w, has_nodes(w, id, 1));
     int64_t tag = pool_row(w, id).updated_us;
@@ -99,13 +97,10 @@ static void test_a_formula_decides_at_once_and_then_by_its_interval(void **state
     WAIT(w, has_nodes(w, id, 3));
     p = pool_row(w, id);
     assert_int_equal(p.updated_us, tag + 1); /* what the formula does is not a user's write */
-    world_free(w);
 }
 
-static void test_samples_are_taken_each_half_minute(void **state)
+WORLD_TEST(test_samples_are_taken_each_half_minute, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     int64_t id = add_pool(w, "p1", 2, 0);
     WAIT(w, has_nodes(w, id, 2));
     pass(w, 2 * MINUTE);
@@ -123,13 +118,10 @@ static void test_samples_are_taken_each_half_minute(void **state)
     scale_by(w, id, (struct batch_auto_scale){.interval_us = 5 * MINUTE});
     pass(w, 2 * MINUTE);
     assert_int_equal(samples_of(w, id, NULL), 0);
-    world_free(w);
 }
 
-static void test_a_pool_follows_its_queue(void **state)
+WORLD_TEST(test_a_pool_follows_its_queue, world_virtual(8))
 {
-    (void)state;
-    struct world *w = world_virtual(8);
     int64_t id = add_pool(w, "p1", 0, 0), job = add_batch_job(w, "p1");
     scale_by(w, id,
              by("percent = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 3);"
@@ -143,14 +135,11 @@ static void test_a_pool_follows_its_queue(void **state)
     WAIT(w, has_nodes(w, id, 6));
     struct batch_pool p = pool_row(w, id);
     assert_non_null(strstr(p.scaling.run, ";percent=100;tasks="));
-    world_free(w);
 }
 
 /* A failure changes nothing, and is told; the next evaluation is as usual. */
-static void test_a_formula_without_a_value_changes_nothing(void **state)
+WORLD_TEST(test_a_formula_without_a_value_changes_nothing, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     int64_t id = add_pool(w, "p1", 1, 0);
     WAIT(w, has_nodes(w, id, 1));
     scale_by(w, id,
@@ -168,13 +157,10 @@ static void test_a_formula_without_a_value_changes_nothing(void **state)
     assert_int_equal(p.size.dedicated, 3);
     assert_non_null(strstr(p.scaling.run, "\"code\":\"AutoScalingFormulaEvaluationError\""));
     assert_non_null(strstr(p.scaling.run, "Line 1, Col 25: Undefined symbol: x"));
-    world_free(w);
 }
 
-static void test_evaluating_changes_nothing(void **state)
+WORLD_TEST(test_evaluating_changes_nothing, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     struct err e = {0};
     struct formula_error wrong;
     struct batch_evaluation found;
@@ -197,14 +183,11 @@ static void test_evaluating_changes_nothing(void **state)
     assert_string_equal(pool_row(w, id).scaling.run, p.scaling.run);
     pass(w, MINUTE);
     assert_int_equal(pool_row(w, id).size.low, 2);
-    world_free(w);
 }
 
 /* One that could not have all its nodes tries again at each evaluation. */
-static void test_a_resize_that_ended_short_begins_again(void **state)
+WORLD_TEST(test_a_resize_that_ended_short_begins_again, world_virtual(3))
 {
-    (void)state;
-    struct world *w = world_virtual(3);
     int64_t cluster =
         add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
     WAIT(w, counts(w, cluster).idle == 2);
@@ -219,14 +202,11 @@ static void test_a_resize_that_ended_short_begins_again(void **state)
     set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, has_nodes(w, id, 2));
     assert_null(pool_row(w, id).size.errors);
-    world_free(w);
 }
 
 /* Samples, the last evaluation and its rhythm are in rows. */
-static void test_a_restart_goes_on(void **state)
+WORLD_TEST(test_a_restart_goes_on, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     int64_t id = add_pool(w, "p1", 0, 0);
     scale_by(w, id, by("$TargetDedicatedNodes = $TargetDedicatedNodes + 1"));
     WAIT(w, has_nodes(w, id, 1));
@@ -239,13 +219,10 @@ static void test_a_restart_goes_on(void **state)
     assert_int_equal(pool_row(w, id).size.dedicated, 1); /* not evaluated anew */
     assert_in_range(samples_of(w, id, NULL), before + 1, before + 3);
     WAIT(w, has_nodes(w, id, 2));
-    world_free(w);
 }
 
-static void test_a_pool_that_goes_takes_its_samples_along(void **state)
+WORLD_TEST(test_a_pool_that_goes_takes_its_samples_along, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     struct err e = {0};
     struct batch_pool p;
     int64_t id = add_pool(w, "p1", 1, 0);
@@ -257,20 +234,4 @@ static void test_a_pool_that_goes_takes_its_samples_along(void **state)
     WAIT(w, st_batch_pool_by_id(w->st, &w->a, id, &p, &e) == 0);
     assert_int_equal(samples_of(w, id, NULL), 0);
     pass(w, 10 * MINUTE);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_formula_decides_at_once_and_then_by_its_interval),
-        cmocka_unit_test(test_samples_are_taken_each_half_minute),
-        cmocka_unit_test(test_a_pool_follows_its_queue),
-        cmocka_unit_test(test_a_formula_without_a_value_changes_nothing),
-        cmocka_unit_test(test_evaluating_changes_nothing),
-        cmocka_unit_test(test_a_resize_that_ended_short_begins_again),
-        cmocka_unit_test(test_a_restart_goes_on),
-        cmocka_unit_test(test_a_pool_that_goes_takes_its_samples_along),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,8 @@
  */
 #include "test/unit/scheduler/batch_pools.h"
 
-static void test_a_pool_has_nodes_of_both_classes(void **state)
+WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
 {
-    (void)state;
-    struct world *w = world_virtual(5);
     int64_t id = add_pool(w, "p1", 2, 1);
     assert_false(steady(w, id));
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
@@ -26,13 +24,10 @@ static void test_a_pool_has_nodes_of_both_classes(void **state)
     p = pool_row(w, id);
     assert_int_equal(p.has_dedicated, 0);
     assert_int_equal(p.has_low, 2);
-    world_free(w);
 }
 
-static void test_more_than_there_can_ever_be_ends_at_once(void **state)
+WORLD_TEST(test_more_than_there_can_ever_be_ends_at_once, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     int64_t id = add_pool(w, "p1", 2, 3);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
     struct batch_pool p = pool_row(w, id);
@@ -42,14 +37,11 @@ static void test_more_than_there_can_ever_be_ends_at_once(void **state)
     assert_int_equal(p.size.low, 3); /* as was asked for */
     pass(w, MINUTE);
     assert_true(steady(w, id));
-    world_free(w);
 }
 
 /* A cluster has the nodes: the pool waits until its time is up, and gets none afterwards. */
-static void test_a_resize_ends_when_its_time_is_up(void **state)
+WORLD_TEST(test_a_resize_ends_when_its_time_is_up, world_virtual(3))
 {
-    (void)state;
-    struct world *w = world_virtual(3);
     int64_t cluster =
         add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
     WAIT(w, counts(w, cluster).idle == 2);
@@ -67,14 +59,11 @@ static void test_a_resize_ends_when_its_time_is_up(void **state)
     resize_to(w, id, 3, 0);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
     assert_null(pool_row(w, id).size.errors);
-    world_free(w);
 }
 
-static void test_a_resize_is_stopped(void **state)
+WORLD_TEST(test_a_resize_is_stopped, world_virtual(3))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(3);
     int64_t cluster =
         add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
     WAIT(w, counts(w, cluster).idle == 2);
@@ -87,14 +76,11 @@ static void test_a_resize_is_stopped(void **state)
     assert_non_null(strstr(pool_row(w, id).size.errors, "ResizeStopped"));
     assert_int_equal(pool_row(w, id).updated_us, p.updated_us); /* the ETag stays */
     assert_int_equal(pool_row(w, id).size.dedicated, 2);
-    world_free(w);
 }
 
 /* What it may take is time that passes, whatever the clock on the wall says. */
-static void test_a_clock_that_is_set_back_lengthens_no_resize(void **state)
+WORLD_TEST(test_a_clock_that_is_set_back_lengthens_no_resize, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t cluster =
         add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
     WAIT(w, counts(w, cluster).idle == 1);
@@ -105,13 +91,10 @@ static void test_a_clock_that_is_set_back_lengthens_no_resize(void **state)
     assert_false(steady(w, id));
     pass(w, 2 * MINUTE);
     assert_true(steady(w, id));
-    world_free(w);
 }
 
-static void test_the_end_of_a_resize_survives_a_restart(void **state)
+WORLD_TEST(test_the_end_of_a_resize_survives_a_restart, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t cluster =
         add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
     WAIT(w, counts(w, cluster).idle == 1);
@@ -123,14 +106,11 @@ static void test_the_end_of_a_resize_survives_a_restart(void **state)
     assert_false(steady(w, id));
     pass(w, 15 * MINUTE);
     assert_true(steady(w, id));
-    world_free(w);
 }
 
-static void test_chosen_nodes_are_removed(void **state)
+WORLD_TEST(test_chosen_nodes_are_removed, world_virtual(4))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(4);
     int64_t id = add_pool(w, "p1", 3, 1);
     struct node *nodes;
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 4);
@@ -146,7 +126,6 @@ static void test_chosen_nodes_are_removed(void **state)
     assert_int_equal(nodes_in(w, id, NODE_IDLE, &left), 2);
     assert_string_equal(left[0].name, nodes[1].name);
     assert_string_equal(left[1].name, nodes[2].name);
-    world_free(w);
 }
 
 static struct node first_node(struct world *w, int64_t id)
@@ -159,11 +138,9 @@ static struct node first_node(struct world *w, int64_t id)
     return nodes[0];
 }
 
-static void test_a_node_is_prepared_anew(void **state)
+WORLD_TEST(test_a_node_is_prepared_anew, world_virtual(1))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(1);
     int64_t id = add_pool(w, "p1", 1, 0);
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
     struct node before = first_node(w, id);
@@ -176,11 +153,10 @@ static void test_a_node_is_prepared_anew(void **state)
     struct node again = first_node(w, id);
     ok(sched_node_ask(w->s, &again, WISH_REST, DEALLOC_REQUEUE, &e), &e);
     WAIT(w, first_node(w, id).wish == IS_RESTING);
-    world_free(w);
 }
 
 /* A cluster's job shows what the core does; Azure Batch's tasks are runs like it. */
-static void test_what_runs_on_a_node_that_is_asked(void **state)
+TEST(test_what_runs_on_a_node_that_is_asked)
 {
     static const struct {
         enum dealloc_option how;
@@ -189,7 +165,6 @@ static void test_what_runs_on_a_node_that_is_asked(void **state)
     } cases[] = {{DEALLOC_REQUEUE, EXEC_SUCCEEDED, 2},
                  {DEALLOC_TERMINATE, EXEC_FAILED, 1},
                  {DEALLOC_WAIT_FOR_COMPLETION, EXEC_SUCCEEDED, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct err e = {0};
         struct world *w = world_virtual(1);
@@ -205,11 +180,9 @@ static void test_what_runs_on_a_node_that_is_asked(void **state)
     }
 }
 
-static void test_a_node_that_is_off_gets_nothing(void **state)
+WORLD_TEST(test_a_node_that_is_off_gets_nothing, world_virtual(1))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(1);
     int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
     WAIT(w, counts(w, id).idle == 1);
     struct node nd = first_node(w, id);
@@ -219,7 +192,6 @@ static void test_a_node_that_is_off_gets_nothing(void **state)
     assert_int_equal(job_state(w, job), EXEC_QUEUED);
     ok(sched_node_set_off(w->s, &nd, 0, &e), &e);
     WAIT(w, job_state(w, job) == EXEC_SUCCEEDED);
-    world_free(w);
 }
 
 static bool is_gone(struct world *w, int64_t id)
@@ -229,11 +201,9 @@ static bool is_gone(struct world *w, int64_t id)
     return st_batch_pool_by_id(w->st, &w->a, id, &p, &e) == 0;
 }
 
-static void test_a_pool_is_deleted(void **state)
+WORLD_TEST(test_a_pool_is_deleted, world_virtual(2))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(2);
     int64_t id = add_pool(w, "p1", 2, 0);
     WAIT(w, steady(w, id));
     struct batch_pool p = pool_row(w, id);
@@ -245,14 +215,11 @@ static void test_a_pool_is_deleted(void **state)
     p = pool_row(w, empty);
     ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
     WAIT(w, is_gone(w, empty));
-    world_free(w);
 }
 
-static void test_pools_go_with_their_group(void **state)
+WORLD_TEST(test_pools_go_with_their_group, world_virtual(1))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(1);
     int64_t id = add_pool(w, "p1", 1, 0), account = add_account(w);
     WAIT(w, steady(w, id));
     ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
@@ -260,24 +227,4 @@ static void test_pools_go_with_their_group(void **state)
     WAIT(w, is_gone(w, id));
     struct batch_account b;
     WAIT(w, st_batch_account_by_id(w->st, &w->a, account, &b, &e) == 0);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_pool_has_nodes_of_both_classes),
-        cmocka_unit_test(test_more_than_there_can_ever_be_ends_at_once),
-        cmocka_unit_test(test_a_resize_ends_when_its_time_is_up),
-        cmocka_unit_test(test_a_resize_is_stopped),
-        cmocka_unit_test(test_a_clock_that_is_set_back_lengthens_no_resize),
-        cmocka_unit_test(test_the_end_of_a_resize_survives_a_restart),
-        cmocka_unit_test(test_chosen_nodes_are_removed),
-        cmocka_unit_test(test_a_node_is_prepared_anew),
-        cmocka_unit_test(test_what_runs_on_a_node_that_is_asked),
-        cmocka_unit_test(test_a_node_that_is_off_gets_nothing),
-        cmocka_unit_test(test_a_pool_is_deleted),
-        cmocka_unit_test(test_pools_go_with_their_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,9 +51,8 @@ static bool has_idle(struct world *w, int64_t pool, size_t n)
     return nodes_in(w, pool, NODE_IDLE, NULL) == n;
 }
 
-static void test_who_comes_first_has_the_machines(void **state)
+TEST(test_who_comes_first_has_the_machines)
 {
-    (void)state;
     struct rack *k = rack_new();
     struct world *w = k->w;
     int64_t pool = add_pool_of(w, "p", "STANDARD_NC6", 1, 0);
@@ -71,9 +70,8 @@ static void test_who_comes_first_has_the_machines(void **state)
 }
 
 /* Low-priority nodes of either are taken back for dedicated ones of the other. */
-static void test_machines_are_lent_between_them(void **state)
+TEST(test_machines_are_lent_between_them)
 {
-    (void)state;
     struct rack *k = rack_new();
     struct world *w = k->w;
     int64_t pool = add_pool_of(w, "p", "STANDARD_NC6", 0, 3);
@@ -95,9 +93,8 @@ static void test_machines_are_lent_between_them(void **state)
     rack_free(k);
 }
 
-static void test_what_a_pool_leaves_a_cluster_can_use(void **state)
+TEST(test_what_a_pool_leaves_a_cluster_can_use)
 {
-    (void)state;
     struct err e = {0};
     struct rack *k = rack_new();
     struct world *w = k->w;
@@ -116,10 +113,5 @@ static void test_what_a_pool_leaves_a_cluster_can_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_comes_first_has_the_machines),
-        cmocka_unit_test(test_machines_are_lent_between_them),
-        cmocka_unit_test(test_what_a_pool_leaves_a_cluster_can_use),
-    };
-    return cmocka_run_group_tests(tests, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

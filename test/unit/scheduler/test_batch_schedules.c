@@ -55,10 +55,8 @@ static struct batch_job *jobs_of(struct world *w, int64_t id, size_t *n)
     return rows.items;
 }
 
-static void test_a_job_each_interval(void **state)
+WORLD_TEST(test_a_job_each_interval, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t began = wall(w), id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\"", false);
     size_t n;
     pass(w, MINUTE);
@@ -75,16 +73,13 @@ static void test_a_job_each_interval(void **state)
         assert_string_equal(jobs[i].name, arena_printf(&w->a, "s:job-%zu", i + 1));
     }
     assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_ACTIVE);
-    world_free(w);
 }
 
 /* One at a time: those whose turn passes meanwhile are left out, but for one that is not too late.
  */
-static void test_the_next_waits_for_the_one_before(void **state)
+WORLD_TEST(test_the_next_waits_for_the_one_before, world_virtual(1))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_virtual(1);
     int64_t id = add_schedule(w, "\"recurrenceInterval\":\"PT1H\",\"startWindow\":\"PT10M\"", true);
     size_t n;
     pass(w, 3 * HOUR + 30 * MINUTE);
@@ -97,13 +92,10 @@ static void test_the_next_waits_for_the_one_before(void **state)
     pass(w, 15 * MINUTE);
     (void)jobs_of(w, id, &n);
     assert_int_equal(n, 2);
-    world_free(w);
 }
 
-static void test_none_after_its_end(void **state)
+WORLD_TEST(test_none_after_its_end, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     char until[TIMEFMT_SIZE];
     timefmt_exact(wall(w) + 150 * MINUTE, until);
     int64_t id = add_schedule(
@@ -112,15 +104,4 @@ static void test_none_after_its_end(void **state)
     pass(w, 10 * HOUR);
     assert_int_equal(row_of(w, id).number, 3);
     assert_int_equal(row_of(w, id).state, BATCH_SCHEDULE_COMPLETED);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job_each_interval),
-        cmocka_unit_test(test_the_next_waits_for_the_one_before),
-        cmocka_unit_test(test_none_after_its_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

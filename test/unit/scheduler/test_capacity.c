@@ -26,9 +26,8 @@ static bool fits(struct world *w, const char *size, struct capacity need, const 
     return sched_part_fits(w->s, &w->a, size, VM_DEDICATED, &need, most);
 }
 
-static void test_local_nodes_have_what_the_site_says(void **state)
+TEST(test_local_nodes_have_what_the_site_says)
 {
-    (void)state;
     struct fake_site f;
     const char *none[] = {NULL}, *most;
     fill_site(&f, none);
@@ -51,9 +50,8 @@ static void test_local_nodes_have_what_the_site_says(void **state)
     world_free(w);
 }
 
-static void test_a_node_with_gpus_of_its_own_keeps_them(void **state)
+TEST(test_a_node_with_gpus_of_its_own_keeps_them)
 {
-    (void)state;
     struct fake_site f;
     const char *none[] = {NULL};
     fill_site(&f, none);
@@ -70,9 +68,8 @@ static void test_a_node_with_gpus_of_its_own_keeps_them(void **state)
 }
 
 /* What they had at their last contact is known after a restart too. */
-static void test_machines_have_what_their_group_says(void **state)
+TEST(test_machines_have_what_their_group_says)
 {
-    (void)state;
     struct fake_site f;
     const char *most;
     struct site_group group = dedicated;
@@ -110,10 +107,5 @@ static void test_machines_have_what_their_group_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_local_nodes_have_what_the_site_says),
-        cmocka_unit_test(test_a_node_with_gpus_of_its_own_keeps_them),
-        cmocka_unit_test(test_machines_have_what_their_group_says),
-    };
-    return cmocka_run_group_tests(all, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

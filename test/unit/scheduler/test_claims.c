@@ -10,9 +10,8 @@
 
 /* --- who gets which --------------------------------------------------------------------------- */
 
-static void test_claims_are_exclusive(void **state)
+TEST(test_claims_are_exclusive)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2", "m3");
     struct world *w = world_at(4, &f.site);
@@ -29,9 +28,8 @@ static void test_claims_are_exclusive(void **state)
     world_free(w);
 }
 
-static void test_what_is_given_back_goes_to_who_waits(void **state)
+TEST(test_what_is_given_back_goes_to_who_waits)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2");
     struct world *w = world_at(0, &f.site);
@@ -45,9 +43,8 @@ static void test_what_is_given_back_goes_to_who_waits(void **state)
     world_free(w);
 }
 
-static void test_size_and_priority_decide(void **state)
+TEST(test_size_and_priority_decide)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "low1", "m2");
     struct world *w = world_at(4, &f.site);
@@ -65,9 +62,8 @@ static void test_size_and_priority_decide(void **state)
     world_free(w);
 }
 
-static void test_what_may_be_asked_for(void **state)
+TEST(test_what_may_be_asked_for)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2");
     struct world *w = world_at(0, &f.site);
@@ -92,9 +88,8 @@ static void test_what_may_be_asked_for(void **state)
     world_free(w);
 }
 
-static void test_the_most_promising_first(void **state)
+TEST(test_the_most_promising_first)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "bad", "new1", "new2", "good", "gone");
     struct world *w = world_at(0, &f.site);
@@ -114,9 +109,8 @@ static void test_the_most_promising_first(void **state)
 
 /* --- restarts --------------------------------------------------------------------------------- */
 
-static void test_a_restart_keeps_claims_and_drains(void **state)
+TEST(test_a_restart_keeps_claims_and_drains)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2", "m3");
     struct world *w = world_at(0, &f.site);
@@ -135,9 +129,8 @@ static void test_a_restart_keeps_claims_and_drains(void **state)
     world_free(w);
 }
 
-static void test_another_inventory(void **state)
+TEST(test_another_inventory)
 {
-    (void)state;
     struct fake_site before, after;
     SITE(&before, "m1", "m2", "m3");
     SITE(&after, "m4", "m2");
@@ -165,12 +158,10 @@ static void test_another_inventory(void **state)
 }
 
 /* A cluster stays of one kind. */
-static void test_machines_and_local_nodes_do_not_mix(void **state)
+WORLD_TEST(test_machines_and_local_nodes_do_not_mix, world_at(3, NULL))
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
-    struct world *w = world_at(3, NULL);
     int64_t old = add_gpu_cluster(w, "old", 1);
     WAIT(w, counts(w, old).idle == 1);
     world_stop(w);
@@ -186,7 +177,6 @@ static void test_machines_and_local_nodes_do_not_mix(void **state)
     resize(w, old, 1); /* begins anew, as machines now: which are taken */
     WAIT(w, says(w, old, "1 to cluster new"));
     assert_int_equal(rows_of(counts(w, old)), 0);
-    world_free(w);
 }
 
 /* --- writes that are lost --------------------------------------------------------------------- */
@@ -200,9 +190,8 @@ static void limit_file_size(rlim_t bytes)
 }
 
 /* The disk fills up under a claim and under a drain: both are as if they had never been. */
-static void test_what_is_rolled_back_never_was(void **state)
+TEST(test_what_is_rolled_back_never_was)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
@@ -230,16 +219,5 @@ static void test_what_is_rolled_back_never_was(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims_are_exclusive),
-        cmocka_unit_test(test_what_is_given_back_goes_to_who_waits),
-        cmocka_unit_test(test_size_and_priority_decide),
-        cmocka_unit_test(test_what_may_be_asked_for),
-        cmocka_unit_test(test_the_most_promising_first),
-        cmocka_unit_test(test_a_restart_keeps_claims_and_drains),
-        cmocka_unit_test(test_another_inventory),
-        cmocka_unit_test(test_machines_and_local_nodes_do_not_mix),
-        cmocka_unit_test(test_what_is_rolled_back_never_was),
-    };
-    return cmocka_run_group_tests(tests, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

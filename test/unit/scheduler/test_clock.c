@@ -13,10 +13,8 @@ static bool runs(struct world *w, int64_t job)
 }
 
 /* Far beyond the limit by the wall clock, and far from it by the time that has passed. */
-static void set_forward_times_no_job_out(void **state)
+WORLD_TEST(set_forward_times_no_job_out, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
         w, c, "j",
@@ -35,13 +33,10 @@ static void set_forward_times_no_job_out(void **state)
     w->ahead_us = HOUR_US / 2 + 1000000; /* now its time is over */
     WAIT(w, job_ended(w, j));
     assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
-    world_free(w);
 }
 
-static void set_back_stops_no_limit(void **state)
+WORLD_TEST(set_back_stops_no_limit, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j =
         add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
@@ -50,14 +45,11 @@ static void set_back_stops_no_limit(void **state)
     w->ahead_us = 61 * 1000000;
     WAIT(w, job_ended(w, j));
     assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
-    world_free(w);
 }
 
 /* Idle nodes are let go after the time that they idled, whatever the clock on the wall says. */
-static void set_clock_moves_no_idle_time(void **state)
+WORLD_TEST(set_clock_moves_no_idle_time, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     w->idle_s = 600;
     world_stop(w);
     world_start(w);
@@ -73,14 +65,11 @@ static void set_clock_moves_no_idle_time(void **state)
     w->wall_set_us = -24 * HOUR_US;
     w->ahead_us = 601 * 1000000LL;
     WAIT(w, rows_of(counts(w, c)) == 0);
-    world_free(w);
 }
 
 /* Over a restart too: the limit is reckoned from the row, and no further off than it ever was. */
-static void set_back_over_a_restart(void **state)
+WORLD_TEST(set_back_over_a_restart, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j =
         add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
@@ -94,16 +83,4 @@ static void set_back_over_a_restart(void **state)
     w->ahead_us = 61 * 1000000;
     WAIT(w, job_ended(w, j));
     assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(set_forward_times_no_job_out),
-        cmocka_unit_test(set_back_stops_no_limit),
-        cmocka_unit_test(set_clock_moves_no_idle_time),
-        cmocka_unit_test(set_back_over_a_restart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,11 +88,9 @@ static bool all_ended(struct world *w, int64_t first)
     return true;
 }
 
-static void test_killed_at_random(void **state)
+WORLD_TEST(test_killed_at_random, world_new(4))
 {
-    (void)state;
     unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 4);
     for (int i = 0; i < JOBS; i++)
         add_numbered(w, c, i);
@@ -111,7 +109,6 @@ static void test_killed_at_random(void **state)
     const char *ran = read_text(w, path(w, "storage/acct/files/share/ran"));
     for (int i = 0; i < JOBS; i++)
         check_job(w, 1 + i, i, ran);
-    world_free(w);
 }
 
 /* --- and users who change their minds meanwhile ----------------------------------------------- */
@@ -182,11 +179,9 @@ static int node_roots(struct world *w)
     return n;
 }
 
-static void test_killed_while_things_change(void **state)
+WORLD_TEST(test_killed_while_things_change, world_new(4))
 {
-    (void)state;
     unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 4);
     for (int i = 0; i < JOBS; i++)
         add_numbered(w, c, i);
@@ -208,14 +203,4 @@ static void test_killed_while_things_change(void **state)
     const char *ran = read_text(w, path(w, "storage/acct/files/share/ran"));
     for (int i = 0; i < JOBS; i++)
         check_attempts(w, 1 + i, i, ran);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_at_random),
-        cmocka_unit_test(test_killed_while_things_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,9 +60,8 @@ static void delete_job(struct world *w, int64_t job)
     batchai_wake_deletions(&w->front);
 }
 
-static void test_each_end_lets_those_go_that_want_it_and_fails_the_others(void **state)
+TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
 {
-    (void)state;
     static const struct {
         const char *command;
         enum exec_state success, failure;
@@ -89,9 +88,8 @@ static void test_each_end_lets_those_go_that_want_it_and_fails_the_others(void *
 }
 
 /* Those behind it are served, and automatic scaling makes no node for it. */
-static void test_who_waits_for_another_is_in_no_queue(void **state)
+TEST(test_who_waits_for_another_is_in_no_queue)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), first = add(w, c, "first", FOREVER), demand;
@@ -106,9 +104,8 @@ static void test_who_waits_for_another_is_in_no_queue(void **state)
     world_free(w);
 }
 
-static void test_a_chain_falls_to_its_last_link(void **state)
+TEST(test_a_chain_falls_to_its_last_link)
 {
-    (void)state;
     enum { LINKS = 100 };
     struct world *w;
     int64_t c = one_node(&w), j[LINKS];
@@ -121,9 +118,8 @@ static void test_a_chain_falls_to_its_last_link(void **state)
     world_free(w);
 }
 
-static void test_it_waits_for_all_of_them(void **state)
+TEST(test_it_waits_for_all_of_them)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), a = add(w, c, "a", GOOD), b = add(w, c, "b", FOREVER),
@@ -139,9 +135,8 @@ static void test_it_waits_for_all_of_them(void **state)
 }
 
 /* Another of the same name is another job. */
-static void test_a_job_that_is_deleted_ends_for_those_that_wait(void **state)
+TEST(test_a_job_that_is_deleted_ends_for_those_that_wait)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), busy = add(w, c, "busy", FOREVER), first = add(w, c, "first", GOOD);
     int64_t any = add_after(w, c, "any", first, AFTER_END),
@@ -156,9 +151,8 @@ static void test_a_job_that_is_deleted_ends_for_those_that_wait(void **state)
     world_free(w);
 }
 
-static void test_who_waits_may_be_terminated_or_deleted(void **state)
+TEST(test_who_waits_may_be_terminated_or_deleted)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     struct dependency *rows;
@@ -180,9 +174,8 @@ static void test_who_waits_may_be_terminated_or_deleted(void **state)
     world_free(w);
 }
 
-static void test_a_restart_changes_nothing(void **state)
+TEST(test_a_restart_changes_nothing)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), first = add(w, c, "first", FOREVER),
@@ -223,9 +216,8 @@ static const char *reasons(struct world *w, int64_t job, enum exec_state to)
     return out;
 }
 
-static void test_a_job_that_fails_is_tried_as_often_as_it_asked(void **state)
+TEST(test_a_job_that_fails_is_tried_as_often_as_it_asked)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), j = add_tried(w, c, "j", BAD, "2"),
             after = add_after(w, c, "after", j, AFTER_FAILURE);
@@ -240,9 +232,8 @@ static void test_a_job_that_fails_is_tried_as_often_as_it_asked(void **state)
     world_free(w);
 }
 
-static void test_only_what_it_named_is_tried_again(void **state)
+TEST(test_only_what_it_named_is_tried_again)
 {
-    (void)state;
     struct world *w;
     int64_t c = one_node(&w), other = add_tried(w, c, "other", BAD, "2:75,node"),
             good = add_tried(w, c, "good", GOOD, "2"), this = add_tried(w, c, "this", BAD, "1:3");
@@ -256,9 +247,8 @@ static void test_only_what_it_named_is_tried_again(void **state)
 }
 
 /* The cluster's rule would end it. */
-static void test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that(void **state)
+TEST(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that)
 {
-    (void)state;
     static const struct {
         const char *retries;
         bool again;
@@ -281,9 +271,8 @@ static void test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that(vo
 }
 
 /* Whoever terminates it does not mean one attempt. */
-static void test_a_terminated_job_is_not_tried_again(void **state)
+TEST(test_a_terminated_job_is_not_tried_again)
 {
-    (void)state;
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), j = add_tried(w, c, "j", FOREVER, "5");
@@ -292,24 +281,4 @@ static void test_a_terminated_job_is_not_tried_again(void **state)
     ends(w, j, EXEC_FAILED);
     assert_int_equal(job_row(w, j).attempt, 1);
     world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_each_end_lets_those_go_that_want_it_and_fails_the_others),
-        T(test_who_waits_for_another_is_in_no_queue),
-        T(test_a_chain_falls_to_its_last_link),
-        T(test_it_waits_for_all_of_them),
-        T(test_a_job_that_is_deleted_ends_for_those_that_wait),
-        T(test_who_waits_may_be_terminated_or_deleted),
-        T(test_a_restart_changes_nothing),
-        T(test_a_job_that_fails_is_tried_as_often_as_it_asked),
-        T(test_only_what_it_named_is_tried_again),
-        T(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that),
-        T(test_a_terminated_job_is_not_tried_again),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

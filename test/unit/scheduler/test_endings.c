@@ -35,10 +35,8 @@ static int still_running(struct world *w)
 
 /* --- tasks that do not die ------------------------------------------------------------------ */
 
-static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(void **state)
+WORLD_TEST(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     struct err e;
     int64_t c = cluster_of(w, 1);
     int64_t j = start_job(w, c, ENDLESS " dying=1000000 stubborn", 1);
@@ -49,14 +47,11 @@ static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(voi
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_int_equal(still_running(w), 0);
-    world_free(w);
 }
 
 /* What a backup of the database does not know of goes on until its node is met again. */
-static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(void **state)
+WORLD_TEST(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = cluster_of(w, 1);
     WAIT(w, counts(w, c).idle == 1);
     back_up(w);
@@ -72,7 +67,6 @@ static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(virtual_of(w)->started, 2);
     assert_int_equal(virtual_of(w)->most_at_once, 1);
-    world_free(w);
 }
 
 /* --- ends that cannot be written ------------------------------------------------------------ */
@@ -110,9 +104,8 @@ static void stop_listening(struct listener *l)
 }
 
 /* Its end is told when it is on disk, and once. */
-static void test_an_end_that_cannot_be_written_is_told_once_it_is(void **state)
+TEST(test_an_end_that_cannot_be_written_is_told_once_it_is)
 {
-    (void)state;
     struct listener l;
     struct world *w = world_virtual(1);
     int64_t c = cluster_of(w, 1);
@@ -133,9 +126,8 @@ static void test_an_end_that_cannot_be_written_is_told_once_it_is(void **state)
 }
 
 /* Queued again and given its nodes in one turn that is lost again and again: a second apart. */
-static void test_a_requeue_that_cannot_be_written_is_tried_a_second_apart(void **state)
+TEST(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart)
 {
-    (void)state;
     struct listener l;
     struct world *w = world_virtual(1);
     int64_t c = cluster_of(w, 1);
@@ -159,10 +151,8 @@ static void test_a_requeue_that_cannot_be_written_is_tried_a_second_apart(void *
 
 /* --- a daemon that starts anew -------------------------------------------------------------- */
 
-static void test_an_orphaned_root_goes_with_what_runs_there(void **state)
+WORLD_TEST(test_an_orphaned_root_goes_with_what_runs_there, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     struct virtual_world *v = virtual_of(w);
     int64_t c = cluster_of(w, 1);
     start_job(w, c, ENDLESS, 1);
@@ -173,13 +163,10 @@ static void test_an_orphaned_root_goes_with_what_runs_there(void **state)
     world_start(w);
     WAIT(w, !node_provider_has_root(w->local, root));
     assert_int_equal(v->started - v->ended, 0);
-    world_free(w);
 }
 
-static void test_terminate_survives_restart(void **state)
+WORLD_TEST(test_terminate_survives_restart, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     struct err e = {0};
     int64_t c = cluster_of(w, 1);
     int64_t j = start_job(w, c, ENDLESS " stubborn", 1);
@@ -192,13 +179,10 @@ static void test_terminate_survives_restart(void **state)
     assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(still_running(w), 0);
-    world_free(w);
 }
 
-static void test_deletion_survives_restart(void **state)
+WORLD_TEST(test_deletion_survives_restart, world_virtual(4))
 {
-    (void)state;
-    struct world *w = world_virtual(4);
     struct err e = {0};
     int64_t c = cluster_of(w, 2);
     start_job(w, c, ENDLESS, 2);
@@ -208,13 +192,10 @@ static void test_deletion_survives_restart(void **state)
     struct resource_group g;
     WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
     assert_int_equal(still_running(w), 0);
-    world_free(w);
 }
 
-static void test_delete_running_job(void **state)
+WORLD_TEST(test_delete_running_job, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     struct err e = {0};
     int64_t c = cluster_of(w, 2);
     int64_t j = start_job(w, c, ENDLESS, 2);
@@ -224,22 +205,4 @@ static void test_delete_running_job(void **state)
     WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
     WAIT(w, counts(w, c).idle == 2);
     assert_int_equal(still_running(w), 0);
-    world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
-        T(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts),
-        T(test_an_end_that_cannot_be_written_is_told_once_it_is),
-        T(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart),
-        T(test_an_orphaned_root_goes_with_what_runs_there),
-        T(test_terminate_survives_restart),
-        T(test_deletion_survives_restart),
-        T(test_delete_running_job),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -31,10 +31,8 @@ static bool known(struct world *w, const char *guid)
     return rc == 1;
 }
 
-static void test_operations_are_forgotten(void **state)
+WORLD_TEST(test_operations_are_forgotten, world_new(0))
 {
-    (void)state;
-    struct world *w = world_new(0);
     int64_t now = time_now_us();
     add_operation(w, "old", OP_FAILED, now - 25 * HOUR_US);
     add_operation(w, "young", OP_SUCCEEDED, now - 23 * HOUR_US);
@@ -51,11 +49,4 @@ static void test_operations_are_forgotten(void **state)
     w->ahead_us = 2 * HOUR_US;
     WAIT(w, !known(w, "young"));
     assert_true(known(w, "open"));
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations_are_forgotten)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,10 +82,8 @@ static const char *out_of(struct world *w, int64_t job)
     return read_text(w, share_file(w, job, "stdouterr/stdout.txt"));
 }
 
-static void test_agent_killed(void **state)
+WORLD_TEST(test_agent_killed, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO "; exit 4"});
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
@@ -100,13 +98,10 @@ static void test_agent_killed(void **state)
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_string_equal(out_of(w, j), "begin\nend\n");
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-static void test_root_wiped(void **state)
+WORLD_TEST(test_root_wiped, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
@@ -119,7 +114,6 @@ static void test_root_wiped(void **state)
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     WAIT(w, counts(w, c).idle == 2); /* the node healed */
     assert_null(cluster_row(w, c).errors);
-    world_free(w);
 }
 
 static const char *incarnation_of(struct world *w, const char *root)
@@ -128,10 +122,8 @@ static const char *incarnation_of(struct world *w, const char *root)
 }
 
 /* Its agent ends by itself, and the node is prepared again before any job comes. */
-static void test_root_wiped_under_an_idle_agent(void **state)
+WORLD_TEST(test_root_wiped_under_an_idle_agent, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct err e = {0};
     struct stat st;
     int64_t c = add_cluster_of(w, "c", 1);
@@ -149,13 +141,10 @@ static void test_root_wiped_under_an_idle_agent(void **state)
     const char *mount = arena_printf(&w->a, "%s/mounts/share", root);
     assert_int_equal(lstat(mount, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    world_free(w);
 }
 
-static void test_node_lost(void **state)
+WORLD_TEST(test_node_lost, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     struct err e = {0};
     int64_t c = add_cluster(
         w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
@@ -186,7 +175,6 @@ static void test_node_lost(void **state)
     assert_null(cluster_row(w, c).errors);
     /* What ran on in the directory that was moved away sees the volumes again, and ends. */
     WAIT(w, strcmp(out_of(w, j), "begin\nend\n") == 0);
-    world_free(w);
 }
 
 static void lose_supervisor(struct world *w, int64_t cluster, int64_t job)
@@ -198,10 +186,8 @@ static void lose_supervisor(struct world *w, int64_t cluster, int64_t job)
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
-static void test_supervisor_killed(void **state)
+WORLD_TEST(test_supervisor_killed, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     int64_t requeue = add_cluster_of(w, "requeue", 1);
     int64_t again = add_job(w, requeue, "again", (struct job_wish){.command = UNTIL_GO});
     lose_supervisor(w, requeue, again);
@@ -219,13 +205,10 @@ static void test_supervisor_killed(void **state)
     WAIT(w, job_ended(w, again));
     assert_int_equal(job_row(w, again).exec_state, EXEC_SUCCEEDED);
     WAIT(w, counts(w, requeue).idle == 1 && counts(w, fails).idle == 1);
-    world_free(w);
 }
 
-static void test_agent_that_cannot_start(void **state)
+WORLD_TEST(test_agent_that_cannot_start, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     world_stop(w);
     char agent[sizeof w->agent];
     memcpy(agent, w->agent, sizeof agent);
@@ -239,20 +222,4 @@ static void test_agent_that_cannot_start(void **state)
     world_start(w);
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, counts(w, c).idle == 2);
-    world_free(w);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agent_killed),
-        cmocka_unit_test(test_root_wiped),
-        cmocka_unit_test(test_root_wiped_under_an_idle_agent),
-        cmocka_unit_test(test_node_lost),
-        cmocka_unit_test(test_supervisor_killed),
-        cmocka_unit_test(test_agent_that_cannot_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,9 +84,8 @@ static void delete (struct exporter *x)
     WAIT(x->w, server_state(x->w, x->id) == 0);
 }
 
-static void test_a_file_server_that_a_backup_brings_back_is_exported_again(void **state)
+TEST(test_a_file_server_that_a_backup_brings_back_is_exported_again)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     struct err e = {0};
@@ -111,9 +110,8 @@ static void test_a_file_server_that_a_backup_brings_back_is_exported_again(void 
     free_exporter(x);
 }
 
-static void test_a_machine_that_is_down_exports_once_it_is_back(void **state)
+TEST(test_a_machine_that_is_down_exports_once_it_is_back)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     stop(x);
@@ -130,9 +128,8 @@ static void test_a_machine_that_is_down_exports_once_it_is_back(void **state)
     free_exporter(x);
 }
 
-static void test_a_refused_export_is_tried_again_soon(void **state)
+TEST(test_a_refused_export_is_tried_again_soon)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     stop(x);
@@ -147,9 +144,8 @@ static void test_a_refused_export_is_tried_again_soon(void **state)
     free_exporter(x);
 }
 
-static void test_one_that_waits_to_be_exported_again_can_be_deleted(void **state)
+TEST(test_one_that_waits_to_be_exported_again_can_be_deleted)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     stop(x);
@@ -165,9 +161,8 @@ static void test_one_that_waits_to_be_exported_again_can_be_deleted(void **state
     free_exporter(x);
 }
 
-static void test_what_no_machine_is_made_to_export_is_left_alone(void **state)
+TEST(test_what_no_machine_is_made_to_export_is_left_alone)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     stop(x);
@@ -201,9 +196,8 @@ static struct exporter *new_silent_exporter(void)
     return x;
 }
 
-static void test_a_node_mounts_what_has_been_exported_again(void **state)
+TEST(test_a_node_mounts_what_has_been_exported_again)
 {
-    (void)state;
     struct exporter *x = new_silent_exporter();
     struct world *w = x->w;
     pass(w, 30 * SECOND);
@@ -218,9 +212,8 @@ static void test_a_node_mounts_what_has_been_exported_again(void **state)
     free_exporter(x);
 }
 
-static void test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits(void **state)
+TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     x->cluster = add_nodes(x, "'mountVolumes': {}", 2);
@@ -246,9 +239,8 @@ static void test_a_job_mounts_what_has_been_exported_again_and_no_other_job_wait
 }
 
 /* Its export may be there all the same. */
-static void test_a_node_mounts_it_when_exporting_again_has_failed(void **state)
+TEST(test_a_node_mounts_it_when_exporting_again_has_failed)
 {
-    (void)state;
     struct exporter *x = new_silent_exporter();
     struct world *w = x->w;
     fake_set_hung(machine(x), false);
@@ -260,9 +252,8 @@ static void test_a_node_mounts_it_when_exporting_again_has_failed(void **state)
 }
 
 /* Neither the first try nor the second, which has to end the first one's command. */
-static void test_an_export_that_hangs_holds_up_no_node_for_long(void **state)
+TEST(test_an_export_that_hangs_holds_up_no_node_for_long)
 {
-    (void)state;
     struct exporter *x = new_exporter();
     struct world *w = x->w;
     x->cluster = add_nodes(x, MOUNT, 0);
@@ -279,9 +270,8 @@ static void test_an_export_that_hangs_holds_up_no_node_for_long(void **state)
     free_exporter(x);
 }
 
-static void test_a_node_does_not_wait_for_one_that_is_deleted(void **state)
+TEST(test_a_node_does_not_wait_for_one_that_is_deleted)
 {
-    (void)state;
     struct exporter *x = new_silent_exporter();
     struct world *w = x->w;
     struct err e = {0};
@@ -296,17 +286,5 @@ static void test_a_node_does_not_wait_for_one_that_is_deleted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_file_server_that_a_backup_brings_back_is_exported_again),
-        cmocka_unit_test(test_a_machine_that_is_down_exports_once_it_is_back),
-        cmocka_unit_test(test_a_refused_export_is_tried_again_soon),
-        cmocka_unit_test(test_one_that_waits_to_be_exported_again_can_be_deleted),
-        cmocka_unit_test(test_what_no_machine_is_made_to_export_is_left_alone),
-        cmocka_unit_test(test_a_node_mounts_what_has_been_exported_again),
-        cmocka_unit_test(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits),
-        cmocka_unit_test(test_a_node_mounts_it_when_exporting_again_has_failed),
-        cmocka_unit_test(test_an_export_that_hangs_holds_up_no_node_for_long),
-        cmocka_unit_test(test_a_node_does_not_wait_for_one_that_is_deleted),
-    };
-    return cmocka_run_group_tests_name("file servers", tests, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

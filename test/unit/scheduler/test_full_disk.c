@@ -42,15 +42,13 @@ static void node_is_given_up_for_a_stray_task(bool full)
     world_free(w);
 }
 
-static void test_a_stray_task_that_does_not_die_keeps_its_node_out_of_use(void **state)
+TEST(test_a_stray_task_that_does_not_die_keeps_its_node_out_of_use)
 {
-    (void)state;
     node_is_given_up_for_a_stray_task(false);
 }
 
-static void test_so_it_does_while_that_cannot_be_written(void **state)
+TEST(test_so_it_does_while_that_cannot_be_written)
 {
-    (void)state;
     node_is_given_up_for_a_stray_task(true);
 }
 
@@ -79,22 +77,19 @@ static void job_begins_anew_after(void (*change)(struct fake_node *n))
     world_free(w);
 }
 
-static void test_a_node_that_was_restarted_is_prepared_anew(void **state)
+TEST(test_a_node_that_was_restarted_is_prepared_anew)
 {
-    (void)state;
     job_begins_anew_after(fake_restart);
 }
 
-static void test_a_node_that_was_wiped_is_prepared_anew(void **state)
+TEST(test_a_node_that_was_wiped_is_prepared_anew)
 {
-    (void)state;
     job_begins_anew_after(fake_wipe);
 }
 
 /* A machine that is asked to restart while that cannot be written goes on as it was. */
-static void test_a_restart_that_is_taken_back_is_none(void **state)
+TEST(test_a_restart_that_is_taken_back_is_none)
 {
-    (void)state;
     static const char *const any_size[] = {NULL};
     struct site_group group = dedicated;
     struct site_mount_rule mount = {.account = "*",
@@ -159,9 +154,8 @@ static void assert_it_failed(struct world *w, int64_t id)
     assert_int_equal(f.prov_state, PROV_FAILED);
 }
 
-static void test_what_became_of_a_file_server_is_written_when_there_is_room(void **state)
+TEST(test_what_became_of_a_file_server_is_written_when_there_is_room)
 {
-    (void)state;
     const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
     struct fake_site at;
     struct file_server f;
@@ -177,9 +171,8 @@ static void test_what_became_of_a_file_server_is_written_when_there_is_room(void
 }
 
 /* As after a start in whose first turn something else cannot be written. */
-static void test_a_file_server_is_gone_on_with_when_there_is_room(void **state)
+TEST(test_a_file_server_is_gone_on_with_when_there_is_room)
 {
-    (void)state;
     const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
     const struct scale one = {.kind = SCALE_AUTO, .minimum = 1, .maximum = 1};
     struct fake_site at;
@@ -198,10 +191,8 @@ static void test_a_file_server_is_gone_on_with_when_there_is_room(void **state)
 }
 
 /* The id of a row that was rolled back is given again, to a node of another name. */
-static void test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id(void **state)
+WORLD_TEST(test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     const struct scale one = {.kind = SCALE_AUTO, .minimum = 1, .maximum = 1};
     int64_t lost = add_cluster_of(w, "lost", 0), c = add_cluster_of(w, "c", 0);
     pass(w, SECOND);
@@ -212,22 +203,4 @@ static void test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id(
     set_scale(w, c, one);
     WAIT(w, counts(w, c).idle == 1);
     (void)fake_of(w, c, 0);
-    world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_a_stray_task_that_does_not_die_keeps_its_node_out_of_use),
-        T(test_so_it_does_while_that_cannot_be_written),
-        T(test_a_node_that_was_restarted_is_prepared_anew),
-        T(test_a_node_that_was_wiped_is_prepared_anew),
-        T(test_a_restart_that_is_taken_back_is_none),
-        T(test_what_became_of_a_file_server_is_written_when_there_is_room),
-        T(test_a_file_server_is_gone_on_with_when_there_is_room),
-        T(test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -20,10 +20,8 @@ static void next_turn(struct world *w)
     pass(w, 1);
 }
 
-static void test_nodes_come_and_go_in_steps(void **state)
+WORLD_TEST(test_nodes_come_and_go_in_steps, world_virtual(NODES))
 {
-    (void)state;
-    struct world *w = world_virtual(NODES);
     int64_t c = add_cluster_of(w, "c", NODES);
     turn(w);
     assert_int_equal(rows_of(counts(w, c)), STEP);
@@ -36,14 +34,11 @@ static void test_nodes_come_and_go_in_steps(void **state)
         assert_true(NODES - counts(w, c).idle - before <= 2 * STEP); /* two turns at most */
     }
     WAIT(w, rows_of(counts(w, c)) == 0);
-    world_free(w);
 }
 
 /* Its set-up fails wherever it runs. */
-static void test_unusable_nodes_are_tried_again_in_steps_and_once(void **state)
+WORLD_TEST(test_unusable_nodes_are_tried_again_in_steps_and_once, world_virtual(NODES + 1))
 {
-    (void)state;
-    struct world *w = world_virtual(NODES + 1);
     int64_t c = add_cluster(w, "c",
                             (struct cluster_wish){.scale = {.target = NODES},
                                                   .setup = "'setupTask': {'commandLine': "
@@ -58,14 +53,11 @@ static void test_unusable_nodes_are_tried_again_in_steps_and_once(void **state)
     WAIT(w, counts(w, c).unusable == NODES + 1);
     pass(w, 10 * SECOND);
     assert_int_equal(virtual_of(w)->started, each * (2 * NODES + 1));
-    world_free(w);
 }
 
 /* Else each node that gets ready would have the rows of all read. */
-static void test_a_large_cluster_rests_between_two_looks(void **state)
+WORLD_TEST(test_a_large_cluster_rests_between_two_looks, world_virtual(NODES))
 {
-    (void)state;
-    struct world *w = world_virtual(NODES);
     int64_t c = add_cluster_of(w, "c", NODES);
     WAIT(w, counts(w, c).idle == NODES);
     pass(w, SECOND);
@@ -77,15 +69,4 @@ static void test_a_large_cluster_rests_between_two_looks(void **state)
     pass(w, SECOND / 20);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     WAIT(w, job_state(w, j) == EXEC_SUCCEEDED);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_nodes_come_and_go_in_steps),
-        cmocka_unit_test(test_unusable_nodes_are_tried_again_in_steps_and_once),
-        cmocka_unit_test(test_a_large_cluster_rests_between_two_looks),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

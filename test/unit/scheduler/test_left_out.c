@@ -21,10 +21,8 @@ static void allow_all_but(const char *const *kind)
     work_set_judge(&(struct work_judge){.judge = judge, .ctx = (void *)kind});
 }
 
-static void test_a_cluster_goes_on_by_itself_once_its_steps_are_allowed(void **state)
+WORLD_TEST(test_a_cluster_goes_on_by_itself_once_its_steps_are_allowed, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     const char *refused = "pool";
     allow_all_but(&refused);
     int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
@@ -34,13 +32,10 @@ static void test_a_cluster_goes_on_by_itself_once_its_steps_are_allowed(void **s
     WAIT(w, counts(w, c).idle == 1);
     assert_false(says(w, c, "DaemonEndedDuringStep"));
     work_set_judge(NULL);
-    world_free(w);
 }
 
-static void test_a_node_goes_on_by_itself_once_its_steps_are_allowed(void **state)
+WORLD_TEST(test_a_node_goes_on_by_itself_once_its_steps_are_allowed, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     const char *refused = "node";
     allow_all_but(&refused);
     int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
@@ -48,14 +43,4 @@ static void test_a_node_goes_on_by_itself_once_its_steps_are_allowed(void **stat
     refused = NULL;
     WAIT(w, counts(w, c).idle == 1);
     work_set_judge(NULL);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cluster_goes_on_by_itself_once_its_steps_are_allowed),
-        cmocka_unit_test(test_a_node_goes_on_by_itself_once_its_steps_are_allowed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

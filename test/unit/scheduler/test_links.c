@@ -37,9 +37,8 @@ static const char *reason_of(struct world *w, const char *name)
 
 /* --- a job over SSH ------------------------------------------------------------------------- */
 
-static void test_a_job_runs_on_a_machine_of_the_inventory(void **state)
+TEST(test_a_job_runs_on_a_machine_of_the_inventory)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     sshd_start(r);
@@ -59,9 +58,8 @@ static void test_a_job_runs_on_a_machine_of_the_inventory(void **state)
     rack_free(r);
 }
 
-static void test_a_job_goes_on_while_sshd_is_away(void **state)
+TEST(test_a_job_goes_on_while_sshd_is_away)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     sshd_start(r);
@@ -87,9 +85,8 @@ static void test_a_job_goes_on_while_sshd_is_away(void **state)
 
 /* As after a network that was away for long: the machine does not know that the link is dead, and
  * its agent waits for more from it. */
-static void test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out(void **state)
+TEST(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     r->site.dead_after_s = 3;
@@ -118,9 +115,8 @@ static int count_of(const char *text, const char *words)
     return n;
 }
 
-static void test_a_changed_host_key_makes_the_node_unusable_at_once(void **state)
+TEST(test_a_changed_host_key_makes_the_node_unusable_at_once)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     sshd_start(r);
@@ -147,9 +143,8 @@ static void test_a_changed_host_key_makes_the_node_unusable_at_once(void **state
     rack_free(r);
 }
 
-static void test_a_machine_that_is_listed_twice_is_used_under_one_name(void **state)
+TEST(test_a_machine_that_is_listed_twice_is_used_under_one_name)
 {
-    (void)state;
     struct rack *r = rack_new(2);
     struct world *w = r->w;
     sshd_start(r);
@@ -170,9 +165,8 @@ static void test_a_machine_that_is_listed_twice_is_used_under_one_name(void **st
 
 /* --- health --------------------------------------------------------------------------------- */
 
-static void test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told(void **state)
+TEST(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     r->site.min_free_disk_bytes = INT64_MAX;
@@ -195,9 +189,8 @@ static size_t checks(struct world *w)
     return strlen(read_text(w, path(w, "checks")));
 }
 
-static void test_the_health_command_drains_and_undrains_but_not_what_a_person_drained(void **state)
+TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     struct err e;
@@ -232,9 +225,8 @@ static bool is_empty(struct world *w, int64_t cluster)
     return rows_of(counts(w, cluster)) == 0;
 }
 
-static void test_a_machine_is_given_back_clean(void **state)
+TEST(test_a_machine_is_given_back_clean)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     sshd_start(r);
@@ -252,21 +244,4 @@ static void test_a_machine_is_given_back_clean(void **state)
     assert_int_equal(access(path(w, "root/incarnation"), F_OK), 0); /* the root is the site's */
     assert_true(has_begun(w, j)); /* and what the share holds is the user's */
     rack_free(r);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job_runs_on_a_machine_of_the_inventory),
-        cmocka_unit_test(test_a_job_goes_on_while_sshd_is_away),
-        cmocka_unit_test(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out),
-        cmocka_unit_test(test_a_changed_host_key_makes_the_node_unusable_at_once),
-        cmocka_unit_test(test_a_machine_that_is_listed_twice_is_used_under_one_name),
-        cmocka_unit_test(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told),
-        cmocka_unit_test(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained),
-        cmocka_unit_test(test_a_machine_is_given_back_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static void put_rule(struct rack *r, const char *command, const char *unmount)
     r->mount.unmount = unmount;
 }
 
-static void test_a_machine_mounts_shares_by_rule_and_is_given_back_clean(void **state)
+TEST(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean)
 {
-    (void)state;
     struct rack *r = rack_of_root();
     struct world *w = r->w;
     const char *storage = path(w, "storage/acct/files/share");
@@ -68,9 +67,8 @@ static void test_a_machine_mounts_shares_by_rule_and_is_given_back_clean(void **
     rack_free(r);
 }
 
-static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
+TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
 {
-    (void)state;
     if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
         shell("command -v sshfs", NULL) != 0) {
         skip_because("no sshfs, or no /dev/fuse");
@@ -102,9 +100,8 @@ static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
     rack_free(r);
 }
 
-static void test_a_share_without_a_rule_makes_the_node_unusable(void **state)
+TEST(test_a_share_without_a_rule_makes_the_node_unusable)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     r->site.n_mounts = 0;
     sshd_start(r);
@@ -150,9 +147,8 @@ static struct site_file_server_rule use_machine(struct rack *r)
         .name = "*", .machine = "m00", .directory = path(r->w, "srv/{workspace}/{name} 1")};
 }
 
-static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says(void **state)
+TEST(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says)
 {
-    (void)state;
     struct rack *r = rack_of_root();
     struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);
@@ -187,9 +183,8 @@ static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs
 }
 
 /* One agent at a time: a second one would end the first, and its export would fail. */
-static void test_file_servers_of_one_machine_come_one_after_the_other(void **state)
+TEST(test_file_servers_of_one_machine_come_one_after_the_other)
 {
-    (void)state;
     static const char *const guids[] = {"11111111-2222-3333-4444-555555555555",
                                         "21111111-2222-3333-4444-555555555555",
                                         "31111111-2222-3333-4444-555555555555"};
@@ -214,9 +209,8 @@ static void test_file_servers_of_one_machine_come_one_after_the_other(void **sta
     rack_free(r);
 }
 
-static void test_a_machine_without_exportfs_says_so(void **state)
+TEST(test_a_machine_without_exportfs_says_so)
 {
-    (void)state;
     if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0)
         skip_because("exportfs is installed");
     struct rack *r = rack_of_root();
@@ -234,17 +228,4 @@ static void test_a_machine_without_exportfs_says_so(void **state)
     assert_string_equal(op.error_code, "FileServerExportFailed");
     assert_non_null(strstr(op.error_message, "install nfs-kernel-server"));
     rack_free(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean),
-        cmocka_unit_test(test_a_machine_mounts_by_sshfs_from_an_sshd),
-        cmocka_unit_test(test_a_share_without_a_rule_makes_the_node_unusable),
-        cmocka_unit_test(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says),
-        cmocka_unit_test(test_file_servers_of_one_machine_come_one_after_the_other),
-        cmocka_unit_test(test_a_machine_without_exportfs_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@
 
 /* --- drained ---------------------------------------------------------------------------------- */
 
-static void test_drained_gets_nothing_new(void **state)
+TEST(test_drained_gets_nothing_new)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2");
     struct world *w = world_at(0, &f.site);
@@ -40,9 +39,8 @@ static void test_drained_gets_nothing_new(void **state)
     world_free(w);
 }
 
-static void test_undrained_is_used_again(void **state)
+TEST(test_undrained_is_used_again)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
@@ -60,9 +58,8 @@ static void test_undrained_is_used_again(void **state)
     world_free(w);
 }
 
-static void test_who_waits_goes_on_after_undrain(void **state)
+TEST(test_who_waits_goes_on_after_undrain)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
@@ -78,9 +75,8 @@ static void test_who_waits_goes_on_after_undrain(void **state)
     world_free(w);
 }
 
-static void test_undrain_tries_an_unusable_node_again(void **state)
+TEST(test_undrain_tries_an_unusable_node_again)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
@@ -107,9 +103,8 @@ static void test_undrain_tries_an_unusable_node_again(void **state)
 
 /* --- what is shown and asked ------------------------------------------------------------------ */
 
-static void test_views(void **state)
+TEST(test_views)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "low1", "m2");
     struct world *w = world_at(1, &f.site);
@@ -146,9 +141,8 @@ static void test_views(void **state)
     world_free(w);
 }
 
-static void test_facts_outlive_the_scheduler(void **state)
+TEST(test_facts_outlive_the_scheduler)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
@@ -174,9 +168,8 @@ static void test_facts_outlive_the_scheduler(void **state)
     world_free(w);
 }
 
-static void test_names_that_are_none(void **state)
+TEST(test_names_that_are_none)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1");
     struct world *w = world_at(1, &f.site);
@@ -198,9 +191,8 @@ static void test_names_that_are_none(void **state)
     world_free(w);
 }
 
-static void test_reboots_that_are_refused(void **state)
+TEST(test_reboots_that_are_refused)
 {
-    (void)state;
     struct fake_site f;
     SITE(&f, "m1", "m2");
     struct world *w = world_at(0, &f.site);
@@ -227,15 +219,5 @@ static void test_reboots_that_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drained_gets_nothing_new),
-        cmocka_unit_test(test_undrained_is_used_again),
-        cmocka_unit_test(test_who_waits_goes_on_after_undrain),
-        cmocka_unit_test(test_undrain_tries_an_unusable_node_again),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_facts_outlive_the_scheduler),
-        cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_reboots_that_are_refused),
-    };
-    return cmocka_run_group_tests(tests, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

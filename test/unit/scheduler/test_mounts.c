@@ -74,11 +74,9 @@ static void succeed(struct world *w, int64_t job)
 
 /* --- clusters and jobs ------------------------------------------------------------------------ */
 
-static void test_a_cluster_mounts_and_a_job_reads_and_writes(void **state)
+WORLD_TEST(test_a_cluster_mounts_and_a_job_reads_and_writes, world_new(1))
 {
-    (void)state;
     NEEDS_MOUNTS();
-    struct world *w = world_new(1);
     const char *data = make_precious(w, "data");
     int64_t c = cluster_with(
         w, 1,
@@ -96,7 +94,6 @@ static void test_a_cluster_mounts_and_a_job_reads_and_writes(void **state)
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_false(is_mounted(w->dir));
     is_precious(w, data);
-    world_free(w);
 }
 
 static const char *job_mount(struct world *w, const char *command)
@@ -105,11 +102,9 @@ static const char *job_mount(struct world *w, const char *command)
                         unmanaged(w, command, "own"));
 }
 
-static void test_a_jobs_volumes_go_with_it(void **state)
+WORLD_TEST(test_a_jobs_volumes_go_with_it, world_new(1))
 {
-    (void)state;
     NEEDS_MOUNTS();
-    struct world *w = world_new(1);
     const char *data = make_precious(w, "data"),
                *bind = arena_printf(&w->a, "mount --bind %s", data);
     int64_t c = add_cluster_of(w, "c", 1);
@@ -126,14 +121,11 @@ static void test_a_jobs_volumes_go_with_it(void **state)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_false(is_mounted(w->dir));
     is_precious(w, data);
-    world_free(w);
 }
 
-static void test_a_jobs_volumes_survive_a_restart_and_go_with_it(void **state)
+WORLD_TEST(test_a_jobs_volumes_survive_a_restart_and_go_with_it, world_new(1))
 {
-    (void)state;
     NEEDS_MOUNTS();
-    struct world *w = world_new(1);
     const char *data = make_precious(w, "data");
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j =
@@ -154,13 +146,10 @@ static void test_a_jobs_volumes_survive_a_restart_and_go_with_it(void **state)
     WAIT(w, counts(w, c).idle == 1);
     assert_false(is_mounted(w->dir));
     is_precious(w, data);
-    world_free(w);
 }
 
-static void test_a_mount_that_fails_says_what_the_command_said(void **state)
+WORLD_TEST(test_a_mount_that_fails_says_what_the_command_said, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
         w, c, "j",
@@ -174,13 +163,10 @@ static void test_a_mount_that_fails_says_what_the_command_said(void **state)
     assert_non_null(strstr(row.errors, "exit code 32"));
     assert_null(strstr(row.errors, "mountinfo")); /* only the command itself is shown */
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-static void test_a_stuck_mount_command_is_cut_off(void **state)
+WORLD_TEST(test_a_stuck_mount_command_is_cut_off, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     w->mount_timeout_s = 1;
     world_stop(w);
     world_start(w);
@@ -191,7 +177,6 @@ static void test_a_stuck_mount_command_is_cut_off(void **state)
     assert_int_equal(counts(w, c).unusable, 1);
     assert_non_null(strstr(cluster_row(w, c).errors, "\"UnmanagedMountError\""));
     assert_non_null(strstr(cluster_row(w, c).errors, "did not end within 1 s"));
-    world_free(w);
 }
 
 /* --- one node, as a machine ------------------------------------------------------------------- */
@@ -345,9 +330,8 @@ static void release_all(struct bench *b)
     assert_false(is_mounted(b->w->dir));
 }
 
-static void test_a_folder_or_a_bind_mount_may_be_asked_for_again(void **state)
+TEST(test_a_folder_or_a_bind_mount_may_be_asked_for_again)
 {
-    (void)state;
     NEEDS_MOUNTS();
     static const enum site_mount_type types[] = {SITE_MOUNT_LOCAL, SITE_MOUNT_BIND};
     for (size_t i = 0; i < 2; i++) {
@@ -362,9 +346,8 @@ static void test_a_folder_or_a_bind_mount_may_be_asked_for_again(void **state)
     }
 }
 
-static void test_a_command_reads_its_key_and_the_file_goes(void **state)
+TEST(test_a_command_reads_its_key_and_the_file_goes)
 {
-    (void)state;
     NEEDS_MOUNTS();
     struct bench *b = bench_new();
     const char *seen = path(b->w, "seen");
@@ -415,9 +398,8 @@ static void kill_agent(struct bench *b)
     bench_close(b);
 }
 
-static void test_sshfs_serves_on_when_the_agent_is_killed(void **state)
+TEST(test_sshfs_serves_on_when_the_agent_is_killed)
 {
-    (void)state;
     NEEDS_MOUNTS();
     struct bench *b = bench_new();
     if (use_sshfs(b)) {
@@ -435,9 +417,8 @@ static void test_sshfs_serves_on_when_the_agent_is_killed(void **state)
     bench_free(b);
 }
 
-static void test_what_is_mounted_is_never_removed(void **state)
+TEST(test_what_is_mounted_is_never_removed)
 {
-    (void)state;
     NEEDS_MOUNTS();
     struct bench *b = bench_new();
     b->rules[0] = (struct site_mount_rule){.type = SITE_MOUNT_BIND, .source = b->precious};
@@ -451,20 +432,4 @@ static void test_what_is_mounted_is_never_removed(void **state)
     is_precious(b->w, b->precious);
     release_all(b);
     bench_free(b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cluster_mounts_and_a_job_reads_and_writes),
-        cmocka_unit_test(test_a_jobs_volumes_go_with_it),
-        cmocka_unit_test(test_a_jobs_volumes_survive_a_restart_and_go_with_it),
-        cmocka_unit_test(test_a_mount_that_fails_says_what_the_command_said),
-        cmocka_unit_test(test_a_stuck_mount_command_is_cut_off),
-        cmocka_unit_test(test_a_folder_or_a_bind_mount_may_be_asked_for_again),
-        cmocka_unit_test(test_a_command_reads_its_key_and_the_file_goes),
-        cmocka_unit_test(test_sshfs_serves_on_when_the_agent_is_killed),
-        cmocka_unit_test(test_what_is_mounted_is_never_removed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

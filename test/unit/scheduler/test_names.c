@@ -15,10 +15,8 @@ static struct virtual_world *node_in_preparation(struct world *w, int64_t *clust
     return virtual_of(w);
 }
 
-static void test_a_setup_task_is_found_again_after_a_restart(void **state)
+WORLD_TEST(test_a_setup_task_is_found_again_after_a_restart, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c;
     struct virtual_world *v = node_in_preparation(w, &c);
     world_stop(w);
@@ -26,14 +24,11 @@ static void test_a_setup_task_is_found_again_after_a_restart(void **state)
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(v->started, 1);
     assert_int_equal(v->ended, 1);
-    world_free(w);
 }
 
 /* It was over when the backup was put back, and jobs ran since: the node has to be cleaned. */
-static void test_a_backup_goes_on_with_no_preparation_that_is_over(void **state)
+WORLD_TEST(test_a_backup_goes_on_with_no_preparation_that_is_over, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c;
     struct virtual_world *v = node_in_preparation(w, &c);
     back_up(w);
@@ -45,14 +40,11 @@ static void test_a_backup_goes_on_with_no_preparation_that_is_over(void **state)
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(v->started, 3);
     assert_non_null(strstr(v->last_started, "-setup"));
-    world_free(w);
 }
 
 /* The node heard that its set-up task may be forgotten, or not: then it hears it again. */
-static void test_a_setup_task_is_forgotten_over_the_next_link(void **state)
+WORLD_TEST(test_a_setup_task_is_forgotten_over_the_next_link, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c;
     struct virtual_world *v = node_in_preparation(w, &c);
     back_up(w);
@@ -63,13 +55,10 @@ static void test_a_setup_task_is_forgotten_over_the_next_link(void **state)
     put_back(w);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(v->started, 3);
-    world_free(w);
 }
 
-static void test_no_row_id_names_a_task(void **state)
+WORLD_TEST(test_no_row_id_names_a_task, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c;
     struct node *rows;
     size_t n;
@@ -80,16 +69,4 @@ static void test_no_row_id_names_a_task(void **state)
         arena_printf(&w->a, "%s-%s-", rows[0].name, arena_strdup(&w->a, st_epoch(w->st)->text));
     assert_int_equal(strncmp(v->last_started, prefix, strlen(prefix)), 0);
     assert_string_equal(rows[0].epoch, st_epoch(w->st)->text);
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_setup_task_is_found_again_after_a_restart),
-        cmocka_unit_test(test_a_backup_goes_on_with_no_preparation_that_is_over),
-        cmocka_unit_test(test_a_setup_task_is_forgotten_over_the_next_link),
-        cmocka_unit_test(test_no_row_id_names_a_task),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

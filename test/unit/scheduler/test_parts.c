@@ -96,10 +96,8 @@ static bool waits(struct world *w, int64_t job)
     return job_state(w, job) == EXEC_QUEUED;
 }
 
-static void test_two_runs_on_one_node_have_devices_of_their_own(void **state)
+WORLD_TEST(test_two_runs_on_one_node_have_devices_of_their_own, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
     runs_with(w, a, "[0,1]");
@@ -109,13 +107,10 @@ static void test_two_runs_on_one_node_have_devices_of_their_own(void **state)
     int64_t none = add_gpus(w, c, "none", 0), more = add_gpus(w, c, "more", 1);
     runs_with(w, none, "[]"); /* a slot, and no GPU */
     assert_true(waits(w, more));
-    world_free(w);
 }
 
-static void test_devices_that_are_given_back_are_taken_again(void **state)
+WORLD_TEST(test_devices_that_are_given_back_are_taken_again, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
     runs_with(w, b, "[2,3]");
@@ -124,13 +119,10 @@ static void test_devices_that_are_given_back_are_taken_again(void **state)
     end_it(w, a);
     runs_with(w, next, "[0,1]");
     runs_with(w, b, "[2,3]");
-    world_free(w);
 }
 
-static void test_a_run_takes_the_devices_between_those_of_others(void **state)
+WORLD_TEST(test_a_run_takes_the_devices_between_those_of_others, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t a = add_gpus(w, c, "a", 1), b = add_gpus(w, c, "b", 1), d = add_gpus(w, c, "d", 1);
     runs_with(w, d, "[2]");
@@ -143,14 +135,11 @@ static void test_a_run_takes_the_devices_between_those_of_others(void **state)
     assert_true(waits(w, late));
     end_it(w, d);
     runs_with(w, late, "[0,2]");
-    world_free(w);
 }
 
 /* What others hold is read from the rows of allocations, and nowhere else. */
-static void test_after_a_restart_devices_are_whose_they_were(void **state)
+WORLD_TEST(test_after_a_restart_devices_are_whose_they_were, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t a = add_gpus(w, c, "a", 1), b = add_gpus(w, c, "b", 2);
     runs_with(w, a, "[0]");
@@ -164,13 +153,10 @@ static void test_after_a_restart_devices_are_whose_they_were(void **state)
     int64_t next = add_gpus(w, c, "next", 2);
     runs_with(w, next, "[1,2]");
     assert_int_equal(job_row(w, a).attempt, 1);
-    world_free(w);
 }
 
-static void test_a_run_of_two_nodes_has_of_each_what_is_free_there(void **state)
+WORLD_TEST(test_a_run_of_two_nodes_has_of_each_what_is_free_there, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     int64_t c = roomy_cluster(w, 2);
     int64_t a = add_gpus(w, c, "a", 3);
     runs_with(w, a, "[0,1,2]");
@@ -178,14 +164,11 @@ static void test_a_run_of_two_nodes_has_of_each_what_is_free_there(void **state)
     WAIT(w, job_state(w, wide) == EXEC_RUNNING);
     const char *has = devices_of(w, wide);
     assert_true(strcmp(has, "[3][0]") == 0 || strcmp(has, "[0][3]") == 0);
-    world_free(w);
 }
 
 /* "Schedule no new jobs while waiting": otherwise a node with parts might never be empty. */
-static void test_a_node_that_is_to_leave_after_its_runs_gets_no_others(void **state)
+WORLD_TEST(test_a_node_that_is_to_leave_after_its_runs_gets_no_others, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     int64_t c = roomy_cluster(w, 2);
     int64_t x = add_gpus(w, c, "x", 3), y = add_gpus(w, c, "y", 2);
     runs_with(w, x, "[0,1,2]");
@@ -202,13 +185,10 @@ static void test_a_node_that_is_to_leave_after_its_runs_gets_no_others(void **st
     end_it(w, x);
     runs_with(w, a, "[0,1]");
     assert_int_equal(node_of_job(w, a), node_of_job(w, b));
-    world_free(w);
 }
 
-static void test_memory_and_cores_are_shared_out_too(void **state)
+WORLD_TEST(test_memory_and_cores_are_shared_out_too, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     struct node *nodes;
     struct err e = {0};
@@ -226,13 +206,10 @@ static void test_memory_and_cores_are_shared_out_too(void **state)
     runs_with(w, cores, "[]");
     int64_t one = add_part(w, c, "one", 1, (struct capacity){.cores = 1});
     assert_true(waits(w, one));
-    world_free(w);
 }
 
-static void test_a_whole_node_is_one_on_which_nobody_has_a_part(void **state)
+WORLD_TEST(test_a_whole_node_is_one_on_which_nobody_has_a_part, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t part = add_gpus(w, c, "part", 1);
     runs_with(w, part, "[0]");
@@ -242,14 +219,11 @@ static void test_a_whole_node_is_one_on_which_nobody_has_a_part(void **state)
     runs_with(w, whole, "[all]");
     int64_t next = add_gpus(w, c, "next", 1);
     assert_true(waits(w, next));
-    world_free(w);
 }
 
 /* It stands aside, those behind it run, and its front is told why. */
-static void test_what_no_node_has_stands_aside_until_one_has_it(void **state)
+WORLD_TEST(test_what_no_node_has_stands_aside_until_one_has_it, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t large = add_gpus(w, c, "large", GPUS + 2), small = add_gpus(w, c, "small", 1);
     runs_with(w, small, "[0]");
@@ -258,14 +232,11 @@ static void test_what_no_node_has_stands_aside_until_one_has_it(void **state)
     fake_set_gpus(fake_of(w, c, 0), GPUS + 2);
     fake_cut(fake_of(w, c, 0));
     runs_with(w, large, "[0,1,2,3,4,5]");
-    world_free(w);
 }
 
 /* Less than what is held there counts once it is given back. */
-static void test_a_node_that_has_less_than_before_goes_on_with_what_it_holds(void **state)
+WORLD_TEST(test_a_node_that_has_less_than_before_goes_on_with_what_it_holds, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = roomy_cluster(w, 1);
     int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
     runs_with(w, b, "[2,3]");
@@ -277,14 +248,11 @@ static void test_a_node_that_has_less_than_before_goes_on_with_what_it_holds(voi
     assert_true(waits(w, next));
     end_it(w, b);
     runs_with(w, next, "[0]");
-    world_free(w);
 }
 
 /* More of them wait than there are slots, and the first does not fit. */
-static void test_nobody_asks_again_and_again_whether_there_is_room(void **state)
+WORLD_TEST(test_nobody_asks_again_and_again_whether_there_is_room, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     struct virtual_world *v = virtual_of(w);
     int64_t c = roomy_cluster(w, 1);
     int64_t large = add_part(w, c, "large", 1, (struct capacity){.slots = 3});
@@ -295,13 +263,10 @@ static void test_nobody_asks_again_and_again_whether_there_is_room(void **state)
     for (int i = 0; i < 1000 && v->t.now_us < then + 10 * SECOND; i++)
         virtual_step(w);
     assert_true(v->t.now_us >= then + 10 * SECOND);
-    world_free(w);
 }
 
-static void test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it(void **state)
+WORLD_TEST(test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).idle == 1);
     const struct capacity slot = {.slots = 1};
@@ -322,26 +287,4 @@ static void test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it
     assert_int_equal(job_state(w, next), EXEC_RUNNING);
     assert_null(cluster_row(w, c).errors);
     assert_int_equal(job_row(w, old).attempt, 1);
-    world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_two_runs_on_one_node_have_devices_of_their_own),
-        T(test_devices_that_are_given_back_are_taken_again),
-        T(test_a_run_takes_the_devices_between_those_of_others),
-        T(test_after_a_restart_devices_are_whose_they_were),
-        T(test_a_run_of_two_nodes_has_of_each_what_is_free_there),
-        T(test_a_node_that_is_to_leave_after_its_runs_gets_no_others),
-        T(test_memory_and_cores_are_shared_out_too),
-        T(test_a_whole_node_is_one_on_which_nobody_has_a_part),
-        T(test_what_no_node_has_stands_aside_until_one_has_it),
-        T(test_a_node_that_has_less_than_before_goes_on_with_what_it_holds),
-        T(test_nobody_asks_again_and_again_whether_there_is_room),
-        T(test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Scaling as tables: what is there, what should be decided. Placement: test_plan_queue.c.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
 #include "scheduler/plan.h"
+#include "test/unit/support/tests.h"
 
 #define NOW  1000000000
 #define IDLE 60000000
@@ -95,9 +91,8 @@ static const struct scale_row {
     {"auto: above the maximum", AUTO(0, 1), "ii", 0, 9, 0, 0, 0, 0, "2 ", 1},
 };
 
-static void test_scale(void **state)
+TEST(test_scale)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         const struct scale_row *row = &scales[i];
         struct arena a;
@@ -143,9 +138,8 @@ static const struct replace_row {
     {"auto: too", AUTO(2, 4), "iR", 1, 1, 1, 0, "2 "},
 };
 
-static void test_replacing(void **state)
+TEST(test_replacing)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof replacements / sizeof replacements[0]; i++) {
         const struct replace_row *row = &replacements[i];
         struct arena a;
@@ -172,9 +166,8 @@ static void test_replacing(void **state)
     }
 }
 
-static void test_looks_again_when_an_idle_node_is_due(void **state)
+TEST(test_looks_again_when_an_idle_node_is_due)
 {
-    (void)state;
     struct arena a;
     struct plan_node nodes[4];
     struct plan_scale_result got;
@@ -189,9 +182,8 @@ static void test_looks_again_when_an_idle_node_is_due(void **state)
     arena_free(&a);
 }
 
-static void test_ordinals_fill_gaps(void **state)
+TEST(test_ordinals_fill_gaps)
 {
-    (void)state;
     const struct plan_node nodes[] = {{.ordinal = 1}, {.ordinal = 3}};
     int out[3];
     struct arena a;
@@ -220,9 +212,8 @@ static const struct parts_row {
     {"more than a node has counts for nothing", "", "52", 1, 9, 1},
 };
 
-static void test_demand_of_parts(void **state)
+TEST(test_demand_of_parts)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof parts_rows / sizeof parts_rows[0]; i++) {
         const struct parts_row *row = &parts_rows[i];
         struct plan_node nodes[8];
@@ -249,14 +240,13 @@ static void test_demand_of_parts(void **state)
 }
 
 /* Nodes that are asked to leave go first, and nobody goes in the place of one that has to wait. */
-static void test_parting_nodes(void **state)
+TEST(test_parting_nodes)
 {
     static const struct {
         enum dealloc_option how;
         size_t leave;
         int waiting;
     } cases[] = {{DEALLOC_REQUEUE, 2, 0}, {DEALLOC_WAIT_FOR_COMPLETION, 1, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan_scale_result got;
         struct arena a;
@@ -277,17 +267,4 @@ static void test_parting_nodes(void **state)
         assert_int_equal(got.leave[0]->ordinal, 2);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_replacing),
-        cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),
-        cmocka_unit_test(test_ordinals_fill_gaps),
-        cmocka_unit_test(test_demand_of_parts),
-        cmocka_unit_test(test_parting_nodes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Which runs start, as tables; and what backfill promises, in random queues.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/plan.h"
+#include "test/unit/support/tests.h"
 
 #define NOW  1000
 #define MANY 64
@@ -98,9 +94,8 @@ static const struct allocation_row {
     {"as large as the pool blocks", {W(1, 2), W(2, 1)}, 2, "ir", "", 2},
 };
 
-static void test_allocation(void **state)
+TEST(test_allocation)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++) {
         const struct allocation_row *row = &allocations[i];
         struct arena a;
@@ -148,9 +143,8 @@ static const struct parts_row {
     {"but a node that comes may have it", {SLOTS(1, 1, 5), SLOTS(2, 1, 1)}, 2, "0", "", 2},
 };
 
-static void test_parts_of_nodes(void **state)
+TEST(test_parts_of_nodes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct parts_row *row = &parts[i];
         struct arena a;
@@ -178,12 +172,11 @@ static void test_parts_of_nodes(void **state)
 
 /* --- spread --------------------------------------------------------------------------------- */
 
-static void test_spread_takes_the_emptiest(void **state)
+TEST(test_spread_takes_the_emptiest)
 {
     struct plan_node nodes[3];
     struct plan_run runs[5];
     struct arena a;
-    (void)state;
     for (int i = 0; i < 3; i++)
         nodes[i] = (struct plan_node){.id = 100 + i,
                                       .ordinal = i + 1,
@@ -265,9 +258,8 @@ static size_t held_by(const struct backfill_row *row, struct plan_held *held)
     return n;
 }
 
-static void test_backfill(void **state)
+TEST(test_backfill)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof backfills / sizeof backfills[0]; i++) {
         const struct backfill_row *row = &backfills[i];
         struct arena a;
@@ -288,9 +280,8 @@ static void test_backfill(void **state)
 }
 
 /* Behind the last that is looked past nothing starts, so that the promise holds for all. */
-static void test_depth(void **state)
+TEST(test_depth)
 {
-    (void)state;
     static const struct plan_run runs[] = {L(1, 2, 100), L(2, 2, 100), L(3, 1, 5)};
     static const char *const expected[] = {"", "", "3:1 "};
     static const struct plan_held held[] = {{1, NOW + 50, {.slots = 1}}};
@@ -310,9 +301,8 @@ static void test_depth(void **state)
 }
 
 /* Without backfill each is foreseen no earlier than those ahead of it, and starts only in turn. */
-static void test_foreseen_without_backfill(void **state)
+TEST(test_foreseen_without_backfill)
 {
-    (void)state;
     static const struct plan_run runs[] = {L(1, 2, 100), L(2, 1, 5), L(3, 3, 5), L(4, 1, 5)};
     static const struct plan_held held[] = {{1, NOW + 50, {.slots = 1}}};
     struct plan_node nodes[2];
@@ -470,9 +460,8 @@ static void fill_queue(struct town *t, int n)
 
 /* Each that waits is foreseen as if those behind it were not there, and after these have started
  * it is foreseen just so: neither the instant nor, at that instant, the nodes are lost to it. */
-static void test_nobody_is_delayed(void **state)
+TEST(test_nobody_is_delayed)
 {
-    (void)state;
     int backfilled = 0;
     for (unsigned seed = 1; seed <= 3000; seed++) {
         struct town *t = town_new(seed);
@@ -503,9 +492,8 @@ static void test_nobody_is_delayed(void **state)
 
 /* As long as all end at their limits and those that come are lower, each starts when it was
  * foreseen at first, or before. Where some end early, that holds for the highest that waits. */
-static void test_what_is_foreseen_holds(void **state)
+TEST(test_what_is_foreseen_holds)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 600; seed++) {
         struct town *t = town_new(seed);
         int64_t foreseen[1000] = {0}, head = 0;
@@ -541,21 +529,4 @@ static void test_what_is_foreseen_holds(void **state)
         }
         town_free(t);
     }
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allocation),
-        cmocka_unit_test(test_parts_of_nodes),
-        cmocka_unit_test(test_spread_takes_the_emptiest),
-        cmocka_unit_test(test_backfill),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_foreseen_without_backfill),
-        cmocka_unit_test(test_nobody_is_delayed),
-        cmocka_unit_test(test_what_is_foreseen_holds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * Which nodes runs get that would rather have one, or may not have some.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
 #include "scheduler/plan.h"
+#include "test/unit/support/tests.h"
 
 #define SLOTS 2
 
@@ -78,7 +74,7 @@ static const char *answer(struct arena *a, const struct question *w)
 
 static const int64_t first[] = {101}, two[] = {101, 103}, all[] = {101, 102, 103};
 
-static void test_table(void **state)
+TEST(test_table)
 {
     static const struct {
         struct question w;
@@ -101,7 +97,6 @@ static void test_table(void **state)
         {{.nodes = "222", .want = 2, .barred = two, .n_barred = 2}, "barred; 1"},
         {{.nodes = "202", .want = 1, .barred = two, .n_barred = 2, .backfill = true}, "barred; 1"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct arena a;
         arena_init(&a);
@@ -110,12 +105,4 @@ static void test_table(void **state)
             fail_msg("row %zu: got \"%s\", expected \"%s\"", i, got, rows[i].expected);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static struct jam jam_new(void)
     return j;
 }
 
-static void test_a_deleted_job_makes_way(void **state)
+TEST(test_a_deleted_job_makes_way)
 {
-    (void)state;
     struct err e = {0};
     struct jam j = jam_new();
     ok(st_mark_deleting(j.w->st, RES_JOB, j.large, time_now_us(), &e), &e);
@@ -62,11 +61,9 @@ static int64_t jobs_left(struct world *w)
 #define PER_TURN_MAX 100
 
 /* Bounded work in each turn, and as many turns as the jobs need: not quadratic. */
-static void test_many_jobs_are_deleted_in_steps(void **state)
+WORLD_TEST(test_many_jobs_are_deleted_in_steps, world_new(1))
 {
-    (void)state;
     struct err e = {0};
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 0);
     for (int i = 0; i < MANY; i++)
         add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
@@ -86,13 +83,10 @@ static void test_many_jobs_are_deleted_in_steps(void **state)
     }
     struct resource_group g;
     WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
-    world_free(w);
 }
 
-static void test_a_job_too_large_stands_aside_and_says_so(void **state)
+WORLD_TEST(test_a_job_too_large_stands_aside_and_says_so, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t large = add_job(w, c, "large", (struct job_wish){.command = "true", .nodes = 2});
     int64_t small = add_job(w, c, "small", (struct job_wish){.command = "true"});
@@ -100,7 +94,6 @@ static void test_a_job_too_large_stands_aside_and_says_so(void **state)
     assert_int_equal(job_state(w, large), EXEC_QUEUED);
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, job_state(w, large) == EXEC_SUCCEEDED);
-    world_free(w);
 }
 
 /* As the API stores it with each job. */
@@ -124,11 +117,9 @@ static void told(struct world *w, int64_t job, int times)
 }
 
 /* Once for each size of the cluster, however often the cluster is looked at. */
-static void test_it_is_said_once(void **state)
+WORLD_TEST(test_it_is_said_once, world_new(2))
 {
-    (void)state;
     skip_without_openat2(); /* a log on a share is opened by it */
-    struct world *w = world_new(2);
     struct err e = {0};
     ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
     int64_t c = add_cluster_of(w, "c", 2);
@@ -155,7 +146,6 @@ static void test_it_is_said_once(void **state)
     batchai_job_queued(&w->front, &row, &j);
     WAIT(w, strstr(read_text(w, share_file(w, j.id, "stdouterr/execution.log")), "waits"));
     told(w, j.id, 1);
-    world_free(w);
 }
 
 static bool log_has(struct world *w, int64_t job, const char *text)
@@ -176,9 +166,8 @@ static struct world *world_with_a_share(int local_nodes)
     "why, and the jobs behind this one wait too"
 
 /* It fits the cluster's size, but not what there is: all behind it wait, and it says so. */
-static void test_a_job_whose_nodes_cannot_be_had_says_so(void **state)
+TEST(test_a_job_whose_nodes_cannot_be_had_says_so)
 {
-    (void)state;
     skip_without_openat2();
     struct world *w = world_with_a_share(2);
     int64_t other = add_cluster_of(w, "other", 1);
@@ -206,9 +195,8 @@ static void test_a_job_whose_nodes_cannot_be_had_says_so(void **state)
 }
 
 /* The second node's set-up finds what the first one's made. */
-static void test_a_job_whose_nodes_are_unusable_says_so(void **state)
+TEST(test_a_job_whose_nodes_are_unusable_says_so)
 {
-    (void)state;
     skip_without_openat2();
     struct world *w = world_with_a_share(2);
     const char *setup =
@@ -226,12 +214,10 @@ static void test_a_job_whose_nodes_are_unusable_says_so(void **state)
 }
 
 /* Else thousands of jobs in a cluster that is scaled up later cost as many files. */
-static void test_only_the_first_are_told(void **state)
+WORLD_TEST(test_only_the_first_are_told, world_new(1))
 {
-    (void)state;
     skip_without_openat2();
     enum { JOBS = 70, TOLD = 64 };
-    struct world *w = world_new(1);
     struct err e = {0};
     ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
     int64_t c = add_cluster_of(w, "c", 0), id[JOBS];
@@ -250,21 +236,4 @@ static void test_only_the_first_are_told(void **state)
         assert_int_equal(
             strstr(read_text(w, share_file(w, id[i], "stdouterr/execution.log")), "waits") != NULL,
             i < TOLD);
-    world_free(w);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_deleted_job_makes_way),
-        cmocka_unit_test(test_many_jobs_are_deleted_in_steps),
-        cmocka_unit_test(test_a_job_too_large_stands_aside_and_says_so),
-        cmocka_unit_test(test_it_is_said_once),
-        cmocka_unit_test(test_a_job_whose_nodes_cannot_be_had_says_so),
-        cmocka_unit_test(test_a_job_whose_nodes_are_unusable_says_so),
-        cmocka_unit_test(test_only_the_first_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static int64_t low_cluster(struct world *w, int target, enum dealloc_option deal
                                              .vm_priority = VM_LOWPRIORITY});
 }
 
-static void test_without_the_switch_priorities_match(void **state)
+TEST(test_without_the_switch_priorities_match)
 {
-    (void)state;
     struct lending *l = lending_new(false);
     int64_t low = low_cluster(l->w, 2, DEALLOC_REQUEUE);
     WAIT(l->w, says(l->w, low, "NodeCapacityReached"));
@@ -64,9 +63,8 @@ static void test_without_the_switch_priorities_match(void **state)
     lending_free(l);
 }
 
-static void test_low_priority_gets_its_own_first(void **state)
+TEST(test_low_priority_gets_its_own_first)
 {
-    (void)state;
     struct lending *l = lending_new(true);
     int64_t low = low_cluster(l->w, 1, DEALLOC_REQUEUE);
     WAIT(l->w, counts(l->w, low).idle == 1);
@@ -83,11 +81,10 @@ static void test_low_priority_gets_its_own_first(void **state)
 }
 
 /* Whatever the low-priority cluster does when it is made smaller. */
-static void test_what_runs_is_queued_again(void **state)
+TEST(test_what_runs_is_queued_again)
 {
     static const enum dealloc_option rules[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
                                                 DEALLOC_WAIT_FOR_COMPLETION};
-    (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         struct lending *l = lending_new(true);
         struct world *w = l->w;
@@ -109,9 +106,8 @@ static void test_what_runs_is_queued_again(void **state)
 }
 
 /* Idle ones are taken first, and no more than are missing; what is asked for is not lent again. */
-static void test_no_more_is_taken_than_is_missing(void **state)
+TEST(test_no_more_is_taken_than_is_missing)
 {
-    (void)state;
     struct lending *l = lending_new(true);
     struct world *w = l->w;
     int64_t low = low_cluster(w, 4, DEALLOC_REQUEUE);
@@ -132,15 +128,7 @@ static void test_no_more_is_taken_than_is_missing(void **state)
     lending_free(l);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_the_switch_priorities_match),
-        cmocka_unit_test(test_low_priority_gets_its_own_first),
-        cmocka_unit_test(test_what_runs_is_queued_again),
-        cmocka_unit_test(test_no_more_is_taken_than_is_missing),
-    };
-    return cmocka_run_group_tests(tests, load_agents, free_agents);
+    return run_all_tests(load_agents, free_agents);
 }

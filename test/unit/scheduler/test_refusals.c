@@ -35,10 +35,8 @@ static int64_t start_in_doubt(struct world *w, int64_t cluster)
     return j;
 }
 
-static void test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job(void **state)
+WORLD_TEST(test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_in_doubt(w, c);
     fake_set_bad_disk(fake_of(w, c, 0), true);
@@ -53,13 +51,10 @@ static void test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(virtual_of(w)->started, 2);
-    world_free(w);
 }
 
-static void test_a_job_is_let_go_by_a_node_that_goes_on_refusing(void **state)
+WORLD_TEST(test_a_job_is_let_go_by_a_node_that_goes_on_refusing, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_in_doubt(w, c);
     fake_set_refusals(fake_of(w, c, 0), 1000);
@@ -70,7 +65,6 @@ static void test_a_job_is_let_go_by_a_node_that_goes_on_refusing(void **state)
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 2);
     assert_int_equal(virtual_of(w)->started, 2);
-    world_free(w);
 }
 
 static struct fake_node *where_it_runs(struct world *w, int64_t cluster, const char *task)
@@ -81,10 +75,8 @@ static struct fake_node *where_it_runs(struct world *w, int64_t cluster, const c
 
 /* What the first attempt lost there counts against the node in the second: it is nearly given up,
  * and then nobody would end what it may be running before the job begins elsewhere. */
-static void test_a_second_attempt_is_ended_too_before_its_node_is_given_up(void **state)
+WORLD_TEST(test_a_second_attempt_is_ended_too_before_its_node_is_given_up, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 2);
     WAIT(w, counts(w, c).idle == 2);
@@ -108,13 +100,10 @@ static void test_a_second_attempt_is_ended_too_before_its_node_is_given_up(void 
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).attempt, 3);
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
-    world_free(w);
 }
 
-static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
+WORLD_TEST(test_a_node_that_refuses_for_a_moment_keeps_its_job, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_in_doubt(w, c);
     fake_set_refusals(fake_of(w, c, 0), 1000);
@@ -124,7 +113,6 @@ static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_int_equal(virtual_of(w)->started, 1);
-    world_free(w);
 }
 
 /* It is sent SIGKILL five seconds after it was terminated, and only that ends it. */
@@ -140,10 +128,8 @@ static int64_t stubborn_job_is_terminated(struct world *w, int64_t cluster)
     return j;
 }
 
-static void test_a_kill_that_a_node_refuses_for_a_moment_is_repeated(void **state)
+WORLD_TEST(test_a_kill_that_a_node_refuses_for_a_moment_is_repeated, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = stubborn_job_is_terminated(w, c);
     fake_set_refusals(fake_of(w, c, 0), 1000);
@@ -156,13 +142,11 @@ static void test_a_kill_that_a_node_refuses_for_a_moment_is_repeated(void **stat
     assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
     WAIT(w, counts(w, c).idle + counts(w, c).unusable == 1);
     assert_int_equal(counts(w, c).idle, 1);
-    world_free(w);
 }
 
-static void test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said(void **state)
+WORLD_TEST(test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said,
+           world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = stubborn_job_is_terminated(w, c);
     fake_set_refusals(fake_of(w, c, 0), 1000);
@@ -180,7 +164,6 @@ static void test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_s
     WAIT(w, job_ended(w, next));
     assert_int_equal(job_row(w, next).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(virtual_of(w)->ended, 2);
-    world_free(w);
 }
 
 static size_t lose_links(struct world *w, struct fake_node *node, int times)
@@ -193,10 +176,8 @@ static size_t lose_links(struct world *w, struct fake_node *node, int times)
 }
 
 /* What is asked for anew over each link goes with the link. */
-static void test_a_run_does_not_grow_with_the_links_that_it_loses(void **state)
+WORLD_TEST(test_a_run_does_not_grow_with_the_links_that_it_loses, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_in_doubt(w, c);
     struct fake_node *node = fake_of(w, c, 0);
@@ -206,14 +187,11 @@ static void test_a_run_does_not_grow_with_the_links_that_it_loses(void **state)
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
-    world_free(w);
 }
 
 /* Each try waits for a while, and leaves a process behind if the agent hangs in the kernel. */
-static void test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals(void **state)
+WORLD_TEST(test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     add_job(w, c, "j", long_job(2000));
     WAIT(w, runs_main(w));
@@ -225,15 +203,12 @@ static void test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals(void 
     assert_non_null(strstr(cluster_row(w, c).errors, "has not answered"));
     fake_set_hung(node, false);
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
 /* --- a node whose disk is full -------------------------------------------------------------- */
 
-static void test_jobs_wait_while_the_disk_of_their_node_is_full(void **state)
+WORLD_TEST(test_jobs_wait_while_the_disk_of_their_node_is_full, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1), jobs[3];
     static const char *const names[] = {"a", "b", "c"};
     WAIT(w, counts(w, c).idle == 1);
@@ -254,13 +229,10 @@ static void test_jobs_wait_while_the_disk_of_their_node_is_full(void **state)
         assert_int_equal(job_row(w, jobs[i]).exec_state, EXEC_SUCCEEDED);
     }
     WAIT(w, counts(w, c).idle == 1 && !cluster_row(w, c).errors);
-    world_free(w);
 }
 
-static void test_a_node_is_not_prepared_while_its_disk_is_full(void **state)
+WORLD_TEST(test_a_node_is_not_prepared_while_its_disk_is_full, world_virtual(2))
 {
-    (void)state;
-    struct world *w = world_virtual(2);
     int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).idle == 1);
     fake_set_full(fake_of(w, c, 0), true);
@@ -273,15 +245,12 @@ static void test_a_node_is_not_prepared_while_its_disk_is_full(void **state)
     assert_int_equal(counts(w, c).unusable + counts(w, c).preparing, 1);
     fake_set_full(fake_of(w, c, 0), false);
     WAIT(w, counts(w, c).idle == 2);
-    world_free(w);
 }
 
 /* --- a full disk ---------------------------------------------------------------------------- */
 
-static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
+WORLD_TEST(test_an_end_that_a_full_disk_refuses_is_written_later, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", long_job(5));
     WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
@@ -295,15 +264,12 @@ static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(virtual_of(w)->started, 1);
-    world_free(w);
 }
 
 /* Its command has ended well, which could not be written; the first thing that can is that it is to
  * be terminated. */
-static void test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written(void **state)
+WORLD_TEST(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", long_job(5));
@@ -318,14 +284,11 @@ static void test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_writt
     assert_int_equal(job_row(w, j).exec_state, EXEC_FAILED);
     assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
 /* That it is to stop is believed until the turn ends, and then it was never written. */
-static void test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends(void **state)
+WORLD_TEST(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", long_job(600));
@@ -339,15 +302,12 @@ static void test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends(
     WAIT(w, job_ended(w, j));
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(virtual_of(w)->started, 1);
-    world_free(w);
 }
 
 /* Its job is told at once and ends; nobody may have the node before it is written that it is lost.
  */
-static void test_a_node_that_is_lost_while_the_disk_is_full_is_lost(void **state)
+WORLD_TEST(test_a_node_that_is_lost_while_the_disk_is_full_is_lost, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     int64_t c = add_cluster_of(w, "c", 1);
     add_job(w, c, "j", long_job(100000));
     WAIT(w, runs_main(w));
@@ -363,14 +323,11 @@ static void test_a_node_that_is_lost_while_the_disk_is_full_is_lost(void **state
     set_disk_full(w, false);
     WAIT(w, virtual_of(w)->started == 2);
     assert_false(fake_runs(node, first));
-    world_free(w);
 }
 
 /* It is said once the disk has room, and until then nothing is tried anew. */
-static void test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits(void **state)
+WORLD_TEST(test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits, world_virtual(1))
 {
-    (void)state;
-    struct world *w = world_virtual(1);
     const struct cluster_wish wish = {
         .scale = {.target = 1},
         .setup = "'setupTask': {'commandLine': 'fake run=5000 exit=3', 'stdOutErrPathPrefix': "
@@ -384,29 +341,4 @@ static void test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits(v
     assert_int_equal(counts(w, c).preparing, 1);
     set_disk_full(w, false);
     WAIT(w, counts(w, c).unusable == 1);
-    world_free(w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job),
-        T(test_a_job_is_let_go_by_a_node_that_goes_on_refusing),
-        T(test_a_second_attempt_is_ended_too_before_its_node_is_given_up),
-        T(test_a_node_that_refuses_for_a_moment_keeps_its_job),
-        T(test_a_kill_that_a_node_refuses_for_a_moment_is_repeated),
-        T(test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said),
-        T(test_a_run_does_not_grow_with_the_links_that_it_loses),
-        T(test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals),
-        T(test_jobs_wait_while_the_disk_of_their_node_is_full),
-        T(test_a_node_is_not_prepared_while_its_disk_is_full),
-        T(test_an_end_that_a_full_disk_refuses_is_written_later),
-        T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
-        T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),
-        T(test_a_node_that_is_lost_while_the_disk_is_full_is_lost),
-        T(test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

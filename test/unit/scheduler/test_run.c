@@ -8,10 +8,8 @@
 #include <dirent.h>
 #include <signal.h>
 
-static void test_job_runs(void **state)
+WORLD_TEST(test_job_runs, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 2);
     WAIT(w, counts(w, c).idle == 2);
     assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
@@ -35,13 +33,10 @@ static void test_job_runs(void **state)
     assert_string_equal(read_text(w, share_file(w, j, "outputs/model/m.bin")), "m\n");
     assert_non_null(strstr(read_text(w, share_file(w, j, "stdouterr/execution.log")), "job"));
     WAIT(w, counts(w, c).idle == 2);
-    world_free(w);
 }
 
-static void test_failures_explain_themselves(void **state)
+WORLD_TEST(test_failures_explain_themselves, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t bad = add_job(w, c, "bad", (struct job_wish){.command = "echo gone wrong >&2; exit 3"});
     int64_t killed = add_job(w, c, "killed", (struct job_wish){.command = "kill -9 $$"});
@@ -69,13 +64,10 @@ static void test_failures_explain_themselves(void **state)
     WAIT(w, counts(w, c).idle == 1);
     assert_non_null(
         strstr(read_text(w, share_file(w, bad, "stdouterr/execution.log")), "JobFailed"));
-    world_free(w);
 }
 
-static void test_gang_is_prepared_on_every_node(void **state)
+WORLD_TEST(test_gang_is_prepared_on_every_node, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = add_job(w, c, "gang",
                         (struct job_wish){.command = "cat $AZ_BATCHAI_SHARED_JOB_TEMP/* | sort; "
@@ -99,13 +91,10 @@ static void test_gang_is_prepared_on_every_node(void **state)
     assert_int_equal(preps, 2);
     assert_int_equal(logs, 2);
     WAIT(w, counts(w, c).idle == 2);
-    world_free(w);
 }
 
-static void test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole(void **state)
+WORLD_TEST(test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).idle == 1);
@@ -124,13 +113,10 @@ static void test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole(void **
     assert_int_equal(n, 1);
     assert_memory_equal(&live[0].takes, &nd.has, sizeof nd.has);
     assert_null(live[0].devices);
-    world_free(w);
 }
 
-static void test_wall_clock(void **state)
+WORLD_TEST(test_wall_clock, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
         w, c, "slow", (struct job_wish){.command = "echo slowly >&2; exec sleep 60", .wall_s = 1});
@@ -145,15 +131,12 @@ static void test_wall_clock(void **state)
     assert_non_null(strstr(row.errors, "\"signal\",\"value\":\"15\""));
     assert_non_null(strstr(row.errors, "slowly"));
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
 /* Both answers are read at once: the command, which was asked for without waiting for its
  * directories, did not start because they could not be made. */
-static void test_a_missing_share_is_named_however_late_its_error_is_read(void **state)
+WORLD_TEST(test_a_missing_share_is_named_however_late_its_error_is_read, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).idle == 1);
@@ -165,13 +148,10 @@ static void test_a_missing_share_is_named_however_late_its_error_is_read(void **
     }
     assert_non_null(job_row(w, j).errors);
     assert_non_null(strstr(job_row(w, j).errors, "JobDirectoryFailed"));
-    world_free(w);
 }
 
-static void test_terminate(void **state)
+WORLD_TEST(test_terminate, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "slow", (struct job_wish){.command = "echo up; sleep 60"});
@@ -190,13 +170,10 @@ static void test_terminate(void **state)
     assert_non_null(strstr(row.errors, "JobTerminated"));
     assert_int_equal(batchai_terminate(&w->front, j, &e), 0);
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-static void test_scale_down_requeues(void **state)
+WORLD_TEST(test_scale_down_requeues, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = add_job(w, c, "twice",
                         (struct job_wish){.command = "test -f $AZ_BATCHAI_MOUNT_ROOT/share/go || "
@@ -214,13 +191,10 @@ static void test_scale_down_requeues(void **state)
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 2);
-    world_free(w);
 }
 
-static void test_scale_down_terminates(void **state)
+WORLD_TEST(test_scale_down_terminates, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
@@ -229,13 +203,10 @@ static void test_scale_down_terminates(void **state)
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_int_equal(job_state(w, j), EXEC_FAILED);
     assert_non_null(strstr(job_row(w, j).errors, "NodeDeallocated"));
-    world_free(w);
 }
 
-static void test_scale_down_waits(void **state)
+WORLD_TEST(test_scale_down_waits, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
         w, c, "j",
@@ -254,13 +225,10 @@ static void test_scale_down_waits(void **state)
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, next), EXEC_QUEUED);
     assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
-    world_free(w);
 }
 
-static void test_restart_resumes(void **state)
+WORLD_TEST(test_restart_resumes, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
         w, c, "j",
@@ -279,13 +247,10 @@ static void test_restart_resumes(void **state)
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_string_equal(read_text(w, out), "begin\nend\n");
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-static void test_delete_everything(void **state)
+WORLD_TEST(test_delete_everything, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60", .nodes = 2});
@@ -301,13 +266,10 @@ static void test_delete_everything(void **state)
         left += x->d_name[0] != '.';
     closedir(d);
     assert_int_equal(left, 0);
-    world_free(w);
 }
 
-static void test_cluster_deleted_under_jobs(void **state)
+WORLD_TEST(test_cluster_deleted_under_jobs, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60"});
@@ -321,13 +283,10 @@ static void test_cluster_deleted_under_jobs(void **state)
     assert_int_equal(job_state(w, wait), EXEC_FAILED);
     assert_non_null(strstr(job_row(w, run).errors, "ClusterDeleted"));
     assert_non_null(strstr(job_row(w, wait).errors, "ClusterDeleted"));
-    world_free(w);
 }
 
-static void test_capacity_is_shared(void **state)
+WORLD_TEST(test_capacity_is_shared, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     int64_t one = add_cluster_of(w, "one", 2);
     WAIT(w, counts(w, one).idle == 2);
     int64_t two = add_cluster_of(w, "two", 1);
@@ -339,13 +298,10 @@ static void test_capacity_is_shared(void **state)
     WAIT(w, counts(w, two).idle == 1);
     assert_null(cluster_row(w, two).errors);
     assert_int_equal(cluster_row(w, two).alloc_state, ALLOC_STEADY);
-    world_free(w);
 }
 
-static void test_automatic_scaling(void **state)
+WORLD_TEST(test_automatic_scaling, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster(
         w, "c", (struct cluster_wish){.scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2}});
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
@@ -355,13 +311,10 @@ static void test_automatic_scaling(void **state)
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
     WAIT(w, rows_of(counts(w, c)) == 0);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
-    world_free(w);
 }
 
-static void test_setup_task(void **state)
+WORLD_TEST(test_setup_task, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t good = add_cluster(
         w, "good",
         (struct cluster_wish){.scale = {.target = 1},
@@ -389,17 +342,14 @@ static void test_setup_task(void **state)
         read_text(w, path(w, arena_printf(&w->a, "storage/acct/files/share/setup/%s/stdout-%s.txt",
                                           cluster_path_segment(&w->a, &row), nodes[0].name))),
         "me\n");
-    world_free(w);
 }
 
 #define JOB_SHARE                                                                                  \
     "'mountVolumes': {'azureBlobFileSystems': [{'accountName': 'acct', 'containerName': 'data', "  \
     "'relativeMountPath': 'data'}]},"
 
-static void test_job_level_mounts(void **state)
+WORLD_TEST(test_job_level_mounts, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j",
                         (struct job_wish){.command = "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in; echo "
@@ -415,13 +365,10 @@ static void test_job_level_mounts(void **state)
     assert_memory_equal(out, "1\n", 2);
     out[strcspn(out + 2, "\n") + 2] = '\0';
     assert_int_not_equal(access(out + 2, F_OK), 0);
-    world_free(w);
 }
 
-static void test_mounts_that_fail(void **state)
+WORLD_TEST(test_mounts_that_fail, world_new(2))
 {
-    (void)state;
-    struct world *w = world_new(2);
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
     ok(fs_mkdirs(path(w, "storage/acct"), 0755, &e), &e);
@@ -442,13 +389,10 @@ static void test_mounts_that_fail(void **state)
     WAIT(w, cluster_row(w, bad).errors != NULL);
     assert_int_equal(counts(w, bad).unusable, 1);
     assert_non_null(strstr(cluster_row(w, bad).errors, "BFSMountError"));
-    world_free(w);
 }
 
-static void test_refused_jobs_make_way(void **state)
+WORLD_TEST(test_refused_jobs_make_way, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t refused =
         add_job(w, c, "referring",
@@ -462,13 +406,10 @@ static void test_refused_jobs_make_way(void **state)
     assert_non_null(strstr(job_row(w, refused).errors, "KeyVaultSecretNotRead"));
     assert_int_equal(job_row(w, refused).attempt, 0);
     assert_int_equal(job_state(w, next), EXEC_SUCCEEDED);
-    world_free(w);
 }
 
-static void test_unknown_variable(void **state)
+WORLD_TEST(test_unknown_variable, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j",
                         (struct job_wish){.command = "true",
@@ -478,47 +419,12 @@ static void test_unknown_variable(void **state)
     assert_int_equal(job_state(w, j), EXEC_FAILED);
     assert_non_null(strstr(job_row(w, j).errors, "NOT_THERE"));
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-static void test_many_jobs(void **state)
+WORLD_TEST(test_many_jobs, world_new(4))
 {
-    (void)state;
-    struct world *w = world_new(4);
     int64_t c = add_cluster_of(w, "c", 4), last = 0;
     for (int i = 0; i < 40; i++)
         last = add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
     WAIT(w, job_ended(w, last) && counts(w, c).idle == 4);
-    world_free(w);
-}
-
-/* test_run [PATTERN]: only the tests whose names match. */
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job_runs),
-        cmocka_unit_test(test_failures_explain_themselves),
-        cmocka_unit_test(test_gang_is_prepared_on_every_node),
-        cmocka_unit_test(test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole),
-        cmocka_unit_test(test_wall_clock),
-        cmocka_unit_test(test_terminate),
-        cmocka_unit_test(test_scale_down_requeues),
-        cmocka_unit_test(test_scale_down_terminates),
-        cmocka_unit_test(test_scale_down_waits),
-        cmocka_unit_test(test_restart_resumes),
-        cmocka_unit_test(test_delete_everything),
-        cmocka_unit_test(test_cluster_deleted_under_jobs),
-        cmocka_unit_test(test_capacity_is_shared),
-        cmocka_unit_test(test_automatic_scaling),
-        cmocka_unit_test(test_setup_task),
-        cmocka_unit_test(test_job_level_mounts),
-        cmocka_unit_test(test_mounts_that_fail),
-        cmocka_unit_test(test_refused_jobs_make_way),
-        cmocka_unit_test(test_a_missing_share_is_named_however_late_its_error_is_read),
-        cmocka_unit_test(test_unknown_variable),
-        cmocka_unit_test(test_many_jobs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,10 +54,8 @@ static struct secret_reader reader_of(struct world *w, int64_t cluster)
         .front = &w->front.front, .st = w->st, .a = &w->a, .pool_id = cluster};
 }
 
-static void test_every_reference_gets_its_value(void **state)
+WORLD_TEST(test_every_reference_gets_its_value, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct referring r;
     struct failure why;
     struct secret_reader reader = reader_of(w, add_cluster_of(w, "c", 0));
@@ -82,7 +80,6 @@ static void test_every_reference_gets_its_value(void **state)
     assert_true(secret_refs_of_pool(&reader, &setup, &why));
     assert_string_equal(r.mounts[1].key, "sesame");
     assert_string_equal(r.env[1].value, "sesame");
-    world_free(w);
 }
 
 static void refused(const struct secret_reader *reader, struct referring *r, const char *where,
@@ -95,10 +92,8 @@ static void refused(const struct secret_reader *reader, struct referring *r, con
         fail_msg("%s; %s", why.message, why.remedy);
 }
 
-static void test_a_refusal_says_where(void **state)
+WORLD_TEST(test_a_refusal_says_where, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct referring r;
     const struct secret_reader reader = reader_of(w, add_cluster_of(w, "c", 0));
     fill(&r);
@@ -111,7 +106,6 @@ static void test_a_refusal_says_where(void **state)
     r.job.n_env = 1;
     struct failure why;
     assert_true(secret_refs_of_run(&reader, &r.job, &why));
-    world_free(w);
 }
 
 static bool has_role(void *ctx, const char *object_id, const struct vault *v)
@@ -119,10 +113,8 @@ static bool has_role(void *ctx, const char *object_id, const struct vault *v)
     return strcmp(v->name, "Safe") == 0 && strcmp(object_id, ctx) == 0;
 }
 
-static void test_where_roles_count_they_are_asked_for(void **state)
+WORLD_TEST(test_where_roles_count_they_are_asked_for, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct referring r;
     struct failure why;
     const struct secret_reader reader = reader_of(w, add_cluster_of(w, "c", 0));
@@ -135,15 +127,4 @@ static void test_where_roles_count_they_are_asked_for(void **state)
     assert_true(secret_refs_of_run(&reader, &r.job, &why));
     who[0] = '0';
     assert_false(secret_refs_of_run(&reader, &r.job, &why));
-    world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference_gets_its_value),
-        cmocka_unit_test(test_a_refusal_says_where),
-        cmocka_unit_test(test_where_roles_count_they_are_asked_for),
-    };
-    return cmocka_run_group_tests_name("secret references", tests, NULL, NULL);
 }

@@ -89,9 +89,8 @@ static int64_t long_job(struct world *w, int64_t cluster, char task[120])
 
 /* --- machines that stay away ---------------------------------------------------------------- */
 
-static void test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first(void **state)
+TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first)
 {
-    (void)state;
     char first[120];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -115,9 +114,8 @@ static void test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first(voi
     free_machines(m);
 }
 
-static void test_a_job_of_a_silent_machine_fails_by_the_clusters_rule(void **state)
+TEST(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule)
 {
-    (void)state;
     char task[120];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -138,9 +136,8 @@ static void test_a_job_of_a_silent_machine_fails_by_the_clusters_rule(void **sta
     free_machines(m);
 }
 
-static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void **state)
+TEST(test_a_machine_that_never_answered_is_unusable_soon_and_heals)
 {
-    (void)state;
     struct machines *m = new_machines(1);
     struct world *w = m->w;
     fake_set_down(machine(m, "m00"), true, 0);
@@ -153,9 +150,8 @@ static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void *
     free_machines(m);
 }
 
-static void test_a_machine_that_never_answered_gives_its_place_to_one_that_works(void **state)
+TEST(test_a_machine_that_never_answered_gives_its_place_to_one_that_works)
 {
-    (void)state;
     struct machines *m = new_machines(2);
     struct world *w = m->w;
     fake_set_down(machine(m, "m00"), true, 0);
@@ -167,9 +163,8 @@ static void test_a_machine_that_never_answered_gives_its_place_to_one_that_works
     free_machines(m);
 }
 
-static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
+TEST(test_a_machine_is_not_replaced_by_another_in_trouble)
 {
-    (void)state;
     struct machines *m = new_machines(2);
     struct world *w = m->w;
     fake_set_down(machine(m, "m00"), true, 0);
@@ -184,9 +179,8 @@ static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
     free_machines(m);
 }
 
-static void test_a_machine_that_left_the_inventory_is_no_node(void **state)
+TEST(test_a_machine_that_left_the_inventory_is_no_node)
 {
-    (void)state;
     char task[120];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -208,9 +202,8 @@ static void test_a_machine_that_left_the_inventory_is_no_node(void **state)
 
 /* Nobody may use what a task holds that cannot be killed, were it of a job that has gone elsewhere.
  */
-static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **state)
+TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable)
 {
-    (void)state;
     struct err e;
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -233,9 +226,8 @@ static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **s
 
 /* --- machines that are not what they were --------------------------------------------------- */
 
-static void test_a_machine_that_was_restarted_is_prepared_anew(void **state)
+TEST(test_a_machine_that_was_restarted_is_prepared_anew)
 {
-    (void)state;
     char task[120];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -260,11 +252,9 @@ static void test_a_machine_that_was_restarted_is_prepared_anew(void **state)
     free_machines(m);
 }
 
-static void test_a_local_node_whose_host_was_restarted_is_prepared_anew(void **state)
+WORLD_TEST(test_a_local_node_whose_host_was_restarted_is_prepared_anew, world_virtual(1))
 {
-    (void)state;
     char task[120];
-    struct world *w = world_virtual(1);
     int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
     int64_t j = long_job(w, c, task);
     world_stop(w);
@@ -273,7 +263,6 @@ static void test_a_local_node_whose_host_was_restarted_is_prepared_anew(void **s
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_non_null(strstr(job_row(w, j).errors, "NodeRebooted"));
     assert_false(fake_runs(fake_at(virtual_of(w)->fake, 0), task));
-    world_free(w);
 }
 
 /* --- taking turns --------------------------------------------------------------------------- */
@@ -289,9 +278,8 @@ static bool all_troubled(struct world *w, int *most)
     return true;
 }
 
-static void test_no_more_links_connect_at_once_than_the_site_allows(void **state)
+TEST(test_no_more_links_connect_at_once_than_the_site_allows)
 {
-    (void)state;
     int most = 0;
     struct machines *m = new_machines(MACHINES_MAX);
     struct world *w = m->w;
@@ -304,9 +292,8 @@ static void test_no_more_links_connect_at_once_than_the_site_allows(void **state
 }
 
 /* Each pause is at least 80 % of twice the one before, from half a second on. */
-static void test_pauses_between_tries_grow(void **state)
+TEST(test_pauses_between_tries_grow)
 {
-    (void)state;
     int64_t at[4];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -329,9 +316,8 @@ static bool is_empty(struct world *w, int64_t cluster)
     return rows_of(counts(w, cluster)) == 0;
 }
 
-static void test_a_silent_machine_is_given_back_and_cleaned_for_the_next(void **state)
+TEST(test_a_silent_machine_is_given_back_and_cleaned_for_the_next)
 {
-    (void)state;
     char first[120];
     struct machines *m = new_machines(1);
     struct world *w = m->w;
@@ -362,9 +348,8 @@ static struct machines *with_an_endless_health_command(int64_t *cluster)
     return m;
 }
 
-static void test_a_health_command_under_way_holds_up_no_release(void **state)
+TEST(test_a_health_command_under_way_holds_up_no_release)
 {
-    (void)state;
     int64_t c;
     struct machines *m = with_an_endless_health_command(&c);
     struct world *w = m->w;
@@ -378,9 +363,8 @@ static void test_a_health_command_under_way_holds_up_no_release(void **state)
     free_machines(m);
 }
 
-static void test_a_health_command_under_way_holds_up_no_preparation(void **state)
+TEST(test_a_health_command_under_way_holds_up_no_preparation)
 {
-    (void)state;
     int64_t c;
     struct machines *m = with_an_endless_health_command(&c);
     struct world *w = m->w;
@@ -390,27 +374,4 @@ static void test_a_health_command_under_way_holds_up_no_preparation(void **state
     WAIT(w, counts(w, c).idle == 1);
     assert_false(w->s->fleet->machines[0].drained);
     free_machines(m);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first),
-        T(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule),
-        T(test_a_machine_that_never_answered_is_unusable_soon_and_heals),
-        T(test_a_machine_that_never_answered_gives_its_place_to_one_that_works),
-        T(test_a_machine_is_not_replaced_by_another_in_trouble),
-        T(test_a_machine_that_left_the_inventory_is_no_node),
-        T(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
-        T(test_a_machine_that_was_restarted_is_prepared_anew),
-        T(test_a_local_node_whose_host_was_restarted_is_prepared_anew),
-        T(test_no_more_links_connect_at_once_than_the_site_allows),
-        T(test_pauses_between_tries_grow),
-        T(test_a_silent_machine_is_given_back_and_cleaned_for_the_next),
-        T(test_a_health_command_under_way_holds_up_no_release),
-        T(test_a_health_command_under_way_holds_up_no_preparation),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -48,10 +48,8 @@ static pid_t supervisor_on(struct world *w, const char *root)
 }
 
 /* A supervisor that is late writes its log when it goes on, and no root comes back with that. */
-static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **state)
+WORLD_TEST(test_a_node_root_is_removed_only_when_its_tasks_are_gone, world_new(1))
 {
-    (void)state;
-    struct world *w = world_new(1);
     struct stat st;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
@@ -68,7 +66,6 @@ static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **stat
     assert_int_equal(kill(supervisor, SIGCONT), 0);
     WAIT(w, stat(root, &st) != 0);
     assert_false(runs(w));
-    world_free(w);
 }
 
 /* --- an agent that stands still --------------------------------------------------------------- */
@@ -88,9 +85,8 @@ static void stop_agent(struct rack *r)
     assert_int_equal(kill(agent, SIGSTOP), 0);
 }
 
-static void test_an_agent_that_hangs_is_replaced_and_its_job_goes_on(void **state)
+TEST(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     r->site.dead_after_s = 2;
@@ -107,9 +103,8 @@ static void test_an_agent_that_hangs_is_replaced_and_its_job_goes_on(void **stat
     rack_free(r);
 }
 
-static void test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced(void **state)
+TEST(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced)
 {
-    (void)state;
     struct rack *r = rack_new(1);
     struct world *w = r->w;
     r->site.dead_after_s = 2;
@@ -127,16 +122,4 @@ static void test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced(void *
     WAIT(w, counts(w, c).idle == 1);
     assert_string_equal(read_text(w, path(w, "setups")), "x\n");
     rack_free(r);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_node_root_is_removed_only_when_its_tasks_are_gone),
-        cmocka_unit_test(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on),
-        cmocka_unit_test(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static int nodes_of(struct world *w, int64_t box)
     return (int)n;
 }
 
-static void test_a_toy_front_runs_a_run_to_its_end(void **state)
+TEST(test_a_toy_front_runs_a_run_to_its_end)
 {
-    (void)state;
     struct toy_front toy = toy_front("fake run=5000 exit=3");
     struct world *w = world_of(&toy);
     int64_t box = add_box(w, 2);
@@ -75,9 +74,8 @@ static void test_a_toy_front_runs_a_run_to_its_end(void **state)
     world_free(w);
 }
 
-static void test_its_pools_grow_and_shrink(void **state)
+TEST(test_its_pools_grow_and_shrink)
 {
-    (void)state;
     struct err e = {0};
     struct toy_front toy = toy_front("fake run=60000");
     struct world *w = world_of(&toy);
@@ -90,13 +88,4 @@ static void test_its_pools_grow_and_shrink(void **state)
     WAIT(w, toy.ended == 1 && nodes_of(w, box) == 0);
     assert_int_equal(toy.exit_code, -1);
     world_free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_toy_front_runs_a_run_to_its_end),
-        cmocka_unit_test(test_its_pools_grow_and_shrink),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

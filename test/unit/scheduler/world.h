@@ -6,17 +6,11 @@
 #ifndef TEST_SCHEDULER_WORLD_H
 #define TEST_SCHEDULER_WORLD_H
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "lib/fs.h"
 #include "lib/guid.h"
@@ -28,6 +22,7 @@
 #include "storage/folders/files.h"
 #include "storage/storage.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/tests.h"
 
 #define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
 
@@ -333,6 +328,9 @@ static inline void world_free(struct world *w)
     arena_free(&w->a);
     free(w);
 }
+
+/* A test in the world `w`, which `new_world` makes. */
+#define WORLD_TEST(name, new_world) TEST_WITH(name, struct world *, w, new_world, world_free)
 
 /* The state of a stopped daemon is lost, its key with it; node roots and their tasks are not. */
 static inline void lose_state(struct world *w)

@@ -3,23 +3,17 @@
  * Roles: which actions their patterns fit, at which scopes they count, and which action a request
  * is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "api/access/access.h"
+#include "test/unit/support/tests.h"
 
 #define SUB   "/subscriptions/s"
 #define GROUP SUB "/resourceGroups/g"
 #define WS    GROUP "/providers/Microsoft.BatchAI/workspaces/w"
 
-static void patterns_fit_any_text_in_any_case(void **state)
+TEST(patterns_fit_any_text_in_any_case)
 {
-    (void)state;
     static const struct {
         const char *pattern, *action;
         bool fits;
@@ -47,9 +41,8 @@ static void patterns_fit_any_text_in_any_case(void **state)
     }
 }
 
-static void a_scope_is_within_another_by_whole_names(void **state)
+TEST(a_scope_is_within_another_by_whole_names)
 {
-    (void)state;
     assert_true(scope_within(GROUP, ""));
     assert_true(scope_within(GROUP, SUB));
     assert_true(scope_within(GROUP, GROUP));
@@ -67,9 +60,8 @@ static enum verdict verdict(const char *role, const char *at, const char *action
 
 #define JOB "Microsoft.BatchAI/workspaces/experiments/jobs"
 
-static void roles_allow_what_they_say(void **state)
+TEST(roles_allow_what_they_say)
 {
-    (void)state;
     static const struct {
         const char *role, *action;
         enum verdict verdict;
@@ -105,9 +97,8 @@ static void roles_allow_what_they_say(void **state)
     assert_int_equal(verdict("Owner", GROUP, JOB "/read", SUB), ACCESS_NO);
 }
 
-static void the_best_role_counts(void **state)
+TEST(the_best_role_counts)
 {
-    (void)state;
     const struct role_assignment rows[] = {
         {.scope = SUB, .role = ROLE_SUBMITTER},
         {.scope = SUB, .role = "of a newer daemon"},
@@ -119,9 +110,8 @@ static void the_best_role_counts(void **state)
     assert_false(access_to_data(&g, "Microsoft.KeyVault/vaults/secrets/getSecret/action", GROUP));
 }
 
-static void a_request_is_an_action_at_a_scope(void **state)
+TEST(a_request_is_an_action_at_a_scope)
 {
-    (void)state;
     static const struct {
         const char *method, *path, *action, *scope;
     } rows[] = {
@@ -179,9 +169,8 @@ static void a_request_is_an_action_at_a_scope(void **state)
     }
 }
 
-static void a_users_name_is_a_word_at_a_domain(void **state)
+TEST(a_users_name_is_a_word_at_a_domain)
 {
-    (void)state;
     static const char *const good[] = {"a@b", "ada.l-2_x@lab.example"};
     static const char *const bad[] = {"",      "a",   "@b",   "a@",   "a b@c",  "a@b@c",
                                       "a/b@c", "a\n", ".a@b", "a@b ", "\xff@b", "ada@b\t"};
@@ -192,9 +181,8 @@ static void a_users_name_is_a_word_at_a_domain(void **state)
         assert_int_equal(access_check_user_name(bad[i], &e), -1);
 }
 
-static void a_scope_of_ours_is_a_path(void **state)
+TEST(a_scope_of_ours_is_a_path)
 {
-    (void)state;
     const struct access x = {.subscription_id = "s"};
     static const struct {
         const char *given, *scope; /* NULL: refused */
@@ -226,18 +214,4 @@ static void a_scope_of_ours_is_a_path(void **state)
             fail_msg("%s", rows[i].given);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_fit_any_text_in_any_case),
-        cmocka_unit_test(a_scope_is_within_another_by_whole_names),
-        cmocka_unit_test(roles_allow_what_they_say),
-        cmocka_unit_test(the_best_role_counts),
-        cmocka_unit_test(a_request_is_an_action_at_a_scope),
-        cmocka_unit_test(a_users_name_is_a_word_at_a_domain),
-        cmocka_unit_test(a_scope_of_ours_is_a_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

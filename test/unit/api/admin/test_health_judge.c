@@ -2,15 +2,10 @@
  *
  * What is well, and what is not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "api/admin/health.h"
+#include "test/unit/support/tests.h"
 
 static const struct health_facts good = {
     .disk_free = HEALTH_DISK_LOW, .disk_total = HEALTH_DISK_LOW * 2, .nodes = 2, .up_us = 3500000};
@@ -36,15 +31,13 @@ static void check(const struct health_facts *f, const char *wrong)
     json_decref(list);
 }
 
-static void test_all_is_well(void **state)
+TEST(test_all_is_well)
 {
-    (void)state;
     check(&good, "");
 }
 
-static void test_the_disk_is_nearly_full_or_cannot_be_looked_at(void **state)
+TEST(test_the_disk_is_nearly_full_or_cannot_be_looked_at)
 {
-    (void)state;
     struct health_facts f = good;
     f.disk_free--;
     check(&f, "disk");
@@ -53,9 +46,8 @@ static void test_the_disk_is_nearly_full_or_cannot_be_looked_at(void **state)
     check(&f, "disk");
 }
 
-static void test_nodes(void **state)
+TEST(test_nodes)
 {
-    (void)state;
     struct health_facts f = good;
     f.nodes_unusable = 1;
     check(&f, "");
@@ -65,9 +57,8 @@ static void test_nodes(void **state)
     check(&f, "");
 }
 
-static void test_a_late_loop(void **state)
+TEST(test_a_late_loop)
 {
-    (void)state;
     struct health_facts f = good;
     f.lag_us = HEALTH_LAG_HIGH_US - 1;
     check(&f, "");
@@ -75,9 +66,8 @@ static void test_a_late_loop(void **state)
     check(&f, "loop");
 }
 
-static void test_the_database_says_why(void **state)
+TEST(test_the_database_says_why)
 {
-    (void)state;
     struct health_facts f = good;
     err_set(&f.database, ERR_STORAGE, NULL, "database or disk is full");
     check(&f, "database");
@@ -86,16 +76,4 @@ static void test_the_database_says_why(void **state)
         json_string_value(json_object_get(json_object_get(shown, "database"), "error")),
         "database or disk is full");
     json_decref(shown);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_is_well),
-        cmocka_unit_test(test_the_disk_is_nearly_full_or_cannot_be_looked_at),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_a_late_loop),
-        cmocka_unit_test(test_the_database_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

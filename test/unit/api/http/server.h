@@ -6,13 +6,7 @@
 #ifndef TEST_HTTP_SERVER_H
 #define TEST_HTTP_SERVER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -27,6 +21,7 @@
 
 #include "api/http/http.h"
 #include "api/http/request.h"
+#include "test/unit/support/tests.h"
 
 #define WAITERS_MAX 16
 

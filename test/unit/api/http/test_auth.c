@@ -188,9 +188,8 @@ static void *ask_all(void *ctx)
     return NULL;
 }
 
-static void each_service_takes_the_tokens_for_it(void **state)
+TEST(each_service_takes_the_tokens_for_it)
 {
-    (void)state;
     world_open(&world, services, 4);
     run_with(&world, ask_all, NULL);
     world_close(&world);
@@ -262,9 +261,8 @@ static void *ask_at_hosts(void *ctx)
     return NULL;
 }
 
-static void a_token_is_for_the_same_at_each_host(void **state)
+TEST(a_token_is_for_the_same_at_each_host)
 {
-    (void)state;
     world_open(&world, hosted, 2);
     run_with(&world, ask_at_hosts, NULL);
     world_close(&world);
@@ -288,9 +286,8 @@ static void *be_challenged(void *ctx)
     return NULL;
 }
 
-static void a_service_says_where_its_tokens_are(void **state)
+TEST(a_service_says_where_its_tokens_are)
 {
-    (void)state;
     world_open(&world, services, 4);
     run_with(&world, be_challenged, NULL);
     world_close(&world);
@@ -318,21 +315,9 @@ static void *be_removed(void *ctx)
     return NULL;
 }
 
-static void a_removed_owner_ends_the_tokens(void **state)
+TEST(a_removed_owner_ends_the_tokens)
 {
-    (void)state;
     world_open(&world, services, 4);
     run_with(&world, be_removed, NULL);
     world_close(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_service_takes_the_tokens_for_it),
-        cmocka_unit_test(a_token_is_for_the_same_at_each_host),
-        cmocka_unit_test(a_service_says_where_its_tokens_are),
-        cmocka_unit_test(a_removed_owner_ends_the_tokens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

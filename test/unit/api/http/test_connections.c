@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +7,7 @@
 
 #include "api/http/connections.h"
 #include "test/unit/support/descriptors.h"
+#include "test/unit/support/tests.h"
 
 #define PATIENCE_MS 100
 
@@ -87,9 +82,8 @@ static bool hung_up(const struct pair *p)
     return poll(&f, 1, 0) > 0;
 }
 
-static void whoever_says_nothing_is_hung_up_on(void **state)
+TEST_SETUP(whoever_says_nothing_is_hung_up_on, open_all, close_all)
 {
-    (void)state;
     struct pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"), idle = opened("10.0.0.1");
     connection_busy(busy.c);
     connection_busy(idle.c);
@@ -108,9 +102,8 @@ static void whoever_says_nothing_is_hung_up_on(void **state)
 #define DESCRIPTORS (2 * MANY + 100)
 
 /* Whoever opens too many loses the oldest that does nothing; others do not notice. */
-static void one_address_cannot_shut_others_out(void **state)
+TEST_SETUP(one_address_cannot_shut_others_out, open_all, close_all)
 {
-    (void)state;
     skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
     struct pair other = opened("10.0.0.2");
@@ -130,9 +123,8 @@ static void one_address_cannot_shut_others_out(void **state)
     closed(&other);
 }
 
-static void idle_ones_go_next_and_busy_ones_never(void **state)
+TEST_SETUP(idle_ones_go_next_and_busy_ones_never, open_all, close_all)
 {
-    (void)state;
     skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
     for (int i = 0; i < CONNECTIONS_OF_ONE; i++) {
@@ -152,9 +144,8 @@ static void idle_ones_go_next_and_busy_ones_never(void **state)
         closed(&many[i]);
 }
 
-static void where_there_is_room_for_few_the_oldest_goes(void **state)
+TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
 {
-    (void)state;
     struct pair few[5];
     for (int i = 0; i < 3; i++) {
         few[i] = opened(i == 0 ? "10.0.0.1" : "10.0.0.2");
@@ -174,9 +165,8 @@ static void where_there_is_room_for_few_the_oldest_goes(void **state)
     }
 }
 
-static void failed_logins_are_counted_by_address_and_account(void **state)
+TEST_SETUP(failed_logins_are_counted_by_address_and_account, open_all, close_all)
 {
-    (void)state;
     struct pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
                 other = opened("10.0.0.2");
     for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
@@ -194,9 +184,8 @@ static void failed_logins_are_counted_by_address_and_account(void **state)
     closed(&other);
 }
 
-static void many_accounts_do_not_hide_the_one_that_failed_most(void **state)
+TEST_SETUP(many_accounts_do_not_hide_the_one_that_failed_most, open_all, close_all)
 {
-    (void)state;
     struct pair guesser = opened("10.0.0.1");
     char name[16];
     for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++)
@@ -219,9 +208,8 @@ static void note_turn(struct connection_turn *t)
     gone++;
 }
 
-static void one_request_of_an_address_has_its_turn(void **state)
+TEST_SETUP(one_request_of_an_address_has_its_turn, open_all, close_all)
 {
-    (void)state;
     struct pair one = opened("10.0.0.1"), two = opened("10.0.0.1"), other = opened("10.0.0.2");
     struct connection_turn first = {.go = note_turn}, second = {.go = note_turn},
                            third = {.go = note_turn}, others = {.go = note_turn};
@@ -245,9 +233,8 @@ static void one_request_of_an_address_has_its_turn(void **state)
 }
 
 /* Whoever has one address of a network of 64 bits has all of them. */
-static void addresses_of_one_ipv6_network_count_together(void **state)
+TEST_SETUP(addresses_of_one_ipv6_network_count_together, open_all, close_all)
 {
-    (void)state;
     struct pair guesser = opened("2001:db8:0:1::1"), again = opened("2001:db8:0:1:ffff::2"),
                 other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),
                 plain = opened("10.0.0.1"), here = opened("::1");
@@ -262,24 +249,4 @@ static void addresses_of_one_ipv6_network_count_together(void **state)
     struct pair *all_of_them[] = {&guesser, &again, &other, &mapped, &plain, &here};
     for (size_t i = 0; i < sizeof all_of_them / sizeof all_of_them[0]; i++)
         closed(all_of_them[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(whoever_says_nothing_is_hung_up_on, open_all, close_all),
-        cmocka_unit_test_setup_teardown(one_address_cannot_shut_others_out, open_all, close_all),
-        cmocka_unit_test_setup_teardown(idle_ones_go_next_and_busy_ones_never, open_all, close_all),
-        cmocka_unit_test_setup_teardown(where_there_is_room_for_few_the_oldest_goes, open_few,
-                                        close_all),
-        cmocka_unit_test_setup_teardown(failed_logins_are_counted_by_address_and_account, open_all,
-                                        close_all),
-        cmocka_unit_test_setup_teardown(many_accounts_do_not_hide_the_one_that_failed_most,
-                                        open_all, close_all),
-        cmocka_unit_test_setup_teardown(one_request_of_an_address_has_its_turn, open_all,
-                                        close_all),
-        cmocka_unit_test_setup_teardown(addresses_of_one_ipv6_network_count_together, open_all,
-                                        close_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

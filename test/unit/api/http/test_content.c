@@ -17,9 +17,8 @@ static int form_of(struct arena *a, const char *text, size_t n, struct form *f, 
     return form_decode(a, text, n, f, e);
 }
 
-static void a_form_is_names_and_values(void **state)
+TEST(a_form_is_names_and_values)
 {
-    (void)state;
     const char *text = "&a=1&b=x+y%2B%26%c3%a4&&c&d=&=e=f";
     struct arena a;
     struct form f;
@@ -38,9 +37,8 @@ static void a_form_is_names_and_values(void **state)
     arena_free(&a);
 }
 
-static void what_is_no_form_of_texts_is_refused(void **state)
+TEST(what_is_no_form_of_texts_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t n;
@@ -69,9 +67,8 @@ static void what_is_no_form_of_texts_is_refused(void **state)
     arena_free(&a);
 }
 
-static void a_form_has_so_many_fields_and_no_more(void **state)
+TEST(a_form_has_so_many_fields_and_no_more)
 {
-    (void)state;
     struct strbuf b = STRBUF_INIT;
     struct arena a;
     struct form f;
@@ -97,9 +94,8 @@ static int xml_of(struct arena *a, const char *text, size_t n, const struct xml 
     return xml_decode(a, text, n, root, e);
 }
 
-static void xml_is_a_tree_of_names_and_texts(void **state)
+TEST(xml_is_a_tree_of_names_and_texts)
 {
-    (void)state;
     const char *text = "<?xml version='1.0' encoding='utf-8'?>\n<BlockList a='b'>\n"
                        "  <Latest>AAA=</Latest><!-- no --><Latest>B&amp;<![CDATA[<B>]]>&#228;"
                        "</Latest>\n  <Empty/></BlockList>";
@@ -124,9 +120,8 @@ static void xml_is_a_tree_of_names_and_texts(void **state)
 }
 
 /* The document type is all that entities, and what is fetched from elsewhere, come by. */
-static void what_is_no_plain_xml_is_refused(void **state)
+TEST(what_is_no_plain_xml_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -168,9 +163,8 @@ static void nest(struct strbuf *b, int depth)
         strbuf_puts(b, "</a>");
 }
 
-static void xml_is_so_deep_and_has_so_many_elements_and_no_more(void **state)
+TEST(xml_is_so_deep_and_has_so_many_elements_and_no_more)
 {
-    (void)state;
     struct strbuf b = STRBUF_INIT;
     struct arena a;
     const struct xml *root;
@@ -214,9 +208,8 @@ static int repeat(const char *begin, const char *what, const char *after, size_t
     return rc;
 }
 
-static void what_is_read_over_is_bounded_too(void **state)
+TEST(what_is_read_over_is_bounded_too)
 {
-    (void)state;
     struct err e;
     assert_int_equal(repeat("<a>", "<b c", "=''/>", XML_ATTRIBUTES_MAX, "</a>", &e), 0);
     assert_int_equal(repeat("<a>", "<b c", "=''/>", XML_ATTRIBUTES_MAX + 1, "</a>", &e), -1);
@@ -348,9 +341,8 @@ static const char *crowd(struct world *w, const char *path, const char *end)
     return d.got;
 }
 
-static void a_body_that_takes_several_turns_is_answered_as_ever(void **state)
+TEST(a_body_that_takes_several_turns_is_answered_as_ever)
 {
-    (void)state;
     static const char *const paths[] = {"/crowd", "/later"};
     struct world w;
     const struct served served = {&bodies, NULL, NULL};
@@ -367,9 +359,8 @@ static void a_body_that_takes_several_turns_is_answered_as_ever(void **state)
 }
 
 /* A turn takes a few of these, by the clock. */
-static void xml_is_read_in_pieces(void **state)
+TEST(xml_is_read_in_pieces)
 {
-    (void)state;
     struct strbuf b = STRBUF_INIT;
     struct arena a;
     const struct xml *root;
@@ -395,9 +386,8 @@ static void xml_is_read_in_pieces(void **state)
     arena_free(&a);
 }
 
-static void a_row_says_what_its_body_is(void **state)
+TEST(a_row_says_what_its_body_is)
 {
-    (void)state;
     const struct served served[] = {{&bodies, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
@@ -416,9 +406,8 @@ static void a_row_says_what_its_body_is(void **state)
     world_close(&w);
 }
 
-static void a_row_says_how_large_its_body_may_be(void **state)
+TEST(a_row_says_how_large_its_body_may_be)
 {
-    (void)state;
     const struct served served[] = {{&bodies, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
@@ -435,22 +424,4 @@ static void a_row_says_how_large_its_body_may_be(void **state)
     expect(&w, (struct post){.path = "/large", .before = "<x>", .fill = 65536, .after = "</x>"},
            "413", "larger than 65536 bytes");
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_form_is_names_and_values),
-        cmocka_unit_test(what_is_no_form_of_texts_is_refused),
-        cmocka_unit_test(a_form_has_so_many_fields_and_no_more),
-        cmocka_unit_test(xml_is_a_tree_of_names_and_texts),
-        cmocka_unit_test(what_is_no_plain_xml_is_refused),
-        cmocka_unit_test(xml_is_so_deep_and_has_so_many_elements_and_no_more),
-        cmocka_unit_test(what_is_read_over_is_bounded_too),
-        cmocka_unit_test(a_body_that_takes_several_turns_is_answered_as_ever),
-        cmocka_unit_test(xml_is_read_in_pieces),
-        cmocka_unit_test(a_row_says_what_its_body_is),
-        cmocka_unit_test(a_row_says_how_large_its_body_may_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,9 +99,8 @@ static void open_world(struct world *w)
     world_open(w, served, 2);
 }
 
-static void the_same_words_find_the_same_way(void **state)
+TEST(the_same_words_find_the_same_way)
 {
-    (void)state;
     struct world w;
     open_world(&w);
     const char *line = "GET /things/a%62?api-version=2";
@@ -111,9 +110,8 @@ static void the_same_words_find_the_same_way(void **state)
     world_close(&w);
 }
 
-static void other_words_do_not(void **state)
+TEST(other_words_do_not)
 {
-    (void)state;
     struct world w;
     open_world(&w);
     expect(&w, "GET /things/ab?api-version=2", "h", "New ab version=2/2 filter=- time=1.");
@@ -132,9 +130,8 @@ static void other_words_do_not(void **state)
     world_close(&w);
 }
 
-static void the_hosts_account_is_found_again(void **state)
+TEST(the_hosts_account_is_found_again)
 {
-    (void)state;
     struct world w;
     const char *line = "GET /things/ab?api-version=2";
     open_world(&w);
@@ -147,9 +144,8 @@ static void the_hosts_account_is_found_again(void **state)
     world_close(&w);
 }
 
-static void who_asks_is_looked_at_each_time(void **state)
+TEST(who_asks_is_looked_at_each_time)
 {
-    (void)state;
     struct world w;
     open_world(&w);
     const char *line = "GET /things/ab?api-version=2";
@@ -166,9 +162,8 @@ static void who_asks_is_looked_at_each_time(void **state)
     world_close(&w);
 }
 
-static void long_words_and_many_ways_are_served_too(void **state)
+TEST(long_words_and_many_ways_are_served_too)
 {
-    (void)state;
     struct world w;
     open_world(&w);
     char line[3000], name[2001];
@@ -186,16 +181,4 @@ static void long_words_and_many_ways_are_served_too(void **state)
         expect(&w, line, "h", words);
     }
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_words_find_the_same_way),
-        cmocka_unit_test(other_words_do_not),
-        cmocka_unit_test(the_hosts_account_is_found_again),
-        cmocka_unit_test(who_asks_is_looked_at_each_time),
-        cmocka_unit_test(long_words_and_many_ways_are_served_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

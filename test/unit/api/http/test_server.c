@@ -194,9 +194,8 @@ static void expect(struct world *w, const char *text, const char *words)
 
 #define HEAD(line, host) line " HTTP/1.1\r\nHost: " host "\r\n"
 
-static void a_service_says_and_renders_its_own_errors(void **state)
+TEST(a_service_says_and_renders_its_own_errors)
 {
-    (void)state;
     const struct served served[] = {{&queue, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
@@ -210,9 +209,8 @@ static void a_service_says_and_renders_its_own_errors(void **state)
     world_close(&w);
 }
 
-static void a_handler_that_holds_others_up_is_counted_piece_by_piece(void **state)
+TEST(a_handler_that_holds_others_up_is_counted_piece_by_piece)
 {
-    (void)state;
     const struct served served[] = {{&takes_long, "quick", NULL}};
     struct world w;
     world_open(&w, served, 1);
@@ -224,9 +222,8 @@ static void a_handler_that_holds_others_up_is_counted_piece_by_piece(void **stat
     world_close(&w);
 }
 
-static void what_a_handler_keeps_is_released_once(void **state)
+TEST(what_a_handler_keeps_is_released_once)
 {
-    (void)state;
     static const struct {
         const char *text;
         int released;
@@ -247,9 +244,8 @@ static void what_a_handler_keeps_is_released_once(void **state)
     }
 }
 
-static void what_a_request_owns_goes_with_it(void **state)
+TEST(what_a_request_owns_goes_with_it)
 {
-    (void)state;
     static const char *const texts[] = {HEAD("GET /now", "localhost") "\r\n",
                                         HEAD("GET /later", "localhost") "\r\n"};
     json_t *value = json_object();
@@ -277,9 +273,8 @@ static void *leave(void *ctx)
     return NULL;
 }
 
-static void what_is_kept_outlives_a_client_that_leaves_but_not_its_request(void **state)
+TEST(what_is_kept_outlives_a_client_that_leaves_but_not_its_request)
 {
-    (void)state;
     int released = 0;
     const struct served served[] = {{&keeps, &released, NULL}};
     struct world w;
@@ -296,9 +291,8 @@ static void what_is_kept_outlives_a_client_that_leaves_but_not_its_request(void 
     assert_int_equal(released, 1);
 }
 
-static void host_then_path_say_which_service(void **state)
+TEST(host_then_path_say_which_service)
 {
-    (void)state;
     const struct served served[] = {{&everything, "everything", NULL},
                                     {&vault, "the vault", vault_hosts},
                                     {&files, "the files", NULL}};
@@ -316,9 +310,8 @@ static void host_then_path_say_which_service(void **state)
 }
 
 /* A proxy's form of the target counts more than Host. */
-static void a_target_may_name_its_host(void **state)
+TEST(a_target_may_name_its_host)
 {
-    (void)state;
     const struct served served[] = {{&everything, "everything", NULL},
                                     {&vault, "the vault", vault_hosts},
                                     {&files, "the files", NULL}};
@@ -330,9 +323,8 @@ static void a_target_may_name_its_host(void **state)
     world_close(&w);
 }
 
-static void a_request_is_for_one_host(void **state)
+TEST(a_request_is_for_one_host)
 {
-    (void)state;
     static const char *const bad[] = {"Host: a.vault.test\r\nHost: localhost\r\n\r\n",
                                       "Host: localhost/x\r\n\r\n", "Host: local host\r\n\r\n",
                                       "Host: b\xc3\xbc.test\r\n\r\n"};
@@ -349,9 +341,8 @@ static void a_request_is_for_one_host(void **state)
     world_close(&w);
 }
 
-static void a_turn_that_is_rolled_back_leaves_no_header_behind(void **state)
+TEST(a_turn_that_is_rolled_back_leaves_no_header_behind)
 {
-    (void)state;
     struct world w;
     const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
@@ -365,9 +356,8 @@ static void a_turn_that_is_rolled_back_leaves_no_header_behind(void **state)
 
 /* The second request is read when the first reply is sent, which is when a turn has already ended:
  * there must be another, though only an idle connection is there to wake the loop. */
-static void what_begins_at_a_turns_end_is_not_left_asleep(void **state)
+TEST(what_begins_at_a_turns_end_is_not_left_asleep)
 {
-    (void)state;
     struct world w;
     const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
@@ -388,9 +378,8 @@ static void what_begins_at_a_turns_end_is_not_left_asleep(void **state)
     world_close(&w);
 }
 
-static void a_body_is_delimited_once(void **state)
+TEST(a_body_is_delimited_once)
 {
-    (void)state;
     /* From 1.0 on libmicrohttpd refuses codings that it does not know by itself, in its own words.
      */
     const char *by_itself = MHD_VERSION >= 0x01000000 ? "Transfer-Encoding" : "BadRequest";
@@ -420,9 +409,8 @@ static void a_body_is_delimited_once(void **state)
     world_close(&w);
 }
 
-static void what_is_served_is_counted(void **state)
+TEST(what_is_served_is_counted)
 {
-    (void)state;
     struct world w;
     const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
@@ -441,9 +429,8 @@ static void what_is_served_is_counted(void **state)
     world_close(&w);
 }
 
-static void the_head_is_answered_before_a_body_that_is_refused(void **state)
+TEST(the_head_is_answered_before_a_body_that_is_refused)
 {
-    (void)state;
     struct world w;
     const struct served served = {&closed, &w, NULL}, open = {&writes, &w, NULL};
     world_open(&w, &served, 1);
@@ -469,9 +456,8 @@ static const char *query(struct strbuf *b, size_t n)
     return b->s;
 }
 
-static void any_number_of_parameters_gets_a_reply(void **state)
+TEST(any_number_of_parameters_gets_a_reply)
 {
-    (void)state;
     static const size_t counts[] = {1, 399, 400, 401, 450, 700, 2000, 8000, 20000};
     struct strbuf text = STRBUF_INIT;
     struct world w;
@@ -482,25 +468,4 @@ static void any_number_of_parameters_gets_a_reply(void **state)
     }
     world_close(&w);
     strbuf_free(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_service_says_and_renders_its_own_errors),
-        cmocka_unit_test(a_handler_that_holds_others_up_is_counted_piece_by_piece),
-        cmocka_unit_test(what_a_handler_keeps_is_released_once),
-        cmocka_unit_test(what_a_request_owns_goes_with_it),
-        cmocka_unit_test(what_is_kept_outlives_a_client_that_leaves_but_not_its_request),
-        cmocka_unit_test(host_then_path_say_which_service),
-        cmocka_unit_test(a_target_may_name_its_host),
-        cmocka_unit_test(a_request_is_for_one_host),
-        cmocka_unit_test(a_turn_that_is_rolled_back_leaves_no_header_behind),
-        cmocka_unit_test(what_begins_at_a_turns_end_is_not_left_asleep),
-        cmocka_unit_test(a_body_is_delimited_once),
-        cmocka_unit_test(what_is_served_is_counted),
-        cmocka_unit_test(the_head_is_answered_before_a_body_that_is_refused),
-        cmocka_unit_test(any_number_of_parameters_gets_a_reply),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,9 +123,8 @@ const char *__asan_default_options(void)
 }
 #endif
 
-static void a_gibibyte_is_taken_in_flat_memory(void **state)
+TEST(a_gibibyte_is_taken_in_flat_memory)
 {
-    (void)state;
     struct world w;
     struct taker t = {.budget = SIZE_MAX};
     struct served served = {&uploads, &t, NULL};
@@ -162,9 +161,8 @@ static void open_when_stuck(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, NULL);
 }
 
-static void a_slow_service_slows_its_client_down(void **state)
+TEST(a_slow_service_slows_its_client_down)
 {
-    (void)state;
     struct world w;
     struct taker t = {.budget = MIB};
     struct served served = {&uploads, &t, NULL};
@@ -179,9 +177,8 @@ static void a_slow_service_slows_its_client_down(void **state)
     world_close(&w);
 }
 
-static void a_client_that_leaves_ends_its_upload(void **state)
+TEST(a_client_that_leaves_ends_its_upload)
 {
-    (void)state;
     struct world w;
     struct taker t = {.budget = SIZE_MAX};
     struct served served = {&uploads, &t, NULL};
@@ -196,9 +193,8 @@ static void a_client_that_leaves_ends_its_upload(void **state)
     world_close(&w);
 }
 
-static void an_answer_before_the_end_is_read_after_it(void **state)
+TEST(an_answer_before_the_end_is_read_after_it)
 {
-    (void)state;
     for (int at_once = 0; at_once < 2; at_once++) {
         struct world w;
         struct taker t = {.budget = SIZE_MAX, .refuse_at_once = at_once, .answer_early = !at_once};
@@ -214,9 +210,8 @@ static void an_answer_before_the_end_is_read_after_it(void **state)
 }
 
 /* The server stops while a service takes nothing: it does not wait for ever. */
-static void a_stopping_server_gives_stuck_uploads_up(void **state)
+TEST(a_stopping_server_gives_stuck_uploads_up)
 {
-    (void)state;
     struct world w;
     struct taker t = {.budget = 0};
     struct served served = {&uploads, &t, NULL};
@@ -234,16 +229,4 @@ static void a_stopping_server_gives_stuck_uploads_up(void **state)
     assert_int_equal(t.released, 1);
     assert_int_equal(t.let_go, 1);
     assert_string_equal(s.reply, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gibibyte_is_taken_in_flat_memory),
-        cmocka_unit_test(a_slow_service_slows_its_client_down),
-        cmocka_unit_test(a_client_that_leaves_ends_its_upload),
-        cmocka_unit_test(an_answer_before_the_end_is_read_after_it),
-        cmocka_unit_test(a_stopping_server_gives_stuck_uploads_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

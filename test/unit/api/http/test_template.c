@@ -82,9 +82,8 @@ static void expect_by(struct world *w, bool plain, const char *line, const char 
 
 #define expect(w, line, host, words) expect_by(w, false, line, host, words)
 
-static void a_host_names_the_account(void **state)
+TEST(a_host_names_the_account)
 {
-    (void)state;
     struct world w;
     world_open(&w, services, N_SERVICES);
     expect(&w, "GET /s/f", "MyAccount.file.core.test:7443", "Get myaccount /s/f /s/f.");
@@ -97,9 +96,8 @@ static void a_host_names_the_account(void **state)
     world_close(&w);
 }
 
-static void a_host_may_have_two_labels(void **state)
+TEST(a_host_may_have_two_labels)
 {
-    (void)state;
     struct world w;
     world_open(&w, services, N_SERVICES);
     expect(&w, "GET /certs", "Acct.EastUS.batch.test:7443", "Certs acct /certs /certs.");
@@ -110,9 +108,8 @@ static void a_host_may_have_two_labels(void **state)
     world_close(&w);
 }
 
-static void a_parameter_may_stand_in_parentheses(void **state)
+TEST(a_parameter_may_stand_in_parentheses)
 {
-    (void)state;
     const char *host = "a.eastus.batch.test";
     struct world w;
     world_open(&w, services, N_SERVICES);
@@ -124,9 +121,8 @@ static void a_parameter_may_stand_in_parentheses(void **state)
     world_close(&w);
 }
 
-static void a_query_says_which_operation(void **state)
+TEST(a_query_says_which_operation)
 {
-    (void)state;
     struct world w;
     const char *host = "a.file.core.test";
     world_open(&w, services, N_SERVICES);
@@ -145,9 +141,8 @@ static void a_query_says_which_operation(void **state)
 }
 
 /* As emulators of storage do it; plain HTTP is the port's own matter. */
-static void a_port_may_be_one_services(void **state)
+TEST(a_port_may_be_one_services)
 {
-    (void)state;
     static const struct api_listen listen = {
         .host = "127.0.0.1", .http = API_HTTP_LOCAL, .service = "shares"};
     struct world w;
@@ -161,16 +156,4 @@ static void a_port_may_be_one_services(void **state)
     expect_by(&w, true, "GET //s/f", "localhost", "HTTP/1.1 400");
     expect_by(&w, true, "GET /%00/s/f", "localhost", "HTTP/1.1 400");
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_names_the_account),
-        cmocka_unit_test(a_host_may_have_two_labels),
-        cmocka_unit_test(a_parameter_may_stand_in_parentheses),
-        cmocka_unit_test(a_query_says_which_operation),
-        cmocka_unit_test(a_port_may_be_one_services),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "api/http/url.h"
+#include "test/unit/support/tests.h"
 
-static void decoding_refuses_what_is_malformed(void **state)
+TEST(decoding_refuses_what_is_malformed)
 {
-    (void)state;
     static const char *const bad[] = {"%", "%4", "a%zz", "%00", "x%2"};
     struct arena a;
     arena_init(&a);
@@ -22,9 +16,8 @@ static void decoding_refuses_what_is_malformed(void **state)
     arena_free(&a);
 }
 
-static void encoding_and_decoding_are_inverse(void **state)
+TEST(encoding_and_decoding_are_inverse)
 {
-    (void)state;
     const char *text = "a b/c%+&=?\xc3\xa4~.-_";
     struct arena a;
     arena_init(&a);
@@ -34,13 +27,4 @@ static void encoding_and_decoding_are_inverse(void **state)
     assert_string_equal(url_decode(&a, b.s, b.len), text);
     strbuf_free(&b);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decoding_refuses_what_is_malformed),
-        cmocka_unit_test(encoding_and_decoding_are_inverse),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

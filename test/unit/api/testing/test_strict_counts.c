@@ -3,16 +3,11 @@
  * Counts of requests: each of its limit and scope, over when its time is, and no more kept than
  * there is room for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "api/testing/strict_counts.h"
+#include "test/unit/support/tests.h"
 
 #define SECOND INT64_C(1000000)
 #define NOON   (INT64_C(1700000000) * SECOND)
@@ -35,7 +30,7 @@ static int get(const struct strict_counts *c, enum strict_limit limit, const cha
     return strict_counts_get(c, limit, of, at, &left);
 }
 
-static void each_limit_and_scope_counts_by_itself(void **state)
+TEST_SETUP(each_limit_and_scope_counts_by_itself, setup, teardown)
 {
     struct strict_counts *c = *state;
     for (int i = 0; i < 3; i++)
@@ -49,7 +44,7 @@ static void each_limit_and_scope_counts_by_itself(void **state)
     assert_int_equal(strict_counts_kept(c), 3);
 }
 
-static void time_counts_from_the_first(void **state)
+TEST_SETUP(time_counts_from_the_first, setup, teardown)
 {
     struct strict_counts *c = *state;
     int64_t left;
@@ -63,7 +58,7 @@ static void time_counts_from_the_first(void **state)
     assert_int_equal(get(c, LIMIT_WRITES, "one", NOON + 3600 * SECOND), 1);
 }
 
-static void what_is_over_goes_as_others_are_counted(void **state)
+TEST_SETUP(what_is_over_goes_as_others_are_counted, setup, teardown)
 {
     struct strict_counts *c = *state;
     char of[16];
@@ -78,7 +73,7 @@ static void what_is_over_goes_as_others_are_counted(void **state)
     assert_int_equal(get(c, LIMIT_READS, "mine", NOON + SECOND), 1);
 }
 
-static void a_clock_that_is_set_back_begins_anew(void **state)
+TEST_SETUP(a_clock_that_is_set_back_begins_anew, setup, teardown)
 {
     struct strict_counts *c = *state;
     strict_counts_add(c, LIMIT_READS, "first", "first", NOON);
@@ -91,7 +86,7 @@ static void a_clock_that_is_set_back_begins_anew(void **state)
     assert_int_equal(strict_counts_kept(c), 1);
 }
 
-static void there_is_a_bound(void **state)
+TEST_SETUP(there_is_a_bound, setup, teardown)
 {
     struct strict_counts *c = *state;
     char of[STRICT_SCOPE_BYTES + 1];
@@ -113,7 +108,7 @@ static void there_is_a_bound(void **state)
     assert_int_equal(strict_counts_kept(c), 1);
 }
 
-static void a_subscriptions_are_forgotten_together(void **state)
+TEST_SETUP(a_subscriptions_are_forgotten_together, setup, teardown)
 {
     struct strict_counts *c = *state;
     strict_counts_add(c, LIMIT_STORAGE, "store", "mine", NOON);
@@ -126,18 +121,4 @@ static void a_subscriptions_are_forgotten_together(void **state)
     assert_int_equal(get(c, LIMIT_READS, "theirs", NOON), 1);
     strict_counts_forget(c, NULL);
     assert_int_equal(strict_counts_kept(c), 0);
-}
-
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(each_limit_and_scope_counts_by_itself),
-        T(time_counts_from_the_first),
-        T(what_is_over_goes_as_others_are_counted),
-        T(a_clock_that_is_set_back_begins_anew),
-        T(there_is_a_bound),
-        T(a_subscriptions_are_forgotten_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

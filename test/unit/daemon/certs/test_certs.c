@@ -2,12 +2,6 @@
  *
  * Certificates as time goes by and names are asked for, without handshakes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <gnutls/abstract.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 
 #include "daemon/certs/certs.h"
 #include "daemon/certs/x509.h"
+#include "test/unit/support/tests.h"
 
 #define S      ((int64_t)1000000)
 #define DAY    (24 * 60 * 60 * S)
@@ -94,7 +89,7 @@ static int64_t begins(struct world *w, const char *name, int64_t now_us, int64_t
     return us;
 }
 
-static void a_name_below_ours_gets_its_own(void **state)
+TEST_SETUP(a_name_below_ours_gets_its_own, begin, end)
 {
     struct world *w = *state;
     static const char *const names[] = {"mystor.file.core.localhost", "demokv.vault.localhost",
@@ -106,7 +101,7 @@ static void a_name_below_ours_gets_its_own(void **state)
     }
 }
 
-static void what_we_listen_as_has_the_server_certificate(void **state)
+TEST_SETUP(what_we_listen_as_has_the_server_certificate, begin, end)
 {
     struct world *w = *state;
     static const char *const names[] = {"", "localhost", "gpu-head.lab"};
@@ -117,7 +112,7 @@ static void what_we_listen_as_has_the_server_certificate(void **state)
 }
 
 /* The files of the server's pair are not synced. */
-static void what_a_power_cut_took_is_made_anew(void **state)
+TEST_SETUP(what_a_power_cut_took_is_made_anew, begin, end)
 {
     struct world *w = *state;
     for (int kept = 0; kept < 3; kept++) { /* neither file, the certificate, the key */
@@ -131,7 +126,7 @@ static void what_a_power_cut_took_is_made_anew(void **state)
     }
 }
 
-static void nothing_is_signed_for_strangers(void **state)
+TEST_SETUP(nothing_is_signed_for_strangers, begin, end)
 {
     struct world *w = *state;
     char long_name[300];
@@ -145,7 +140,7 @@ static void nothing_is_signed_for_strangers(void **state)
         assert_true(is_for(w, names[i], "localhost"));
 }
 
-static void a_name_is_signed_once(void **state)
+TEST_SETUP(a_name_is_signed_once, begin, end)
 {
     struct world *w = *state;
     struct certs_choice a, b, c;
@@ -156,7 +151,7 @@ static void a_name_is_signed_once(void **state)
     assert_ptr_not_equal(a.chain, b.chain);
 }
 
-static void what_ends_soon_is_made_anew_while_we_run(void **state)
+TEST_SETUP(what_ends_soon_is_made_anew_while_we_run, begin, end)
 {
     struct world *w = *state;
     static const char *const names[] = {"localhost", "a.blob.core.localhost"};
@@ -170,7 +165,7 @@ static void what_ends_soon_is_made_anew_while_we_run(void **state)
     }
 }
 
-static void what_was_made_with_the_clock_ahead_is_made_anew(void **state)
+TEST_SETUP(what_was_made_with_the_clock_ahead_is_made_anew, begin, end)
 {
     struct world *w = *state;
     int64_t ahead = START + 900 * DAY;
@@ -182,7 +177,7 @@ static void what_was_made_with_the_clock_ahead_is_made_anew(void **state)
 }
 
 /* The last month of the authority: nothing longer can be made. */
-static void an_authority_that_ends_is_not_asked_each_time(void **state)
+TEST_SETUP(an_authority_that_ends_is_not_asked_each_time, begin, end)
 {
     struct world *w = *state;
     struct certs_choice a, b;
@@ -194,7 +189,7 @@ static void an_authority_that_ends_is_not_asked_each_time(void **state)
 
 #define MANY 1500
 
-static void one_who_asks_for_many_names_leaves_the_others_theirs(void **state)
+TEST_SETUP(one_who_asks_for_many_names_leaves_the_others_theirs, begin, end)
 {
     struct world *w = *state;
     struct certs_choice first, again;
@@ -211,21 +206,4 @@ static void one_who_asks_for_many_names_leaves_the_others_theirs(void **state)
     gnutls_x509_crt_t crt = shown(w, "last.blob.core.localhost", START, 2 * MINUTE);
     assert_true(gnutls_x509_crt_check_hostname(crt, "last.blob.core.localhost"));
     gnutls_x509_crt_deinit(crt);
-}
-
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
-    const struct CMUnitTest tests[] = {
-        T(a_name_below_ours_gets_its_own),
-        T(what_we_listen_as_has_the_server_certificate),
-        T(what_a_power_cut_took_is_made_anew),
-        T(nothing_is_signed_for_strangers),
-        T(a_name_is_signed_once),
-        T(what_ends_soon_is_made_anew_while_we_run),
-        T(what_was_made_with_the_clock_ahead_is_made_anew),
-        T(an_authority_that_ends_is_not_asked_each_time),
-        T(one_who_asks_for_many_names_leaves_the_others_theirs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

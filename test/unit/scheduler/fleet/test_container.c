@@ -3,11 +3,6 @@
  * The programs that speak to a container runtime, with a recorder in the runtime's place.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +14,7 @@
 #include "lib/fs.h"
 #include "shell.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 
 static struct arena a;
 static char dir[] = "/tmp/batchaid-container-XXXXXX";
@@ -106,18 +102,17 @@ static bool is_given(const char *folder)
     return strstr(said(), arena_printf(&a, "source=%s,target=%s ", folder, folder)) != NULL;
 }
 
-static void test_folders_that_mounts_lead_to_are_in_the_container(void **state)
+TEST_SETUP(test_folders_that_mounts_lead_to_are_in_the_container, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
     assert_int_equal(run("start"), 0);
     assert_true(is_given(path("root")));
     assert_true(is_given(path("share")));
 }
 
-static void test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along(void **state)
+TEST_SETUP(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along, set_up,
+           tear_down)
 {
-    (void)state;
     put("bin/chmod",
         arena_printf(&a,
                      "#!/bin/sh\n"
@@ -131,9 +126,8 @@ static void test_a_container_starts_while_the_last_one_goes_and_takes_the_folder
 }
 
 /* As the runtime goes on when whoever asked it to start one was killed. */
-static void test_a_container_that_begins_after_its_node_has_gone_ends(void **state)
+TEST_SETUP(test_a_container_that_begins_after_its_node_has_gone_ends, set_up, tear_down)
 {
-    (void)state;
     put("bin/docker",
         arena_printf(&a,
                      "#!/bin/sh\n[ \"$1 $2\" = \"run -d\" ] || exit 0\n"
@@ -144,9 +138,8 @@ static void test_a_container_that_begins_after_its_node_has_gone_ends(void **sta
     assert_int_equal(run("start"), 0);
 }
 
-static void test_a_container_that_cannot_start_leaves_nothing(void **state)
+TEST_SETUP(test_a_container_that_cannot_start_leaves_nothing, set_up, tear_down)
 {
-    (void)state;
     setenv("TMPDIR", path("tmp"), 1);
     assert_int_equal(mkdir(path("tmp"), 0700), 0);
     assert_int_equal(mkdir(path("a,b"), 0755), 0);
@@ -158,9 +151,8 @@ static void test_a_container_that_cannot_start_leaves_nothing(void **state)
 }
 
 /* Whoever writes to a share could else have any folder of the machine. */
-static void test_links_in_what_is_mounted_are_not_followed(void **state)
+TEST_SETUP(test_links_in_what_is_mounted_are_not_followed, set_up, tear_down)
 {
-    (void)state;
     if (!may_mount())
         skip_because("not allowed to mount");
     assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
@@ -175,9 +167,8 @@ static void test_links_in_what_is_mounted_are_not_followed(void **state)
     assert_false(is_given("/etc"));
 }
 
-static void test_the_jobs_user_gains_no_rights_by_programs_of_the_image(void **state)
+TEST_SETUP(test_the_jobs_user_gains_no_rights_by_programs_of_the_image, set_up, tear_down)
 {
-    (void)state;
     setenv("WHO", "somebody", 1);
     assert_int_equal(run("start"), 0);
     assert_non_null(strstr(said(), "--security-opt no-new-privileges"));
@@ -188,9 +179,8 @@ static void test_the_jobs_user_gains_no_rights_by_programs_of_the_image(void **s
 }
 
 /* In the job's directory, which goes with the job even if the program that pulls was killed. */
-static void test_credentials_are_kept_nowhere_but_with_the_job(void **state)
+TEST_SETUP(test_credentials_are_kept_nowhere_but_with_the_job, set_up, tear_down)
 {
-    (void)state;
     put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
     assert_int_not_equal(run("pull"), 0);
     const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
@@ -200,9 +190,8 @@ static void test_credentials_are_kept_nowhere_but_with_the_job(void **state)
 }
 
 /* What a client said never becomes an option of docker or podman, and never several arguments. */
-static void test_names_are_no_options(void **state)
+TEST_SETUP(test_names_are_no_options, set_up, tear_down)
 {
-    (void)state;
     put("broken", "image\n", 0600);
     setenv("PULL", "--tls-verify=false x", 1);
     setenv("SERVER", "--authfile=/tmp/x --tls-verify=false", 1);
@@ -222,9 +211,8 @@ static void test_names_are_no_options(void **state)
 }
 
 /* As docker reads it: the list is one value, so it has quotes of its own. */
-static void test_a_container_has_the_gpus_of_its_job_alone(void **state)
+TEST_SETUP(test_a_container_has_the_gpus_of_its_job_alone, set_up, tear_down)
 {
-    (void)state;
     put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
     setenv("GPUS", "2", 1);
     assert_int_equal(run("start"), 0);
@@ -257,9 +245,8 @@ static bool is_read_only(const char *folder)
     return strstr(said(), arena_printf(&a, "target=%s,readonly ", folder)) != NULL;
 }
 
-static void test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run(void **state)
+TEST_SETUP(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(
         shell(arena_printf(&a, "mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir), NULL), 0);
     setenv("BATCHAI_WORK_DIR", path("root/b/task/wd"), 1);
@@ -281,9 +268,8 @@ static void test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run(v
 }
 
 /* A runtime makes only the folder itself read-only. */
-static void test_volumes_below_a_read_only_folder_are_read_only(void **state)
+TEST_SETUP(test_volumes_below_a_read_only_folder_are_read_only, set_up, tear_down)
 {
-    (void)state;
     if (!may_mount())
         skip_because("not allowed to mount");
     assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
@@ -297,9 +283,8 @@ static void test_volumes_below_a_read_only_folder_are_read_only(void **state)
 }
 
 /* A task may have put it there. */
-static void test_a_link_in_the_place_of_a_named_folder_is_refused(void **state)
+TEST_SETUP(test_a_link_in_the_place_of_a_named_folder_is_refused, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(symlink("/etc", path("root/shared")), 0);
     setenv("BATCHAI_NARROW", "1", 1);
     setenv("BATCHAI_BINDS", arena_printf(&a, "rw %s\n", path("root/shared")), 1);
@@ -310,9 +295,8 @@ static void test_a_link_in_the_place_of_a_named_folder_is_refused(void **state)
 }
 
 /* The runtime takes what follows a comma for one more option of the mount. */
-static void test_a_folder_with_a_comma_is_refused(void **state)
+TEST_SETUP(test_a_folder_with_a_comma_is_refused, set_up, tear_down)
 {
-    (void)state;
     const char *folder = path("share,readonly");
     assert_int_equal(mkdir(folder, 0755), 0);
     assert_int_equal(symlink(folder, path("root/mounts/share")), 0);
@@ -320,9 +304,8 @@ static void test_a_folder_with_a_comma_is_refused(void **state)
     assert_null(strstr(said(), "run -d"));
 }
 
-static void test_a_container_that_cannot_be_removed_is_told(void **state)
+TEST_SETUP(test_a_container_that_cannot_be_removed_is_told, set_up, tear_down)
 {
-    (void)state;
     put("answer", "4711\n", 0600);
     assert_int_equal(run("remove"), 0);
     put("broken", "rm\n", 0600);
@@ -349,9 +332,8 @@ static void hangs(const char *command, bool always)
     setenv("BATCHAI_PATIENCE_S", "1", 1);
 }
 
-static void test_a_runtime_that_hangs_once_is_asked_again(void **state)
+TEST_SETUP(test_a_runtime_that_hangs_once_is_asked_again, set_up, tear_down)
 {
-    (void)state;
     put("answer", "4711\n", 0600);
     put_mark();
     hangs("ps\n", false);
@@ -362,9 +344,8 @@ static void test_a_runtime_that_hangs_once_is_asked_again(void **state)
     unsetenv("BATCHAI_PATIENCE_S");
 }
 
-static void test_a_runtime_that_hangs_holds_up_nobody_for_ever(void **state)
+TEST_SETUP(test_a_runtime_that_hangs_holds_up_nobody_for_ever, set_up, tear_down)
 {
-    (void)state;
     put_mark();
     hangs("ps\n", true);
     assert_int_not_equal(run("remove"), 0);
@@ -379,18 +360,17 @@ static void test_a_runtime_that_hangs_holds_up_nobody_for_ever(void **state)
 }
 
 /* docker and podman take long to answer. */
-static void test_a_runtime_is_not_asked_for_containers_where_none_was_started(void **state)
+TEST_SETUP(test_a_runtime_is_not_asked_for_containers_where_none_was_started, set_up, tear_down)
 {
-    (void)state;
     put("answer", "4711\n", 0600);
     put("broken", "rm\n", 0600);
     assert_int_equal(run("sweep"), 0);
 }
 
 /* Of a runtime that hangs or fails it is not known that the container is gone. */
-static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone(void **state)
+TEST_SETUP(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone, set_up,
+           tear_down)
 {
-    (void)state;
     assert_int_equal(run("remove"), 0);
     put("broken", "ps\n", 0600);
     assert_int_equal(run("remove"), 0); /* none was started */
@@ -400,9 +380,8 @@ static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is
     assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
 }
 
-static void test_options_of_the_job_come_first(void **state)
+TEST_SETUP(test_options_of_the_job_come_first, set_up, tear_down)
 {
-    (void)state;
     setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
     assert_int_equal(run("start"), 0);
     assert_non_null(strstr(said(), "run -d --rm --network host --env A=it's $HOME --name "));
@@ -415,9 +394,8 @@ static void test_options_of_the_job_come_first(void **state)
 }
 
 /* Each line of the answer is a word. */
-static void test_without_a_command_the_image_decides(void **state)
+TEST_SETUP(test_without_a_command_the_image_decides, set_up, tear_down)
 {
-    (void)state;
     put("bin/docker",
         arena_printf(&a,
                      "#!/bin/sh\ncase $1 in image) printf 'prog\\ntwo words\\n\\n' ;; "
@@ -457,52 +435,19 @@ static int start_as_the_images_user(const char *lookup)
     return rc;
 }
 
-static void test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost(void **state)
+TEST_SETUP(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(start_as_the_images_user("[ -z \"$n\" ] || echo '7 8 /home/app'"), 0);
     assert_non_null(strstr(said(), "run -d"));
 }
 
-static void
-test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words(void **state)
+TEST_SETUP(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words, set_up,
+           tear_down)
 {
     char *errors;
-    (void)state;
     assert_int_equal(start_as_the_images_user("echo 'no such storage' >&2; exit 125"), 1);
     assert_int_equal(fs_read(path("errors"), 1 << 20, &errors, NULL, NULL), 0);
     assert_non_null(strstr(errors, "no such storage"));
     free(errors);
     assert_null(strstr(said(), "run -d"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_folders_that_mounts_lead_to_are_in_the_container),
-        TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along),
-        TEST(test_a_container_that_begins_after_its_node_has_gone_ends),
-        TEST(test_a_container_that_cannot_start_leaves_nothing),
-        TEST(test_links_in_what_is_mounted_are_not_followed),
-        TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
-        TEST(test_credentials_are_kept_nowhere_but_with_the_job),
-        TEST(test_names_are_no_options),
-        TEST(test_options_of_the_job_come_first),
-        TEST(test_without_a_command_the_image_decides),
-        TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run),
-        TEST(test_volumes_below_a_read_only_folder_are_read_only),
-        TEST(test_a_link_in_the_place_of_a_named_folder_is_refused),
-        TEST(test_a_folder_with_a_comma_is_refused),
-        TEST(test_a_container_has_the_gpus_of_its_job_alone),
-        TEST(test_a_container_that_cannot_be_removed_is_told),
-        TEST(test_a_runtime_that_hangs_once_is_asked_again),
-        TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever),
-        TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
-        TEST(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost),
-        TEST(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words),
-        TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
  *
  * A task of the job becomes one that executes in the job's container.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "scheduler/fleet/container/container.h"
+#include "test/unit/support/tests.h"
 
 static const struct container_spec settings = {.image = "i"};
 static const struct container container = {.spec = &settings,
@@ -27,18 +21,16 @@ static const char *command_of(struct arena *a, const struct kv *own, size_t n_ow
     return env_get(&env, "BATCHAI_COMMAND");
 }
 
-static void a_task_without_variables_is_its_command(void **state)
+TEST(a_task_without_variables_is_its_command)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     assert_string_equal(command_of(&a, NULL, 0), "run \"$A\"");
     arena_free(&a);
 }
 
-static void variables_of_a_task_are_set_before_its_command(void **state)
+TEST(variables_of_a_task_are_set_before_its_command)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     static const struct kv own[] = {{.name = "A", .value = "it's $HOME"}, {.name = "B"}};
@@ -47,9 +39,8 @@ static void variables_of_a_task_are_set_before_its_command(void **state)
     arena_free(&a);
 }
 
-static void an_entrypoint_comes_before_the_words_of_a_program(void **state)
+TEST(an_entrypoint_comes_before_the_words_of_a_program)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     static const struct container_spec own = {.image = "i", .entrypoint = "/bin/in it"};
@@ -67,9 +58,8 @@ static void an_entrypoint_comes_before_the_words_of_a_program(void **state)
 }
 
 /* The table of docs/machines.md. */
-static void who_a_process_is_depends_on_runtime_agent_and_account(void **state)
+TEST(who_a_process_is_depends_on_runtime_agent_and_account)
 {
-    (void)state;
     static const struct {
         const char *runtime;
         bool root, account, image;
@@ -92,9 +82,8 @@ static void who_a_process_is_depends_on_runtime_agent_and_account(void **state)
     }
 }
 
-static void podman_comes_first_where_the_agent_is_root(void **state)
+TEST(podman_comes_first_where_the_agent_is_root)
 {
-    (void)state;
     static const char *const both = "docker podman";
     static const char *const order[] = {"docker", "podman"};
     const struct site told = {.container_runtimes = order, .n_container_runtimes = 2};
@@ -105,16 +94,4 @@ static void podman_comes_first_where_the_agent_is_root(void **state)
     assert_string_equal(container_runtime(&told, both, true), "docker");
     assert_null(container_runtime(NULL, "", true));
     assert_null(container_runtime(NULL, NULL, true));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_without_variables_is_its_command),
-        cmocka_unit_test(variables_of_a_task_are_set_before_its_command),
-        cmocka_unit_test(who_a_process_is_depends_on_runtime_agent_and_account),
-        cmocka_unit_test(podman_comes_first_where_the_agent_is_root),
-        cmocka_unit_test(an_entrypoint_comes_before_the_words_of_a_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  * How volumes come to nodes: which rule is taken, what the shell is told, what is refused.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +16,7 @@
 #include "scheduler/fleet/mount/plan.h"
 #include "shell.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 #include "test/unit/support/words.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -99,9 +95,8 @@ static struct failure refused(const struct mount_node *node, const struct mount_
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-static void test_first_matching_rule_counts(void **state)
+TEST_SETUP(test_first_matching_rule_counts, set_up, tear_down)
 {
-    (void)state;
     static const struct site_mount_rule rules[] = {
         {.account = "other", .share = "*", .files = true, .blobs = true, .source = "/1"},
         {.account = "ac*", .share = "data", .blobs = true, .source = "/2"},
@@ -115,9 +110,8 @@ static void test_first_matching_rule_counts(void **state)
     assert_string_equal(planned(&node, &blobs, NULL).folder, "/4/models");
 }
 
-static void test_without_a_rule_the_failure_shows_one(void **state)
+TEST_SETUP(test_without_a_rule_the_failure_shows_one, set_up, tear_down)
 {
-    (void)state;
     struct site site;
     struct mount_node node = machine(&site, NULL, 0);
     struct mount_volume m = container();
@@ -127,9 +121,8 @@ static void test_without_a_rule_the_failure_shows_one(void **state)
     assert_non_null(strstr(why.remedy, "  - match: acct/models\n    kind: blobs\n    type: nfs\n"));
 }
 
-static void test_local_nodes_see_the_daemons_folders(void **state)
+TEST_SETUP(test_local_nodes_see_the_daemons_folders, set_up, tear_down)
 {
-    (void)state;
     struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
                               .storage_dir = "/storage",
@@ -181,9 +174,8 @@ static const struct rendering {
      NULL},
 };
 
-static void test_each_type_has_its_command(void **state)
+TEST_SETUP(test_each_type_has_its_command, set_up, tear_down)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(renderings); i++) {
         struct site_mount_rule rule = renderings[i].rule;
         rule.files = true;
@@ -201,9 +193,8 @@ static void test_each_type_has_its_command(void **state)
     }
 }
 
-static void test_commands_have_the_key_in_their_environment(void **state)
+TEST_SETUP(test_commands_have_the_key_in_their_environment, set_up, tear_down)
 {
-    (void)state;
     struct site_mount_rule rule = {
         .files = true, .type = SITE_MOUNT_COMMAND, .command = "m {target}"};
     struct site site;
@@ -218,9 +209,8 @@ static void test_commands_have_the_key_in_their_environment(void **state)
     assert_int_equal(planned(&node, &m, NULL).n_env, 0);
 }
 
-static void test_blobfuse2_reads_the_key_from_its_own_file(void **state)
+TEST_SETUP(test_blobfuse2_reads_the_key_from_its_own_file, set_up, tear_down)
 {
-    (void)state;
     struct site_mount_rule rule = {.blobs = true, .type = SITE_MOUNT_BLOBFUSE2, .options = "ro"};
     struct site site;
     struct mount_node node = machine(&site, &rule, 1);
@@ -238,9 +228,8 @@ static void test_blobfuse2_reads_the_key_from_its_own_file(void **state)
     assert_non_null(strstr(plan.command, "mkdir -p -- '/n/volumes/node/0.cache'"));
 }
 
-static void test_unmanaged_commands_get_the_path_behind_them(void **state)
+TEST_SETUP(test_unmanaged_commands_get_the_path_behind_them, set_up, tear_down)
 {
-    (void)state;
     struct mount_node node = {
         .words = &batchai_front_words, .is_local = true, .root = "/n", .mount_root = "/n/m y"};
     struct mount_volume m = {
@@ -252,9 +241,8 @@ static void test_unmanaged_commands_get_the_path_behind_them(void **state)
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
-static void test_kernel_mounts_need_root(void **state)
+TEST_SETUP(test_kernel_mounts_need_root, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         enum site_mount_type type;
         bool refused;
@@ -279,9 +267,8 @@ static void test_kernel_mounts_need_root(void **state)
     }
 }
 
-static void test_keys_are_asked_for_where_they_are_needed(void **state)
+TEST_SETUP(test_keys_are_asked_for_where_they_are_needed, set_up, tear_down)
 {
-    (void)state;
     static const struct site_mount_rule rules[] = {
         {.files = true, .type = SITE_MOUNT_CIFS},
         {.files = true, .type = SITE_MOUNT_BLOBFUSE2},
@@ -316,9 +303,8 @@ static struct file_server server(const char *name)
         .name = name, .guid = "G", .scope.workspace = "w", .prov_state = PROV_SUCCEEDED};
 }
 
-static void test_who_serves_a_file_server(void **state)
+TEST_SETUP(test_who_serves_a_file_server, set_up, tear_down)
 {
-    (void)state;
     struct file_server f = server("NAS-1");
     struct file_server_backing at;
     assert_true(file_server_backing(&a, &served, 1, "/storage", &f, &at));
@@ -337,9 +323,8 @@ static void test_who_serves_a_file_server(void **state)
     assert_false(file_server_backing(&a, &served, 0, "/storage", &f, &at));
 }
 
-static void test_file_servers_are_mounted_by_nfs(void **state)
+TEST_SETUP(test_file_servers_are_mounted_by_nfs, set_up, tear_down)
 {
-    (void)state;
     struct mount_node node = machine(&(struct site){0}, NULL, 0);
     node.site = &served;
     struct file_server f = server("nas-1");
@@ -358,9 +343,8 @@ static void test_file_servers_are_mounted_by_nfs(void **state)
     assert_int_equal(refused(&node, &m, &f).code, FAIL_NODE_HAS_NO_ROOT);
 }
 
-static void test_local_file_servers_are_folders(void **state)
+TEST_SETUP(test_local_file_servers_are_folders, set_up, tear_down)
 {
-    (void)state;
     struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
                               .local_nodes = 1,
@@ -375,9 +359,8 @@ static void test_local_file_servers_are_folders(void **state)
     assert_int_equal(refused(&node, &m, &f).code, FAIL_FILE_SERVER_MOUNT_ERROR);
 }
 
-static void test_file_servers_that_nobody_serves_are_refused(void **state)
+TEST_SETUP(test_file_servers_that_nobody_serves_are_refused, set_up, tear_down)
 {
-    (void)state;
     struct mount_node node = machine(&(struct site){0}, NULL, 0);
     struct file_server f = server("fs");
     struct mount_volume m = {.kind = MOUNT_FILE_SERVER, .source = "id", .relative_path = "x"};
@@ -411,9 +394,8 @@ static const char *content(const char *file)
     return copy;
 }
 
-static void test_quoting_survives_the_shell(void **state)
+TEST_SETUP(test_quoting_survives_the_shell, set_up, tear_down)
 {
-    (void)state;
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
     assert_non_null(mkdtemp(dir));
@@ -453,9 +435,8 @@ static const char *said(const char *bin)
     return content(arena_printf(&a, "%s/said", bin));
 }
 
-static void test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount(void **state)
+TEST_SETUP(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount, set_up, tear_down)
 {
-    (void)state;
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
     const char *bin = make_folder(dir);
@@ -496,9 +477,8 @@ static void test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount(void
     assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
-static void test_a_command_that_mounts_nothing_fails(void **state)
+TEST_SETUP(test_a_command_that_mounts_nothing_fails, set_up, tear_down)
 {
-    (void)state;
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
     const char *bin = make_folder(dir), *target = arena_printf(&a, "%s/m/x", dir),
@@ -513,28 +493,4 @@ static void test_a_command_that_mounts_nothing_fails(void **state)
         run(bin, "/bin/sh", mount_script(&a, dir, target, "touch \"$root/ran\"", NULL, NULL)), 1);
     assert_int_not_equal(access(arena_printf(&a, "%s/ran", dir), F_OK), 0);
     assert_int_equal(fs_remove_tree(dir, &e), 0);
-}
-
-int main(void)
-{
-#define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_first_matching_rule_counts),
-        TEST(test_without_a_rule_the_failure_shows_one),
-        TEST(test_local_nodes_see_the_daemons_folders),
-        TEST(test_each_type_has_its_command),
-        TEST(test_commands_have_the_key_in_their_environment),
-        TEST(test_blobfuse2_reads_the_key_from_its_own_file),
-        TEST(test_unmanaged_commands_get_the_path_behind_them),
-        TEST(test_kernel_mounts_need_root),
-        TEST(test_keys_are_asked_for_where_they_are_needed),
-        TEST(test_who_serves_a_file_server),
-        TEST(test_file_servers_are_mounted_by_nfs),
-        TEST(test_local_file_servers_are_folders),
-        TEST(test_file_servers_that_nobody_serves_are_refused),
-        TEST(test_quoting_survives_the_shell),
-        TEST(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount),
-        TEST(test_a_command_that_mounts_nothing_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests that say what a formula comes to. The test program has included cmocka.
+ * For tests that say what a formula comes to.
  */
 #ifndef TEST_UNIT_FORMULA_FORMULA_TEST_H
 #define TEST_UNIT_FORMULA_FORMULA_TEST_H
@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "scheduler/formula/formula.h"
+#include "test/unit/support/tests.h"
 
 #define SECOND_US INT64_C(1000000)
 #define NOW_US    INT64_C(1476386327805000) /* Thursday, 2016-10-13T19:18:47.805Z */

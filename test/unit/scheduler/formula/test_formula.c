@@ -2,21 +2,14 @@
  *
  * Formulas: what is written how, what it comes to, and what is wrong where.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/strbuf.h"
 #include "test/unit/scheduler/formula/formula_test.h"
 
-static void statements(void **state)
+TEST(statements)
 {
-    (void)state;
     assert_nodes("$TargetDedicatedNodes = 5;", 5, 1);
     assert_nodes("$TargetDedicatedNodes=5", 5, 1); /* the last ; may be left out */
     assert_nodes("", 2, 1);
@@ -26,26 +19,23 @@ static void statements(void **state)
     assert_nodes("a = 1; a = a + 7; $TargetDedicatedNodes = a", 8, 1); /* assigned again */
 }
 
-static void comments_and_line_breaks(void **state)
+TEST(comments_and_line_breaks)
 {
-    (void)state;
     assert_nodes("// five\r\n$TargetDedicatedNodes = // or more?\n 5;", 5, 1);
     assert_nodes("/* a\n * b */ $TargetDedicatedNodes /**/ = /*;*/ 7 /* end */", 7, 1);
     assert_nodes("$TargetDedicatedNodes\n=\n6\n; // without a line break", 6, 1);
 }
 
-static void the_dollar_sign_is_optional(void **state)
+TEST(the_dollar_sign_is_optional)
 {
-    (void)state;
     assert_x("$y = 3; x = y", "3");
     assert_x("y = 3; x = $y", "3");
     assert_x("y = 1; $y = 2; x = y", "1"); /* who has both means each */
     assert_x("_y1 = 4; x = _y1", "4");
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     assert_x("x = 1.5", "1.5");
     assert_x("x = .5", "0.5");
     assert_x("x = 2.", "2");
@@ -57,9 +47,8 @@ static void numbers(void **state)
     assert_x("x = 0 / 0", "NaN");
 }
 
-static void operators_of_numbers(void **state)
+TEST(operators_of_numbers)
 {
-    (void)state;
     assert_x("x = 2 + 3 * 4", "14");
     assert_x("x = (2 + 3) * 4", "20");
     assert_x("x = 10 - 4 - 3", "3");
@@ -82,9 +71,8 @@ static void operators_of_numbers(void **state)
     assert_x("x = 0/0 != 0/0", "1");
 }
 
-static void choices(void **state)
+TEST(choices)
 {
-    (void)state;
     assert_x("x = 2 > 1 ? 20 : 10", "20");
     assert_x("x = 0 ? 20:10", "10");
     assert_x("x = 0 ? 1 : 0 ? 2 : 3", "3");
@@ -94,9 +82,8 @@ static void choices(void **state)
     assert_x("x = 1 || nothing", "1");
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     assert_x("x = \"a b\"", "a b");
     assert_x("x = \"a \\\"b\\\" \\\\ \\n\"", "a \"b\" \\ \\n");
     assert_x("x = \"a\" < \"b\"", "1");
@@ -104,9 +91,8 @@ static void texts(void **state)
     assert_x("x = \"b\" != \"a\" && \"b\" >= \"a\" && \"b\" > \"a\"", "1");
 }
 
-static void aliases_of_targets(void **state)
+TEST(aliases_of_targets)
 {
-    (void)state;
     assert_nodes("$TargetDedicated = 7; $TargetLowPriority = 8", 7, 8);
     /* The whole name goes before its alias, whichever comes first. */
     assert_nodes("$TargetDedicatedNodes = 5; $TargetDedicated = 7", 5, 1);
@@ -114,9 +100,8 @@ static void aliases_of_targets(void **state)
     assert_nodes("$TargetDedicatedNodes = $TargetDedicated + 1", 3, 1);
 }
 
-static void targets_are_whole_numbers(void **state)
+TEST(targets_are_whole_numbers)
 {
-    (void)state;
     assert_nodes("$TargetDedicatedNodes = 3.99", 3, 1);
     assert_nodes("$TargetDedicatedNodes = -3", 0, 1);
     assert_nodes("$TargetDedicatedNodes = vec(2, 5)", 3, 1); /* their average, 3.5 */
@@ -129,9 +114,8 @@ static void targets_are_whole_numbers(void **state)
                  "Line 1, Col 25: A string is not a double");
 }
 
-static void deallocation_options(void **state)
+TEST(deallocation_options)
 {
-    (void)state;
     static const char *const formulas[FORMULA_OPTIONS] = {
         [FORMULA_REQUEUE] = "$NodeDeallocationOption = requeue",
         [FORMULA_TERMINATE] = "$NodeDeallocationOption = terminate",
@@ -154,9 +138,8 @@ static void deallocation_options(void **state)
 }
 
 /* As the documentation of the service prints them. */
-static void results(void **state)
+TEST(results)
 {
-    (void)state;
     assert_results("$TargetDedicatedNodes=3",
                    "$TargetDedicatedNodes=3;$TargetLowPriorityNodes=1;$NodeDeallocationOption="
                    "requeue");
@@ -173,18 +156,16 @@ static void results(void **state)
                    "requeue;a=[1,2.5];b=01:30:00;c=-1.12:00:00;totalNodes=5");
 }
 
-static void stop_ends_it(void **state)
+TEST(stop_ends_it)
 {
-    (void)state;
     assert_nodes("$TargetDedicatedNodes = 4; stop(); $TargetDedicatedNodes = 9", 4, 1);
     assert_nodes("$TargetDedicatedNodes = 4; 1 ? stop() : 0; $TargetDedicatedNodes = 9", 4, 1);
     assert_nodes("$TargetDedicatedNodes = 4; $TargetDedicatedNodes = stop()", 4, 1);
     assert_nodes("0 ? stop() : 0; $TargetDedicatedNodes = 9", 9, 1);
 }
 
-static void undefined_names(void **state)
+TEST(undefined_names)
 {
-    (void)state;
     assert_fails("$something_useless", FORMULA_EVALUATION,
                  "Line 1, Col 1: Undefined symbol: $something_useless");
     assert_fails("$TargetDedicatedNodes = 9;\n  y = 1 +\n\tnothing;", FORMULA_EVALUATION,
@@ -202,9 +183,8 @@ static void undefined_names(void **state)
 }
 
 /* What was assigned before an error is among the results, but nothing of it holds. */
-static void results_of_failures(void **state)
+TEST(results_of_failures)
 {
-    (void)state;
     struct formula_outputs out = evaluated("a = 1; $TargetDedicatedNodes = 9; b = nothing; c = 3");
     assert_int_equal(out.error.fault, FORMULA_EVALUATION);
     assert_int_equal(out.error.line, 1);
@@ -215,9 +195,8 @@ static void results_of_failures(void **state)
     free(out.results);
 }
 
-static void what_is_given_cannot_be_assigned(void **state)
+TEST(what_is_given_cannot_be_assigned)
 {
-    (void)state;
     assert_fails("$PendingTasks = 3", FORMULA_EVALUATION,
                  "Line 1, Col 1: $PendingTasks cannot be assigned");
     assert_fails("TimeInterval_Day = 3", FORMULA_EVALUATION,
@@ -227,9 +206,8 @@ static void what_is_given_cannot_be_assigned(void **state)
     assert_fails("requeue = 3", FORMULA_EVALUATION, "Line 1, Col 1: requeue cannot be assigned");
 }
 
-static void operators_that_are_none(void **state)
+TEST(operators_that_are_none)
 {
-    (void)state;
     assert_fails("x = 1 + \"1\"", FORMULA_EVALUATION,
                  "Line 1, Col 7: No operator + for double and string");
     assert_fails("x = time() * 2", FORMULA_EVALUATION,
@@ -244,9 +222,8 @@ static void operators_that_are_none(void **state)
                  "Line 1, Col 14: Vectors of 2 and 3 elements");
 }
 
-static void syntax_errors(void **state)
+TEST(syntax_errors)
 {
-    (void)state;
     static const struct {
         const char *text, *msg;
     } wrong[] = {
@@ -291,9 +268,8 @@ static void assert_refused_long(char *text, enum formula_fault fault, const char
     free(text);
 }
 
-static void bounds(void **state)
+TEST(bounds)
 {
-    (void)state;
     char *longest = repeated("x = 1;", " ", FORMULA_LONGEST - 6, "");
     assert_x(longest, "1");
     free(longest);
@@ -318,9 +294,8 @@ static void bounds(void **state)
 }
 
 /* Vectors of vectors grow fast; they end before memory does. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
-    (void)state;
     char *text = repeated("v = vec(1,2,3,4,5,6,7,8);", "v = vec(v,v,v,v,v,v,v,v);", 20, "");
     struct formula_outputs out = evaluated(text);
     assert_int_equal(out.error.fault, FORMULA_EVALUATION);
@@ -328,30 +303,4 @@ static void memory_is_bounded(void **state)
     assert_true(strlen(out.results) < 1000);
     free(out.results);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statements),
-        cmocka_unit_test(comments_and_line_breaks),
-        cmocka_unit_test(the_dollar_sign_is_optional),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(operators_of_numbers),
-        cmocka_unit_test(choices),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(aliases_of_targets),
-        cmocka_unit_test(targets_are_whole_numbers),
-        cmocka_unit_test(deallocation_options),
-        cmocka_unit_test(results),
-        cmocka_unit_test(stop_ends_it),
-        cmocka_unit_test(undefined_names),
-        cmocka_unit_test(results_of_failures),
-        cmocka_unit_test(what_is_given_cannot_be_assigned),
-        cmocka_unit_test(operators_that_are_none),
-        cmocka_unit_test(syntax_errors),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(memory_is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,21 +2,14 @@
  *
  * Functions, vectors, times, and samples in formulas, as the service's documentation tells of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/unit/scheduler/formula/formula_test.h"
 
-static void functions_of_lists(void **state)
+TEST(functions_of_lists)
 {
-    (void)state;
     assert_x("x = avg(1,2,3)", "2");
     assert_x("v = vec(1,2,3); x = avg(v)", "2"); /* a vector and its elements are the same */
     assert_x("v = vec(1,2,3); x = avg(v, 7)", "3.25");
@@ -46,9 +39,8 @@ static bool asks(const char *text)
     return answer;
 }
 
-static void machines_are_asked_for(void **state)
+TEST(machines_are_asked_for)
 {
-    (void)state;
     assert_true(asks("$TargetDedicatedNodes = avg($CPUPercent.GetSample(1)) > 50 ? 2 : 1"));
     assert_true(asks("x = 1; y = x ? 2 : max(1, -DiskReadOps)"));
     assert_true(asks("$NetworkOutBytes"));
@@ -56,9 +48,8 @@ static void machines_are_asked_for(void **state)
     assert_false(asks("x = $SampleNodeCount; y = CPU; CPUPercents = 1"));
 }
 
-static void functions_of_each(void **state)
+TEST(functions_of_each)
 {
-    (void)state;
     assert_x("x = lg(8)", "3");
     assert_x("x = lg(vec(8))", "[3]");
     assert_x("x = lg(2, vec(4, 8))", "[1,2,3]");
@@ -68,9 +59,8 @@ static void functions_of_each(void **state)
     assert_x("x = ceil(2.1) + floor(2.9) * 10 + round(2.5) * 100", "323");
 }
 
-static void vectors(void **state)
+TEST(vectors)
 {
-    (void)state;
     assert_x("x = vec(1, 2) + 10", "[11,12]");
     assert_x("x = 10 - vec(1, 2)", "[9,8]");
     assert_x("x = vec(1, 2) * vec(3, 4)", "[3,8]");
@@ -87,9 +77,8 @@ static void vectors(void **state)
                  "Line 1, Col 11: An empty vector has no value");
 }
 
-static void percentiles(void **state)
+TEST(percentiles)
 {
-    (void)state;
     assert_x("x = percentile(vec(40, 10, 30, 20), 50)", "20");
     assert_x("x = percentile(vec(40, 10, 30, 20), 51)", "30");
     assert_x("x = percentile(vec(40, 10, 30, 20), 0)", "10");
@@ -108,9 +97,8 @@ static double a_quarter(void *ctx)
     return *(double *)ctx;
 }
 
-static void random_numbers(void **state)
+TEST(random_numbers)
 {
-    (void)state;
     double number = 0.25;
     assert_x("x = rand()", "0");
     inputs.random = a_quarter;
@@ -119,9 +107,8 @@ static void random_numbers(void **state)
     inputs.random = NULL;
 }
 
-static void members_of_timestamps(void **state)
+TEST(members_of_timestamps)
 {
-    (void)state;
     assert_x("t = time(); x = t.year", "2016");
     assert_x("x = time().month", "10");
     assert_x("x = time().day", "13");
@@ -134,9 +121,8 @@ static void members_of_timestamps(void **state)
     assert_x("x = time(\"1969-12-31T23:59:58.5Z\").second", "58");
 }
 
-static void times_that_are_read(void **state)
+TEST(times_that_are_read)
 {
-    (void)state;
     static const struct {
         const char *text, *time;
     } times[] = {
@@ -187,9 +173,8 @@ static void times_that_are_read(void **state)
                  "Line 1, Col 5: time() wants a string, not a double");
 }
 
-static void intervals(void **state)
+TEST(intervals)
 {
-    (void)state;
     assert_x("x = TimeInterval_Zero", "00:00:00");
     assert_x("x = TimeInterval_100ns", "00:00:00.0000001");
     assert_x("x = TimeInterval_Microsecond", "00:00:00.0000010");
@@ -216,9 +201,8 @@ static void intervals(void **state)
                  "Line 1, Col 7: No operator / for double and timeinterval");
 }
 
-static void timestamps(void **state)
+TEST(timestamps)
 {
-    (void)state;
     assert_x("x = time() + (-6 * TimeInterval_Hour)", "2016-10-13T13:18:47.805Z");
     assert_x("x = TimeInterval_Day + time()", "2016-10-14T19:18:47.805Z");
     assert_x("x = time() - TimeInterval_Day", "2016-10-12T19:18:47.805Z");
@@ -229,9 +213,8 @@ static void timestamps(void **state)
                  "Line 1, Col 12: The timestamp is out of range");
 }
 
-static void nodes_of_the_pool(void **state)
+TEST(nodes_of_the_pool)
 {
-    (void)state;
     assert_x("x = $CurrentDedicatedNodes", "3"); /* known before the first sample */
     assert_x("x = $CurrentLowPriorityNodes * 2", "2");
     assert_x("x = $CurrentDedicated * 1.5 + $CurrentLowPriority", "5.5");
@@ -240,9 +223,8 @@ static void nodes_of_the_pool(void **state)
     assert_x("x = $NodeDeallocationOption", "requeue");
 }
 
-static void samples_by_number(void **state)
+TEST(samples_by_number)
 {
-    (void)state;
     struct samples *s = counted_samples(SAMPLE_PENDING_TASKS, 20);
     inputs.samples = s;
     assert_x("x = $PendingTasks.GetSample(1)", "[20]");
@@ -262,9 +244,8 @@ static void samples_by_number(void **state)
     inputs.samples = NULL;
 }
 
-static void samples_by_time(void **state)
+TEST(samples_by_time)
 {
-    (void)state;
     struct samples *s = counted_samples(SAMPLE_PENDING_TASKS, 20); /* of ten minutes */
     inputs.samples = s;
     assert_x("x = len($PendingTasks.GetSample(TimeInterval_Minute * 5))", "10");
@@ -288,9 +269,8 @@ static void samples_by_time(void **state)
 }
 
 /* The documentation's own case: of the last ten minutes one is not there. */
-static void percentages_of_samples(void **state)
+TEST(percentages_of_samples)
 {
-    (void)state;
     struct samples *s = counted_samples(SAMPLE_CPU_PERCENT, 18);
     inputs.samples = s;
     assert_x("x = $CPUPercent.GetSamplePercent(TimeInterval_Minute * 10)", "90");
@@ -310,9 +290,8 @@ static void percentages_of_samples(void **state)
     inputs.samples = NULL;
 }
 
-static void histories(void **state)
+TEST(histories)
 {
-    (void)state;
     assert_x("x = $CPUPercent.Count()", "0");
     assert_x("x = $CPUPercent.HistoryBeginTime()", "2016-10-13T19:18:47.805Z");
     struct samples *s = counted_samples(SAMPLE_CPU_PERCENT, 3);
@@ -325,9 +304,8 @@ static void histories(void **state)
     inputs.samples = NULL;
 }
 
-static void a_history_is_bounded(void **state)
+TEST(a_history_is_bounded)
 {
-    (void)state;
     struct samples *s = samples_create();
     double values[SAMPLE_METRIC_COUNT] = {0};
     for (int i = 1; i <= SAMPLES_MOST + 100; i++) {
@@ -344,9 +322,8 @@ static void a_history_is_bounded(void **state)
 }
 
 /* Formulas as people write them: by the queue, with what is to be done until there are samples. */
-static void by_the_queue(void **state)
+TEST(by_the_queue)
 {
-    (void)state;
     static const char by_average[] =
         "first = 1; most = 25;\n"
         "percent = $PendingTasks.GetSamplePercent(180 * TimeInterval_Second);\n"
@@ -379,9 +356,8 @@ static void by_the_queue(void **state)
 }
 
 /* By the age of the pool, and preempted nodes replaced. */
-static void by_age_and_preemption(void **state)
+TEST(by_age_and_preemption)
 {
-    (void)state;
     assert_nodes("lifespan = time() - time(\"2016-10-13T19:15:47.805123Z\");"
                  "interval = TimeInterval_Minute * 5;"
                  "$TargetDedicatedNodes = lifespan < interval ? 4 : 9",
@@ -395,29 +371,4 @@ static void by_age_and_preemption(void **state)
         3, 22);
     samples_destroy(s);
     inputs.samples = NULL;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines_are_asked_for),
-        cmocka_unit_test(functions_of_lists),
-        cmocka_unit_test(functions_of_each),
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(percentiles),
-        cmocka_unit_test(random_numbers),
-        cmocka_unit_test(members_of_timestamps),
-        cmocka_unit_test(times_that_are_read),
-        cmocka_unit_test(intervals),
-        cmocka_unit_test(timestamps),
-        cmocka_unit_test(nodes_of_the_pool),
-        cmocka_unit_test(samples_by_number),
-        cmocka_unit_test(samples_by_time),
-        cmocka_unit_test(percentages_of_samples),
-        cmocka_unit_test(histories),
-        cmocka_unit_test(a_history_is_bounded),
-        cmocka_unit_test(by_the_queue),
-        cmocka_unit_test(by_age_and_preemption),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Environments, expansion, the rule for the end, share paths: pure functions of the launcher.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
+#include "test/unit/support/tests.h"
 #include "test/unit/support/words.h"
 
 static const struct expansion {
@@ -25,9 +21,8 @@ static const struct expansion {
     {"$REPEATED", "last"},
 };
 
-static void test_expansion(void **state)
+TEST(test_expansion)
 {
-    (void)state;
     struct arena a;
     struct env v;
     arena_init(&a);
@@ -66,9 +61,8 @@ static struct run_spec spec_of(struct directory_spec *in, struct directory_spec 
                              .n_env = env ? 1 : 0};
 }
 
-static void test_one_node(void **state)
+TEST(test_one_node)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
@@ -110,9 +104,8 @@ static void test_one_node(void **state)
     arena_free(&a);
 }
 
-static void test_previous_output_is_what_an_attempt_before_has_left(void **state)
+TEST(test_previous_output_is_what_an_attempt_before_has_left)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, "", false, 8};
@@ -144,9 +137,8 @@ static void test_previous_output_is_what_an_attempt_before_has_left(void **state
     arena_free(&a);
 }
 
-static void test_several_nodes_do_not_share_files(void **state)
+TEST(test_several_nodes_do_not_share_files)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
@@ -171,9 +163,8 @@ static void test_several_nodes_do_not_share_files(void **state)
 }
 
 /* The directory that nodes share. */
-static void test_the_shared_directory(void **state)
+TEST(test_the_shared_directory)
 {
-    (void)state;
     static const struct {
         const char *root;
         size_t n;
@@ -209,9 +200,8 @@ static void test_the_shared_directory(void **state)
     }
 }
 
-static void test_a_job_may_choose_where_its_processes_meet(void **state)
+TEST(test_a_job_may_choose_where_its_processes_meet)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
@@ -230,9 +220,8 @@ static void test_a_job_may_choose_where_its_processes_meet(void **state)
     arena_free(&a);
 }
 
-static void test_another_front_has_other_words(void **state)
+TEST(test_another_front_has_other_words)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct directory_spec in = {"Data", "/data", NULL, false};
@@ -267,9 +256,8 @@ static void test_another_front_has_other_words(void **state)
     arena_free(&a);
 }
 
-static void test_relative_paths_are_the_jobs_own(void **state)
+TEST(test_relative_paths_are_the_jobs_own)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
@@ -288,9 +276,8 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_free(&a);
 }
 
-static void test_unset_variables_name_their_property(void **state)
+TEST(test_unset_variables_name_their_property)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
@@ -324,9 +311,8 @@ static struct launch_input input_of(const struct run_spec *spec, size_t n_nodes)
                                  .n_nodes = n_nodes};
 }
 
-static void test_custom_toolkit_runs_once(void **state)
+TEST(test_custom_toolkit_runs_once)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
@@ -345,9 +331,8 @@ static void test_custom_toolkit_runs_once(void **state)
     arena_free(&a);
 }
 
-static void test_every_node_is_prepared(void **state)
+TEST(test_every_node_is_prepared)
 {
-    (void)state;
     static const char *const expected[2][2] = {
         {"stdout-job_prep.txt", NULL}, {"stdout-job_prep-tvm-1.txt", "stdout-job_prep-tvm-2.txt"}};
     for (size_t n = 1; n <= 2; n++) {
@@ -372,9 +357,8 @@ static void test_every_node_is_prepared(void **state)
     }
 }
 
-static void test_a_run_succeeds_by_its_rule(void **state)
+TEST(test_a_run_succeeds_by_its_rule)
 {
-    (void)state;
     struct launch_process p[] = {{.role = LAUNCH_PREPARATION},
                                  {.role = LAUNCH_MAIN},
                                  {.role = LAUNCH_MAIN},
@@ -397,9 +381,8 @@ static void test_a_run_succeeds_by_its_rule(void **state)
     }
 }
 
-static void test_a_process_has_variables_and_devices_of_its_own(void **state)
+TEST(test_a_process_has_variables_and_devices_of_its_own)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     const struct kv own = {.name = "RANK", .value = "3"};
@@ -419,9 +402,8 @@ static void test_a_process_has_variables_and_devices_of_its_own(void **state)
     arena_free(&a);
 }
 
-static void test_share_paths(void **state)
+TEST(test_share_paths)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     const struct mount_volume share = {
@@ -430,25 +412,4 @@ static void test_share_paths(void **state)
     assert_string_equal(fleet_share_path("/s", &a, &share), "/s/acct/files/share");
     assert_string_equal(fleet_share_path("/s", &a, &blob), "/s/acct/blobs/container");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expansion),
-        cmocka_unit_test(test_one_node),
-        cmocka_unit_test(test_previous_output_is_what_an_attempt_before_has_left),
-        cmocka_unit_test(test_several_nodes_do_not_share_files),
-        cmocka_unit_test(test_the_shared_directory),
-        cmocka_unit_test(test_a_job_may_choose_where_its_processes_meet),
-        cmocka_unit_test(test_another_front_has_other_words),
-        cmocka_unit_test(test_relative_paths_are_the_jobs_own),
-        cmocka_unit_test(test_unset_variables_name_their_property),
-        cmocka_unit_test(test_custom_toolkit_runs_once),
-        cmocka_unit_test(test_every_node_is_prepared),
-        cmocka_unit_test(test_a_run_succeeds_by_its_rule),
-        cmocka_unit_test(test_a_process_has_variables_and_devices_of_its_own),
-        cmocka_unit_test(test_share_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
  *
  * The steps of runs and slots: each pair of states is one that may or may not be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scheduler/run/run_priv.h"
+#include "test/unit/support/tests.h"
 
 /* Rows: from; columns: to; in the order of the enums. */
 static const char *const runs_go[] = {
@@ -31,27 +26,16 @@ static const char *const slots_go[] = {
     /* gone     */ ".....",
 };
 
-static void test_steps_of_a_run(void **state)
+TEST(test_steps_of_a_run)
 {
-    (void)state;
     for (int from = RUN_ACTIVE; from <= RUN_CLEANING; from++)
         for (int to = RUN_ACTIVE; to <= RUN_CLEANING; to++)
             assert_int_equal(run_may_go(from, to), runs_go[from][to] == 's');
 }
 
-static void test_steps_of_a_slot(void **state)
+TEST(test_steps_of_a_slot)
 {
-    (void)state;
     for (int from = SLOT_WAITING; from <= SLOT_GONE; from++)
         for (int to = SLOT_WAITING; to <= SLOT_GONE; to++)
             assert_int_equal(slot_may_go(from, to), slots_go[from][to] == 's');
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps_of_a_run),
-        cmocka_unit_test(test_steps_of_a_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,6 @@
  * run ends.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <jansson.h>
 #include <stdio.h>
@@ -16,6 +11,7 @@
 
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
+#include "test/unit/support/tests.h"
 #include "test/unit/support/words.h"
 
 #define ANY_PYTHON "$(command -v python || echo python3)"
@@ -103,9 +99,8 @@ static const struct single {
     {TOOL_PYTORCH, {.script = "t.py", .process_count = 1}, ANY_PYTHON " \"t.py\"", "stdout-0.txt"},
 };
 
-static void test_single_processes(void **state)
+TEST(test_single_processes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++) {
         const struct single *row = &singles[i];
         struct planned p;
@@ -147,9 +142,8 @@ static const struct {
      "mpirun -n 3 py \"t.py\""},
 };
 
-static void test_mpirun_starts_the_ranks(void **state)
+TEST(test_mpirun_starts_the_ranks)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof by_mpirun / sizeof *by_mpirun; i++) {
         for (size_t n_nodes = 1; n_nodes <= 2; n_nodes++) {
             struct planned p;
@@ -171,9 +165,8 @@ static void test_mpirun_starts_the_ranks(void **state)
 }
 
 /* One rank needs mpirun where the framework does. */
-static void test_one_rank_of_a_framework_on_mpi(void **state)
+TEST(test_one_rank_of_a_framework_on_mpi)
 {
-    (void)state;
     struct planned p;
     plan_of(&p, TOOL_HOROVOD, (struct toolkit_spec){.script = "t.py", .process_count = 1}, 1);
     assert_non_null(strstr(p.plan.processes[0].shown, "mpirun -n 1 "));
@@ -198,9 +191,8 @@ static const char *host_file_of(struct planned *p, enum tool_type tool, int proc
     return le.hostfile_text;
 }
 
-static void test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores(void **state)
+TEST(test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores)
 {
-    (void)state;
     struct planned p;
     assert_string_equal(host_file_of(&p, TOOL_CUSTOM, 0, 4),
                         "10.0.0.4 slots=4\n10.0.0.5 slots=4\nfd00::6 slots=4\n");
@@ -213,9 +205,8 @@ static void test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores(v
     arena_free(&p.a);
 }
 
-static void test_the_host_file_has_the_ranks_of_each_node(void **state)
+TEST(test_the_host_file_has_the_ranks_of_each_node)
 {
-    (void)state;
     static const struct {
         int processes;
         const char *expected;
@@ -241,9 +232,8 @@ static void test_the_host_file_has_the_ranks_of_each_node(void **state)
 /* --- PyTorch and Caffe2 ------------------------------------------------------------------------
  */
 
-static void test_pytorch_has_a_process_for_each_rank(void **state)
+TEST(test_pytorch_has_a_process_for_each_rank)
 {
-    (void)state;
     static const struct {
         int node;
         const char *local, *local_size, *out;
@@ -286,7 +276,7 @@ static const char *init_method(struct planned *p, size_t n_nodes, const char *sh
     return value_of(&p->plan.processes[0], "AZ_BATCHAI_PYTORCH_INIT_METHOD");
 }
 
-static void test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks(void **state)
+TEST(test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks)
 {
     static const struct {
         size_t nodes;
@@ -294,7 +284,6 @@ static void test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks(
     } cases[] = {{1, NULL, "file:///", "/shared/pytorch-init"},
                  {2, "/nfs", "file:///nfs/", "/pytorch-init"},
                  {2, NULL, "tcp://10.0.0.4:", ""}};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct planned p;
         const char *url = init_method(&p, cases[i].nodes, cases[i].shared_root);
@@ -304,9 +293,8 @@ static void test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks(
     }
 }
 
-static void test_nodes_without_a_process(void **state)
+TEST(test_nodes_without_a_process)
 {
-    (void)state;
     struct planned p;
     plan_of(&p, TOOL_PYTORCH, (struct toolkit_spec){.script = "t.py", .process_count = 2}, 3);
     assert_int_equal(p.plan.n, 2);
@@ -315,9 +303,8 @@ static void test_nodes_without_a_process(void **state)
     arena_free(&p.a);
 }
 
-static void test_caffe2_runs_once_on_each_node(void **state)
+TEST(test_caffe2_runs_once_on_each_node)
 {
-    (void)state;
     struct planned p;
     plan_of(&p, TOOL_CAFFE2, (struct toolkit_spec){.script = "t.py", .args = "-s 1"}, 2);
     assert_int_equal(p.plan.n, 2);
@@ -360,9 +347,8 @@ static void check_config(const struct launch_process *p, const struct task *t, c
     json_decref(expected);
 }
 
-static void test_tensorflow_with_workers_and_servers(void **state)
+TEST(test_tensorflow_with_workers_and_servers)
 {
-    (void)state;
     struct planned p;
     const struct toolkit_spec t = {.script = "t.py",
                                    .interpreter = "py",
@@ -395,9 +381,8 @@ static void test_tensorflow_with_workers_and_servers(void **state)
     arena_free(&p.a);
 }
 
-static void test_tensorflow_without_servers(void **state)
+TEST(test_tensorflow_without_servers)
 {
-    (void)state;
     struct planned p;
     plan_of(&p, TOOL_TENSORFLOW, (struct toolkit_spec){.script = "t.py", .worker_count = 3}, 3);
     assert_int_equal(p.plan.n, 3);
@@ -415,9 +400,8 @@ static void test_tensorflow_without_servers(void **state)
 /* --- ports -------------------------------------------------------------------------------------
  */
 
-static void test_runs_on_one_machine_have_ports_of_their_own(void **state)
+TEST(test_runs_on_one_machine_have_ports_of_their_own)
 {
-    (void)state;
     enum { RUNS = 50, LISTENERS = 16 };
     static bool taken[65536];
     struct launch_input in = {.nodes = nodes, .n_nodes = 1, .attempt = 1};
@@ -437,23 +421,4 @@ static void test_runs_on_one_machine_have_ports_of_their_own(void **state)
     in.attempt = 1;
     in.nodes = &elsewhere; /* another daemon's, whose runs have the same numbers */
     assert_int_not_equal(launch_port(&in, 0), first);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_single_processes),
-        cmocka_unit_test(test_mpirun_starts_the_ranks),
-        cmocka_unit_test(test_one_rank_of_a_framework_on_mpi),
-        cmocka_unit_test(test_the_host_file_has_the_ranks_of_each_node),
-        cmocka_unit_test(test_the_host_file_of_a_command_of_ones_own_has_gpus_or_else_cores),
-        cmocka_unit_test(test_processes_of_pytorch_meet_at_a_file_where_their_disk_has_locks),
-        cmocka_unit_test(test_pytorch_has_a_process_for_each_rank),
-        cmocka_unit_test(test_nodes_without_a_process),
-        cmocka_unit_test(test_caffe2_runs_once_on_each_node),
-        cmocka_unit_test(test_tensorflow_with_workers_and_servers),
-        cmocka_unit_test(test_tensorflow_without_servers),
-        cmocka_unit_test(test_runs_on_one_machine_have_ports_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * other job's note ever.
  */
 #include "api/arm/batchai/shown_jobs.h"
+#include "test/unit/support/tests.h"
 
 #include "test/unit/storage/fixture.h"
 
@@ -23,7 +24,7 @@ static bool finds(struct shown_jobs *all, int64_t note, const char *text)
            memcmp(out.text, text, out.len) == 0;
 }
 
-static void a_text_is_found_until_its_row_changes(void **state)
+TEST_SETUP(a_text_is_found_until_its_row_changes, fx_start, fx_end)
 {
     struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
@@ -41,7 +42,7 @@ static void a_text_is_found_until_its_row_changes(void **state)
 }
 
 /* A turn that is taken back gives the ids of its rows free. */
-static void a_note_is_for_no_job_that_gets_the_same_id(void **state)
+TEST_SETUP(a_note_is_for_no_job_that_gets_the_same_id, fx_start, fx_end)
 {
     struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
@@ -60,7 +61,7 @@ static void a_note_is_for_no_job_that_gets_the_same_id(void **state)
     shown_jobs_free(all);
 }
 
-static void what_was_asked_for_longest_ago_makes_room(void **state)
+TEST_SETUP(what_was_asked_for_longest_ago_makes_room, fx_start, fx_end)
 {
     struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
@@ -79,16 +80,4 @@ static void what_was_asked_for_longest_ago_makes_room(void **state)
     assert_false(finds(all, 0, ""));
     st_watch_jobs(f->st, NULL, NULL);
     shown_jobs_free(all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_text_is_found_until_its_row_changes, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(a_note_is_for_no_job_that_gets_the_same_id, fx_start,
-                                        fx_end),
-        cmocka_unit_test_setup_teardown(what_was_asked_for_longest_ago_makes_room, fx_start,
-                                        fx_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

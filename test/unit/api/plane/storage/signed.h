@@ -10,6 +10,7 @@
 
 #include "api/http/url.h"
 #include "api/plane/storage/sas.h"
+#include "test/unit/support/tests.h"
 
 #define PARAMETERS_MAX 40
 

@@ -3,12 +3,6 @@
  * Signatures of the published set, which real clients made. Skipped where it is not at hand
  * (BATCHAID_STORAGE_DIR, default ../shared/storage).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <unistd.h>
 
@@ -92,9 +86,8 @@ static void check_grant(const json_t *vector)
     arena_free(&a);
 }
 
-static void every_published_signature_is_found_again(void **state)
+TEST(every_published_signature_is_found_again)
 {
-    (void)state;
     size_t i;
     json_t *vector, *all = load();
     if (!all)
@@ -103,10 +96,4 @@ static void every_published_signature_is_found_again(void **state)
     json_array_foreach(all, i, vector)
         (strcmp(text(vector, "kind"), "SharedKey") == 0 ? check_request : check_grant)(vector);
     json_decref(all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_published_signature_is_found_again)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "api/plane/storage/errors.h"
 #include "api/plane/storage/range.h"
+#include "test/unit/support/tests.h"
 
 static const struct {
     const char *header;
@@ -35,9 +29,8 @@ static const struct {
     {"lines=1-2", 10, RANGE_NONE, 0, 0},
 };
 
-static void ranges_are_read_as_the_rfc_says(void **state)
+TEST(ranges_are_read_as_the_rfc_says)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         uint64_t first = 0, last = 0;
         assert_int_equal(range_parse(ranges[i].header, ranges[i].size, &first, &last),
@@ -68,11 +61,10 @@ static const struct {
     {"", 0, 0},
 };
 
-static void a_range_to_write_has_both_ends(void **state)
+TEST(a_range_to_write_has_both_ends)
 {
     struct file_range r;
     struct err e;
-    (void)state;
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
         int rc = range_exact("x-ms-range", exact[i].text, &r, &e);
         assert_int_equal(rc == 0, exact[i].len > 0);
@@ -85,13 +77,4 @@ static void a_range_to_write_has_both_ends(void **state)
     }
     assert_int_equal(range_exact("x-ms-range", NULL, &r, &e), -1);
     assert_int_equal(e.code, AZSTORAGE_HEADER_MISSING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_are_read_as_the_rfc_says),
-        cmocka_unit_test(a_range_to_write_has_both_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,6 @@
  * 12.11 and azure.multiapi.storage of 2017-04-17 and 2018-11-09, with an account "labdata" and the
  * key below.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "api/plane/storage/errors.h"
 #include "lib/timefmt.h"
 #include "test/unit/api/plane/storage/signed.h"
@@ -87,9 +80,8 @@ static bool is_signed(size_t i, const char *path, const char *query)
     return good;
 }
 
-static void what_clients_signed_is_found_again(void **state)
+TEST(what_clients_signed_is_found_again)
 {
-    (void)state;
     for (size_t i = 0; i < N_GRANTED; i++)
         if (!is_signed(i, granted[i].path, granted[i].query))
             fail_msg("%s: the signature is another", granted[i].why);
@@ -97,9 +89,8 @@ static void what_clients_signed_is_found_again(void **state)
 
 /* A name, an equals sign or a separator that is changed makes another query; a value, another
  * grant. */
-static void no_value_can_be_changed(void **state)
+TEST(no_value_can_be_changed)
 {
-    (void)state;
     for (size_t i = 0; i < N_GRANTED; i++) {
         char query[600];
         size_t n = strlen(granted[i].query);
@@ -117,9 +108,8 @@ static void no_value_can_be_changed(void **state)
     }
 }
 
-static void a_grant_is_for_its_own_path(void **state)
+TEST(a_grant_is_for_its_own_path)
 {
-    (void)state;
     for (size_t i = 0; i < N_GRANTED; i++) {
         bool account = strstr(granted[i].query, "srt=") != NULL;
         assert_int_equal(is_signed(i, "/other/d/o.txt", granted[i].query), account);
@@ -167,9 +157,8 @@ static const struct {
     {ACCOUNT, "10.0.0.1", true, 'b', 'o', "d", AZSTORAGE_PERMISSION},
 };
 
-static void each_thing_refused_has_its_own_error(void **state)
+TEST(each_thing_refused_has_its_own_error)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
         struct arena a;
         struct named_value pairs[PARAMETERS_MAX];
@@ -191,9 +180,8 @@ static void each_thing_refused_has_its_own_error(void **state)
     }
 }
 
-static void what_a_signature_leaves_out_comes_from_its_policy(void **state)
+TEST(what_a_signature_leaves_out_comes_from_its_policy)
 {
-    (void)state;
     struct named_value pairs[] = {{"sv", "2021-12-02"}, {"sr", "c"}, {"si", "p"}, {"sig", "x"}};
     struct sas_policy p = {.permissions = "rl", .start_us = 10, .expiry_us = 20};
     struct sas_use use = {.peer = "::1", .service = 'b', .resource_type = 'c', .policy = &p};
@@ -217,9 +205,8 @@ static void what_a_signature_leaves_out_comes_from_its_policy(void **state)
     }
 }
 
-static void what_is_no_signature_is_refused(void **state)
+TEST(what_is_no_signature_is_refused)
 {
-    (void)state;
     static const struct {
         const char *query;
         int want;
@@ -243,9 +230,8 @@ static void what_is_no_signature_is_refused(void **state)
     }
 }
 
-static void a_grant_of_a_directory_counts_its_depth(void **state)
+TEST(a_grant_of_a_directory_counts_its_depth)
 {
-    (void)state;
     static const struct {
         const char *depth, *want;
     } tries[] = {{"0", "/c"}, {"1", "/c/d"}, {"2", "/c/d/e"}, {"3", "/c/d/e/f"}, {"9", "/c/d/e/f"}};
@@ -256,18 +242,4 @@ static void a_grant_of_a_directory_counts_its_depth(void **state)
         assert_string_equal(sas_path(&s, "/c/d/e/f", &a), tries[i].want);
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_clients_signed_is_found_again),
-        cmocka_unit_test(no_value_can_be_changed),
-        cmocka_unit_test(a_grant_is_for_its_own_path),
-        cmocka_unit_test(each_thing_refused_has_its_own_error),
-        cmocka_unit_test(what_a_signature_leaves_out_comes_from_its_policy),
-        cmocka_unit_test(what_is_no_signature_is_refused),
-        cmocka_unit_test(a_grant_of_a_directory_counts_its_depth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

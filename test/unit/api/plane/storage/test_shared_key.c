@@ -3,13 +3,6 @@
  * Signatures that clients made: azure-storage-blob 12.15 and azure-storage-file-share 12.11, with
  * an account "labdata" and the key below.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/unit/api/plane/storage/signed.h"
 
 #define KEY                                                                                        \
@@ -59,9 +52,8 @@ static void text_of(const char *method, const char *url, const struct named_valu
     arena_free(&t.arena);
 }
 
-static void what_clients_signed_is_found_again(void **state)
+TEST(what_clients_signed_is_found_again)
 {
-    (void)state;
     struct account_key k = key_of(KEY);
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         struct strbuf text = STRBUF_INIT;
@@ -74,9 +66,8 @@ static void what_clients_signed_is_found_again(void **state)
     }
 }
 
-static void one_character_off_is_another_signature(void **state)
+TEST(one_character_off_is_another_signature)
 {
-    (void)state;
     char made[SIGNATURE_SIZE], sent[SIGNATURE_SIZE + 1];
     signature_make((const unsigned char *)"k", 1, "some text", 9, made);
     assert_true(signature_equals(made, made));
@@ -90,9 +81,8 @@ static void one_character_off_is_another_signature(void **state)
     assert_false(signature_equals(sent, made));
 }
 
-static void an_unescaped_plus_is_taken_as_one(void **state)
+TEST(an_unescaped_plus_is_taken_as_one)
 {
-    (void)state;
     assert_true(signature_equals("sm5 DR9KaEh1nwwx8xyGSh4AKYLAwGcLkTVPpAvTkyw=",
                                  "sm5+DR9KaEh1nwwx8xyGSh4AKYLAwGcLkTVPpAvTkyw="));
 }
@@ -125,9 +115,8 @@ static const struct {
      "PUT\n\ntext/x\n\nx-ms-date:today\n/labdata/c1/a?comp=metadata"},
 };
 
-static void texts_are_as_documented(void **state)
+TEST(texts_are_as_documented)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct strbuf text = STRBUF_INIT;
         text_of("PUT", URL, texts[i].header, texts[i].form, NAMES_AS_SERVICE, &text);
@@ -171,9 +160,8 @@ static const struct {
      "GET\n\n\n\n\n\ntoday\n\n\n\n\n\n/a/pools\napi-version:1"},
 };
 
-static void texts_of_batch_are_as_clients_sign_them(void **state)
+TEST(texts_of_batch_are_as_clients_sign_them)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof batch_texts / sizeof batch_texts[0]; i++) {
         struct taken_apart t;
         struct strbuf text = STRBUF_INIT;
@@ -189,9 +177,8 @@ static void texts_of_batch_are_as_clients_sign_them(void **state)
     }
 }
 
-static void a_parameter_that_comes_twice_is_signed_once(void **state)
+TEST(a_parameter_that_comes_twice_is_signed_once)
 {
-    (void)state;
     struct strbuf text = STRBUF_INIT;
     text_of("GET", "http://127.0.0.1/labdata?B=2&a=&b=1&c", (struct named_value[HEADERS_MAX]){{0}},
             SHARED_KEY, NAMES_BY_BYTE, &text);
@@ -199,9 +186,8 @@ static void a_parameter_that_comes_twice_is_signed_once(void **state)
     strbuf_free(&text);
 }
 
-static void orders_differ_in_hyphen_and_underscore_only(void **state)
+TEST(orders_differ_in_hyphen_and_underscore_only)
 {
-    (void)state;
     static const struct {
         enum name_order order;
         const char *names[5];
@@ -233,10 +219,9 @@ static const struct {
     {"", 0, {0}},
 };
 
-static void who_has_signed_is_read(void **state)
+TEST(who_has_signed_is_read)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof authorizations / sizeof authorizations[0]; i++) {
         struct signed_by by;
@@ -248,19 +233,4 @@ static void who_has_signed_is_read(void **state)
         assert_string_equal(by.signature, authorizations[i].by.signature);
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_clients_signed_is_found_again),
-        cmocka_unit_test(one_character_off_is_another_signature),
-        cmocka_unit_test(an_unescaped_plus_is_taken_as_one),
-        cmocka_unit_test(texts_are_as_documented),
-        cmocka_unit_test(texts_of_batch_are_as_clients_sign_them),
-        cmocka_unit_test(a_parameter_that_comes_twice_is_signed_once),
-        cmocka_unit_test(who_has_signed_is_read),
-        cmocka_unit_test(orders_differ_in_hyphen_and_underscore_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

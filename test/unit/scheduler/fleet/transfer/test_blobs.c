@@ -2,18 +2,13 @@
  *
  * URLs of blobs of others, of their blocks, and lists of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scheduler/fleet/transfer/blobs.h"
+#include "test/unit/support/tests.h"
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
     static const struct {
         const char *container, *blob, *url, *block, *commit;
@@ -26,7 +21,6 @@ static void test_urls(void **state)
          "https://h/c/%3F%26%23%25?comp=blocklist"},
     };
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_string_equal(blob_url(&a, rows[i].container, rows[i].blob), rows[i].url);
@@ -36,11 +30,10 @@ static void test_urls(void **state)
     arena_free(&a);
 }
 
-static void test_ids_of_blocks_have_one_length(void **state)
+TEST(test_ids_of_blocks_have_one_length)
 {
     struct arena a;
     size_t last = 0;
-    (void)state;
     arena_init(&a);
     for (size_t n = 1; n <= BLOB_BLOCKS_MAX; n *= 7) {
         size_t len = strlen(blob_block_url(&a, "u", "b", n));
@@ -50,18 +43,17 @@ static void test_ids_of_blocks_have_one_length(void **state)
     arena_free(&a);
 }
 
-static void test_what_is_committed(void **state)
+TEST(test_what_is_committed)
 {
     size_t n;
     char *body = blob_commit_body(2, &n);
-    (void)state;
     assert_string_equal(body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>"
                               "<Latest>MDAwMDAw</Latest><Latest>MDAwMDAx</Latest></BlockList>");
     assert_int_equal(n, strlen(body));
     free(body);
 }
 
-static void test_pages_of_lists(void **state)
+TEST(test_pages_of_lists)
 {
     static const struct {
         const char *xml;
@@ -88,7 +80,6 @@ static void test_pages_of_lists(void **state)
         {"<E><Blobs>", -1, 0, NULL, NULL, false},
         {"", -1, 0, NULL, NULL, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct arena a;
         struct blob_page page;
@@ -105,15 +96,4 @@ static void test_pages_of_lists(void **state)
             assert_string_equal(page.next, rows[i].next);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urls),
-        cmocka_unit_test(test_ids_of_blocks_have_one_length),
-        cmocka_unit_test(test_what_is_committed),
-        cmocka_unit_test(test_pages_of_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,22 +5,18 @@
  * this is to find are hand-overs between loop and thread that go wrong: it says most when it is
  * built with AddressSanitizer, and with ThreadSanitizer.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "lib/loop_uv.h"
 #include "lib/strbuf.h"
 #include "scheduler/fleet/transfer/transfer.h"
 #include "test/unit/scheduler/fleet/transfer/fake_curl.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/tests.h"
 
 #define LIMIT_MS 60000
 #define PIECE    65536
@@ -251,25 +247,22 @@ static int many(int usual)
     return wanted ? atoi(wanted) : usual;
 }
 
-static void all_bytes_arrive_beside_those_of_others(void **state)
+TEST(all_bytes_arrive_beside_those_of_others)
 {
-    (void)state;
     struct world w = {.chance = 1, .worst = PEER_AT_ONCE};
     run(&w, many(1500));
     assert_int_equal(w.ended_well, many(1500));
 }
 
-static void whoever_breaks_off_or_ends_early_disturbs_nobody(void **state)
+TEST(whoever_breaks_off_or_ends_early_disturbs_nobody)
 {
-    (void)state;
     struct world w = {.chance = 2, .worst = PEER_BREAKS};
     run(&w, many(1500));
     assert_true(w.ended[PEER_EARLY] > 0 && w.ended[PEER_BREAKS] > 0);
 }
 
-static void they_are_ended_at_any_moment(void **state)
+TEST(they_are_ended_at_any_moment)
 {
-    (void)state;
     struct world w = {.chance = 3, .worst = PEER_BREAKS, .ends_some = true};
     run(&w, many(6000));
 }
@@ -288,30 +281,16 @@ static void stand_still(uv_timer_t *t)
     waitpid(child, NULL, 0);
 }
 
-static void whoever_stood_still_gives_nobody_up(void **state)
+TEST(whoever_stood_still_gives_nobody_up)
 {
-    (void)state;
     struct world w = {.chance = 5, .worst = PEER_AT_ONCE, .on_way = stand_still};
     run(&w, many(400));
     assert_int_equal(w.ended_well, many(400));
 }
 
-static void whoever_is_silent_is_given_up_beside_others(void **state)
+TEST(whoever_is_silent_is_given_up_beside_others)
 {
-    (void)state;
     struct world w = {.chance = 4, .worst = PEER_STALLS};
     run(&w, many(200));
     assert_true(w.ended[PEER_STALLS] > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_bytes_arrive_beside_those_of_others),
-        cmocka_unit_test(whoever_breaks_off_or_ends_early_disturbs_nobody),
-        cmocka_unit_test(they_are_ended_at_any_moment),
-        cmocka_unit_test(whoever_stood_still_gives_nobody_up),
-        cmocka_unit_test(whoever_is_silent_is_given_up_beside_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

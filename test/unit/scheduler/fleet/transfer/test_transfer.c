@@ -6,23 +6,19 @@
 #include <dlfcn.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/loop_uv.h"
 #include "lib/strbuf.h"
 #include "scheduler/fleet/transfer/put.h"
 #include "scheduler/fleet/transfer/transfer.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/tests.h"
 
 #define PIECE    65536
 #define LIMIT_MS 20000
@@ -283,7 +279,7 @@ static void write_piece(struct fixture *f, struct transfer *t, size_t n)
 
 /* --- */
 
-static void a_large_one_comes_in_pieces(void **state)
+TEST_SETUP(a_large_one_comes_in_pieces, setup, teardown)
 {
     struct fixture *f = *state;
     struct transfer *t = begin(f, "/large", false, 0);
@@ -301,7 +297,7 @@ static void a_large_one_comes_in_pieces(void **state)
     transfer_end(t);
 }
 
-static void an_empty_one_ends_at_once(void **state)
+TEST_SETUP(an_empty_one_ends_at_once, setup, teardown)
 {
     struct fixture *f = *state;
     struct transfer *t = begin(f, "/empty", false, 0);
@@ -310,7 +306,7 @@ static void an_empty_one_ends_at_once(void **state)
     transfer_end(t);
 }
 
-static void what_is_put_arrives(void **state)
+TEST_SETUP(what_is_put_arrives, setup, teardown)
 {
     struct fixture *f = *state;
     struct transfer *t = begin(f, "/put", true, 150000);
@@ -328,7 +324,7 @@ static void what_is_put_arrives(void **state)
     transfer_end(t);
 }
 
-static void whoever_refuses_is_sent_no_more(void **state)
+TEST_SETUP(whoever_refuses_is_sent_no_more, setup, teardown)
 {
     struct fixture *f = *state;
     struct err e;
@@ -361,7 +357,7 @@ static void put_whole(struct fixture *f, const char *path, const char *text)
     transfer_put_end(p);
 }
 
-static void a_text_is_put_whole_and_again_if_that_may_help(void **state)
+TEST_SETUP(a_text_is_put_whole_and_again_if_that_may_help, setup, teardown)
 {
     static const char *const good[] = {"/put", "/busy"};
     struct fixture *f = *state;
@@ -377,7 +373,7 @@ static void a_text_is_put_whole_and_again_if_that_may_help(void **state)
     transfer_put_end(NULL);
 }
 
-static void a_put_that_is_ended_says_nothing(void **state)
+TEST_SETUP(a_put_that_is_ended_says_nothing, setup, teardown)
 {
     struct fixture *f = *state;
     char url[128];
@@ -387,7 +383,7 @@ static void a_put_that_is_ended_says_nothing(void **state)
     put_whole(f, "/put", "x");
 }
 
-static void whoever_breaks_off_in_the_head_gives_no_empty_answer(void **state)
+TEST_SETUP(whoever_breaks_off_in_the_head_gives_no_empty_answer, setup, teardown)
 {
     struct fixture *f = *state;
     for (size_t i = 0; i < N_TORN; i++) {
@@ -400,7 +396,7 @@ static void whoever_breaks_off_in_the_head_gives_no_empty_answer(void **state)
     }
 }
 
-static void trouble_has_kinds(void **state)
+TEST_SETUP(trouble_has_kinds, setup, teardown)
 {
     static const struct {
         const char *path;
@@ -422,7 +418,7 @@ static void trouble_has_kinds(void **state)
 }
 
 /* It is silent for longer than the second that others have. */
-static void who_has_work_to_do_is_waited_for(void **state)
+TEST_SETUP(who_has_work_to_do_is_waited_for, setup, teardown)
 {
     struct fixture *f = *state;
     char url[128];
@@ -435,7 +431,7 @@ static void who_has_work_to_do_is_waited_for(void **state)
     transfer_end(t);
 }
 
-static void one_that_is_ended_says_nothing(void **state)
+TEST_SETUP(one_that_is_ended_says_nothing, setup, teardown)
 {
     struct fixture *f = *state;
     struct transfer *silent = begin(f, "/silent", false, 0), *t;
@@ -449,7 +445,7 @@ static void one_that_is_ended_says_nothing(void **state)
     transfer_end(t);
 }
 
-static void one_of_which_nothing_is_asked_waits_beside_others(void **state)
+TEST_SETUP(one_of_which_nothing_is_asked_waits_beside_others, setup, teardown)
 {
     struct fixture *f = *state;
     struct transfer *waits = begin(f, "/put", true, 4 * PIECE);
@@ -477,7 +473,7 @@ static void on_unheard(void *ctx, const struct err *why, struct transfer_got *go
 }
 
 /* Neither when it is given up nor when it is ended: the name server's answer may take a minute. */
-static void a_name_that_is_looked_up_for_long_holds_up_nobody(void **state)
+TEST_SETUP(a_name_that_is_looked_up_for_long_holds_up_nobody, setup, teardown)
 {
     struct fixture *f = *state;
     const struct transfer_ask ask = {.url = "http://hangs.invalid/x"};
@@ -500,11 +496,10 @@ static void a_name_that_is_looked_up_for_long_holds_up_nobody(void **state)
     atomic_store(&lookups_hang, false);
 }
 
-static void answers_mean_something(void **state)
+TEST(answers_mean_something)
 {
     struct arena a;
     struct err e;
-    (void)state;
     arena_init(&a);
     transfer_refused(404, NULL, 0, &e);
     assert_int_equal(e.code, ERR_FILE_NOT_FOUND);
@@ -517,28 +512,4 @@ static void answers_mean_something(void **state)
     assert_string_equal(transfer_shown(&a, "https://h/a@b"), "https://h/a@b");
     assert_string_equal(transfer_shown(&a, "nonsense?x"), "nonsense");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_large_one_comes_in_pieces, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_empty_one_ends_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_put_arrives, setup, teardown),
-        cmocka_unit_test_setup_teardown(whoever_refuses_is_sent_no_more, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_text_is_put_whole_and_again_if_that_may_help, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_put_that_is_ended_says_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(whoever_breaks_off_in_the_head_gives_no_empty_answer, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(trouble_has_kinds, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_has_work_to_do_is_waited_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_that_is_ended_says_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_of_which_nothing_is_asked_waits_beside_others, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_name_that_is_looked_up_for_long_holds_up_nobody, setup,
-                                        teardown),
-        cmocka_unit_test(answers_mean_something),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,12 @@
  * What a task's containerSettings become: options that everybody may give, and registries.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
 #include "model/batch/pool_spec.h"
 #include "scheduler/front/batch/front_priv.h"
+#include "test/unit/support/tests.h"
 
 static struct batch_container logins[] = {
     {.server = "https://one.example/v2", .user = "u1", .password = "p1"},
@@ -45,7 +41,7 @@ static const char *words_of(struct arena *a, const struct container_spec *c)
     return text;
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
     static const struct {
         const char *given, *kept; /* NULL: refused */
@@ -83,7 +79,6 @@ static void test_options(void **state)
         {"-e", NULL},
     };
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct made m = make(&a, &pool_spec, cases[i].given, false);
@@ -101,7 +96,7 @@ static void test_options(void **state)
 }
 
 /* What `docker create --help` names in its version 28, and the older words that it takes. */
-static void test_each_option_of_docker_is_somebodys(void **state)
+TEST(test_each_option_of_docker_is_somebodys)
 {
     static const char names[] =
         "add-host annotation attach blkio-weight blkio-weight-device cap-add cap-drop "
@@ -119,7 +114,6 @@ static void test_each_option_of_docker_is_somebodys(void **state)
         "user userns uts volume volume-driver volumes-from workdir detach detach-keys sig-proxy "
         "net dns-opt net-alias";
     struct arena a;
-    (void)state;
     arena_init(&a);
     char *rest = arena_strdup(&a, names), *name;
     while ((name = strtok_r(rest, " ", &rest))) {
@@ -131,10 +125,9 @@ static void test_each_option_of_docker_is_somebodys(void **state)
     arena_free(&a);
 }
 
-static void test_what_options_say_of_the_command(void **state)
+TEST(test_what_options_say_of_the_command)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     const struct made m = make(&a, &pool_spec, "-w /x -u me --entrypoint /e", false);
     assert_true(m.job.container->in_image);
@@ -144,23 +137,21 @@ static void test_what_options_say_of_the_command(void **state)
     arena_free(&a);
 }
 
-static void test_a_pool_must_have_containers(void **state)
+TEST(test_a_pool_must_have_containers)
 {
     static const struct batch_pool_spec none = {.containers = NULL};
     struct arena a;
-    (void)state;
     arena_init(&a);
     const struct made m = make(&a, &none, NULL, false);
     assert_int_equal(m.place.refused, FAIL_CONTAINER_RUNTIME_NOT_FOUND);
     arena_free(&a);
 }
 
-static void test_whose_registry_an_image_is_from(void **state)
+TEST(test_whose_registry_an_image_is_from)
 {
     static const struct batch_container own = {.server = "three.example", .user = "u3"};
     struct container_spec c;
     struct arena a;
-    (void)state;
     arena_init(&a);
     container_of_image(&a, &containers, "one.example/app:1", NULL, &c);
     assert_string_equal(c.user, "u1");
@@ -175,16 +166,4 @@ static void test_whose_registry_an_image_is_from(void **state)
     assert_string_equal(c.user, "u3");
     assert_string_equal(c.server, "three.example");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_each_option_of_docker_is_somebodys),
-        cmocka_unit_test(test_what_options_say_of_the_command),
-        cmocka_unit_test(test_a_pool_must_have_containers),
-        cmocka_unit_test(test_whose_registry_an_image_is_from),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

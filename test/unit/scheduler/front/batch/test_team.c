@@ -3,17 +3,13 @@
  * What runs on the nodes of a task that has several, and what they know of each other.
  */
 // clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
+#include "test/unit/support/tests.h"
 
 static const char *const words[] = {"prog", "arg", NULL};
 static const struct team_spec team = {.coordination = {words, 2, "prog arg"}};
@@ -51,10 +47,9 @@ static struct launch_env env_at(struct arena *a, int rank)
 
 #define HAS(at, name, value) assert_string_equal(env_get(&(at).env, name), value)
 
-static void test_each_node_has_a_part_of_the_directory(void **state)
+TEST(test_each_node_has_a_part_of_the_directory)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     const struct launch_env first = env_at(&a, 0), second = env_at(&a, 1);
     assert_string_equal(first.std_dir, "/r/n0/batch/workitems/j/job-1/t");
@@ -69,10 +64,9 @@ static void test_each_node_has_a_part_of_the_directory(void **state)
     arena_free(&a);
 }
 
-static void test_they_know_each_other(void **state)
+TEST(test_they_know_each_other)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     const struct launch_env first = env_at(&a, 0), second = env_at(&a, 1);
     HAS(second, "AZ_BATCH_HOST_LIST", "10.0.0.4,10.0.0.5");
@@ -85,13 +79,12 @@ static void test_they_know_each_other(void **state)
     arena_free(&a);
 }
 
-static void test_all_coordinate_and_the_first_goes_on(void **state)
+TEST(test_all_coordinate_and_the_first_goes_on)
 {
     struct arena a;
     struct launch_plan plan;
     struct failure why;
     bool over[3] = {true, true, false};
-    (void)state;
     arena_init(&a);
     assert_true(launch_plan(&a, &input, &plan, &why));
     assert_int_equal(plan.n, 3);
@@ -108,14 +101,4 @@ static void test_all_coordinate_and_the_first_goes_on(void **state)
     over[2] = true;
     assert_true(launch_succeeded(&plan, over));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_node_has_a_part_of_the_directory),
-        cmocka_unit_test(test_they_know_each_other),
-        cmocka_unit_test(test_all_coordinate_and_the_first_goes_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

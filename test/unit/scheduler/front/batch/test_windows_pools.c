@@ -3,17 +3,12 @@
  * How command lines are run on the nodes of pools: by the image that a pool asks for, and what the
  * site wants.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/batch/images.h"
 #include "scheduler/front/batch/front_priv.h"
+#include "test/unit/support/tests.h"
 
 #define LINUX "{\"virtualMachineConfiguration\":{\"nodeAgentSKUId\":\"batch.node.ubuntu 22.04\"}}"
 #define WINDOWS                                                                                    \
@@ -22,9 +17,8 @@
     "{\"displayName\":\"batch.node.windows\",\"virtualMachineConfiguration\":"                     \
     "{\"nodeAgentSKUId\":\"batch.node.debian 11\"}}"
 
-static void images_of_windows(void **state)
+TEST(images_of_windows)
 {
-    (void)state;
     assert_true(batch_pool_is_windows(WINDOWS));
     assert_true(batch_pool_is_windows("{\"cloudServiceConfiguration\":{\"osFamily\":\"5\"}}"));
     assert_false(batch_pool_is_windows(LINUX));
@@ -42,9 +36,8 @@ static size_t program(struct arena *a, bool commands, const char *doc, const cha
     return n;
 }
 
-static void command_lines(void **state)
+TEST(command_lines)
 {
-    (void)state;
     struct arena a;
     const char **argv;
     arena_init(&a);
@@ -59,13 +52,4 @@ static void command_lines(void **state)
     assert_string_equal(argv[1], TASK_REFUSE);
     assert_non_null(strstr(argv[2], "batch.windows_commands"));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_of_windows),
-        cmocka_unit_test(command_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
