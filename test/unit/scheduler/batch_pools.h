@@ -71,10 +71,9 @@ static inline bool steady(struct world *w, int64_t id)
 
 static inline size_t nodes_in(struct world *w, int64_t id, enum node_state state, struct node **out)
 {
-    struct err e = {0};
     struct node *nodes;
     size_t n, k = 0;
-    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
+    n = nodes_of(w, id, &nodes);
     for (size_t i = 0; i < n; i++)
         if (nodes[i].state == state)
             nodes[k++] = nodes[i];

@@ -79,20 +79,6 @@ static inline int64_t add_gpu_cluster(struct world *w, const char *name, int tar
         w, name, (struct cluster_wish){.scale = {.target = target}, .vm_size = "STANDARD_NC6"});
 }
 
-static inline void resize(struct world *w, int64_t cluster, int target)
-{
-    set_scale(w, cluster,
-              (struct scale){.kind = SCALE_MANUAL, .target = target, .dealloc = DEALLOC_REQUEUE});
-}
-
-static inline size_t nodes_of(struct world *w, int64_t cluster, struct node **rows)
-{
-    struct err e = {0};
-    size_t n;
-    ok(st_node_list(w->st, &w->a, cluster, rows, &n, &e), &e);
-    return n;
-}
-
 static inline const char *machine_name(struct world *w, int64_t id)
 {
     const struct machine *m = machine_find(w->s->fleet, id);
@@ -110,21 +96,9 @@ static inline const char *machines_of(struct world *w, int64_t cluster)
     return text;
 }
 
-static inline const char *errors_of(struct world *w, int64_t cluster)
-{
-    const char *errors = cluster_row(w, cluster).errors;
-    return errors ? errors : "";
-}
-
 static inline bool says(struct world *w, int64_t cluster, const char *words)
 {
     return strstr(errors_of(w, cluster), words) != NULL;
-}
-
-static inline void assert_says(struct world *w, int64_t cluster, const char *words)
-{
-    if (!says(w, cluster, words))
-        fail_msg("\"%s\" does not say \"%s\"", errors_of(w, cluster), words);
 }
 
 static inline struct machine_view view_of(struct world *w, const char *name)

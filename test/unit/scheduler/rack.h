@@ -126,41 +126,15 @@ static inline void rack_free(struct rack *r)
 
 /* --- what tests look at --------------------------------------------------------------------- */
 
-static inline struct node node_row(struct world *w, int64_t cluster, size_t i)
-{
-    struct node *nodes;
-    size_t n;
-    struct err e = {0};
-    ok(st_node_list(w->st, &w->a, cluster, &nodes, &n, &e), &e);
-    assert_true(i < n);
-    return nodes[i];
-}
-
 static inline struct node_rt *node_of(struct world *w, int64_t cluster, size_t i)
 {
     return node_rt_find(w->s->fleet, node_row(w, cluster, i).id);
-}
-
-static inline const char *out_of(struct world *w, int64_t job)
-{
-    return read_text(w, share_file(w, job, "stdouterr/stdout.txt"));
-}
-
-static inline const char *errors_of(struct world *w, int64_t cluster)
-{
-    const char *errors = cluster_row(w, cluster).errors;
-    return errors ? errors : "";
 }
 
 /* Says "twice" if it runs while another does, "begin", and goes on until the file `go` is there. */
 #define ALONE_UNTIL_GO                                                                             \
     "cd $AZ_BATCHAI_MOUNT_ROOT/share; exec 9>lock; flock -n 9 || echo twice >> twice; "            \
     "echo begin; until test -f go; do sleep 0.02; done; echo end"
-
-static inline void go(struct world *w)
-{
-    put_file(path(w, "storage/acct/files/share/go"), "");
-}
 
 static inline bool ran_twice(struct world *w)
 {

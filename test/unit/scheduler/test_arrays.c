@@ -77,8 +77,7 @@ TEST(test_an_array_has_succeeded_when_all_of_it_has)
     int64_t c = one_node(&w), j = add_array(w, c, "j", GOOD, 0);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 4); /* a node has four slots */
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).exit_code, 0);
     WAIT(w, in_state(w, j, RUN_OVER) == 4);
     world_free(w);
@@ -105,13 +104,12 @@ TEST(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended)
     int64_t c = one_node(&w), j = add_array(w, c, "j", BAD, 1);
     WAIT(w, in_state(w, j, RUN_OVER) == 1);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_ends(w, j, EXEC_FAILED);
     struct job row = job_row(w, j);
     assert_true(row.has_exit_code);
     assert_int_equal(row.exit_code, 3);
-    assert_non_null(strstr(row.errors, "Index 0: Job failed"));
-    assert_null(strstr(row.errors, "Index 3"));
+    assert_says(row.errors, "Index 0: Job failed");
+    assert_says_not(row.errors, "Index 3");
     assert_int_equal(in_state(w, j, RUN_WAITING), 0);
     world_free(w);
 }
@@ -125,9 +123,8 @@ TEST(test_terminating_an_array_ends_all_of_it)
         WAIT(w, in_state(w, j, RUN_ALLOCATED) == (limit ? limit : 4));
         assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
         assert_int_equal(job_state(w, j), EXEC_TERMINATING);
-        WAIT(w, job_ended(w, j));
-        assert_int_equal(job_state(w, j), EXEC_FAILED);
-        assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+        assert_ends(w, j, EXEC_FAILED);
+        job_says(w, j, "JobTerminated");
         WAIT(w, in_state(w, j, RUN_OVER) == 4);
         assert_int_equal(batchai_terminate(&w->front, j, &e), 0);
         world_free(w);
@@ -140,8 +137,7 @@ WORLD_TEST(test_a_queued_array_may_be_terminated, world_virtual(1))
     int64_t c = add_cluster_of(w, "c", 0), j = add_array(w, c, "j", GOOD, 1);
     pass(w, SECOND);
     assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(in_state(w, j, RUN_OVER), 4);
 }
 
@@ -152,8 +148,7 @@ TEST(test_an_array_is_deleted_with_all_of_it)
     int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, 3), *ids;
     size_t n;
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
-    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_JOB, j);
     struct job row;
     WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
     ok(st_run_ids_of(w->st, &w->a, RES_JOB, j, &ids, &n, &e), &e);
@@ -167,10 +162,8 @@ TEST(test_a_restart_goes_on_with_all_of_it)
     struct world *w;
     int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=60000", 3);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
-    world_stop(w);
-    world_start(w);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    restart(w);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
     world_free(w);
 }
@@ -180,8 +173,7 @@ TEST(test_an_array_that_waits_in_vain_fails_whole)
 {
     struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w),
-            bad = add_job(w, c, "bad", (struct job_wish){.command = BAD, .wall_s = 1000}),
+    int64_t c = one_node(&w), bad = add_job(w, c, "bad", JOB(BAD, .wall_s = 1000)),
             j = add_array(w, c, "j", GOOD, 1);
     const struct dependency d = {.owner_kind = RES_JOB,
                                  .owner_id = j,
@@ -191,9 +183,8 @@ TEST(test_an_array_that_waits_in_vain_fails_whole)
                                  .wanted = AFTER_SUCCESS,
                                  .state = DEPENDENCY_OPEN};
     ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, j).errors, "JobDependencyFailed"));
+    assert_ends(w, j, EXEC_FAILED);
+    job_says(w, j, "JobDependencyFailed");
     for (int i = 0; i < 4; i++) {
         struct run r;
         assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, j, i, &r, &e), 1);
@@ -207,7 +198,7 @@ TEST(test_those_that_wait_for_an_array_wait_for_its_last)
     struct world *w;
     struct err e = {0};
     int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 1),
-            after = add_job(w, c, "after", (struct job_wish){.command = GOOD, .wall_s = 1000});
+            after = add_job(w, c, "after", JOB(GOOD, .wall_s = 1000));
     const struct dependency d = {.owner_kind = RES_JOB,
                                  .owner_id = after,
                                  .awaited_kind = RES_JOB,
@@ -218,8 +209,7 @@ TEST(test_those_that_wait_for_an_array_wait_for_its_last)
     ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
     WAIT(w, in_state(w, j, RUN_OVER) == 3);
     assert_int_equal(job_state(w, after), EXEC_QUEUED);
-    WAIT(w, job_ended(w, after));
-    assert_int_equal(job_state(w, after), EXEC_SUCCEEDED);
+    assert_ends(w, after, EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
     world_free(w);
 }

@@ -87,10 +87,10 @@ WORLD_TEST(test_a_formula_decides_at_once_and_then_by_its_interval, world_virtua
                 "$NodeDeallocationOption = taskcompletion"));
     WAIT(w, has_nodes(w, id, 2));
     struct batch_pool p = pool_row(w, id);
-    assert_non_null(strstr(p.scaling.run, "\"results\":\"$TargetDedicatedNodes=2;"
-                                          "$TargetLowPriorityNodes=0;"
-                                          "$NodeDeallocationOption=taskcompletion\""));
-    assert_null(strstr(p.scaling.run, "error"));
+    assert_says(p.scaling.run, "\"results\":\"$TargetDedicatedNodes=2;"
+                               "$TargetLowPriorityNodes=0;"
+                               "$NodeDeallocationOption=taskcompletion\"");
+    assert_says_not(p.scaling.run, "error");
     assert_int_equal(p.dealloc, DEALLOC_WAIT_FOR_COMPLETION);
     pass(w, 4 * MINUTE);
     assert_int_equal(pool_row(w, id).size.dedicated, 2);
@@ -134,7 +134,7 @@ WORLD_TEST(test_a_pool_follows_its_queue, world_virtual(8))
     add_tasks(w, job, 100);
     WAIT(w, has_nodes(w, id, 6));
     struct batch_pool p = pool_row(w, id);
-    assert_non_null(strstr(p.scaling.run, ";percent=100;tasks="));
+    assert_says(p.scaling.run, ";percent=100;tasks=");
 }
 
 /* A failure changes nothing, and is told; the next evaluation is as usual. */
@@ -148,15 +148,14 @@ WORLD_TEST(test_a_formula_without_a_value_changes_nothing, world_virtual(5))
     pass(w, MINUTE);
     struct batch_pool p = pool_row(w, id);
     assert_int_equal(p.size.dedicated, 1);
-    assert_non_null(strstr(p.scaling.run, "\"code\":\"InsufficientSampleData\""));
-    assert_non_null(strstr(p.scaling.run, "wanted 90%"));
+    assert_says(p.scaling.run, "\"code\":\"InsufficientSampleData\"", "wanted 90%");
     WAIT(w, has_nodes(w, id, 3)); /* there are samples now */
     scale_by(w, id, by("$TargetDedicatedNodes = x"));
     pass(w, MINUTE);
     p = pool_row(w, id);
     assert_int_equal(p.size.dedicated, 3);
-    assert_non_null(strstr(p.scaling.run, "\"code\":\"AutoScalingFormulaEvaluationError\""));
-    assert_non_null(strstr(p.scaling.run, "Line 1, Col 25: Undefined symbol: x"));
+    assert_says(p.scaling.run, "\"code\":\"AutoScalingFormulaEvaluationError\"",
+                "Line 1, Col 25: Undefined symbol: x");
 }
 
 WORLD_TEST(test_evaluating_changes_nothing, world_virtual(5))
@@ -176,7 +175,7 @@ WORLD_TEST(test_evaluating_changes_nothing, world_virtual(5))
     assert_false(found.failed);
     assert_int_equal(found.targets.dedicated, 1);
     assert_int_equal(found.targets.low, 8);
-    assert_non_null(strstr(found.run, ";x=1\""));
+    assert_says(found.run, ";x=1\"");
     assert_int_equal(batch_pool_evaluate(&w->batch, &w->a, &p, "x = (1", &found, &wrong, &e), -1);
     assert_int_equal(wrong.fault, FORMULA_SYNTAX);
     assert_string_equal(wrong.msg, "Line 1, Col 7: Unexpected end, expected )");
@@ -199,7 +198,7 @@ WORLD_TEST(test_a_resize_that_ended_short_begins_again, world_virtual(3))
     assert_int_equal(pool_row(w, id).size.began_us, began); /* has its time */
     WAIT(w, pool_row(w, id).size.began_us > began);
     assert_int_equal(pool_row(w, id).has_dedicated, 1);
-    set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
+    resize(w, cluster, 0);
     WAIT(w, has_nodes(w, id, 2));
     assert_null(pool_row(w, id).size.errors);
 }
@@ -213,8 +212,7 @@ WORLD_TEST(test_a_restart_goes_on, world_virtual(5))
     pass(w, MINUTE);
     size_t before = samples_of(w, id, NULL);
     assert_true(before >= 2);
-    world_stop(w);
-    world_start(w);
+    restart(w);
     pass(w, MINUTE);
     assert_int_equal(pool_row(w, id).size.dedicated, 1); /* not evaluated anew */
     assert_in_range(samples_of(w, id, NULL), before + 1, before + 3);

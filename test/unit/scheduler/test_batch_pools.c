@@ -31,9 +31,9 @@ WORLD_TEST(test_more_than_there_can_ever_be_ends_at_once, world_virtual(2))
     int64_t id = add_pool(w, "p1", 2, 3);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
     struct batch_pool p = pool_row(w, id);
-    assert_non_null(strstr(p.size.errors, "AccountCoreQuotaReached"));
-    assert_null(strstr(p.size.errors, "dedicated"));
-    assert_non_null(strstr(p.size.errors, "low priority"));
+    assert_says(p.size.errors, "AccountCoreQuotaReached");
+    assert_says_not(p.size.errors, "dedicated");
+    assert_says(p.size.errors, "low priority");
     assert_int_equal(p.size.low, 3); /* as was asked for */
     pass(w, MINUTE);
     assert_true(steady(w, id));
@@ -51,8 +51,8 @@ WORLD_TEST(test_a_resize_ends_when_its_time_is_up, world_virtual(3))
     assert_false(steady(w, id));
     pass(w, 2 * MINUTE);
     assert_true(steady(w, id));
-    assert_non_null(strstr(pool_row(w, id).size.errors, "AllocationTimedout"));
-    set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
+    assert_says(pool_row(w, id).size.errors, "AllocationTimedout");
+    resize(w, cluster, 0);
     WAIT(w, rows_of(counts(w, cluster)) == 0);
     pass(w, MINUTE);
     assert_int_equal(pool_row(w, id).has_dedicated, 1);
@@ -73,7 +73,7 @@ WORLD_TEST(test_a_resize_is_stopped, world_virtual(3))
     ok(batch_pool_stop_resize(&w->batch, &p, &e), &e);
     assert_int_equal(pool_row(w, id).size.state, BATCH_ALLOCATION_STOPPING);
     WAIT(w, steady(w, id));
-    assert_non_null(strstr(pool_row(w, id).size.errors, "ResizeStopped"));
+    assert_says(pool_row(w, id).size.errors, "ResizeStopped");
     assert_int_equal(pool_row(w, id).updated_us, p.updated_us); /* the ETag stays */
     assert_int_equal(pool_row(w, id).size.dedicated, 2);
 }
@@ -100,8 +100,7 @@ WORLD_TEST(test_the_end_of_a_resize_survives_a_restart, world_virtual(1))
     WAIT(w, counts(w, cluster).idle == 1);
     int64_t id = add_pool(w, "p1", 1, 0);
     pass(w, MINUTE);
-    world_stop(w);
-    world_start(w);
+    restart(w);
     pass(w, MINUTE);
     assert_false(steady(w, id));
     pass(w, 15 * MINUTE);
@@ -130,10 +129,8 @@ WORLD_TEST(test_chosen_nodes_are_removed, world_virtual(4))
 
 static struct node first_node(struct world *w, int64_t id)
 {
-    struct err e = {0};
     struct node *nodes;
-    size_t n;
-    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
+    size_t n = nodes_of(w, id, &nodes);
     assert_true(n > 0);
     return nodes[0];
 }
@@ -169,7 +166,7 @@ TEST(test_what_runs_on_a_node_that_is_asked)
         struct err e = {0};
         struct world *w = world_virtual(1);
         int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
-        int64_t job = add_job(w, id, "job", (struct job_wish){.command = "fake run=60000"});
+        int64_t job = add_job(w, id, "job", JOB("fake run=60000"));
         WAIT(w, job_state(w, job) == EXEC_RUNNING);
         struct node nd = first_node(w, id);
         ok(sched_node_ask(w->s, &nd, WISH_RESTART, cases[i].how, &e), &e);
@@ -187,7 +184,7 @@ WORLD_TEST(test_a_node_that_is_off_gets_nothing, world_virtual(1))
     WAIT(w, counts(w, id).idle == 1);
     struct node nd = first_node(w, id);
     ok(sched_node_set_off(w->s, &nd, DEALLOC_WAIT_FOR_COMPLETION, &e), &e);
-    int64_t job = add_job(w, id, "job", (struct job_wish){.command = "fake run=1000"});
+    int64_t job = add_job(w, id, "job", JOB("fake run=1000"));
     pass(w, MINUTE);
     assert_int_equal(job_state(w, job), EXEC_QUEUED);
     ok(sched_node_set_off(w->s, &nd, 0, &e), &e);
@@ -222,8 +219,7 @@ WORLD_TEST(test_pools_go_with_their_group, world_virtual(1))
     struct err e = {0};
     int64_t id = add_pool(w, "p1", 1, 0), account = add_account(w);
     WAIT(w, steady(w, id));
-    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_GROUP, w->group);
     WAIT(w, is_gone(w, id));
     struct batch_account b;
     WAIT(w, st_batch_account_by_id(w->st, &w->a, account, &b, &e) == 0);

@@ -59,13 +59,13 @@ TEST(test_who_comes_first_has_the_machines)
     WAIT(w, has_idle(w, pool, 1));
     int64_t cluster = add_gpu_cluster(w, "c", 2);
     WAIT(w, counts(w, cluster).idle == 1 && says(w, cluster, "NodeCapacityReached"));
-    assert_says(w, cluster, "pool p of Batch account acct");
+    cluster_says(w, cluster, "pool p of Batch account acct");
     resize_to(w, pool, 0, 0);
     WAIT(w, counts(w, cluster).idle == 2);
     resize_to(w, pool, 1, 0); /* now the pool waits, until its time is up */
     pass(w, 16 * MINUTE);
     assert_true(steady(w, pool));
-    assert_non_null(strstr(pool_row(w, pool).size.errors, "AllocationTimedout"));
+    assert_says(pool_row(w, pool).size.errors, "AllocationTimedout");
     rack_free(k);
 }
 
@@ -105,8 +105,7 @@ TEST(test_what_a_pool_leaves_a_cluster_can_use)
     struct batch_pool p = pool_row(w, pool);
     ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
     WAIT(w, counts(w, cluster).idle == 2);
-    int64_t job =
-        add_job(w, cluster, "job", (struct job_wish){.command = "fake run=1000", .nodes = 2});
+    int64_t job = add_job(w, cluster, "job", JOB("fake run=1000", .nodes = 2));
     WAIT(w, job_state(w, job) == EXEC_SUCCEEDED);
     rack_free(k);
 }

@@ -9,21 +9,20 @@
 
 static bool runs(struct world *w, int64_t job)
 {
-    return strstr(read_text(w, share_file(w, job, "stdouterr/stdout.txt")), "begun") != NULL;
+    return strstr(out_of(w, job), "begun") != NULL;
 }
 
 /* Far beyond the limit by the wall clock, and far from it by the time that has passed. */
 WORLD_TEST(set_forward_times_no_job_out, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(
-        w, c, "j",
-        (struct job_wish){.command = "echo begun; until [ -e $PWD/go ]; do sleep 0.02; done; true",
-                          .prep = "echo $PWD > $AZ_BATCHAI_MOUNT_ROOT/share/where",
-                          .wall_s = 1800});
+    int64_t j =
+        add_job(w, c, "j",
+                JOB("echo begun; until [ -e $PWD/go ]; do sleep 0.02; done; true",
+                    .prep = "echo $PWD > $AZ_BATCHAI_MOUNT_ROOT/share/where", .wall_s = 1800));
     WAIT(w, runs(w, j));
     w->wall_set_us = 24 * HOUR_US;
-    int64_t other = add_job(w, c, "other", (struct job_wish){.command = "true"});
+    int64_t other = add_job(w, c, "other", JOB("true"));
     sched_wake_pool(w->s, c);
     for (int i = 0; i < 50; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
@@ -32,27 +31,25 @@ WORLD_TEST(set_forward_times_no_job_out, world_new(1))
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     w->ahead_us = HOUR_US / 2 + 1000000; /* now its time is over */
     WAIT(w, job_ended(w, j));
-    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    job_says(w, j, "JobTimedOut");
 }
 
 WORLD_TEST(set_back_stops_no_limit, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j =
-        add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
+    int64_t j = add_job(w, c, "j", JOB("echo begun; sleep 1000", .wall_s = 60));
     WAIT(w, runs(w, j));
     w->wall_set_us = -48 * HOUR_US;
     w->ahead_us = 61 * 1000000;
     WAIT(w, job_ended(w, j));
-    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    job_says(w, j, "JobTimedOut");
 }
 
 /* Idle nodes are let go after the time that they idled, whatever the clock on the wall says. */
 WORLD_TEST(set_clock_moves_no_idle_time, world_new(2))
 {
     w->idle_s = 600;
-    world_stop(w);
-    world_start(w);
+    restart(w);
     const struct cluster_wish wish = {
         .scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2, .initial = 2}};
     int64_t c = add_cluster(w, "c", wish);
@@ -71,8 +68,7 @@ WORLD_TEST(set_clock_moves_no_idle_time, world_new(2))
 WORLD_TEST(set_back_over_a_restart, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j =
-        add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
+    int64_t j = add_job(w, c, "j", JOB("echo begun; sleep 1000", .wall_s = 60));
     WAIT(w, runs(w, j));
     world_stop(w);
     w->wall_set_us = -48 * HOUR_US;
@@ -82,5 +78,5 @@ WORLD_TEST(set_back_over_a_restart, world_new(1))
         uv_run(&w->loop, UV_RUN_NOWAIT);
     w->ahead_us = 61 * 1000000;
     WAIT(w, job_ended(w, j));
-    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    job_says(w, j, "JobTimedOut");
 }

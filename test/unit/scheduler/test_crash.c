@@ -122,11 +122,10 @@ static void change_something(struct world *w)
         return;
     switch (rand() % 4) {
     case 0:
-        ok(batchai_terminate(&w->front, id, &e), &e);
+        terminate(w, id);
         break;
     case 1:
-        ok(st_mark_deleting(w->st, RES_JOB, id, time_now_us(), &e), &e);
-        batchai_wake_deletions(&w->front);
+        delete_row(w, RES_JOB, id);
         break;
     default:
         set_scale(w, 1,
@@ -196,7 +195,7 @@ WORLD_TEST(test_killed_while_things_change, world_new(4))
         kill_after(pid, 5 + rand() % 250);
     }
     world_start(w);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 3, .dealloc = DEALLOC_REQUEUE});
+    resize(w, c, 3);
     WAIT(w, all_settled(w) && counts(w, c).idle == 3 && rows_of(counts(w, c)) == 3);
     WAIT(w, node_roots(w) == 3);
     assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);

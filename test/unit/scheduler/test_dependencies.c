@@ -12,7 +12,7 @@
 
 static int64_t add(struct world *w, int64_t cluster, const char *name, const char *command)
 {
-    return add_job(w, cluster, name, (struct job_wish){.command = command, .wall_s = 100000});
+    return add_job(w, cluster, name, JOB(command, .wall_s = 100000));
 }
 
 /* A job that waits for `awaited`, as far as it has not ended yet. */
@@ -39,25 +39,12 @@ static bool waits(struct world *w, int64_t job)
     return job_state(w, job) == EXEC_QUEUED;
 }
 
-static void ends(struct world *w, int64_t job, enum exec_state how)
-{
-    WAIT(w, job_ended(w, job));
-    assert_int_equal(job_state(w, job), how);
-}
-
 static int64_t one_node(struct world **w)
 {
     *w = world_virtual(1);
     int64_t c = add_cluster_of(*w, "c", 1);
     WAIT(*w, counts(*w, c).idle == 1);
     return c;
-}
-
-static void delete_job(struct world *w, int64_t job)
-{
-    struct err e = {0};
-    ok(st_mark_deleting(w->st, RES_JOB, job, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
 }
 
 TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
@@ -72,16 +59,15 @@ TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
         int64_t s = add_after(w, c, "s", first, AFTER_SUCCESS),
                 f = add_after(w, c, "f", first, AFTER_FAILURE),
                 any = add_after(w, c, "any", first, AFTER_END);
-        ends(w, s, all[i].success);
-        ends(w, f, all[i].failure);
-        ends(w, any, EXEC_SUCCEEDED);
+        assert_ends(w, s, all[i].success);
+        assert_ends(w, f, all[i].failure);
+        assert_ends(w, any, EXEC_SUCCEEDED);
         struct job lost = job_row(w, all[i].success == EXEC_FAILED ? s : f);
-        assert_non_null(strstr(lost.errors, "JobDependencyFailed"));
-        assert_non_null(strstr(lost.errors, i == 0
-                                                ? "Job first, for whose failure this one waited, "
-                                                  "has succeeded"
-                                                : "Job first, for whose success this one "
-                                                  "waited, has failed"));
+        assert_says(lost.errors, "JobDependencyFailed",
+                    i == 0 ? "Job first, for whose failure this one waited, "
+                             "has succeeded"
+                           : "Job first, for whose success this one "
+                             "waited, has failed");
         assert_int_equal(lost.attempt, 0);
         world_free(w);
     }
@@ -98,9 +84,9 @@ TEST(test_who_waits_for_another_is_in_no_queue)
     ok(st_run_queue_demand(w->st, c, 1000, &demand, &e), &e);
     assert_int_equal(demand, 0);
     int64_t next = add(w, c, "next", GOOD);
-    ok(batchai_terminate(&w->front, first, &e), &e);
-    ends(w, next, EXEC_SUCCEEDED);
-    ends(w, held, EXEC_SUCCEEDED);
+    terminate(w, first);
+    assert_ends(w, next, EXEC_SUCCEEDED);
+    assert_ends(w, held, EXEC_SUCCEEDED);
     world_free(w);
 }
 
@@ -113,8 +99,8 @@ TEST(test_a_chain_falls_to_its_last_link)
     for (int i = 1; i < LINKS; i++)
         j[i] = add_after(w, c, arena_printf(&w->a, "j%d", i), j[i - 1], AFTER_SUCCESS);
     int64_t lost = add_after(w, c, "after", j[LINKS - 1], AFTER_FAILURE);
-    ends(w, j[LINKS - 1], EXEC_FAILED);
-    ends(w, lost, EXEC_SUCCEEDED);
+    assert_ends(w, j[LINKS - 1], EXEC_FAILED);
+    assert_ends(w, lost, EXEC_SUCCEEDED);
     world_free(w);
 }
 
@@ -127,10 +113,10 @@ TEST(test_it_waits_for_all_of_them)
     struct dependency d[] = {{RES_JOB, both, RES_JOB, a, "a", AFTER_SUCCESS, DEPENDENCY_OPEN, 0},
                              {RES_JOB, both, RES_JOB, b, "b", AFTER_END, DEPENDENCY_OPEN, 0}};
     ok(st_dependency_add(w->st, &w->a, d, 2, time_now_us(), &e), &e);
-    ends(w, a, EXEC_SUCCEEDED);
+    assert_ends(w, a, EXEC_SUCCEEDED);
     assert_true(waits(w, both));
-    ok(batchai_terminate(&w->front, b, &e), &e);
-    ends(w, both, EXEC_SUCCEEDED);
+    terminate(w, b);
+    assert_ends(w, both, EXEC_SUCCEEDED);
     world_free(w);
 }
 
@@ -141,13 +127,13 @@ TEST(test_a_job_that_is_deleted_ends_for_those_that_wait)
     int64_t c = one_node(&w), busy = add(w, c, "busy", FOREVER), first = add(w, c, "first", GOOD);
     int64_t any = add_after(w, c, "any", first, AFTER_END),
             good = add_after(w, c, "good", first, AFTER_SUCCESS);
-    delete_job(w, first);
-    ends(w, good, EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, good).errors, "was deleted"));
+    delete_row(w, RES_JOB, first);
+    assert_ends(w, good, EXEC_FAILED);
+    job_says(w, good, "was deleted");
     int64_t again = add(w, c, "first", BAD);
-    delete_job(w, busy);
-    ends(w, any, EXEC_SUCCEEDED);
-    ends(w, again, EXEC_FAILED);
+    delete_row(w, RES_JOB, busy);
+    assert_ends(w, any, EXEC_SUCCEEDED);
+    assert_ends(w, again, EXEC_FAILED);
     world_free(w);
 }
 
@@ -161,15 +147,15 @@ TEST(test_who_waits_may_be_terminated_or_deleted)
     int64_t ended = add_after(w, c, "ended", first, AFTER_END),
             gone = add_after(w, c, "gone", first, AFTER_END),
             left = add_after(w, c, "left", ended, AFTER_FAILURE);
-    ok(batchai_terminate(&w->front, ended, &e), &e);
-    delete_job(w, gone);
-    ends(w, ended, EXEC_FAILED);
+    terminate(w, ended);
+    delete_row(w, RES_JOB, gone);
+    assert_ends(w, ended, EXEC_FAILED);
     pass(w, 10 * SECOND);
     ok(st_dependency_of(w->st, &w->a, RES_JOB, gone, &rows, &n, &e), &e);
     assert_int_equal(n, 0);
-    ok(batchai_terminate(&w->front, first, &e), &e);
-    ends(w, left, EXEC_SUCCEEDED);
-    ends(w, first, EXEC_FAILED);
+    terminate(w, first);
+    assert_ends(w, left, EXEC_SUCCEEDED);
+    assert_ends(w, first, EXEC_FAILED);
     assert_int_equal(job_row(w, ended).attempt, 0);
     world_free(w);
 }
@@ -177,15 +163,13 @@ TEST(test_who_waits_may_be_terminated_or_deleted)
 TEST(test_a_restart_changes_nothing)
 {
     struct world *w;
-    struct err e = {0};
     int64_t c = one_node(&w), first = add(w, c, "first", FOREVER),
             held = add_after(w, c, "held", first, AFTER_FAILURE);
     WAIT(w, job_state(w, first) == EXEC_RUNNING);
-    world_stop(w);
-    world_start(w);
+    restart(w);
     assert_true(waits(w, held));
-    ok(batchai_terminate(&w->front, first, &e), &e);
-    ends(w, held, EXEC_SUCCEEDED);
+    terminate(w, first);
+    assert_ends(w, held, EXEC_SUCCEEDED);
     world_free(w);
 }
 
@@ -198,8 +182,7 @@ static int64_t add_tried(struct world *w, int64_t cluster, const char *name, con
                                     "'environmentVariables': [{'name': 'BATCHAID_JOB_RETRIES', "
                                     "'value': '%s'}],",
                                     retries);
-    return add_job(w, cluster, name,
-                   (struct job_wish){.command = command, .more = more, .wall_s = 100000});
+    return add_job(w, cluster, name, JOB(command, .more = more, .wall_s = 100000));
 }
 
 /* The reasons of its events to the state, with commas between them. */
@@ -221,14 +204,12 @@ TEST(test_a_job_that_fails_is_tried_as_often_as_it_asked)
     struct world *w;
     int64_t c = one_node(&w), j = add_tried(w, c, "j", BAD, "2"),
             after = add_after(w, c, "after", j, AFTER_FAILURE);
-    ends(w, j, EXEC_FAILED);
+    assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(job_row(w, j).attempt, 3);
     assert_int_equal(job_row(w, j).exit_code, 3);
     const char *why = reasons(w, j, EXEC_QUEUED);
-    assert_non_null(strstr(why, "retry 1 of 2: "));
-    assert_non_null(strstr(why, "; retry 2 of 2: "));
-    assert_non_null(strstr(why, "exit code"));
-    ends(w, after, EXEC_SUCCEEDED); /* it waited for the last of them */
+    assert_says(why, "retry 1 of 2: ", "; retry 2 of 2: ", "exit code");
+    assert_ends(w, after, EXEC_SUCCEEDED); /* it waited for the last of them */
     world_free(w);
 }
 
@@ -237,9 +218,9 @@ TEST(test_only_what_it_named_is_tried_again)
     struct world *w;
     int64_t c = one_node(&w), other = add_tried(w, c, "other", BAD, "2:75,node"),
             good = add_tried(w, c, "good", GOOD, "2"), this = add_tried(w, c, "this", BAD, "1:3");
-    ends(w, other, EXEC_FAILED);
-    ends(w, good, EXEC_SUCCEEDED);
-    ends(w, this, EXEC_FAILED);
+    assert_ends(w, other, EXEC_FAILED);
+    assert_ends(w, good, EXEC_SUCCEEDED);
+    assert_ends(w, this, EXEC_FAILED);
     assert_int_equal(job_row(w, other).attempt, 1);
     assert_int_equal(job_row(w, good).attempt, 1);
     assert_int_equal(job_row(w, this).attempt, 2);
@@ -255,17 +236,16 @@ TEST(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that)
     } all[] = {{"1:node", true}, {"1", true}, {"1:exit", false}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         struct world *w = world_virtual(1);
-        int64_t c = add_cluster(
-            w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
+        int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
         WAIT(w, counts(w, c).idle == 1);
         int64_t j = add_tried(w, c, "j", "fake run=20000", all[i].retries);
         WAIT(w, job_state(w, j) == EXEC_RUNNING);
         pass(w, SECOND);
         fake_restart(fake_of(w, c, 0)); /* its task is lost */
-        ends(w, j, all[i].again ? EXEC_SUCCEEDED : EXEC_FAILED);
+        assert_ends(w, j, all[i].again ? EXEC_SUCCEEDED : EXEC_FAILED);
         assert_int_equal(job_row(w, j).attempt, all[i].again ? 2 : 1);
         if (all[i].again)
-            assert_non_null(strstr(reasons(w, j, EXEC_QUEUED), "retry 1 of 1: "));
+            assert_says(reasons(w, j, EXEC_QUEUED), "retry 1 of 1: ");
         world_free(w);
     }
 }
@@ -274,11 +254,10 @@ TEST(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that)
 TEST(test_a_terminated_job_is_not_tried_again)
 {
     struct world *w;
-    struct err e = {0};
     int64_t c = one_node(&w), j = add_tried(w, c, "j", FOREVER, "5");
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    ok(batchai_terminate(&w->front, j, &e), &e);
-    ends(w, j, EXEC_FAILED);
+    terminate(w, j);
+    assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(job_row(w, j).attempt, 1);
     world_free(w);
 }

@@ -11,17 +11,11 @@
 #include "lib/strbuf.h"
 #include "scheduler/run/runs.h"
 
-static int64_t cluster_of(struct world *w, int target)
-{
-    return add_cluster_of(w, "c", target);
-}
-
 /* A job that runs. */
 static int64_t start_job(struct world *w, int64_t cluster, const char *command, int nodes)
 {
     int started = virtual_of(w)->started;
-    int64_t j = add_job(w, cluster, "j",
-                        (struct job_wish){.command = command, .nodes = nodes, .wall_s = 100000});
+    int64_t j = add_job(w, cluster, "j", JOB(command, .nodes = nodes, .wall_s = 100000));
     WAIT(w, virtual_of(w)->started > started && job_state(w, j) == EXEC_RUNNING);
     return j;
 }
@@ -38,13 +32,13 @@ static int still_running(struct world *w)
 WORLD_TEST(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable, world_virtual(1))
 {
     struct err e;
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_job(w, c, ENDLESS " dying=1000000 stubborn", 1);
     assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && cluster_row(w, c).errors);
-    assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
+    cluster_says(w, c, "TaskNotKilled");
     assert_int_equal(still_running(w), 1);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    resize(w, c, 0);
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_int_equal(still_running(w), 0);
 }
@@ -52,19 +46,18 @@ WORLD_TEST(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable, wor
 /* What a backup of the database does not know of goes on until its node is met again. */
 WORLD_TEST(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts, world_virtual(1))
 {
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, counts(w, c).idle == 1);
     back_up(w);
     int64_t lost = start_job(w, c, ENDLESS " dying=20000", 1);
     assert_int_equal(still_running(w), 1);
     put_back(w);
     /* It has the row id, name and attempt of the lost one. */
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000"));
     assert_int_equal(j, lost);
     pass(w, 10 * SECOND);
     assert_int_equal(virtual_of(w)->started, 1);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(virtual_of(w)->started, 2);
     assert_int_equal(virtual_of(w)->most_at_once, 1);
 }
@@ -108,7 +101,7 @@ TEST(test_an_end_that_cannot_be_written_is_told_once_it_is)
 {
     struct listener l;
     struct world *w = world_virtual(1);
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_job(w, c, "fake run=5000", 1);
     pass(w, SECOND);
     listen_to_log(w, &l);
@@ -130,7 +123,7 @@ TEST(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart)
 {
     struct listener l;
     struct world *w = world_virtual(1);
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_job(w, c, "fake run=600000", 1);
     pass(w, SECOND);
     listen_to_log(w, &l);
@@ -154,7 +147,7 @@ TEST(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart)
 WORLD_TEST(test_an_orphaned_root_goes_with_what_runs_there, world_virtual(2))
 {
     struct virtual_world *v = virtual_of(w);
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     start_job(w, c, ENDLESS, 1);
     const char *root = arena_strdup(&w->a, fake_name(fake_of(w, c, 0)));
     assert_true(node_provider_has_root(w->local, root));
@@ -168,15 +161,14 @@ WORLD_TEST(test_an_orphaned_root_goes_with_what_runs_there, world_virtual(2))
 WORLD_TEST(test_terminate_survives_restart, world_virtual(2))
 {
     struct err e = {0};
-    int64_t c = cluster_of(w, 1);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = start_job(w, c, ENDLESS " stubborn", 1);
     assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     WAIT(w, !st_has_pending(w->st));
-    world_stop(w);
-    world_start(w);
+    restart(w);
     assert_int_equal(job_state(w, j), EXEC_TERMINATING);
     WAIT(w, job_ended(w, j));
-    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    job_says(w, j, "JobTerminated");
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(still_running(w), 0);
 }
@@ -184,7 +176,7 @@ WORLD_TEST(test_terminate_survives_restart, world_virtual(2))
 WORLD_TEST(test_deletion_survives_restart, world_virtual(4))
 {
     struct err e = {0};
-    int64_t c = cluster_of(w, 2);
+    int64_t c = add_cluster_of(w, "c", 2);
     start_job(w, c, ENDLESS, 2);
     ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
     world_stop(w); /* before anything was done about it */
@@ -197,10 +189,9 @@ WORLD_TEST(test_deletion_survives_restart, world_virtual(4))
 WORLD_TEST(test_delete_running_job, world_virtual(2))
 {
     struct err e = {0};
-    int64_t c = cluster_of(w, 2);
+    int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = start_job(w, c, ENDLESS, 2);
-    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_JOB, j);
     struct job row;
     WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
     WAIT(w, counts(w, c).idle == 2);

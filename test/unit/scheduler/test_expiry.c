@@ -39,8 +39,7 @@ WORLD_TEST(test_operations_are_forgotten, world_new(0))
     add_operation(w, "open", OP_IN_PROGRESS, 0);
     for (int i = 0; i < 1100; i++) /* more than go at once */
         add_operation(w, arena_printf(&w->a, "bulk%d", i), OP_SUCCEEDED, now - 30 * HOUR_US + i);
-    world_stop(w);
-    world_start(w);
+    restart(w);
     WAIT(w, !known(w, "old"));
     assert_false(known(w, "bulk0"));
     assert_false(known(w, "bulk1099"));

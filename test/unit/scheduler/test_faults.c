@@ -57,35 +57,10 @@ static pid_t kill_agent(struct world *w, const char *node)
     return pid;
 }
 
-static struct node node_row(struct world *w, int64_t cluster, size_t i)
-{
-    struct node *nodes;
-    size_t n;
-    struct err e = {0};
-    ok(st_node_list(w->st, &w->a, cluster, &nodes, &n, &e), &e);
-    assert_true(i < n);
-    return nodes[i];
-}
-
-#define UNTIL_GO                                                                                   \
-    "echo begin; until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done; echo end"
-
-static void go(struct world *w)
-{
-    struct err e = {0};
-    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
-    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
-}
-
-static const char *out_of(struct world *w, int64_t job)
-{
-    return read_text(w, share_file(w, job, "stdouterr/stdout.txt"));
-}
-
 WORLD_TEST(test_agent_killed, world_new(2))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO "; exit 4"});
+    int64_t j = add_job(w, c, "j", JOB(UNTIL_GO "; exit 4"));
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
     const char *name = node_row(w, c, 0).name;
     for (int i = 0; i < 3; i++) {
@@ -104,14 +79,13 @@ WORLD_TEST(test_root_wiped, world_new(2))
 {
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 2);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
+    int64_t j = add_job(w, c, "j", JOB(UNTIL_GO, .nodes = 2));
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
     const char *name = node_row(w, c, 1).name;
     ok(fs_remove_tree(path(w, arena_printf(&w->a, "nodes/%s", name)), &e), &e);
     WAIT(w, job_row(w, j).attempt == 2); /* its agent ended by itself */
     go(w);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     WAIT(w, counts(w, c).idle == 2); /* the node healed */
     assert_null(cluster_row(w, c).errors);
 }
@@ -126,14 +100,12 @@ WORLD_TEST(test_root_wiped_under_an_idle_agent, world_new(1))
 {
     struct err e = {0};
     struct stat st;
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
     const char *first = incarnation_of(w, root);
     ok(fs_remove_tree(root, &e), &e);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "echo well"});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    int64_t j = add_job(w, c, "j", JOB("echo well"));
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_string_equal(out_of(w, j), "well\n");
     WAIT(w, counts(w, c).idle == 1);
     assert_null(cluster_row(w, c).errors);
@@ -146,31 +118,28 @@ WORLD_TEST(test_root_wiped_under_an_idle_agent, world_new(1))
 WORLD_TEST(test_node_lost, world_new(2))
 {
     struct err e = {0};
-    int64_t c = add_cluster(
-        w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
+    int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
+    int64_t j = add_job(w, c, "j", JOB(UNTIL_GO));
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
     /* The supervisor has written what it writes at the start, and the agent sees nothing of what
      * follows: nobody makes the path anew. */
-    WAIT(w, strstr(read_text(w, share_file(w, j, "stdouterr/execution.log")), "started on"));
+    WAIT(w, strstr(log_of(w, j), "started on"));
     /* A file where the node's directory was: no agent can serve it. */
     const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
     assert_int_equal(kill(agent_pid(w, root), SIGSTOP), 0);
     assert_int_equal(rename(root, path(w, "away")), 0);
     ok(fs_write_atomic(root, "", 0, 0644, &e), &e);
     kill_agent(w, root);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, j).errors, "NodeLost"));
+    assert_ends(w, j, EXEC_FAILED);
+    job_says(w, j, "NodeLost");
     WAIT(w, counts(w, c).unusable == 1);
     WAIT(w, cluster_row(w, c).errors != NULL);
-    assert_non_null(strstr(cluster_row(w, c).errors, "NodeLost"));
+    cluster_says(w, c, "NodeLost");
     WAIT(w, node_row(w, c, 0).live == 0);
     assert_int_equal(unlink(root), 0);
     go(w);
     /* The next resize tries the node again. */
-    set_scale(w, c,
-              (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_TERMINATE});
+    resize_by(w, c, 2, DEALLOC_TERMINATE);
     WAIT(w, counts(w, c).idle == 2);
     assert_null(cluster_row(w, c).errors);
     /* What ran on in the directory that was moved away sees the volumes again, and ends. */
@@ -180,7 +149,7 @@ WORLD_TEST(test_node_lost, world_new(2))
 static void lose_supervisor(struct world *w, int64_t cluster, int64_t job)
 {
     WAIT(w, strcmp(out_of(w, job), "begin\n") == 0);
-    WAIT(w, strstr(read_text(w, share_file(w, job, "stdouterr/execution.log")), "started on"));
+    WAIT(w, strstr(log_of(w, job), "started on"));
     pid_t pid = find_process(w, "batchai-task", node_row(w, cluster, 0).name);
     assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
@@ -189,21 +158,18 @@ static void lose_supervisor(struct world *w, int64_t cluster, int64_t job)
 WORLD_TEST(test_supervisor_killed, world_new(2))
 {
     int64_t requeue = add_cluster_of(w, "requeue", 1);
-    int64_t again = add_job(w, requeue, "again", (struct job_wish){.command = UNTIL_GO});
+    int64_t again = add_job(w, requeue, "again", JOB(UNTIL_GO));
     lose_supervisor(w, requeue, again);
     WAIT(w, job_row(w, again).attempt == 2);
     int64_t fails = add_cluster(
         w, "fails", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
-    int64_t once = add_job(w, fails, "once", (struct job_wish){.command = UNTIL_GO});
+    int64_t once = add_job(w, fails, "once", JOB(UNTIL_GO));
     lose_supervisor(w, fails, once);
-    WAIT(w, job_ended(w, once));
-    assert_int_equal(job_row(w, once).exec_state, EXEC_FAILED);
+    assert_ends(w, once, EXEC_FAILED);
     assert_int_equal(job_row(w, once).attempt, 1);
-    assert_non_null(strstr(job_row(w, once).errors, "NodeLost"));
-    assert_non_null(strstr(job_row(w, once).errors, "vanished"));
+    job_says(w, once, "NodeLost", "vanished");
     go(w);
-    WAIT(w, job_ended(w, again));
-    assert_int_equal(job_row(w, again).exec_state, EXEC_SUCCEEDED);
+    assert_ends(w, again, EXEC_SUCCEEDED);
     WAIT(w, counts(w, requeue).idle == 1 && counts(w, fails).idle == 1);
 }
 
@@ -218,8 +184,7 @@ WORLD_TEST(test_agent_that_cannot_start, world_new(2))
     WAIT(w, counts(w, c).unusable == 1);
     WAIT(w, cluster_row(w, c).errors != NULL);
     memcpy(w->agent, agent, sizeof agent);
-    world_stop(w);
-    world_start(w);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    restart(w);
+    resize(w, c, 2);
     WAIT(w, counts(w, c).idle == 2);
 }

@@ -78,9 +78,7 @@ static void stop(struct exporter *x)
 
 static void delete (struct exporter *x)
 {
-    struct err e = {0};
-    ok(st_mark_deleting(x->w->st, RES_FILE_SERVER, x->id, world_wall(x->w), &e), &e);
-    batchai_wake_deletions(&x->w->front);
+    delete_row(x->w, RES_FILE_SERVER, x->id);
     WAIT(x->w, server_state(x->w, x->id) == 0);
 }
 
@@ -221,11 +219,9 @@ TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
     stop(x);
     fake_set_hung(machine(x), true);
     world_start(w);
-    int64_t j = add_job(w, x->cluster, "j",
-                        (struct job_wish){.command = "fake run=1000", .more = MOUNT ","});
-    int64_t other = add_job(w, x->cluster, "other", (struct job_wish){.command = "fake run=1000"});
-    WAIT(w, job_ended(w, other));
-    assert_int_equal(job_state(w, other), EXEC_SUCCEEDED);
+    int64_t j = add_job(w, x->cluster, "j", JOB("fake run=1000", .more = MOUNT ","));
+    int64_t other = add_job(w, x->cluster, "other", JOB("fake run=1000"));
+    assert_ends(w, other, EXEC_SUCCEEDED);
     pass(w, 30 * SECOND);
     assert_int_equal(commands(x), 2);
     fake_set_hung(machine(x), false);
@@ -233,8 +229,7 @@ TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
     assert_true(last_exports(x));
     WAIT(w, commands(x) == 4);
     assert_true(last_mounts(x));
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     free_exporter(x);
 }
 
@@ -274,12 +269,10 @@ TEST(test_a_node_does_not_wait_for_one_that_is_deleted)
 {
     struct exporter *x = new_silent_exporter();
     struct world *w = x->w;
-    struct err e = {0};
     pass(w, 30 * SECOND);
-    ok(st_mark_deleting(w->st, RES_FILE_SERVER, x->id, world_wall(w), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_FILE_SERVER, x->id);
     WAIT(w, counts(w, x->cluster).unusable == 1);
-    assert_says(w, x->cluster, "there is none");
+    cluster_says(w, x->cluster, "there is none");
     assert_int_equal(commands(x), 1);
     free_exporter(x);
 }

@@ -12,7 +12,7 @@
 
 static int64_t add_endless(struct world *w, int64_t cluster, const char *command)
 {
-    return add_job(w, cluster, "j", (struct job_wish){.command = command, .wall_s = 100000});
+    return add_job(w, cluster, "j", JOB(command, .wall_s = 100000));
 }
 
 static int opened(struct world *w)
@@ -24,8 +24,7 @@ static int opened(struct world *w)
 static void node_is_given_up_for_a_stray_task(bool full)
 {
     struct world *w = world_virtual(1);
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     back_up(w);
     add_endless(w, c, ENDLESS " dying=1000000000");
     WAIT(w, virtual_of(w)->started == 1);
@@ -36,7 +35,7 @@ static void node_is_given_up_for_a_stray_task(bool full)
     pass(w, 600 * SECOND);
     set_disk_full(w, false);
     WAIT(w, counts(w, c).unusable == 1 && cluster_row(w, c).errors);
-    assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
+    cluster_says(w, c, "TaskNotKilled");
     pass(w, 600 * SECOND);
     assert_int_equal(virtual_of(w)->started, 1);
     world_free(w);
@@ -67,9 +66,8 @@ static void job_begins_anew_after(void (*change)(struct fake_node *n))
     assert_in_range(opened(w), before, before + 5);
     assert_int_equal(virtual_of(w)->started, 1);
     set_disk_full(w, false);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    resize(w, c, 1);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 2);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(virtual_of(w)->started, 2);
@@ -107,8 +105,7 @@ TEST(test_a_restart_that_is_taken_back_is_none)
     at.machines[0].host = "m1";
     at.machines[0].group = &group;
     struct world *w = world_virtual_at(0, &at.site);
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     struct node *row;
     nodes_of(w, c, &row);
     const char *boot = arena_strdup(&w->a, row->incarnation);

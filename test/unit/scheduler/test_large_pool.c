@@ -58,12 +58,11 @@ WORLD_TEST(test_unusable_nodes_are_tried_again_in_steps_and_once, world_virtual(
 /* Else each node that gets ready would have the rows of all read. */
 WORLD_TEST(test_a_large_cluster_rests_between_two_looks, world_virtual(NODES))
 {
-    int64_t c = add_cluster_of(w, "c", NODES);
-    WAIT(w, counts(w, c).idle == NODES);
+    int64_t c = idle_cluster(w, NODES);
     pass(w, SECOND);
     sched_wake_pool(w->s, c);
     turn(w);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000"));
     next_turn(w);
     assert_int_equal(job_state(w, j), EXEC_QUEUED);
     pass(w, SECOND / 20);

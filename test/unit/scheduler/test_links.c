@@ -7,17 +7,6 @@
 #include "rack.h"
 #include "scheduler/fleet/fleet.h"
 
-static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
-{
-    return add_cluster(w, "c", (struct cluster_wish){.scale = {.target = target, .dealloc = rule}});
-}
-
-static void resize(struct world *w, int64_t cluster, int target)
-{
-    set_scale(w, cluster,
-              (struct scale){.kind = SCALE_MANUAL, .target = target, .dealloc = DEALLOC_REQUEUE});
-}
-
 static bool has_begun(struct world *w, int64_t job)
 {
     return strstr(out_of(w, job), "begin\n") != NULL;
@@ -44,7 +33,7 @@ TEST(test_a_job_runs_on_a_machine_of_the_inventory)
     sshd_start(r);
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "echo hello; exit 3"});
+    int64_t j = add_job(w, c, "j", JOB("echo hello; exit 3"));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exit_code, 3);
     assert_string_equal(out_of(w, j), "hello\n");
@@ -65,7 +54,7 @@ TEST(test_a_job_goes_on_while_sshd_is_away)
     sshd_start(r);
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO "; exit 4"});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO "; exit 4"));
     WAIT(w, has_begun(w, j));
     sshd_stop(r);
     WAIT(w, node_of(w, c, 0)->contact.failures >= 2);
@@ -93,7 +82,7 @@ TEST(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out)
     sshd_start(r);
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     signal_connections(r->sshd, SIGSTOP);
     WAIT(w, node_of(w, c, 0)->contact.failures >= 1);
@@ -130,7 +119,7 @@ TEST(test_a_changed_host_key_makes_the_node_unusable_at_once)
     make_key(r->host_key, NULL);
     sshd_start(r);
     WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
-    assert_non_null(strstr(errors_of(w, c), "NodeRefused"));
+    assert_says(errors_of(w, c), "NodeRefused");
     assert_int_equal(count_of(errors_of(w, c), "SHA256:"), 2);
     assert_true(node_of(w, c, 0)->contact.retry_us - wakes_mono(w->s->wakes) > 200000000);
     /* Somebody puts it right, and says so. */
@@ -151,14 +140,13 @@ TEST(test_a_machine_that_is_listed_twice_is_used_under_one_name)
     r->machines[1].host = "localhost";
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     resize(w, c, 2);
     WAIT(w, strstr(reason_of(w, "m01"), "another agent serves"));
     assert_true(node_rt_usable(node_of(w, c, 0)));
     go(w);
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
     rack_free(r);
 }
@@ -174,7 +162,7 @@ TEST(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told)
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, strstr(reason_of(w, "m00"), "nearly full"));
-    assert_null(strstr(reason_of(w, "m00"), "clock"));
+    assert_says_not(reason_of(w, "m00"), "clock");
     r->site.min_free_disk_bytes = 0;
     WAIT(w, !*reason_of(w, "m00"));
     w->ahead_us = 60000000;
@@ -232,7 +220,7 @@ TEST(test_a_machine_is_given_back_clean)
     sshd_start(r);
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     assert_int_equal(access(path(w, "root/mounts/share"), F_OK), 0);
     resize(w, c, 0);

@@ -46,16 +46,15 @@ TEST(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean)
              arena_printf(&w->a, "umount {target} && echo {share} >>%s", path(w, "unmounted")));
     sshd_start(r);
     rack_start(r);
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     assert_true(is_mounted(w));
     int64_t j = add_job(w, c, "j",
-                        (struct job_wish){.command = "echo x > $AZ_BATCHAI_JOB_MOUNT_ROOT/own/f && "
-                                                     "cat $AZ_BATCHAI_MOUNT_ROOT/share/f",
-                                          .more = "'mountVolumes': {'azureFileShares': "
-                                                  "[{'accountName': 'acct', 'azureFileUrl': "
-                                                  "'https://acct.file.core.windows.net/share', "
-                                                  "'relativeMountPath': 'own'}]},"});
+                        JOB("echo x > $AZ_BATCHAI_JOB_MOUNT_ROOT/own/f && "
+                            "cat $AZ_BATCHAI_MOUNT_ROOT/share/f",
+                            .more = "'mountVolumes': {'azureFileShares': "
+                                    "[{'accountName': 'acct', 'azureFileUrl': "
+                                    "'https://acct.file.core.windows.net/share', "
+                                    "'relativeMountPath': 'own'}]},"));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_string_equal(out_of(w, j), "x\n");
     assert_string_equal(read_text(w, path(w, "unmounted")), "share\n");
@@ -88,14 +87,13 @@ TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
     sshd_start(r);
     rack_start(r);
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j",
-                        (struct job_wish){.command = "stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"});
+    int64_t j = add_job(w, c, "j", JOB("stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"));
     WAIT(w, job_ended(w, j));
     assert_true(strncmp(out_of(w, j), "fuse", 4) == 0); /* older coreutils: fuseblk */
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_false(is_mounted(w));
-    const char *out = read_text(w, share_file(w, j, "stdouterr/stdout.txt"));
+    const char *out = out_of(w, j);
     assert_true(strncmp(out, "fuse", 4) == 0);
     rack_free(r);
 }
@@ -108,7 +106,7 @@ TEST(test_a_share_without_a_rule_makes_the_node_unusable)
     rack_start(r);
     int64_t c = add_cluster_of(r->w, "c", 1);
     WAIT(r->w, strstr(errors_of(r->w, c), "MountNotConfigured"));
-    assert_non_null(strstr(errors_of(r->w, c), "match: acct/share"));
+    assert_says(errors_of(r->w, c), "match: acct/share");
     rack_free(r);
 }
 
@@ -174,8 +172,7 @@ TEST(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says)
         path(w, "etc/exports.d/batchaid-11111111-2222-3333-4444-555555555555.exports");
     assert_int_equal(access(file, F_OK), 0);
     assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0);
-    ok(st_mark_deleting(w->st, RES_FILE_SERVER, id, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_FILE_SERVER, id);
     WAIT(w, server_state(w, id) == 0);
     assert_int_not_equal(access(file, F_OK), 0);
     assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0); /* the data stays */
@@ -226,6 +223,6 @@ TEST(test_a_machine_without_exportfs_says_so)
     WAIT(w, server_state(w, id) == PROV_FAILED);
     ok(st_op_get(w->st, &w->a, "disks", &op, &e), &e);
     assert_string_equal(op.error_code, "FileServerExportFailed");
-    assert_non_null(strstr(op.error_message, "install nfs-kernel-server"));
+    assert_says(op.error_message, "install nfs-kernel-server");
     rack_free(r);
 }

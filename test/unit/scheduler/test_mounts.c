@@ -85,10 +85,10 @@ WORLD_TEST(test_a_cluster_mounts_and_a_job_reads_and_writes, world_new(1))
     WAIT(w, counts(w, c).idle == 1);
     assert_true(is_mounted("/mounts/a\\040b/$c "));
     int64_t j = add_job(w, c, "j",
-                        (struct job_wish){.command = "cd \\\"$AZ_BATCHAI_MOUNT_ROOT/a b/\\\\$c\\\" "
-                                                     "&& cat precious && echo new > file"});
+                        JOB("cd \\\"$AZ_BATCHAI_MOUNT_ROOT/a b/\\\\$c\\\" "
+                            "&& cat precious && echo new > file"));
     succeed(w, j);
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "mine");
+    assert_string_equal(out_of(w, j), "mine");
     assert_string_equal(read_text(w, arena_printf(&w->a, "%s/file", data)), "new\n");
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, rows_of(counts(w, c)) == 0);
@@ -110,14 +110,14 @@ WORLD_TEST(test_a_jobs_volumes_go_with_it, world_new(1))
     int64_t c = add_cluster_of(w, "c", 1);
     /* One that leaves a process sitting in its volume, and one that fails. */
     int64_t j = add_job(w, c, "sits",
-                        (struct job_wish){.command = "cd $AZ_BATCHAI_JOB_MOUNT_ROOT/own && cat "
-                                                     "precious && (setsid sleep 1000 &)",
-                                          .more = job_mount(w, bind)});
+                        JOB("cd $AZ_BATCHAI_JOB_MOUNT_ROOT/own && cat "
+                            "precious && (setsid sleep 1000 &)",
+                            .more = job_mount(w, bind)));
     succeed(w, j);
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "mine");
+    assert_string_equal(out_of(w, j), "mine");
     WAIT(w, counts(w, c).idle == 1);
     assert_false(is_mounted(w->dir));
-    j = add_job(w, c, "fails", (struct job_wish){.command = "false", .more = job_mount(w, bind)});
+    j = add_job(w, c, "fails", JOB("false", .more = job_mount(w, bind)));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_false(is_mounted(w->dir));
     is_precious(w, data);
@@ -128,14 +128,12 @@ WORLD_TEST(test_a_jobs_volumes_survive_a_restart_and_go_with_it, world_new(1))
     NEEDS_MOUNTS();
     const char *data = make_precious(w, "data");
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j =
-        add_job(w, c, "j",
-                (struct job_wish){
-                    .command = arena_printf(&w->a,
-                                            "echo > %s/began; while [ ! -e %s/go ]; do sleep 0.02; "
-                                            "done; cat $AZ_BATCHAI_JOB_MOUNT_ROOT/own/precious",
-                                            data, data),
-                    .more = job_mount(w, arena_printf(&w->a, "mount --bind %s", data))});
+    int64_t j = add_job(w, c, "j",
+                        JOB(arena_printf(&w->a,
+                                         "echo > %s/began; while [ ! -e %s/go ]; do sleep 0.02; "
+                                         "done; cat $AZ_BATCHAI_JOB_MOUNT_ROOT/own/precious",
+                                         data, data),
+                            .more = job_mount(w, arena_printf(&w->a, "mount --bind %s", data))));
     WAIT(w, access(arena_printf(&w->a, "%s/began", data), F_OK) == 0);
     world_stop(w);
     assert_true(is_mounted(w->dir));
@@ -152,31 +150,25 @@ WORLD_TEST(test_a_mount_that_fails_says_what_the_command_said, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(
-        w, c, "j",
-        (struct job_wish){.command = "true",
-                          .more = job_mount(w, "echo the server is asleep >&2; exit 32; :")});
+        w, c, "j", JOB("true", .more = job_mount(w, "echo the server is asleep >&2; exit 32; :")));
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
-    assert_non_null(strstr(row.errors, "\"UnmanagedMountError\""));
-    assert_non_null(strstr(row.errors, "the server is asleep"));
-    assert_non_null(strstr(row.errors, "exit code 32"));
-    assert_null(strstr(row.errors, "mountinfo")); /* only the command itself is shown */
+    assert_says(row.errors, "\"UnmanagedMountError\"", "the server is asleep", "exit code 32");
+    assert_says_not(row.errors, "mountinfo"); /* only the command itself is shown */
     WAIT(w, counts(w, c).idle == 1);
 }
 
 WORLD_TEST(test_a_stuck_mount_command_is_cut_off, world_new(1))
 {
     w->mount_timeout_s = 1;
-    world_stop(w);
-    world_start(w);
+    restart(w);
     int64_t c = cluster_with(w, 1,
                              arena_printf(&w->a, "'unmanagedFileSystems': [%s]",
                                           unmanaged(w, "trap true TERM; sleep 1000; :", "stuck")));
     WAIT(w, cluster_row(w, c).errors != NULL);
     assert_int_equal(counts(w, c).unusable, 1);
-    assert_non_null(strstr(cluster_row(w, c).errors, "\"UnmanagedMountError\""));
-    assert_non_null(strstr(cluster_row(w, c).errors, "did not end within 1 s"));
+    cluster_says(w, c, "\"UnmanagedMountError\"", "did not end within 1 s");
 }
 
 /* --- one node, as a machine ------------------------------------------------------------------- */
@@ -364,7 +356,7 @@ TEST(test_a_command_reads_its_key_and_the_file_goes)
     const char *key = arena_printf(&b->w->a, "%s/volumes/node/0.key", b->rt.root);
     assert_int_not_equal(access(key, F_OK), 0);
     unmount_it(b);
-    assert_non_null(strstr(read_text(b->w, seen), "done\n"));
+    assert_says(read_text(b->w, seen), "done\n");
     bench_free(b);
 }
 
@@ -428,7 +420,7 @@ TEST(test_what_is_mounted_is_never_removed)
     script_ask(b->script, &label,
                REQUEST(remove_tree, .path = arena_printf(&b->w->a, "%s/mounts", b->rt.root)));
     assert_int_equal(carry_out(b), SCRIPT_FAILED);
-    assert_non_null(strstr(script_failure(b->script)->message, "mounted"));
+    assert_says(script_failure(b->script)->message, "mounted");
     is_precious(b->w, b->precious);
     release_all(b);
     bench_free(b);

@@ -19,8 +19,7 @@ WORLD_TEST(test_a_setup_task_is_found_again_after_a_restart, world_virtual(1))
 {
     int64_t c;
     struct virtual_world *v = node_in_preparation(w, &c);
-    world_stop(w);
-    world_start(w);
+    restart(w);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(v->started, 1);
     assert_int_equal(v->ended, 1);
@@ -33,13 +32,13 @@ WORLD_TEST(test_a_backup_goes_on_with_no_preparation_that_is_over, world_virtual
     struct virtual_world *v = node_in_preparation(w, &c);
     back_up(w);
     WAIT(w, counts(w, c).idle == 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000"));
     WAIT(w, job_ended(w, j));
     assert_int_equal(v->started, 2);
     put_back(w);
     WAIT(w, counts(w, c).idle == 1);
     assert_int_equal(v->started, 3);
-    assert_non_null(strstr(v->last_started, "-setup"));
+    assert_says(v->last_started, "-setup");
 }
 
 /* The node heard that its set-up task may be forgotten, or not: then it hears it again. */
@@ -50,7 +49,7 @@ WORLD_TEST(test_a_setup_task_is_forgotten_over_the_next_link, world_virtual(1))
     back_up(w);
     WAIT(w, counts(w, c).idle == 1);
     fake_cut(fake_of(w, c, 0));
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    int64_t j = add_job(w, c, "j", JOB("fake run=1000"));
     WAIT(w, job_ended(w, j));
     put_back(w);
     WAIT(w, counts(w, c).idle == 1);
@@ -61,10 +60,8 @@ WORLD_TEST(test_no_row_id_names_a_task, world_virtual(1))
 {
     int64_t c;
     struct node *rows;
-    size_t n;
-    struct err e = {0};
     const struct virtual_world *v = node_in_preparation(w, &c);
-    ok(st_node_list(w->st, &w->a, c, &rows, &n, &e), &e);
+    nodes_of(w, c, &rows);
     const char *prefix =
         arena_printf(&w->a, "%s-%s-", rows[0].name, arena_strdup(&w->a, st_epoch(w->st)->text));
     assert_int_equal(strncmp(v->last_started, prefix, strlen(prefix)), 0);

@@ -11,17 +11,14 @@
 /* A cluster whose nodes have four slots and four GPUs each. */
 static int64_t roomy_cluster(struct world *w, int target)
 {
-    struct err e = {0};
     struct node *nodes;
-    size_t n;
-    int64_t c = add_cluster_of(w, "c", target);
-    WAIT(w, counts(w, c).idle == target);
+    int64_t c = idle_cluster(w, target);
     for (int i = 0; i < target; i++) {
         fake_set_gpus(fake_of(w, c, (size_t)i), GPUS);
         fake_cut(fake_of(w, c, (size_t)i)); /* it says so on its next link */
     }
     pass(w, 60 * SECOND);
-    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    size_t n = nodes_of(w, c, &nodes);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(nodes[i].has.slots, 4);
         assert_int_equal(nodes[i].has.gpus, GPUS);
@@ -84,8 +81,7 @@ static void runs_with(struct world *w, int64_t job, const char *devices)
 
 static void end_it(struct world *w, int64_t job)
 {
-    struct err e = {0};
-    ok(batchai_terminate(&w->front, job, &e), &e);
+    terminate(w, job);
     WAIT(w, job_ended(w, job));
     pass(w, 5 * SECOND); /* what it had is given back after it was cleaned up */
 }
@@ -144,8 +140,7 @@ WORLD_TEST(test_after_a_restart_devices_are_whose_they_were, world_virtual(1))
     int64_t a = add_gpus(w, c, "a", 1), b = add_gpus(w, c, "b", 2);
     runs_with(w, a, "[0]");
     runs_with(w, b, "[1,2]");
-    world_stop(w);
-    world_start(w);
+    restart(w);
     int64_t d = add_gpus(w, c, "d", 1);
     runs_with(w, d, "[3]");
     runs_with(w, a, "[0]");
@@ -173,9 +168,7 @@ WORLD_TEST(test_a_node_that_is_to_leave_after_its_runs_gets_no_others, world_vir
     int64_t x = add_gpus(w, c, "x", 3), y = add_gpus(w, c, "y", 2);
     runs_with(w, x, "[0,1,2]");
     runs_with(w, y, "[0,1]");
-    set_scale(
-        w, c,
-        (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
+    resize_by(w, c, 1, DEALLOC_WAIT_FOR_COMPLETION);
     int64_t b = add_gpus(w, c, "b", 1), a = add_gpus(w, c, "a", 2);
     runs_with(w, b, "[3]");
     assert_true(waits(w, a)); /* it would fit on the node that is to leave */
@@ -191,9 +184,7 @@ WORLD_TEST(test_memory_and_cores_are_shared_out_too, world_virtual(1))
 {
     int64_t c = roomy_cluster(w, 1);
     struct node *nodes;
-    struct err e = {0};
-    size_t n;
-    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    nodes_of(w, c, &nodes);
     int64_t most = nodes[0].has.memory / 4 * 3;
     int64_t a = add_part(w, c, "a", 1, (struct capacity){.memory = most, .cores = 1});
     runs_with(w, a, "[]");
@@ -213,7 +204,7 @@ WORLD_TEST(test_a_whole_node_is_one_on_which_nobody_has_a_part, world_virtual(1)
     int64_t c = roomy_cluster(w, 1);
     int64_t part = add_gpus(w, c, "part", 1);
     runs_with(w, part, "[0]");
-    int64_t whole = add_job(w, c, "whole", (struct job_wish){.command = FOREVER, .wall_s = 100000});
+    int64_t whole = add_job(w, c, "whole", JOB(FOREVER, .wall_s = 100000));
     assert_true(waits(w, whole));
     end_it(w, part);
     runs_with(w, whole, "[all]");
@@ -267,16 +258,14 @@ WORLD_TEST(test_nobody_asks_again_and_again_whether_there_is_room, world_virtual
 
 WORLD_TEST(test_a_job_goes_on_on_a_node_whose_disk_is_full_and_nothing_joins_it, world_virtual(1))
 {
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     const struct capacity slot = {.slots = 1};
     int64_t old = add_part(w, c, "old", 1, slot);
     WAIT(w, virtual_of(w)->started == 1);
     fake_set_full(fake_of(w, c, 0), true);
     int64_t next = add_part(w, c, "next", 1, slot);
     WAIT(w, cluster_row(w, c).errors != NULL);
-    assert_non_null(strstr(cluster_row(w, c).errors, "NodeDiskUnusable"));
-    assert_non_null(strstr(cluster_row(w, c).errors, "The node gets no further job"));
+    cluster_says(w, c, "NodeDiskUnusable", "The node gets no further job");
     pass(w, 600 * SECOND);
     assert_int_equal(job_state(w, old), EXEC_RUNNING);
     assert_int_equal(job_state(w, next), EXEC_QUEUED);

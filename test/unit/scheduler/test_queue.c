@@ -17,10 +17,10 @@ static struct jam jam_new(void)
 {
     struct world *w = world_new(2);
     struct jam j = {.w = w, .cluster = add_cluster_of(w, "c", 2)};
-    j.busy = add_job(w, j.cluster, "busy", (struct job_wish){.command = "sleep 600"});
+    j.busy = add_job(w, j.cluster, "busy", JOB("sleep 600"));
     WAIT(w, job_state(w, j.busy) == EXEC_RUNNING && counts(w, j.cluster).idle == 1);
-    j.large = add_job(w, j.cluster, "large", (struct job_wish){.command = "true", .nodes = 2});
-    j.small = add_job(w, j.cluster, "small", (struct job_wish){.command = "true"});
+    j.large = add_job(w, j.cluster, "large", JOB("true", .nodes = 2));
+    j.small = add_job(w, j.cluster, "small", JOB("true"));
     turn(w);
     turn(w);
     assert_int_equal(job_state(w, j.small), EXEC_QUEUED);
@@ -29,10 +29,8 @@ static struct jam jam_new(void)
 
 TEST(test_a_deleted_job_makes_way)
 {
-    struct err e = {0};
     struct jam j = jam_new();
-    ok(st_mark_deleting(j.w->st, RES_JOB, j.large, time_now_us(), &e), &e);
-    batchai_wake_deletions(&j.w->front);
+    delete_row(j.w, RES_JOB, j.large);
     WAIT(j.w, job_state(j.w, j.small) == EXEC_SUCCEEDED);
     world_free(j.w);
 }
@@ -66,7 +64,7 @@ WORLD_TEST(test_many_jobs_are_deleted_in_steps, world_new(1))
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 0);
     for (int i = 0; i < MANY; i++)
-        add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
+        add_job(w, c, arena_printf(&w->a, "j%d", i), JOB("true"));
     turn(w);
     uv_run(&w->loop, UV_RUN_NOWAIT);
     ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
@@ -88,11 +86,11 @@ WORLD_TEST(test_many_jobs_are_deleted_in_steps, world_new(1))
 WORLD_TEST(test_a_job_too_large_stands_aside_and_says_so, world_new(2))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t large = add_job(w, c, "large", (struct job_wish){.command = "true", .nodes = 2});
-    int64_t small = add_job(w, c, "small", (struct job_wish){.command = "true"});
+    int64_t large = add_job(w, c, "large", JOB("true", .nodes = 2));
+    int64_t small = add_job(w, c, "small", JOB("true"));
     WAIT(w, job_state(w, small) == EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, large), EXEC_QUEUED);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    resize(w, c, 2);
     WAIT(w, job_state(w, large) == EXEC_SUCCEEDED);
 }
 
@@ -105,8 +103,7 @@ static void told_line(struct world *w, int64_t job, const char *line, int times)
 {
     const char *at;
     int n = 0;
-    for (at = read_text(w, share_file(w, job, "stdouterr/execution.log")); (at = strstr(at, line));
-         at++)
+    for (at = log_of(w, job); (at = strstr(at, line)); at++)
         n++;
     assert_int_equal(n, times);
 }
@@ -120,44 +117,36 @@ static void told(struct world *w, int64_t job, int times)
 WORLD_TEST(test_it_is_said_once, world_new(2))
 {
     skip_without_openat2(); /* a log on a share is opened by it */
-    struct err e = {0};
-    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
-    int64_t c = add_cluster_of(w, "c", 2);
-    WAIT(w, counts(w, c).idle == 2);
-    int64_t busy = add_job(w, c, "busy", (struct job_wish){.command = "sleep 600", .nodes = 2});
+    make_share(w);
+    int64_t c = idle_cluster(w, 2);
+    int64_t busy = add_job(w, c, "busy", JOB("sleep 600", .nodes = 2));
     WAIT(w, job_state(w, busy) == EXEC_RUNNING);
-    int64_t large = add_job(w, c, "large",
-                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
+    int64_t large = add_job(w, c, "large", JOB("true", .nodes = 2, .more = with_mounts));
     turn(w);
     told(w, large, 0);
-    set_scale(
-        w, c,
-        (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
-    WAIT(w, strstr(read_text(w, share_file(w, large, "stdouterr/execution.log")), "waits"));
+    resize_by(w, c, 1, DEALLOC_WAIT_FOR_COMPLETION);
+    WAIT(w, strstr(log_of(w, large), "waits"));
     for (int i = 0; i < 5; i++) {
         sched_wake_pool(w->s, c);
         turn(w);
     }
     told(w, large, 1);
     struct cluster row = cluster_row(w, c);
-    struct job j =
-        job_row(w, add_job(w, c, "new",
-                           (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts}));
+    struct job j = job_row(w, add_job(w, c, "new", JOB("true", .nodes = 2, .more = with_mounts)));
     batchai_job_queued(&w->front, &row, &j);
-    WAIT(w, strstr(read_text(w, share_file(w, j.id, "stdouterr/execution.log")), "waits"));
+    WAIT(w, strstr(log_of(w, j.id), "waits"));
     told(w, j.id, 1);
 }
 
 static bool log_has(struct world *w, int64_t job, const char *text)
 {
-    return strstr(read_text(w, share_file(w, job, "stdouterr/execution.log")), text) != NULL;
+    return strstr(log_of(w, job), text) != NULL;
 }
 
 static struct world *world_with_a_share(int local_nodes)
 {
     struct world *w = world_new(local_nodes);
-    struct err e = {0};
-    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    make_share(w);
     return w;
 }
 
@@ -173,10 +162,8 @@ TEST(test_a_job_whose_nodes_cannot_be_had_says_so)
     int64_t other = add_cluster_of(w, "other", 1);
     WAIT(w, counts(w, other).idle == 1);
     int64_t c = add_cluster_of(w, "c", 2);
-    int64_t large = add_job(w, c, "large",
-                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
-    int64_t small =
-        add_job(w, c, "small", (struct job_wish){.command = "true", .more = with_mounts});
+    int64_t large = add_job(w, c, "large", JOB("true", .nodes = 2, .more = with_mounts));
+    int64_t small = add_job(w, c, "small", JOB("true", .more = with_mounts));
     WAIT(w, log_has(w, large, "waits"));
     told_line(w, large, NOT_TO_BE_HAD, 1);
     WAIT(w, counts(w, c).idle == 1);
@@ -186,8 +173,7 @@ TEST(test_a_job_whose_nodes_cannot_be_had_says_so)
     }
     assert_int_equal(job_state(w, small), EXEC_QUEUED);
     assert_false(log_has(w, small, "waits"));
-    set_scale(w, other,
-              (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    resize(w, other, 0);
     WAIT(w, job_state(w, small) == EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, large), EXEC_SUCCEEDED);
     told_line(w, large, NOT_TO_BE_HAD, 1);
@@ -206,8 +192,7 @@ TEST(test_a_job_whose_nodes_are_unusable_says_so)
                      path(w, "once"));
     int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .setup = setup});
     WAIT(w, counts(w, c).idle == 1 && counts(w, c).unusable == 1);
-    int64_t large = add_job(w, c, "large",
-                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
+    int64_t large = add_job(w, c, "large", JOB("true", .nodes = 2, .more = with_mounts));
     WAIT(w, log_has(w, large, "waits"));
     told_line(w, large, "cluster c has 1 for jobs now, 1 cannot be used; its errors say why", 1);
     world_free(w);
@@ -218,22 +203,18 @@ WORLD_TEST(test_only_the_first_are_told, world_new(1))
 {
     skip_without_openat2();
     enum { JOBS = 70, TOLD = 64 };
-    struct err e = {0};
-    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    make_share(w);
     int64_t c = add_cluster_of(w, "c", 0), id[JOBS];
     turn(w);
     struct cluster row = cluster_row(w, c);
     for (int i = 0; i < JOBS; i++) {
-        id[i] = add_job(w, c, arena_printf(&w->a, "job%d", i),
-                        (struct job_wish){.command = "true", .more = with_mounts});
+        id[i] = add_job(w, c, arena_printf(&w->a, "job%d", i), JOB("true", .more = with_mounts));
         struct job j = job_row(w, id[i]);
         batchai_job_queued(&w->front, &row, &j);
     }
-    WAIT(w, strstr(read_text(w, share_file(w, id[TOLD - 1], "stdouterr/execution.log")), "waits"));
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, strstr(log_of(w, id[TOLD - 1]), "waits"));
+    resize(w, c, 1);
     WAIT(w, job_state(w, id[JOBS - 1]) == EXEC_SUCCEEDED);
     for (int i = 0; i < JOBS; i++)
-        assert_int_equal(
-            strstr(read_text(w, share_file(w, id[i], "stdouterr/execution.log")), "waits") != NULL,
-            i < TOLD);
+        assert_int_equal(strstr(log_of(w, id[i]), "waits") != NULL, i < TOLD);
 }

@@ -69,8 +69,7 @@ TEST(test_low_priority_gets_its_own_first)
     int64_t low = low_cluster(l->w, 1, DEALLOC_REQUEUE);
     WAIT(l->w, counts(l->w, low).idle == 1);
     assert_string_equal(machines_of(l->w, low), "low1 ");
-    set_scale(l->w, low,
-              (struct scale){.kind = SCALE_MANUAL, .target = 3, .dealloc = DEALLOC_REQUEUE});
+    resize(l->w, low, 3);
     WAIT(l->w, counts(l->w, low).idle == 3);
     assert_string_equal(machines_of(l->w, low), "low1 m1 m2 ");
     int64_t mine = add_gpu_cluster(l->w, "mine", 1); /* one is free: nothing is taken back */
@@ -90,8 +89,7 @@ TEST(test_what_runs_is_queued_again)
         struct world *w = l->w;
         int64_t low = low_cluster(w, 4, rules[i]);
         WAIT(w, counts(w, low).idle == 4);
-        int64_t whole =
-            add_job(w, low, "whole", (struct job_wish){.command = "fake run=600000", .nodes = 3});
+        int64_t whole = add_job(w, low, "whole", JOB("fake run=600000", .nodes = 3));
         WAIT(w, job_state(w, whole) == EXEC_RUNNING);
         int64_t mine = add_gpu_cluster(w, "mine", 2);
         WAIT(w, counts(w, mine).idle == 2);
@@ -112,7 +110,7 @@ TEST(test_no_more_is_taken_than_is_missing)
     struct world *w = l->w;
     int64_t low = low_cluster(w, 4, DEALLOC_REQUEUE);
     WAIT(w, counts(w, low).idle == 4);
-    int64_t job = add_job(w, low, "job", (struct job_wish){.command = "fake run=300000"});
+    int64_t job = add_job(w, low, "job", JOB("fake run=300000"));
     WAIT(w, job_state(w, job) == EXEC_RUNNING);
     int64_t mine = add_gpu_cluster(w, "mine", 1);
     WAIT(w, counts(w, mine).idle == 1);

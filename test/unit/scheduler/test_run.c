@@ -10,16 +10,15 @@
 
 WORLD_TEST(test_job_runs, world_new(4))
 {
-    int64_t c = add_cluster_of(w, "c", 2);
-    WAIT(w, counts(w, c).idle == 2);
+    int64_t c = idle_cluster(w, 2);
     assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
-    int64_t j = add_job(
-        w, c, "hello",
-        (struct job_wish){.command = "echo hello $GREETED; echo oops >&2; echo m > "
-                                     "$AZ_BATCHAI_OUTPUT_MODEL/m.bin",
-                          .more = "'environmentVariables': [{'name':'GREETED','value':'world'}],"
-                                  "'outputDirectories': [{'id':'MODEL','pathPrefix':"
-                                  "'${AZ_BATCHAI_MOUNT_ROOT}/share/logs','pathSuffix':'model'}],"});
+    int64_t j =
+        add_job(w, c, "hello",
+                JOB("echo hello $GREETED; echo oops >&2; echo m > "
+                    "$AZ_BATCHAI_OUTPUT_MODEL/m.bin",
+                    .more = "'environmentVariables': [{'name':'GREETED','value':'world'}],"
+                            "'outputDirectories': [{'id':'MODEL','pathPrefix':"
+                            "'${AZ_BATCHAI_MOUNT_ROOT}/share/logs','pathSuffix':'model'}],"));
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_SUCCEEDED);
@@ -28,58 +27,50 @@ WORLD_TEST(test_job_runs, world_new(4))
     assert_int_equal(row.attempt, 1);
     assert_true(row.start_us > 0 && row.end_us >= row.start_us && row.end_us == row.exec_us);
     assert_null(row.errors);
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "hello world\n");
+    assert_string_equal(out_of(w, j), "hello world\n");
     assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stderr.txt")), "oops\n");
     assert_string_equal(read_text(w, share_file(w, j, "outputs/model/m.bin")), "m\n");
-    assert_non_null(strstr(read_text(w, share_file(w, j, "stdouterr/execution.log")), "job"));
+    assert_says(log_of(w, j), "job");
     WAIT(w, counts(w, c).idle == 2);
 }
 
 WORLD_TEST(test_failures_explain_themselves, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t bad = add_job(w, c, "bad", (struct job_wish){.command = "echo gone wrong >&2; exit 3"});
-    int64_t killed = add_job(w, c, "killed", (struct job_wish){.command = "kill -9 $$"});
-    int64_t prep =
-        add_job(w, c, "prep", (struct job_wish){.command = "true", .prep = "echo no >&2; exit 7"});
+    int64_t bad = add_job(w, c, "bad", JOB("echo gone wrong >&2; exit 3"));
+    int64_t killed = add_job(w, c, "killed", JOB("kill -9 $$"));
+    int64_t prep = add_job(w, c, "prep", JOB("true", .prep = "echo no >&2; exit 7"));
     WAIT(w, job_ended(w, bad) && job_ended(w, killed) && job_ended(w, prep));
     struct job row = job_row(w, bad);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_int_equal(row.exit_code, 3);
-    assert_non_null(strstr(row.errors, "\"code\":\"JobFailed\""));
-    assert_non_null(strstr(row.errors, "Job failed with non-zero exit code"));
-    assert_non_null(strstr(row.errors, "gone wrong"));
-    assert_non_null(strstr(row.errors, "exit 3"));
-    assert_non_null(strstr(row.errors, "tvm-"));
+    assert_says(row.errors, "\"code\":\"JobFailed\"", "Job failed with non-zero exit code",
+                "gone wrong", "exit 3", "tvm-");
     row = job_row(w, killed);
     assert_int_equal(row.exit_code, 128 + 9);
-    assert_non_null(strstr(row.errors, "\"signal\""));
+    assert_says(row.errors, "\"signal\"");
     row = job_row(w, prep);
     assert_int_equal(row.exit_code, 7);
-    assert_non_null(strstr(row.errors, "\"code\":\"JobPreparationFailed\""));
-    assert_non_null(strstr(row.errors, "Job preparation task failed with non-zero exit code"));
-    assert_string_equal(read_text(w, share_file(w, prep, "stdouterr/stdout.txt")),
-                        "(no such file)");
+    assert_says(row.errors, "\"code\":\"JobPreparationFailed\"",
+                "Job preparation task failed with non-zero exit code");
+    assert_string_equal(out_of(w, prep), "(no such file)");
     assert_string_equal(read_text(w, share_file(w, prep, "stdouterr/stderr-job_prep.txt")), "no\n");
     WAIT(w, counts(w, c).idle == 1);
-    assert_non_null(
-        strstr(read_text(w, share_file(w, bad, "stdouterr/execution.log")), "JobFailed"));
+    assert_says(log_of(w, bad), "JobFailed");
 }
 
 WORLD_TEST(test_gang_is_prepared_on_every_node, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = add_job(w, c, "gang",
-                        (struct job_wish){.command = "cat $AZ_BATCHAI_SHARED_JOB_TEMP/* | sort; "
-                                                     "echo $AZ_BATCH_HOST_LIST",
-                                          .prep = "echo $AZ_BATCHAI_TASK_INDEX > "
-                                                  "$AZ_BATCHAI_SHARED_JOB_TEMP/"
-                                                  "$AZ_BATCHAI_TASK_INDEX; echo prepared",
-                                          .nodes = 2});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")),
-                        "0\n1\n127.64.0.1,127.64.0.2\n");
+                        JOB("cat $AZ_BATCHAI_SHARED_JOB_TEMP/* | sort; "
+                            "echo $AZ_BATCH_HOST_LIST",
+                            .prep = "echo $AZ_BATCHAI_TASK_INDEX > "
+                                    "$AZ_BATCHAI_SHARED_JOB_TEMP/"
+                                    "$AZ_BATCHAI_TASK_INDEX; echo prepared",
+                            .nodes = 2));
+    assert_ends(w, j, EXEC_SUCCEEDED);
+    assert_string_equal(out_of(w, j), "0\n1\n127.64.0.1,127.64.0.2\n");
     DIR *d = opendir(share_file(w, j, "stdouterr"));
     assert_non_null(d);
     int preps = 0, logs = 0;
@@ -96,17 +87,15 @@ WORLD_TEST(test_gang_is_prepared_on_every_node, world_new(4))
 WORLD_TEST(test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole, world_new(1))
 {
     struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     struct node nd, *nodes;
-    size_t n;
-    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    size_t n = nodes_of(w, c, &nodes);
     nd = nodes[0];
     assert_true(nd.has.cores > 0);
     assert_int_equal(nd.has.slots, nd.has.cores);
     assert_true(nd.has.memory > 0);
     assert_non_null(nd.devices);
-    add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    add_job(w, c, "j", JOB("sleep 60"));
     WAIT(w, counts(w, c).running == 1);
     struct allocation *live;
     ok(st_allocation_of_node(w->st, &w->a, nd.id, &live, &n, &e), &e);
@@ -118,18 +107,14 @@ WORLD_TEST(test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole, world_n
 WORLD_TEST(test_wall_clock, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(
-        w, c, "slow", (struct job_wish){.command = "echo slowly >&2; exec sleep 60", .wall_s = 1});
+    int64_t j = add_job(w, c, "slow", JOB("echo slowly >&2; exec sleep 60", .wall_s = 1));
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_int_equal(row.exit_code, 124);
-    assert_non_null(strstr(row.errors, "JobTimedOut"));
-    assert_non_null(strstr(row.errors, "1 seconds"));
+    assert_says(row.errors, "JobTimedOut", "1 seconds");
     /* On which node, how it ended, and its last words. */
-    assert_non_null(strstr(row.errors, "tvm-"));
-    assert_non_null(strstr(row.errors, "\"signal\",\"value\":\"15\""));
-    assert_non_null(strstr(row.errors, "slowly"));
+    assert_says(row.errors, "tvm-", "\"signal\",\"value\":\"15\"", "slowly");
     WAIT(w, counts(w, c).idle == 1);
 }
 
@@ -138,26 +123,25 @@ WORLD_TEST(test_wall_clock, world_new(1))
 WORLD_TEST(test_a_missing_share_is_named_however_late_its_error_is_read, world_new(1))
 {
     struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 1);
-    WAIT(w, counts(w, c).idle == 1);
+    int64_t c = idle_cluster(w, 1);
     ok(fs_remove_tree(path(w, "storage/acct/files/share"), &e), &e);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true"});
+    int64_t j = add_job(w, c, "j", JOB("true"));
     for (int i = 0; i < 400 && !job_ended(w, j); i++) {
         uv_run(&w->loop, UV_RUN_NOWAIT);
         usleep(100000); /* as on a machine that has no time for the loop */
     }
     assert_non_null(job_row(w, j).errors);
-    assert_non_null(strstr(job_row(w, j).errors, "JobDirectoryFailed"));
+    job_says(w, j, "JobDirectoryFailed");
 }
 
 WORLD_TEST(test_terminate, world_new(1))
 {
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "slow", (struct job_wish){.command = "echo up; sleep 60"});
-    int64_t q = add_job(w, c, "queued", (struct job_wish){.command = "true"});
+    int64_t j = add_job(w, c, "slow", JOB("echo up; sleep 60"));
+    int64_t q = add_job(w, c, "queued", JOB("true"));
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "up\n") == 0);
+    WAIT(w, strcmp(out_of(w, j), "up\n") == 0);
     assert_int_equal(batchai_terminate(&w->front, q, &e), 1);
     assert_int_equal(job_state(w, q), EXEC_FAILED);
     assert_int_equal(job_row(w, q).start_us, job_row(w, q).end_us);
@@ -167,7 +151,7 @@ WORLD_TEST(test_terminate, world_new(1))
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_int_equal(row.exit_code, 143);
-    assert_non_null(strstr(row.errors, "JobTerminated"));
+    assert_says(row.errors, "JobTerminated");
     assert_int_equal(batchai_terminate(&w->front, j, &e), 0);
     WAIT(w, counts(w, c).idle == 1);
 }
@@ -176,51 +160,43 @@ WORLD_TEST(test_scale_down_requeues, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 2);
     int64_t j = add_job(w, c, "twice",
-                        (struct job_wish){.command = "test -f $AZ_BATCHAI_MOUNT_ROOT/share/go || "
-                                                     "sleep 60",
-                                          .nodes = 2});
+                        JOB("test -f $AZ_BATCHAI_MOUNT_ROOT/share/go || "
+                            "sleep 60",
+                            .nodes = 2));
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    resize(w, c, 1);
     WAIT(w, job_state(w, j) == EXEC_QUEUED);
     assert_int_equal(job_row(w, j).start_us, 0);
     WAIT(w, rows_of(counts(w, c)) == 1 && counts(w, c).idle == 1);
     assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
-    struct err e = {0};
-    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    go(w);
+    resize(w, c, 2);
+    assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 2);
 }
 
 WORLD_TEST(test_scale_down_terminates, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    int64_t j = add_job(w, c, "j", JOB("sleep 60"));
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    set_scale(w, c,
-              (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_TERMINATE});
+    resize_by(w, c, 0, DEALLOC_TERMINATE);
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_int_equal(job_state(w, j), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, j).errors, "NodeDeallocated"));
+    job_says(w, j, "NodeDeallocated");
 }
 
 WORLD_TEST(test_scale_down_waits, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(
-        w, c, "j",
-        (struct job_wish){
-            .command = "until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done"});
-    int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
+    int64_t j = add_job(w, c, "j",
+                        JOB("until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done"));
+    int64_t next = add_job(w, c, "next", JOB("true"));
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
-    set_scale(
-        w, c,
-        (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_WAIT_FOR_COMPLETION});
+    resize_by(w, c, 0, DEALLOC_WAIT_FOR_COMPLETION);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_RESIZING);
     assert_int_equal(counts(w, c).running, 1);
-    struct err e = {0};
-    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+    go(w);
     WAIT(w, rows_of(counts(w, c)) == 0);
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, next), EXEC_QUEUED);
@@ -230,16 +206,14 @@ WORLD_TEST(test_scale_down_waits, world_new(4))
 WORLD_TEST(test_restart_resumes, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(
-        w, c, "j",
-        (struct job_wish){
-            .command = "echo begin; until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; "
-                       "done; echo end; exit 5"});
-    WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "begin\n") == 0);
+    int64_t j =
+        add_job(w, c, "j",
+                JOB("echo begin; until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; "
+                    "done; echo end; exit 5"));
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
     const char *out = share_file(w, j, "stdouterr/stdout.txt");
     world_stop(w);
-    struct err e = {0};
-    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+    go(w);
     WAIT(w, strcmp(read_text(w, out), "begin\nend\n") == 0); /* it goes on without us */
     world_start(w);
     WAIT(w, job_ended(w, j));
@@ -253,11 +227,10 @@ WORLD_TEST(test_delete_everything, world_new(4))
 {
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 2);
-    int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60", .nodes = 2});
-    add_job(w, c, "wait", (struct job_wish){.command = "true"});
+    int64_t run = add_job(w, c, "run", JOB("sleep 60", .nodes = 2));
+    add_job(w, c, "wait", JOB("true"));
     WAIT(w, job_state(w, run) == EXEC_RUNNING);
-    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_GROUP, w->group);
     struct resource_group g;
     WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
     DIR *d = opendir(path(w, "nodes"));
@@ -272,17 +245,16 @@ WORLD_TEST(test_cluster_deleted_under_jobs, world_new(4))
 {
     struct err e = {0};
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60"});
-    int64_t wait = add_job(w, c, "wait", (struct job_wish){.command = "true"});
+    int64_t run = add_job(w, c, "run", JOB("sleep 60"));
+    int64_t wait = add_job(w, c, "wait", JOB("true"));
     WAIT(w, job_state(w, run) == EXEC_RUNNING);
-    ok(st_mark_deleting(w->st, RES_CLUSTER, c, time_now_us(), &e), &e);
-    batchai_wake_deletions(&w->front);
+    delete_row(w, RES_CLUSTER, c);
     struct cluster row;
     WAIT(w, st_cluster_by_id(w->st, &w->a, c, &row, &e) == 0);
     assert_int_equal(job_state(w, run), EXEC_FAILED);
     assert_int_equal(job_state(w, wait), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, run).errors, "ClusterDeleted"));
-    assert_non_null(strstr(job_row(w, wait).errors, "ClusterDeleted"));
+    job_says(w, run, "ClusterDeleted");
+    job_says(w, wait, "ClusterDeleted");
 }
 
 WORLD_TEST(test_capacity_is_shared, world_new(2))
@@ -291,10 +263,9 @@ WORLD_TEST(test_capacity_is_shared, world_new(2))
     WAIT(w, counts(w, one).idle == 2);
     int64_t two = add_cluster_of(w, "two", 1);
     WAIT(w, cluster_row(w, two).errors != NULL);
-    assert_non_null(strstr(cluster_row(w, two).errors, "NodeCapacityReached"));
+    cluster_says(w, two, "NodeCapacityReached");
     assert_int_equal(cluster_row(w, two).alloc_state, ALLOC_RESIZING);
-    set_scale(w, one,
-              (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    resize(w, one, 1);
     WAIT(w, counts(w, two).idle == 1);
     assert_null(cluster_row(w, two).errors);
     assert_int_equal(cluster_row(w, two).alloc_state, ALLOC_STEADY);
@@ -306,9 +277,8 @@ WORLD_TEST(test_automatic_scaling, world_new(4))
         w, "c", (struct cluster_wish){.scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2}});
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
     assert_int_equal(rows_of(counts(w, c)), 0);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true", .nodes = 2});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    int64_t j = add_job(w, c, "j", JOB("true", .nodes = 2));
+    assert_ends(w, j, EXEC_SUCCEEDED);
     WAIT(w, rows_of(counts(w, c)) == 0);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
 }
@@ -330,14 +300,10 @@ WORLD_TEST(test_setup_task, world_new(4))
     WAIT(w, counts(w, good).idle == 1 && counts(w, bad).unusable == 1);
     WAIT(w, cluster_row(w, bad).errors != NULL);
     const char *errors = cluster_row(w, bad).errors;
-    assert_non_null(strstr(errors, "NodeSetupFailed"));
-    assert_non_null(strstr(errors, "not here"));
-    assert_non_null(strstr(errors, "exit 9"));
+    assert_says(errors, "NodeSetupFailed", "not here", "exit 9");
     struct cluster row = cluster_row(w, good);
     struct node *nodes;
-    size_t n;
-    struct err e = {0};
-    ok(st_node_list(w->st, &w->a, good, &nodes, &n, &e), &e);
+    nodes_of(w, good, &nodes);
     assert_string_equal(
         read_text(w, path(w, arena_printf(&w->a, "storage/acct/files/share/setup/%s/stdout-%s.txt",
                                           cluster_path_segment(&w->a, &row), nodes[0].name))),
@@ -351,17 +317,16 @@ WORLD_TEST(test_setup_task, world_new(4))
 WORLD_TEST(test_job_level_mounts, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j",
-                        (struct job_wish){.command = "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in; echo "
-                                                     "$AZ_BATCHAI_JOB_TEMP",
-                                          .prep = "echo 1 > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in",
-                                          .more = JOB_SHARE});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    int64_t j =
+        add_job(w, c, "j",
+                JOB("cat $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in; echo "
+                    "$AZ_BATCHAI_JOB_TEMP",
+                    .prep = "echo 1 > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in", .more = JOB_SHARE));
+    assert_ends(w, j, EXEC_SUCCEEDED);
     WAIT(w, counts(w, c).idle == 1);
     assert_string_equal(read_text(w, path(w, "storage/acct/blobs/data/in")), "1\n");
     /* The job's own directory is gone, the container is not. */
-    char *out = arena_strdup(&w->a, read_text(w, share_file(w, j, "stdouterr/stdout.txt")));
+    char *out = arena_strdup(&w->a, out_of(w, j));
     assert_memory_equal(out, "1\n", 2);
     out[strcspn(out + 2, "\n") + 2] = '\0';
     assert_int_not_equal(access(out + 2, F_OK), 0);
@@ -373,13 +338,11 @@ WORLD_TEST(test_mounts_that_fail, world_new(2))
     int64_t c = add_cluster_of(w, "c", 1);
     ok(fs_mkdirs(path(w, "storage/acct"), 0755, &e), &e);
     ok(fs_write_atomic(path(w, "storage/acct/blobs"), "", 0, 0644, &e), &e);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true", .more = JOB_SHARE});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, j).errors, "BFSMountError"));
-    assert_non_null(strstr(job_row(w, j).errors, "acct/data"));
+    int64_t j = add_job(w, c, "j", JOB("true", .more = JOB_SHARE));
+    assert_ends(w, j, EXEC_FAILED);
+    job_says(w, j, "BFSMountError", "acct/data");
     /* It never ran. */
-    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "(no such file)");
+    assert_string_equal(out_of(w, j), "(no such file)");
     int64_t bad = add_cluster(
         w, "bad",
         (struct cluster_wish){
@@ -388,22 +351,20 @@ WORLD_TEST(test_mounts_that_fail, world_new(2))
                      "'containerName': 'data', 'relativeMountPath': 'data'}]}"});
     WAIT(w, cluster_row(w, bad).errors != NULL);
     assert_int_equal(counts(w, bad).unusable, 1);
-    assert_non_null(strstr(cluster_row(w, bad).errors, "BFSMountError"));
+    cluster_says(w, bad, "BFSMountError");
 }
 
 WORLD_TEST(test_refused_jobs_make_way, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t refused =
-        add_job(w, c, "referring",
-                (struct job_wish){
-                    .command = "true",
-                    .more = "'secrets': [{'name': 'T', 'valueSecretReference': {'sourceVault': "
-                            "{'id': 'v'}, 'secretUrl': 'https://v/s'}}],"});
-    int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
+    int64_t refused = add_job(
+        w, c, "referring",
+        JOB("true", .more = "'secrets': [{'name': 'T', 'valueSecretReference': {'sourceVault': "
+                            "{'id': 'v'}, 'secretUrl': 'https://v/s'}}],"));
+    int64_t next = add_job(w, c, "next", JOB("true"));
     WAIT(w, job_ended(w, refused) && job_ended(w, next));
     assert_int_equal(job_state(w, refused), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, refused).errors, "KeyVaultSecretNotRead"));
+    job_says(w, refused, "KeyVaultSecretNotRead");
     assert_int_equal(job_row(w, refused).attempt, 0);
     assert_int_equal(job_state(w, next), EXEC_SUCCEEDED);
 }
@@ -412,12 +373,10 @@ WORLD_TEST(test_unknown_variable, world_new(1))
 {
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j",
-                        (struct job_wish){.command = "true",
-                                          .more = "'inputDirectories': [{'id':'I','path':"
-                                                  "'$NOT_THERE/x'}],"});
-    WAIT(w, job_ended(w, j));
-    assert_int_equal(job_state(w, j), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, j).errors, "NOT_THERE"));
+                        JOB("true", .more = "'inputDirectories': [{'id':'I','path':"
+                                            "'$NOT_THERE/x'}],"));
+    assert_ends(w, j, EXEC_FAILED);
+    job_says(w, j, "NOT_THERE");
     WAIT(w, counts(w, c).idle == 1);
 }
 
@@ -425,6 +384,6 @@ WORLD_TEST(test_many_jobs, world_new(4))
 {
     int64_t c = add_cluster_of(w, "c", 4), last = 0;
     for (int i = 0; i < 40; i++)
-        last = add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
+        last = add_job(w, c, arena_printf(&w->a, "j%d", i), JOB("true"));
     WAIT(w, job_ended(w, last) && counts(w, c).idle == 4);
 }

@@ -60,28 +60,15 @@ static struct fake_node *machine(struct machines *m, const char *name)
     return fake_find(virtual_of(m->w)->fake, name);
 }
 
-static struct node node_row(struct world *w, int64_t cluster)
-{
-    struct node *rows;
-    assert_true(nodes_of(w, cluster, &rows) > 0);
-    return rows[0];
-}
-
 static struct node_rt *node_of(struct world *w, int64_t cluster)
 {
-    return node_rt_find(w->s->fleet, node_row(w, cluster).id);
-}
-
-static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
-{
-    return add_cluster(w, "c", (struct cluster_wish){.scale = {.target = target, .dealloc = rule}});
+    return node_rt_find(w->s->fleet, node_row(w, cluster, 0).id);
 }
 
 /* A job that takes 50 minutes; `task` is what its task is called. */
 static int64_t long_job(struct world *w, int64_t cluster, char task[120])
 {
-    int64_t j = add_job(w, cluster, "j",
-                        (struct job_wish){.command = "fake run=3000000", .wall_s = 100000});
+    int64_t j = add_job(w, cluster, "j", JOB("fake run=3000000", .wall_s = 100000));
     WAIT(w, virtual_of(w)->started == 1 && job_state(w, j) == EXEC_RUNNING);
     snprintf(task, 120, "%s", virtual_of(w)->last_started);
     return j;
@@ -99,9 +86,7 @@ TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first)
     struct fake_node *n = machine(m, "m00");
     fake_set_down(n, true, 0);
     WAIT(w, counts(w, c).unusable == 1 && job_state(w, j) == EXEC_QUEUED && *errors_of(w, c));
-    assert_says(w, c, "NodeUnreachable");
-    assert_says(w, c, "could not be reached for");
-    assert_says(w, c, "remedy");
+    cluster_says(w, c, "NodeUnreachable", "could not be reached for", "remedy");
     assert_true(fake_runs(n, first));
     fake_set_down(n, false, 0);
     WAIT(w, job_row(w, j).attempt == 2 && virtual_of(w)->started == 2);
@@ -123,9 +108,8 @@ TEST(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule)
     int64_t j = long_job(w, c, task);
     struct fake_node *n = machine(m, "m00");
     fake_set_down(n, true, 0);
-    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c).live == 0);
-    assert_non_null(strstr(job_row(w, j).errors, "NodeLost"));
-    assert_non_null(strstr(job_row(w, j).errors, "could not be reached for"));
+    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c, 0).live == 0);
+    job_says(w, j, "NodeLost", "could not be reached for");
     assert_true(fake_runs(n, task));
     /* A daemon that starts anew goes on trying. */
     world_stop(w);
@@ -144,7 +128,7 @@ TEST(test_a_machine_that_never_answered_is_unusable_soon_and_heals)
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
     assert_int_equal(node_of(w, c)->contact.failures, 3);
-    assert_says(w, c, "in 3 tries");
+    cluster_says(w, c, "in 3 tries");
     fake_set_down(machine(m, "m00"), false, 0);
     WAIT(w, counts(w, c).idle == 1);
     free_machines(m);
@@ -172,10 +156,10 @@ TEST(test_a_machine_is_not_replaced_by_another_in_trouble)
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
     assert_string_equal(machines_of(w, c), "m01 ");
-    int64_t node = node_row(w, c).id;
+    int64_t node = node_row(w, c, 0).id;
     sched_wake_pool(w->s, c);
     WAIT(w, node_of(w, c)->contact.failures >= 4);
-    assert_int_equal(node_row(w, c).id, node);
+    assert_int_equal(node_row(w, c, 0).id, node);
     free_machines(m);
 }
 
@@ -190,8 +174,8 @@ TEST(test_a_machine_that_left_the_inventory_is_no_node)
     m->at.site.n_machines = 0;
     world_start(w);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && *errors_of(w, c));
-    assert_says(w, c, "NodeNotInInventory");
-    WAIT(w, node_row(w, c).live == 0);
+    cluster_says(w, c, "NodeNotInInventory");
+    WAIT(w, node_row(w, c, 0).live == 0);
     world_stop(w);
     m->at.site.n_machines = 1;
     world_start(w);
@@ -234,21 +218,21 @@ TEST(test_a_machine_that_was_restarted_is_prepared_anew)
     struct err e;
     int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
     int64_t j = long_job(w, c, task);
-    struct node row = node_row(w, c);
+    struct node row = node_row(w, c, 0);
     char *now = arena_strdup(&w->a, row.incarnation), *at = strchr(now, '@');
     assert_non_null(at);
     *at = '\0';
     /* As a daemon wrote it that knew of no boot ids: nothing follows from it. */
     ok(st_node_set_incarnation(w->st, row.id, now, row.booted_us, &e), &e);
     wake(w->s->wakes, &woken_node, row.id);
-    WAIT(w, strchr(node_row(w, c).incarnation, '@'));
+    WAIT(w, strchr(node_row(w, c, 0).incarnation, '@'));
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     fake_restart(machine(m, "m00"));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
-    assert_non_null(strstr(job_row(w, j).errors, "NodeRebooted"));
+    job_says(w, j, "NodeRebooted");
     assert_false(fake_runs(machine(m, "m00"), task));
-    assert_true(node_row(w, c).state_us > row.state_us);
-    assert_string_not_equal(node_row(w, c).incarnation, row.incarnation);
+    assert_true(node_row(w, c, 0).state_us > row.state_us);
+    assert_string_not_equal(node_row(w, c, 0).incarnation, row.incarnation);
     free_machines(m);
 }
 
@@ -261,7 +245,7 @@ WORLD_TEST(test_a_local_node_whose_host_was_restarted_is_prepared_anew, world_vi
     fake_restart(fake_at(virtual_of(w)->fake, 0));
     world_start(w);
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
-    assert_non_null(strstr(job_row(w, j).errors, "NodeRebooted"));
+    job_says(w, j, "NodeRebooted");
     assert_false(fake_runs(fake_at(virtual_of(w)->fake, 0), task));
 }
 

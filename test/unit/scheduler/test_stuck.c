@@ -11,11 +11,6 @@
 #include <dirent.h>
 #include <signal.h>
 
-static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
-{
-    return add_cluster(w, "c", (struct cluster_wish){.scale = {.target = target, .dealloc = rule}});
-}
-
 static bool has_begun(struct world *w, int64_t job)
 {
     return strstr(out_of(w, job), "begin\n") != NULL;
@@ -52,7 +47,7 @@ WORLD_TEST(test_a_node_root_is_removed_only_when_its_tasks_are_gone, world_new(1
 {
     struct stat st;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     const char *root = arena_strdup(&w->a, node_of(w, c, 0)->root);
     pid_t supervisor = supervisor_on(w, root);
@@ -95,7 +90,7 @@ TEST(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on)
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).idle == 1);
     stop_agent(r);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     go(w);
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);

@@ -50,15 +50,6 @@ static void add_game(struct world *w, int64_t box, int64_t owner)
     sched_wake_pool(w->s, box);
 }
 
-static int nodes_of(struct world *w, int64_t box)
-{
-    struct node *nodes;
-    size_t n;
-    struct err e = {0};
-    ok(st_node_list(w->st, &w->a, box, &nodes, &n, &e), &e);
-    return (int)n;
-}
-
 TEST(test_a_toy_front_runs_a_run_to_its_end)
 {
     struct toy_front toy = toy_front("fake run=5000 exit=3");
@@ -85,7 +76,7 @@ TEST(test_its_pools_grow_and_shrink)
     const struct scale none = {.kind = SCALE_MANUAL, .dealloc = DEALLOC_TERMINATE};
     ok(st_pool_set_scale(w->st, box, &none, &e), &e);
     sched_wake_pool(w->s, box);
-    WAIT(w, toy.ended == 1 && nodes_of(w, box) == 0);
+    WAIT(w, toy.ended == 1 && nodes_of(w, box, NULL) == 0);
     assert_int_equal(toy.exit_code, -1);
     world_free(w);
 }

@@ -173,9 +173,7 @@ static inline struct fake_node *fake_of(struct world *w, int64_t cluster, size_t
 {
     struct virtual_world *v = virtual_of(w);
     struct node *nodes;
-    size_t n;
-    struct err e = {0};
-    ok(st_node_list(w->st, &w->a, cluster, &nodes, &n, &e), &e);
+    size_t n = nodes_of(w, cluster, &nodes);
     assert_true(i < n);
     for (size_t k = 0; k < fake_count(v->fake); k++)
         if (strstr(fake_name(fake_at(v->fake, k)), nodes[i].name))

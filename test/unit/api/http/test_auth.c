@@ -7,6 +7,7 @@
 #include "api/http/error.h"
 #include "lib/arena.h"
 #include "test/unit/api/http/server.h"
+#include "test/unit/support/says.h"
 
 /* --- services of the test's own --------------------------------------------------------------- */
 
@@ -277,10 +278,10 @@ static void *be_challenged(void *ctx)
     token_for(&c, "https://management.azure.com", token);
     get(&c, "/store", token);
     assert_true(has_status(401));
-    assert_non_null(strstr(reply, "resource_id=https://storage.azure.com"));
+    assert_says(reply, "resource_id=https://storage.azure.com");
     get(&c, "/vault", token);
     assert_true(has_status(401));
-    assert_non_null(strstr(reply, "authorization_uri=")); /* the resource manager's own */
+    assert_says(reply, "authorization_uri="); /* the resource manager's own */
     client_close(&c);
     uv_async_send(&world.client_done);
     return NULL;

@@ -8,6 +8,7 @@
 #include "lib/arena.h"
 #include "lib/loop.h"
 #include "test/unit/api/http/server.h"
+#include "test/unit/support/says.h"
 
 /* --- services ------------------------------------------------------------------------------- */
 
@@ -200,12 +201,10 @@ TEST(a_service_says_and_renders_its_own_errors)
     struct world w;
     world_open(&w, served, 1);
     const char *got = once(&w, HEAD("PUT /x", "localhost") "\r\n");
-    assert_non_null(strstr(got, "HTTP/1.1 507 "));
-    assert_non_null(strstr(got, "x-error: QueueFull\r\n"));
-    assert_non_null(strstr(got, "Retry-After: 1\r\n"));
-    assert_non_null(strstr(got, "\r\n\r\nthe queue is full"));
+    assert_says(got, "HTTP/1.1 507 ", "x-error: QueueFull\r\n", "Retry-After: 1\r\n",
+                "\r\n\r\nthe queue is full");
     got = once(&w, HEAD("GET /x", "localhost") "\r\n");
-    assert_non_null(strstr(got, "x-error: MethodNotAllowed\r\n"));
+    assert_says(got, "x-error: MethodNotAllowed\r\n");
     world_close(&w);
 }
 
@@ -349,8 +348,8 @@ TEST(a_turn_that_is_rolled_back_leaves_no_header_behind)
     expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx", "Location: /operations/1");
     w.full = true;
     const char *got = once(&w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx");
-    assert_non_null(strstr(got, "HTTP/1.1 500"));
-    assert_null(strstr(got, "Location"));
+    assert_says(got, "HTTP/1.1 500");
+    assert_says_not(got, "Location");
     world_close(&w);
 }
 
@@ -372,8 +371,7 @@ TEST(what_begins_at_a_turns_end_is_not_left_asleep)
     alarm(30); /* asleep it would stay so for two minutes */
     run_with(&w, talk, &t);
     alarm(0);
-    assert_non_null(strstr(t.got, "HTTP/1.1 202"));
-    assert_non_null(strstr(t.got, "HTTP/1.1 200"));
+    assert_says(t.got, "HTTP/1.1 202", "HTTP/1.1 200");
     client_close(&idle.c);
     world_close(&w);
 }
@@ -402,7 +400,7 @@ TEST(a_body_is_delimited_once)
         const char *says = strstr(bad[i], "gzip") ? by_itself : "BadRequest";
         if (strncmp(t.got, "HTTP/1.1 400", 12) != 0 || !strstr(t.got, says))
             fail_msg("%s: %s", bad[i], t.got);
-        assert_null(strstr(t.got + 12, "HTTP/1.1"));
+        assert_says_not(t.got + 12, "HTTP/1.1");
     }
     expect(&w, HEAD("PUT /x", "localhost") "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
            "202");

@@ -13,8 +13,8 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "shell.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/skip.h"
-#include "test/unit/support/tests.h"
 
 static struct arena a;
 static char dir[] = "/tmp/batchaid-container-XXXXXX";
@@ -171,11 +171,11 @@ TEST_SETUP(test_the_jobs_user_gains_no_rights_by_programs_of_the_image, set_up, 
 {
     setenv("WHO", "somebody", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "--security-opt no-new-privileges"));
+    assert_says(said(), "--security-opt no-new-privileges");
     unlink(path("said"));
     unsetenv("WHO");
     assert_int_equal(run("start"), 0);
-    assert_null(strstr(said(), "no-new-privileges"));
+    assert_says_not(said(), "no-new-privileges");
 }
 
 /* In the job's directory, which goes with the job even if the program that pulls was killed. */
@@ -184,8 +184,8 @@ TEST_SETUP(test_credentials_are_kept_nowhere_but_with_the_job, set_up, tear_down
     put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
     assert_int_not_equal(run("pull"), 0);
     const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
-    assert_non_null(strstr(said(), wanted));
-    assert_null(strstr(said(), "s3cret"));
+    assert_says(said(), wanted);
+    assert_says_not(said(), "s3cret");
     assert_int_equal(shell(arena_printf(&a, "ls -d %s/root/jobs/j/.registry-*", dir), NULL), 2);
 }
 
@@ -196,18 +196,15 @@ TEST_SETUP(test_names_are_no_options, set_up, tear_down)
     setenv("PULL", "--tls-verify=false x", 1);
     setenv("SERVER", "--authfile=/tmp/x --tls-verify=false", 1);
     assert_int_equal(run("pull"), 0);
-    assert_non_null(
-        strstr(said(), "login -u u --password-stdin -- --authfile=/tmp/x --tls-verify=false"));
-    assert_non_null(strstr(said(), "pull -- --tls-verify=false x"));
-    assert_non_null(strstr(said(), "image inspect -- i"));
+    assert_says(said(), "login -u u --password-stdin -- --authfile=/tmp/x --tls-verify=false",
+                "pull -- --tls-verify=false x", "image inspect -- i");
     unsetenv("PULL");
     unsetenv("SERVER");
     unlink(path("said"));
     assert_int_equal(run("pull"), 0);
-    assert_non_null(
-        strstr(said(), "login -u u --password-stdin -- config")); /* the runtime's own registry */
+    assert_says(said(), "login -u u --password-stdin -- config"); /* the runtime's own registry */
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "--entrypoint /bin/sh -- i -c"));
+    assert_says(said(), "--entrypoint /bin/sh -- i -c");
 }
 
 /* As docker reads it: the list is one value, so it has quotes of its own. */
@@ -216,17 +213,17 @@ TEST_SETUP(test_a_container_has_the_gpus_of_its_job_alone, set_up, tear_down)
     put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
     setenv("GPUS", "2", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), " --gpus all "));
+    assert_says(said(), " --gpus all ");
     unlink(path("said"));
     setenv("DEVICES", "0,2", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), " --gpus \"device=0,2\" "));
+    assert_says(said(), " --gpus \"device=0,2\" ");
     unlink(path("said"));
     setenv("GPUS", "0", 1);
     setenv("DEVICES", "", 1);
     assert_int_equal(run("start"), 0);
-    assert_null(strstr(said(), "--gpus"));
-    assert_non_null(strstr(said(), " -e NVIDIA_VISIBLE_DEVICES=void "));
+    assert_says_not(said(), "--gpus");
+    assert_says(said(), " -e NVIDIA_VISIBLE_DEVICES=void ");
     unsetenv("GPUS");
     unsetenv("DEVICES");
 }
@@ -259,9 +256,9 @@ TEST_SETUP(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run, s
     assert_false(is_given(path("root/b/task/wd")));
     unlink(path("said"));
     narrow("");
-    assert_non_null(strstr(said(), arena_printf(&a, "source=%s,target=%s ",
-                                                path("root/containers/batchai-g-1-r0.wd"),
-                                                path("root/b/task/wd"))));
+    assert_says(said(),
+                arena_printf(&a, "source=%s,target=%s ", path("root/containers/batchai-g-1-r0.wd"),
+                             path("root/b/task/wd")));
     assert_int_equal(run("remove"), 0);
     assert_int_not_equal(access(path("root/containers"), F_OK), 0);
     unsetenv("BATCHAI_WORK_DIR");
@@ -289,7 +286,7 @@ TEST_SETUP(test_a_link_in_the_place_of_a_named_folder_is_refused, set_up, tear_d
     setenv("BATCHAI_NARROW", "1", 1);
     setenv("BATCHAI_BINDS", arena_printf(&a, "rw %s\n", path("root/shared")), 1);
     assert_int_not_equal(run("start"), 0);
-    assert_null(strstr(said(), "run -d"));
+    assert_says_not(said(), "run -d");
     unsetenv("BATCHAI_NARROW");
     unsetenv("BATCHAI_BINDS");
 }
@@ -301,7 +298,7 @@ TEST_SETUP(test_a_folder_with_a_comma_is_refused, set_up, tear_down)
     assert_int_equal(mkdir(folder, 0755), 0);
     assert_int_equal(symlink(folder, path("root/mounts/share")), 0);
     assert_int_not_equal(run("start"), 0);
-    assert_null(strstr(said(), "run -d"));
+    assert_says_not(said(), "run -d");
 }
 
 TEST_SETUP(test_a_container_that_cannot_be_removed_is_told, set_up, tear_down)
@@ -338,7 +335,7 @@ TEST_SETUP(test_a_runtime_that_hangs_once_is_asked_again, set_up, tear_down)
     put_mark();
     hangs("ps\n", false);
     assert_int_equal(run("remove"), 0);
-    assert_non_null(strstr(said(), "rm -f 4711"));
+    assert_says(said(), "rm -f 4711");
     hangs("rm\n", false);
     assert_int_equal(run("remove"), 0);
     unsetenv("BATCHAI_PATIENCE_S");
@@ -384,12 +381,12 @@ TEST_SETUP(test_options_of_the_job_come_first, set_up, tear_down)
 {
     setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "run -d --rm --network host --env A=it's $HOME --name "));
+    assert_says(said(), "run -d --rm --network host --env A=it's $HOME --name ");
     unlink(path("said"));
     setenv("BATCHAI_OPTIONS", "'--network' 'none'", 1);
     assert_int_equal(run("start"), 0);
-    assert_non_null(strstr(said(), "run -d --rm --network none --name "));
-    assert_null(strstr(said(), "--network host"));
+    assert_says(said(), "run -d --rm --network none --name ");
+    assert_says_not(said(), "--network host");
     unsetenv("BATCHAI_OPTIONS");
 }
 
@@ -405,12 +402,11 @@ TEST_SETUP(test_without_a_command_the_image_decides, set_up, tear_down)
     setenv("BATCHAI_ENV_FILE", "/e", 1);
     assert_int_equal(run("exec"), 0);
     assert_memory_equal(said(), "<exec><batchai-g-1-r0></bin/sh><-c><", 36);
-    assert_non_null(strstr(said(), ". \"$0\"; exec \"$@\"></e><prog><two words>"));
+    assert_says(said(), ". \"$0\"; exec \"$@\"></e><prog><two words>");
     setenv("BATCHAI_COMMAND", "echo $A", 1);
     setenv("BATCHAI_WORK_DIR", "/w", 1);
     assert_int_equal(run("exec"), 0);
-    assert_non_null(strstr(said(), "<exec><-w></w><batchai-g-1-r0></bin/sh><-c>"));
-    assert_non_null(strstr(said(), "</e><echo $A><>"));
+    assert_says(said(), "<exec><-w></w><batchai-g-1-r0></bin/sh><-c>", "</e><echo $A><>");
     unsetenv("BATCHAI_COMMAND");
     unsetenv("BATCHAI_WORK_DIR");
     unsetenv("BATCHAI_ENV_FILE");
@@ -438,7 +434,7 @@ static int start_as_the_images_user(const char *lookup)
 TEST_SETUP(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost, set_up, tear_down)
 {
     assert_int_equal(start_as_the_images_user("[ -z \"$n\" ] || echo '7 8 /home/app'"), 0);
-    assert_non_null(strstr(said(), "run -d"));
+    assert_says(said(), "run -d");
 }
 
 TEST_SETUP(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words, set_up,
@@ -447,7 +443,7 @@ TEST_SETUP(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runt
     char *errors;
     assert_int_equal(start_as_the_images_user("echo 'no such storage' >&2; exit 125"), 1);
     assert_int_equal(fs_read(path("errors"), 1 << 20, &errors, NULL, NULL), 0);
-    assert_non_null(strstr(errors, "no such storage"));
+    assert_says(errors, "no such storage");
     free(errors);
-    assert_null(strstr(said(), "run -d"));
+    assert_says_not(said(), "run -d");
 }

@@ -15,8 +15,8 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/fleet/mount/plan.h"
 #include "shell.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/skip.h"
-#include "test/unit/support/tests.h"
 #include "test/unit/support/words.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -117,8 +117,8 @@ TEST_SETUP(test_without_a_rule_the_failure_shows_one, set_up, tear_down)
     struct mount_volume m = container();
     struct failure why = refused(&node, &m, NULL);
     assert_int_equal(why.code, FAIL_MOUNT_NOT_CONFIGURED);
-    assert_non_null(strstr(why.message, "acct/models"));
-    assert_non_null(strstr(why.remedy, "  - match: acct/models\n    kind: blobs\n    type: nfs\n"));
+    assert_says(why.message, "acct/models");
+    assert_says(why.remedy, "  - match: acct/models\n    kind: blobs\n    type: nfs\n");
 }
 
 TEST_SETUP(test_local_nodes_see_the_daemons_folders, set_up, tear_down)
@@ -184,8 +184,8 @@ TEST_SETUP(test_each_type_has_its_command, set_up, tear_down)
         struct mount_volume m = share();
         struct mount_plan plan = planned(&node, &m, NULL);
         assert_string_equal(plan.shown, renderings[i].shown);
-        assert_non_null(strstr(plan.command, plan.shown));
-        assert_null(strstr(plan.command, KEY));
+        assert_says(plan.command, plan.shown);
+        assert_says_not(plan.command, KEY);
         if (renderings[i].file)
             assert_string_equal(plan.file_text, renderings[i].file);
         else
@@ -222,10 +222,9 @@ TEST_SETUP(test_blobfuse2_reads_the_key_from_its_own_file, set_up, tear_down)
                         "blobfuse2 mount '/n/mounts/models' "
                         "'--config-file=/n/volumes/node/0.yaml' -o 'ro' '-o' 'allow_other' "
                         "'--file-cache-timeout=1'");
-    assert_non_null(strstr(plan.file_text, "  account-key: 'a''b'\n"));
-    assert_non_null(strstr(plan.file_text, "  container: 'models'\n"));
-    assert_non_null(strstr(plan.file_text, "  endpoint: 'https://acct.blob.core.windows.net'\n"));
-    assert_non_null(strstr(plan.command, "mkdir -p -- '/n/volumes/node/0.cache'"));
+    assert_says(plan.file_text, "  account-key: 'a''b'\n", "  container: 'models'\n",
+                "  endpoint: 'https://acct.blob.core.windows.net'\n");
+    assert_says(plan.command, "mkdir -p -- '/n/volumes/node/0.cache'");
 }
 
 TEST_SETUP(test_unmanaged_commands_get_the_path_behind_them, set_up, tear_down)
@@ -258,12 +257,12 @@ TEST_SETUP(test_kernel_mounts_need_root, set_up, tear_down)
         struct mount_volume m = share();
         node.is_root = false;
         if (!rows[i].refused) {
-            assert_null(strstr(planned(&node, &m, NULL).command ?: "", "allow_other"));
+            assert_says_not(planned(&node, &m, NULL).command ?: "", "allow_other");
             continue;
         }
         struct failure why = refused(&node, &m, NULL);
         assert_int_equal(why.code, FAIL_NODE_HAS_NO_ROOT);
-        assert_non_null(strstr(why.remedy, "become: sudo"));
+        assert_says(why.remedy, "become: sudo");
     }
 }
 
@@ -279,9 +278,9 @@ TEST_SETUP(test_keys_are_asked_for_where_they_are_needed, set_up, tear_down)
         struct mount_node node = machine(&site, &rules[i], 1);
         struct mount_volume m = share();
         m.key = NULL;
-        assert_non_null(strstr(refused(&node, &m, NULL).message, "accountKey"));
+        assert_says(refused(&node, &m, NULL).message, "accountKey");
         m.key = "one\ndomain=evil";
-        assert_null(strstr(refused(&node, &m, NULL).message, "evil"));
+        assert_says_not(refused(&node, &m, NULL).message, "evil");
     }
 }
 
@@ -367,12 +366,12 @@ TEST_SETUP(test_file_servers_that_nobody_serves_are_refused, set_up, tear_down)
     node.local_nodes = 1; /* what the daemon serves itself, a machine cannot reach */
     struct failure why = refused(&node, &m, &f);
     assert_int_equal(why.code, FAIL_FILE_SERVER_NOT_CONFIGURED);
-    assert_non_null(strstr(why.remedy, "  - name: fs\n"));
+    assert_says(why.remedy, "  - name: fs\n");
     assert_int_equal(refused(&node, &m, NULL).code, FAIL_FILE_SERVER_NOT_FOUND);
     node.site = &served;
     f = server("own");
     f.prov_state = PROV_CREATING;
-    assert_non_null(strstr(refused(&node, &m, &f).message, "being set up"));
+    assert_says(refused(&node, &m, &f).message, "being set up");
 }
 
 /* --- the shell's part ------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/words.h"
 
 static const struct expansion {
@@ -37,7 +37,7 @@ TEST(test_expansion)
         const char *got = env_expand(&v, expansions[i].text, &e);
         if (!expansions[i].expected) {
             assert_null(got);
-            assert_non_null(strstr(e.msg, "is not set"));
+            assert_says(e.msg, "is not set");
         } else {
             assert_string_equal(got, expansions[i].expected);
         }
@@ -246,7 +246,7 @@ TEST(test_another_front_has_other_words)
     assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.run_dir);
     for (size_t i = 0; i < le.env.n; i++)
-        assert_null(strstr(le.env.items[i].name, "BATCHAI"));
+        assert_says_not(le.env.items[i].name, "BATCHAI");
     assert_true(launch_plan(&a, &input, &plan, &why));
     assert_string_equal(plan.processes[0].stdout_name, "stdout-task_prep-tvm-1.txt");
 
@@ -292,8 +292,7 @@ TEST(test_unset_variables_name_their_property)
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
-    assert_non_null(strstr(e.msg, "MODEL"));
-    assert_non_null(strstr(e.msg, "NOWHERE"));
+    assert_says(e.msg, "MODEL", "NOWHERE");
     arena_free(&a);
 }
 

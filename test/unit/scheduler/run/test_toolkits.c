@@ -11,7 +11,7 @@
 
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 #include "test/unit/support/words.h"
 
 #define ANY_PYTHON "$(command -v python || echo python3)"
@@ -154,11 +154,9 @@ TEST(test_mpirun_starts_the_ranks)
             assert_int_equal(main->rank, 0);
             assert_string_equal(main->shown, by_mpirun[i].shown);
             assert_string_equal(main->stdout_name, "stdout.txt");
-            assert_non_null(strstr(main->command_line, "ranks='3'\n"));
-            assert_non_null(strstr(main->command_line,
-                                   n_nodes > 1 ? "hosts='10.0.0.4:2,10.0.0.5:1'\n" : "hosts=''\n"));
-            assert_non_null(strstr(main->command_line, "WORLD_SIZE=3\n"));
-            assert_non_null(strstr(main->command_line, "AZ_BATCHAI_TASK_INDEX=\"$RANK\"\n"));
+            assert_says(main->command_line, "ranks='3'\n",
+                        n_nodes > 1 ? "hosts='10.0.0.4:2,10.0.0.5:1'\n" : "hosts=''\n",
+                        "WORLD_SIZE=3\n", "AZ_BATCHAI_TASK_INDEX=\"$RANK\"\n");
             arena_free(&p.a);
         }
     }
@@ -169,7 +167,7 @@ TEST(test_one_rank_of_a_framework_on_mpi)
 {
     struct planned p;
     plan_of(&p, TOOL_HOROVOD, (struct toolkit_spec){.script = "t.py", .process_count = 1}, 1);
-    assert_non_null(strstr(p.plan.processes[0].shown, "mpirun -n 1 "));
+    assert_says(p.plan.processes[0].shown, "mpirun -n 1 ");
     arena_free(&p.a);
 }
 

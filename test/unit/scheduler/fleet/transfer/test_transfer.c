@@ -18,7 +18,7 @@
 #include "scheduler/fleet/transfer/put.h"
 #include "scheduler/fleet/transfer/transfer.h"
 #include "test/unit/support/patience.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/says.h"
 
 #define PIECE    65536
 #define LIMIT_MS 20000
@@ -336,7 +336,7 @@ TEST_SETUP(whoever_refuses_is_sent_no_more, setup, teardown)
     assert_int_equal(f->status, 403);
     transfer_refused(f->status, f->body.s, f->body.len, &e);
     assert_int_equal(e.code, ERR_FORBIDDEN);
-    assert_non_null(strstr(e.msg, "AuthorizationFailure"));
+    assert_says(e.msg, "AuthorizationFailure");
     transfer_end(t);
 }
 
@@ -369,7 +369,7 @@ TEST_SETUP(a_text_is_put_whole_and_again_if_that_may_help, setup, teardown)
     assert_int_equal(f->why.code, ERR_NONE);
     put_whole(f, "/refused", "text");
     assert_int_equal(f->why.code, ERR_FORBIDDEN);
-    assert_non_null(strstr(f->why.msg, "AuthorizationFailure"));
+    assert_says(f->why.msg, "AuthorizationFailure");
     transfer_put_end(NULL);
 }
 
@@ -413,7 +413,7 @@ TEST_SETUP(trouble_has_kinds, setup, teardown)
     struct transfer *t = transfer_begin(f->tr, &ask);
     read_piece(f, t);
     assert_int_equal(f->why.code, ERR_IO);
-    assert_null(strstr(f->why.msg, "secret"));
+    assert_says_not(f->why.msg, "secret");
     transfer_end(t);
 }
 
