@@ -3,15 +3,9 @@
  * err, arena, strbuf, guid, sm: the small things.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -19,10 +13,10 @@
 #include "lib/jsontext.h"
 #include "lib/sm.h"
 #include "lib/strbuf.h"
+#include "test/unit/support/tests.h"
 
-static void err_fills_and_fails(void **state)
+TEST(err_fills_and_fails)
 {
-    (void)state;
     struct err e;
     err_clear(&e);
     assert_int_equal(e.code, ERR_NONE);
@@ -39,9 +33,8 @@ static void err_fills_and_fails(void **state)
     assert_int_equal(err_prefix(NULL, "nobody"), -1);
 }
 
-static void err_keeps_errno(void **state)
+TEST(err_keeps_errno)
 {
-    (void)state;
     struct err e;
     errno = ENOENT;
     assert_int_equal(err_errno(&e, ERR_IO, "open %s", "f"), -1);
@@ -50,9 +43,8 @@ static void err_keeps_errno(void **state)
     assert_int_equal(err_errno(NULL, ERR_IO, "x"), -1);
 }
 
-static void err_cuts(void **state)
+TEST(err_cuts)
 {
-    (void)state;
     struct err e;
     char big[5000];
     memset(big, 'x', sizeof big - 1);
@@ -68,9 +60,8 @@ static void err_cuts(void **state)
 }
 
 /* What a program printed, a file name, a text that is cut inside a character. */
-static void err_is_text(void **state)
+TEST(err_is_text)
 {
-    (void)state;
     struct err e;
     char big[2000] = "x";
     err_set(&e, ERR_IO, "\xff", "d\xe9sol\xe9");
@@ -95,18 +86,16 @@ static void err_is_text(void **state)
     assert_string_equal(e.msg, "cannot open \xc3\xa4\xef\xbf\xbd: Input/output error");
 }
 
-static void every_code_has_a_name(void **state)
+TEST(every_code_has_a_name)
 {
-    (void)state;
     for (int c = 0; c < ERR_CODES; c++)
         assert_true(strlen(err_code_name(c)) > 1);
     assert_string_equal(err_code_name(ERR_CLUSTER_NOT_FOUND), "ERR_CLUSTER_NOT_FOUND");
     assert_string_equal(err_code_name(ERR_OWN), "a service's own");
 }
 
-static void arena_hands_out(void **state)
+TEST(arena_hands_out)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     for (size_t size = 0; size < 9000; size += 37) {
@@ -129,9 +118,8 @@ static void arena_hands_out(void **state)
     arena_free(&a);
 }
 
-static void strbuf_grows(void **state)
+TEST(strbuf_grows)
 {
-    (void)state;
     struct strbuf b = STRBUF_INIT;
     for (int i = 0; i < 1000; i++)
         strbuf_printf(&b, "%d,", i % 10);
@@ -157,9 +145,8 @@ static void strbuf_grows(void **state)
     strbuf_free(&b);
 }
 
-static void strbuf_adds_texts_and_numbers(void **state)
+TEST(strbuf_adds_texts_and_numbers)
 {
-    (void)state;
     static const struct {
         int64_t v;
         const char *text;
@@ -183,9 +170,8 @@ static void strbuf_adds_texts_and_numbers(void **state)
     strbuf_free(&b);
 }
 
-static void guids(void **state)
+TEST(guids)
 {
-    (void)state;
     char a[GUID_SIZE], b[GUID_SIZE];
     guid_new(a);
     guid_new(b);
@@ -204,9 +190,8 @@ static void guids(void **state)
     assert_false(guid_valid("0000000000000000000000000000000000000"));
 }
 
-static void guids_of_later_sort_behind(void **state)
+TEST(guids_of_later_sort_behind)
 {
-    (void)state;
     char a[GUID_SIZE], b[GUID_SIZE], twin[GUID_SIZE];
     struct guid_source source = {0};
     guid_next_at(&source, 1700000000000000, a);
@@ -221,9 +206,8 @@ static void guids_of_later_sort_behind(void **state)
     assert_true(strcmp(a, b) < 0 && strcmp(twin, b) < 0);
 }
 
-static void machines_step(void **state)
+TEST(machines_step)
 {
-    (void)state;
     static const struct sm_edge edges[2 * 2] = {
         [0 * 2 + 1] = {.legal = 1, .next = 1},
     };
@@ -232,22 +216,4 @@ static void machines_step(void **state)
     assert_null(sm_step(&m, 0, 0));
     assert_null(sm_step(&m, 1, 1));
     assert_int_equal(sm_step(&m, 0, 1)->next, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(err_fills_and_fails),
-        cmocka_unit_test(err_keeps_errno),
-        cmocka_unit_test(err_cuts),
-        cmocka_unit_test(err_is_text),
-        cmocka_unit_test(every_code_has_a_name),
-        cmocka_unit_test(arena_hands_out),
-        cmocka_unit_test(strbuf_grows),
-        cmocka_unit_test(strbuf_adds_texts_and_numbers),
-        cmocka_unit_test(guids),
-        cmocka_unit_test(guids_of_later_sort_behind),
-        cmocka_unit_test(machines_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

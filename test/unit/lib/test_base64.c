@@ -2,19 +2,13 @@
  *
  * Base64: the vectors of RFC 4648, every byte, and what is refused.
  */
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base64.h"
+#include "test/unit/support/tests.h"
 
-static void test_vectors(void **state)
+TEST(test_vectors)
 {
     static const char *const pairs[][2] = {
         {"", ""},
@@ -25,7 +19,6 @@ static void test_vectors(void **state)
         {"fooba", "Zm9vYmE="},
         {"foobar", "Zm9vYmFy"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         char *text = base64_encode(pairs[i][0], strlen(pairs[i][0])), *back;
         size_t n;
@@ -38,10 +31,9 @@ static void test_vectors(void **state)
     }
 }
 
-static void test_every_length_and_byte_comes_back(void **state)
+TEST(test_every_length_and_byte_comes_back)
 {
     unsigned char bytes[512];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 256);
     for (size_t n = 0; n <= sizeof bytes; n++) {
@@ -55,25 +47,14 @@ static void test_every_length_and_byte_comes_back(void **state)
     }
 }
 
-static void test_what_is_not_base64_is_refused(void **state)
+TEST(test_what_is_not_base64_is_refused)
 {
     static const char *const bad[] = {
         "Z", "Zg", "Zg=", "====", "Z===", "Zg==Zg==", "Zh==", "Zm9=", "Zm9\n", "Z-9v", "=Zm9"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char *back;
         size_t n;
         if (base64_decode(bad[i], strlen(bad[i]), &back, &n) == 0)
             fail_msg("'%s' was taken", bad[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_every_length_and_byte_comes_back),
-        cmocka_unit_test(test_what_is_not_base64_is_refused),
-    };
-    return cmocka_run_group_tests_name("base64", tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  *
  * A cache keeps what was used last, within its bounds, and frees what values own once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/arena.h"
 #include "lib/cache.h"
+#include "test/unit/support/tests.h"
 
 struct value {
     int n;
@@ -42,11 +37,10 @@ static int get(struct cache *c, const char *key)
     return v ? v->n : 0;
 }
 
-static void a_value_is_found_by_all_bytes_of_its_key(void **state)
+TEST(a_value_is_found_by_all_bytes_of_its_key)
 {
     static const struct cache_kind kind = {.value_size = sizeof(struct value), .drop = drop};
     struct cache *c = cache_new(&kind);
-    (void)state;
     dropped = 0;
     put(c, "one", 1);
     put(c, "on", 2);
@@ -67,11 +61,10 @@ static void a_value_is_found_by_all_bytes_of_its_key(void **state)
     cache_free(NULL);
 }
 
-static void the_least_used_goes_first(void **state)
+TEST(the_least_used_goes_first)
 {
     static const struct cache_kind kind = {sizeof(struct value), .max_entries = 3, .drop = drop};
     struct cache *c = cache_new(&kind);
-    (void)state;
     put(c, "a", 1);
     put(c, "b", 2);
     put(c, "c", 3);
@@ -85,12 +78,11 @@ static void the_least_used_goes_first(void **state)
     cache_free(c);
 }
 
-static void its_bytes_have_a_bound(void **state)
+TEST(its_bytes_have_a_bound)
 {
     static const struct cache_kind kind = {sizeof(struct value), .max_bytes = 4096, .drop = drop};
     struct cache *c = cache_new(&kind);
     char key[16];
-    (void)state;
     for (int i = 1; i <= 1000; i++) {
         snprintf(key, sizeof key, "%d", i);
         put(c, key, i);
@@ -106,11 +98,10 @@ static void its_bytes_have_a_bound(void **state)
     cache_free(c);
 }
 
-static void it_grows_and_still_finds_everything(void **state)
+TEST(it_grows_and_still_finds_everything)
 {
     static const struct cache_kind kind = {.value_size = sizeof(int64_t)};
     struct cache *c = cache_new(&kind);
-    (void)state;
     for (int64_t i = 0; i < 5000; i++)
         *(int64_t *)cache_add(c, &i, sizeof i, 0) = i * i;
     for (int64_t i = 0; i < 5000; i++)
@@ -125,11 +116,10 @@ static bool is_odd(const void *value, const void *ctx)
     return ((const struct value *)value)->n % 2;
 }
 
-static void its_owner_says_what_is_out_of_date(void **state)
+TEST(its_owner_says_what_is_out_of_date)
 {
     static const struct cache_kind kind = {.value_size = sizeof(struct value), .drop = drop};
     struct cache *c = cache_new(&kind);
-    (void)state;
     cache_stamp(c, 1);
     put(c, "a", 1);
     put(c, "b", 2);
@@ -142,16 +132,4 @@ static void its_owner_says_what_is_out_of_date(void **state)
     cache_stamp(c, 2);
     assert_int_equal(cache_entries(c), 0);
     cache_free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_found_by_all_bytes_of_its_key),
-        cmocka_unit_test(the_least_used_goes_first),
-        cmocka_unit_test(its_bytes_have_a_bound),
-        cmocka_unit_test(it_grows_and_still_finds_everything),
-        cmocka_unit_test(its_owner_says_what_is_out_of_date),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

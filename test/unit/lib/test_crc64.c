@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/crc64.h"
+#include "test/unit/support/tests.h"
 
 #define POLYNOMIAL UINT64_C(0x9a6c9329ac4bc9b5)
 
-static void known_values(void **state)
+TEST(known_values)
 {
-    (void)state;
     assert_true(crc64_add(0, "", 0) == 0);
     assert_true(crc64_add(0, "123456789", 9) == UINT64_C(0xae8b14860a799888));
 }
@@ -30,10 +24,9 @@ static uint64_t slowly(const unsigned char *p, size_t n)
     return ~crc;
 }
 
-static void every_byte_counts(void **state)
+TEST(every_byte_counts)
 {
     unsigned char bytes[512];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 256);
     for (size_t n = 0; n <= sizeof bytes; n++) {
@@ -43,10 +36,9 @@ static void every_byte_counts(void **state)
 }
 
 /* 64, 16 or 8 bytes are taken at a time, wherever they begin. */
-static void it_matters_not_where_bytes_lie(void **state)
+TEST(it_matters_not_where_bytes_lie)
 {
     unsigned char bytes[256];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 41 + 3);
     for (size_t at = 0; at < 80; at++)
@@ -54,24 +46,12 @@ static void it_matters_not_where_bytes_lie(void **state)
                     slowly(bytes + at, sizeof bytes - at));
 }
 
-static void pieces_are_as_good_as_the_whole(void **state)
+TEST(pieces_are_as_good_as_the_whole)
 {
     unsigned char bytes[300];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 13 + i / 7);
     for (size_t n = 0; n <= sizeof bytes; n++)
         assert_true(crc64_add(crc64_add(0, bytes, n), bytes + n, sizeof bytes - n) ==
                     slowly(bytes, sizeof bytes));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(every_byte_counts),
-        cmocka_unit_test(it_matters_not_where_bytes_lie),
-        cmocka_unit_test(pieces_are_as_good_as_the_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
  *
  * What wake-ups are kept in: the queue of ids, the heap of deadlines, against plain arrays.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "lib/deadlines.h"
 #include "lib/idmap.h"
 #include "lib/idqueue.h"
+#include "test/unit/support/tests.h"
 
 #define IDS   97
 #define KINDS 3
@@ -27,9 +22,8 @@ static unsigned any(unsigned n)
     return (unsigned)(seed >> 33) % n;
 }
 
-static void a_map_has_what_was_put_into_it(void **state)
+TEST(a_map_has_what_was_put_into_it)
 {
-    (void)state;
     struct id_map h = {0};
     int64_t values[IDS] = {0}, popped;
     bool in[IDS] = {false};
@@ -64,9 +58,8 @@ static void a_map_has_what_was_put_into_it(void **state)
     id_map_free(&h);
 }
 
-static void queue_is_first_in_first_out(void **state)
+TEST(queue_is_first_in_first_out)
 {
-    (void)state;
     struct id_queue q = {0};
     int64_t id;
     assert_false(id_queue_pop(&q, &id));
@@ -90,9 +83,8 @@ static void queue_is_first_in_first_out(void **state)
     id_queue_free(&q);
 }
 
-static void deadlines_come_in_order(void **state)
+TEST(deadlines_come_in_order)
 {
-    (void)state;
     struct deadlines *d = deadlines_new(KINDS);
     int64_t at[KINDS][IDS] = {{0}}; /* 0: none */
     struct deadline first;
@@ -133,9 +125,8 @@ static double cpu_s(void)
 }
 
 /* A hundred thousand of each: quadratic work would take minutes. */
-static void many_cost_little(void **state)
+TEST(many_cost_little)
 {
-    (void)state;
     enum { MANY = 100000 };
     double begun = cpu_s();
     struct id_queue q = {0};
@@ -156,15 +147,4 @@ static void many_cost_little(void **state)
     assert_true(cpu_s() - begun < 5.0);
     deadlines_free(d);
     id_queue_free(&q);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_map_has_what_was_put_into_it),
-        cmocka_unit_test(queue_is_first_in_first_out),
-        cmocka_unit_test(deadlines_come_in_order),
-        cmocka_unit_test(many_cost_little),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  *
  * What a start mapped is given back, and whatever is needed again comes back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/footprint.h"
 #include "lib/strbuf.h"
+#include "test/unit/support/tests.h"
 
 /* KiB of files that are mapped and present. */
 static long mapped_kb(void)
@@ -31,9 +26,8 @@ static long mapped_kb(void)
 
 static const char constant[] = "a constant that stays";
 
-static void test_less_is_mapped_and_all_is_there(void **state)
+TEST(test_less_is_mapped_and_all_is_there)
 {
-    (void)state;
     static char variable[] = "a variable that stays";
     struct strbuf b = STRBUF_INIT;
     variable[0] = 'A';
@@ -46,10 +40,4 @@ static void test_less_is_mapped_and_all_is_there(void **state)
     assert_string_equal(variable, "A variable that stays");
     assert_string_equal(b.s, "on the heap");
     strbuf_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_less_is_mapped_and_all_is_there)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

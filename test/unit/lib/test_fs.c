@@ -8,10 +8,6 @@
 #include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/fs.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 
 struct dir {
     char path[64];
@@ -78,9 +73,10 @@ static int flags_of(const char *path)
     return flags;
 }
 
-static void what_is_in_a_directory_is_spread(void **state)
+#define DIR_TEST(name) TEST_IN(name, struct dir *d, *state, make_dir, drop_dir)
+
+DIR_TEST(what_is_in_a_directory_is_spread)
 {
-    struct dir *d = *state;
     struct err e = {0};
     fs_spread(at(d, "nothing"));
     int before = flags_of(d->path);
@@ -94,9 +90,8 @@ static void what_is_in_a_directory_is_spread(void **state)
     assert_int_equal(flags_of(at(d, "part")) & FS_TOPDIR_FL, 0);
 }
 
-static void directories(void **state)
+DIR_TEST(directories)
 {
-    struct dir *d = *state;
     struct err e = {0};
     struct stat st;
     assert_int_equal(fs_mkdirs(at(d, "a/b/c"), 0700, &e), 0);
@@ -110,9 +105,8 @@ static void directories(void **state)
     assert_int_equal(e.code, ERR_IO);
 }
 
-static void read_and_write(void **state)
+DIR_TEST(read_and_write)
 {
-    struct dir *d = *state;
     struct err e = {0};
     struct stat st;
     char *data = NULL;
@@ -140,9 +134,8 @@ static void read_and_write(void **state)
 }
 
 /* A failed write leaves the old content and no litter. */
-static void failed_writes_leave_nothing(void **state)
+DIR_TEST(failed_writes_leave_nothing)
 {
-    struct dir *d = *state;
     struct err e = {0};
     assert_int_equal(fs_mkdirs(at(d, "only/target"), 0700, &e), 0);
     put(d, "only/target/keep", "x");
@@ -152,9 +145,8 @@ static void failed_writes_leave_nothing(void **state)
     assert_int_equal(rmdir(at(d, "only")), 0); /* empty: no temporary file stayed behind */
 }
 
-static void trees_go_but_links_are_not_followed(void **state)
+DIR_TEST(trees_go_but_links_are_not_followed)
 {
-    struct dir *d = *state;
     struct err e = {0};
     assert_int_equal(fs_mkdirs(at(d, "outside"), 0700, &e), 0);
     put(d, "outside/precious", "x");
@@ -233,23 +225,22 @@ static bool may_mount(void)
     return geteuid() == 0 && !getenv("BATCHAID_SLOW_TOOL");
 }
 
-static void what_is_mounted_in_a_tree_is_never_entered(void **state)
+DIR_TEST(what_is_mounted_in_a_tree_is_never_entered)
 {
     if (!may_mount())
         skip_because("not allowed to mount");
-    in_a_process(*state, false);
+    in_a_process(d, false);
 }
 
-static void nor_is_it_on_an_old_kernel(void **state)
+DIR_TEST(nor_is_it_on_an_old_kernel)
 {
     if (!may_mount())
         skip_because("not allowed to mount");
-    in_a_process(*state, true);
+    in_a_process(d, true);
 }
 
-static void safe_paths(void **state)
+TEST(safe_paths)
 {
-    (void)state;
     static const char *const safe[] = {"", ".", "a", "a/b", "..a", "a..", "...", "a/.b"};
     static const char *const unsafe[] = {"..",   "/",    "/a",  "a/",    "a//b",
                                          "a/..", "../a", "./a", "a/./b", "a/../b"};
@@ -272,9 +263,8 @@ static int try_open(struct dir *d, const char *relative)
     return 0;
 }
 
-static void opening_beneath(void **state)
+DIR_TEST(opening_beneath)
 {
-    struct dir *d = *state;
     struct err e = {0};
     assert_int_equal(fs_mkdirs(at(d, "root/in"), 0700, &e), 0);
     put(d, "secret", "x");
@@ -303,9 +293,8 @@ static void opening_beneath(void **state)
 
 /* What is below a directory that may be passed but not listed, as directories of other accounts on
  * nodes are. Root may do both, so a child of no rights looks. */
-static void opening_beneath_what_cannot_be_listed(void **state)
+DIR_TEST(opening_beneath_what_cannot_be_listed)
 {
-    struct dir *d = *state;
     struct err e = {0};
     skip_without_openat2();
     assert_int_equal(fs_mkdirs(at(d, "root/in"), 0755, &e), 0);
@@ -327,9 +316,8 @@ static void opening_beneath_what_cannot_be_listed(void **state)
     assert_int_equal(status, 0);
 }
 
-static void joining(void **state)
+TEST(joining)
 {
-    (void)state;
     static const char *const cases[][3] = {
         {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"a//", "//b", "a/b"},   {"/", "b", "/b"},
         {"a", "", "a"},    {"a/", "", "a"},    {"a", "b/c/", "a/b/c/"},
@@ -341,13 +329,12 @@ static void joining(void **state)
     }
 }
 
-static void test_leftovers_of_one_file_go(void **state)
+TEST(test_leftovers_of_one_file_go)
 {
     static const char *const stay[] = {"f",        "f.tmp-1234567", "f.tmp-12345",  "f.tmp-li-e6",
                                        "f.backup", "g.tmp-123456",  "xf.tmp-123456"};
     char dir[] = "/tmp/batchaid-fs-XXXXXX";
     struct err e;
-    (void)state;
     assert_non_null(mkdtemp(dir));
     for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) {
         char *path = fs_join(dir, stay[i]);
@@ -368,36 +355,14 @@ static void test_leftovers_of_one_file_go(void **state)
     assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
-static void test_the_folder_of_a_path(void **state)
+TEST(test_the_folder_of_a_path)
 {
     static const struct {
         const char *path, *folder;
     } rows[] = {{"/a/b/c", "/a/b"}, {"/a", "/"}, {"a", "."}, {"a/b", "a"}, {"/", "/"}, {"a/", "a"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *folder = fs_folder(rows[i].path);
         assert_string_equal(folder, rows[i].folder);
         free(folder);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_leftovers_of_one_file_go),
-        cmocka_unit_test_setup_teardown(what_is_in_a_directory_is_spread, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(directories, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(read_and_write, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(failed_writes_leave_nothing, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(trees_go_but_links_are_not_followed, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(what_is_mounted_in_a_tree_is_never_entered, make_dir,
-                                        drop_dir),
-        cmocka_unit_test_setup_teardown(nor_is_it_on_an_old_kernel, make_dir, drop_dir),
-        cmocka_unit_test(safe_paths),
-        cmocka_unit_test_setup_teardown(opening_beneath, make_dir, drop_dir),
-        cmocka_unit_test_setup_teardown(opening_beneath_what_cannot_be_listed, make_dir, drop_dir),
-        cmocka_unit_test(joining),
-        cmocka_unit_test(test_the_folder_of_a_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/jsonread.h"
 #include "lib/strbuf.h"
+#include "test/unit/support/tests.h"
 
 /* Either both read the same, in the same order, or both say the same of it. */
 static void same_with(const char *text, size_t n, size_t flags)
@@ -52,9 +47,8 @@ static void as_jansson(const char *text)
     free(copy);
 }
 
-static void reads_as_jansson_does(void **state)
+TEST(reads_as_jansson_does)
 {
-    (void)state;
     as_jansson("{}");
     as_jansson(" [ ] ");
     as_jansson("\"text\"");
@@ -69,9 +63,8 @@ static void reads_as_jansson_does(void **state)
     as_jansson("{\"a\":1,\"b\":2,\"a\":3}");
 }
 
-static void deep_ones_too(void **state)
+TEST(deep_ones_too)
 {
-    (void)state;
     for (int depth = 1; depth < 3000; depth += depth < 40 ? 1 : 700) {
         struct strbuf text = STRBUF_INIT;
         for (int i = 0; i < depth; i++)
@@ -84,18 +77,16 @@ static void deep_ones_too(void **state)
     }
 }
 
-static void a_nul_byte_is_no_end(void **state)
+TEST(a_nul_byte_is_no_end)
 {
-    (void)state;
     same_with("{\"a\0b\":1}", 9, 0);
     same_with("{\"a\":\"\0\"}", 9, 0);
     same_with("{}\0", 3, 0);
     same_with("\0", 1, 0);
 }
 
-static void no_text_has_more_values_than_are_told(void **state)
+TEST(no_text_has_more_values_than_are_told)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t values;
@@ -113,15 +104,4 @@ static void no_text_has_more_values_than_are_told(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(jsonread_values(cases[i].text, strlen(cases[i].text)), cases[i].values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_jansson_does),
-        cmocka_unit_test(deep_ones_too),
-        cmocka_unit_test(a_nul_byte_is_no_end),
-        cmocka_unit_test(no_text_has_more_values_than_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/jsontext.h"
+#include "test/unit/support/tests.h"
 
 /* What is read from this text is written as jansson writes it. */
 static void same_as_jansson(const char *text)
@@ -26,9 +21,8 @@ static void same_as_jansson(const char *text)
     json_decref(v);
 }
 
-static void values_as_jansson_writes_them(void **state)
+TEST(values_as_jansson_writes_them)
 {
-    (void)state;
     static const char *const texts[] = {
         "{}",
         "[]",
@@ -49,9 +43,8 @@ static void values_as_jansson_writes_them(void **state)
         same_as_jansson(texts[i]);
 }
 
-static void strings_as_jansson_writes_them(void **state)
+TEST(strings_as_jansson_writes_them)
 {
-    (void)state;
     same_as_jansson("\"\"");
     same_as_jansson("\"plain / slash\"");
     same_as_jansson("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"");
@@ -61,9 +54,8 @@ static void strings_as_jansson_writes_them(void **state)
 }
 
 /* Each byte below 0x80 at the start, in the middle and at the end. */
-static void every_ascii_byte(void **state)
+TEST(every_ascii_byte)
 {
-    (void)state;
     for (int c = 0; c < 0x80; c++) {
         char text[40];
         snprintf(text, sizeof text, "\"\\u%04xab\\u%04xcd\\u%04x\"", c, c, c);
@@ -71,9 +63,8 @@ static void every_ascii_byte(void **state)
     }
 }
 
-static void appends(void **state)
+TEST(appends)
 {
-    (void)state;
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, "x=");
     json_t *v = json_pack("{s:i}", "n", 7);
@@ -91,9 +82,8 @@ static void assert_text(const char *bytes, const char *want)
     json_decref(v);
 }
 
-static void bytes_that_are_no_text_are_replaced(void **state)
+TEST(bytes_that_are_no_text_are_replaced)
 {
-    (void)state;
     assert_text("", "");
     assert_text("plain \xc3\xa4", "plain \xc3\xa4");
     assert_text("\xff", "\xef\xbf\xbd");
@@ -106,9 +96,8 @@ static void bytes_that_are_no_text_are_replaced(void **state)
 }
 
 /* Each byte, at each place of texts of each length. */
-static void plain_bytes_are_counted(void **state)
+TEST(plain_bytes_are_counted)
 {
-    (void)state;
     for (size_t n = 0; n <= 20; n++)
         for (size_t at = 0; at < n; at++)
             for (int c = 0; c < 256; c++) {
@@ -132,9 +121,8 @@ static void assert_mended(const char *bytes, size_t size, const char *want)
     assert_string_equal(text, want);
 }
 
-static void texts_are_cut_between_characters(void **state)
+TEST(texts_are_cut_between_characters)
 {
-    (void)state;
     assert_int_equal(jsontext_cut("abc", 9), 3);
     assert_int_equal(jsontext_cut("abc", 2), 2);
     assert_int_equal(jsontext_cut("a\xc3\xa4", 2), 1);
@@ -147,18 +135,4 @@ static void texts_are_cut_between_characters(void **state)
     assert_mended("\xff\xff\xff", 8, "\xef\xbf\xbd\xef\xbf\xbd");
     assert_mended("ends with \xe9", 64, "ends with \xef\xbf\xbd");
     assert_null(jsontext_optional(NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_bytes_are_counted),
-        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
-        cmocka_unit_test(texts_are_cut_between_characters),
-        cmocka_unit_test(values_as_jansson_writes_them),
-        cmocka_unit_test(strings_as_jansson_writes_them),
-        cmocka_unit_test(every_ascii_byte),
-        cmocka_unit_test(appends),
-    };
-    return cmocka_run_group_tests_name("jsontext", tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  *
  * Libraries that are loaded when they are needed: what is missing is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "lib/library.h"
+#include "test/unit/support/tests.h"
 
 #define ZLIB "libz.so.1"
 
@@ -27,9 +22,8 @@ struct functions {
 static const struct library_function wanted[] = {FUNCTIONS(ROW)};
 enum { N = sizeof wanted / sizeof wanted[0] };
 
-static void test_functions_of_a_library(void **state)
+TEST(test_functions_of_a_library)
 {
-    (void)state;
     struct functions f, again;
     struct err e;
     assert_int_equal(library_load(ZLIB, wanted, N, &f, &e), 0);
@@ -39,9 +33,8 @@ static void test_functions_of_a_library(void **state)
     assert_memory_equal(&f, &again, sizeof f);
 }
 
-static void test_what_is_missing_is_named(void **state)
+TEST(test_what_is_missing_is_named)
 {
-    (void)state;
     static const struct library_function other[] = {{"crc32", 0}, {"no_such_function", 8}};
     void *table[2];
     struct err e;
@@ -49,13 +42,4 @@ static void test_what_is_missing_is_named(void **state)
     assert_non_null(strstr(e.msg, "libno-such.so.7 cannot be loaded"));
     assert_int_equal(library_load(ZLIB, other, 2, table, &e), -1);
     assert_string_equal(e.msg, ZLIB " has no no_such_function");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions_of_a_library),
-        cmocka_unit_test(test_what_is_missing_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,14 @@
  * Log lines, as text and as JSON: one line an event, whatever the values hold.
  */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/log.h"
 #include "lib/log_kept.h"
+#include "test/unit/support/tests.h"
 
 struct pipe_log {
     struct log log;
@@ -56,9 +51,10 @@ static const char *said(struct pipe_log *p)
     return p->log.format == LOG_FMT_TEXT ? strchr(p->line, ' ') + 1 : p->line;
 }
 
-static void text(void **state)
+#define LOG_TEST(name) TEST_IN(name, struct pipe_log *p, *state, setup, teardown)
+
+LOG_TEST(text)
 {
-    struct pipe_log *p = *state;
     LOG_INFO(&p->log, "job.started", LF_STR("job", "train"), LF_STR("none", NULL),
              LF_INT("ms", -3));
     assert_string_equal(said(p), "info job.started job=train ms=-3");
@@ -68,17 +64,15 @@ static void text(void **state)
     assert_string_equal(said(p), "error x.y a=\"two words\" b=\"\" c=\"k=v\"");
 }
 
-static void text_cannot_be_forged(void **state)
+LOG_TEST(text_cannot_be_forged)
 {
-    struct pipe_log *p = *state;
     LOG_WARN(&p->log, "x.y", LF_STR("a", "1\n2026 error fake\r\x1b[31m\x7f\"\\"));
     assert_string_equal(said(p), "warn x.y a=\"1\\n2026 error fake\\x0d\\x1b[31m\\x7f\\\"\\\\\"");
 }
 
 /* Neither bytes that a reader of UTF-8 stops at, nor what a terminal takes for a command. */
-static void text_is_utf8(void **state)
+LOG_TEST(text_is_utf8)
 {
-    struct pipe_log *p = *state;
     LOG_INFO(&p->log, "x.y", LF_STR("a", "\xc3\xa4"), LF_STR("b", "a\xff\xc3\xa4\xc3"));
     assert_string_equal(said(p), "info x.y a=\xc3\xa4 b=\"a\\xff\xc3\xa4\\xc3\"");
     LOG_INFO(&p->log, "x.y",
@@ -87,9 +81,8 @@ static void text_is_utf8(void **state)
     assert_string_equal(said(p), "info x.y a=\"\\xc2\\x9b31m\"");
 }
 
-static void json(void **state)
+LOG_TEST(json)
 {
-    struct pipe_log *p = *state;
     p->log.format = LOG_FMT_JSON;
     LOG_INFO(&p->log, "x.y", LF_STR("a", "1\n\x1b\"\\"), LF_INT("n", 1LL << 40), LF_STR("z", NULL),
              LF_STR("bytes", "a\xff\xc3\xa4\xc3"));
@@ -106,9 +99,8 @@ static void json(void **state)
     json_decref(o);
 }
 
-static void levels(void **state)
+LOG_TEST(levels)
 {
-    struct pipe_log *p = *state;
     LOG_DEBUG(&p->log, "too.quiet", LF_INT("n", 1));
     LOG_INFO(&p->log, "just.right", LF_INT("n", 2));
     assert_string_equal(said(p), "info just.right n=2");
@@ -134,10 +126,9 @@ static void note(void *ctx, const struct log_kept_line *l)
 }
 
 /* Those about nodes and machines alone, and the last of them. */
-static void lines_are_kept(void **state)
+LOG_TEST(lines_are_kept)
 {
     enum { MOST = 4096, MANY = 100 };
-    struct pipe_log *p = *state;
     struct seen s = {.n = 0};
     char name[16]; /* which the next line takes again */
     p->log.kept = log_kept_create(MOST);
@@ -163,17 +154,4 @@ static void lines_are_kept(void **state)
     p->log.kept = NULL;
     log_kept_read(NULL, note, &s);
     log_kept_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(text, setup, teardown),
-        cmocka_unit_test_setup_teardown(text_cannot_be_forged, setup, teardown),
-        cmocka_unit_test_setup_teardown(text_is_utf8, setup, teardown),
-        cmocka_unit_test_setup_teardown(json, setup, teardown),
-        cmocka_unit_test_setup_teardown(levels, setup, teardown),
-        cmocka_unit_test_setup_teardown(lines_are_kept, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

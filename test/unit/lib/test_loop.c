@@ -3,18 +3,13 @@
  * The daemon's loop: clocks, timers, deferred calls, lanes of threads.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/arena.h"
 #include "lib/loop_uv.h"
+#include "test/unit/support/tests.h"
 
 struct fixture {
     uv_loop_t uv;
@@ -66,9 +61,10 @@ static void say(void *ctx)
     note(n->f, n->text);
 }
 
-static void clocks_are_two(void **state)
+#define LOOP_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
+
+LOOP_TEST(clocks_are_two)
 {
-    struct fixture *f = *state;
     f->wall = 5000;
     assert_int_equal(loop_wall_us(f->loop), 5000);
     int64_t a = loop_mono_us(f->loop);
@@ -79,9 +75,8 @@ static void clocks_are_two(void **state)
 }
 
 /* A stored instant becomes one of the monotonic clock, and no further off than it may be. */
-static void stored_instants_are_clamped(void **state)
+LOOP_TEST(stored_instants_are_clamped)
 {
-    struct fixture *f = *state;
     f->wall = 1000000;
     int64_t now = loop_mono_us(f->loop);
     int64_t slack = 1000000;
@@ -95,9 +90,8 @@ static void stored_instants_are_clamped(void **state)
     }
 }
 
-static void timers_run_once_and_not_early(void **state)
+LOOP_TEST(timers_run_once_and_not_early)
 {
-    struct fixture *f = *state;
     struct note a = {f, "a"}, b = {f, "b"}, c = {f, "c"};
     struct loop_timer *ta = loop_timer_create(f->loop, say, &a);
     struct loop_timer *tb = loop_timer_create(f->loop, say, &b);
@@ -130,9 +124,8 @@ static void defer_again(void *ctx)
     loop_defer(n->f->loop, say, n);
 }
 
-static void deferred_calls_keep_their_order(void **state)
+LOOP_TEST(deferred_calls_keep_their_order)
 {
-    struct fixture *f = *state;
     struct note a = {f, "a"}, b = {f, "b"};
     loop_defer(f->loop, defer_again, &a);
     loop_defer(f->loop, say, &b);
@@ -213,9 +206,8 @@ static void wait_inside(struct gate *g, int n)
     pthread_mutex_unlock(&g->lock);
 }
 
-static void a_lane_of_one_keeps_the_order(void **state)
+LOOP_TEST(a_lane_of_one_keeps_the_order)
 {
-    struct fixture *f = *state;
     struct gate g;
     gate_init(&g);
     struct loop_lane *lane = loop_lane_create(f->loop, "one", 1, 8);
@@ -240,9 +232,8 @@ static void a_lane_of_one_keeps_the_order(void **state)
 }
 
 /* Two at once, one waits, the next is refused; another lane goes on beside it. */
-static void a_full_lane_says_so_and_stops_no_other(void **state)
+LOOP_TEST(a_full_lane_says_so_and_stops_no_other)
 {
-    struct fixture *f = *state;
     struct gate g, open;
     gate_init(&g);
     gate_init(&open);
@@ -272,9 +263,8 @@ static void a_full_lane_says_so_and_stops_no_other(void **state)
     gate_free(&open);
 }
 
-static void closing_finishes_or_drops_what_waits(void **state)
+LOOP_TEST(closing_finishes_or_drops_what_waits)
 {
-    struct fixture *f = *state;
     for (int drop = 0; drop < 2; drop++) {
         struct gate g;
         gate_init(&g);
@@ -300,9 +290,8 @@ static void closing_finishes_or_drops_what_waits(void **state)
 }
 
 /* The thread comes back when nobody knows its lane, or the loop, any more. */
-static void work_that_hangs_is_left_behind(void **state)
+LOOP_TEST(work_that_hangs_is_left_behind)
 {
-    struct fixture *f = *state;
     static struct gate g;
     gate_init(&g);
     struct loop_lane *lane = loop_lane_create(f->loop, "hangs", 2, 4);
@@ -318,19 +307,4 @@ static void work_that_hangs_is_left_behind(void **state)
     assert_string_equal(f->said, "-c.");
     open_gate(&g);
     wait_inside(&g, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(clocks_are_two, setup, teardown),
-        cmocka_unit_test_setup_teardown(stored_instants_are_clamped, setup, teardown),
-        cmocka_unit_test_setup_teardown(timers_run_once_and_not_early, setup, teardown),
-        cmocka_unit_test_setup_teardown(deferred_calls_keep_their_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lane_of_one_keeps_the_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_full_lane_says_so_and_stops_no_other, setup, teardown),
-        cmocka_unit_test_setup_teardown(closing_finishes_or_drops_what_waits, setup, teardown),
-        cmocka_unit_test_setup_teardown(work_that_hangs_is_left_behind, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,16 @@
  *
  * A loop whose time tests change: clocks, timers, walks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <uv.h>
 
 #include "lib/arena.h"
 #include "lib/loop_uv.h"
 #include "lib/loop_virtual.h"
+#include "test/unit/support/tests.h"
 
 #define SECOND INT64_C(1000000)
 #define HOUR   (3600 * SECOND)
@@ -115,11 +111,10 @@ static void walk(struct world *w, int64_t us)
     assert_true(w->done && w->arrived);
 }
 
-static void test_untouched_it_is_the_loop_below(void **state)
+TEST(test_untouched_it_is_the_loop_below)
 {
     struct world w;
     struct alarm a;
-    (void)state;
     open_world(&w);
     assert_int_equal(loop_wall_us(w.loop), w.below_wall);
     set_alarm(&w, &a, 'a', 10 * SECOND);
@@ -131,11 +126,10 @@ static void test_untouched_it_is_the_loop_below(void **state)
     close_world(&w);
 }
 
-static void test_a_stopped_clock_stands(void **state)
+TEST(test_a_stopped_clock_stands)
 {
     struct world w;
     struct alarm a, b;
-    (void)state;
     open_world(&w);
     set_alarm(&w, &a, 'a', SECOND);
     loop_virtual_set_rate(w.v, 0);
@@ -152,10 +146,9 @@ static void test_a_stopped_clock_stands(void **state)
     close_world(&w);
 }
 
-static void test_a_scaled_clock_runs(void **state)
+TEST(test_a_scaled_clock_runs)
 {
     struct world w;
-    (void)state;
     open_world(&w);
     loop_virtual_set_rate(w.v, 60);
     int64_t mono = loop_mono_us(w.loop), wall = loop_wall_us(w.loop);
@@ -168,11 +161,10 @@ static void test_a_scaled_clock_runs(void **state)
     close_world(&w);
 }
 
-static void test_a_walk_stops_at_each_timer_in_order(void **state)
+TEST(test_a_walk_stops_at_each_timer_in_order)
 {
     struct world w;
     struct alarm a, b, c, late;
-    (void)state;
     open_world(&w);
     loop_virtual_set_rate(w.v, 0);
     int64_t began = loop_mono_us(w.loop);
@@ -233,11 +225,10 @@ static void on_chain(void *ctx)
         fail();
 }
 
-static void test_a_walk_waits_for_what_a_timer_has_begun(void **state)
+TEST(test_a_walk_waits_for_what_a_timer_has_begun)
 {
     struct world w;
     struct alarm after;
-    (void)state;
     open_world(&w);
     struct chain c = {&w, loop_lane_create(w.loop, "test", 1, 4), 10};
     struct loop_timer *first = loop_timer_create(w.loop, on_chain, &c);
@@ -257,10 +248,9 @@ static void test_a_walk_waits_for_what_a_timer_has_begun(void **state)
     close_world(&w);
 }
 
-static void test_a_walk_can_be_halted_and_the_clock_goes_on_from_there(void **state)
+TEST(test_a_walk_can_be_halted_and_the_clock_goes_on_from_there)
 {
     struct world w;
-    (void)state;
     open_world(&w);
     w.busy = true; /* it does not come to rest */
     int64_t began = loop_mono_us(w.loop);
@@ -278,10 +268,9 @@ static void test_a_walk_can_be_halted_and_the_clock_goes_on_from_there(void **st
     close_world(&w);
 }
 
-static void test_it_can_follow_the_loop_below_again(void **state)
+TEST(test_it_can_follow_the_loop_below_again)
 {
     struct world w;
-    (void)state;
     open_world(&w);
     walk(&w, 6 * HOUR);
     int64_t mono = loop_mono_us(w.loop);
@@ -293,18 +282,4 @@ static void test_it_can_follow_the_loop_below_again(void **state)
     loop_virtual_look(w.v, &s);
     assert_false(s.touched || s.walking || s.has_next);
     close_world(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_untouched_it_is_the_loop_below),
-        cmocka_unit_test(test_a_stopped_clock_stands),
-        cmocka_unit_test(test_a_scaled_clock_runs),
-        cmocka_unit_test(test_a_walk_stops_at_each_timer_in_order),
-        cmocka_unit_test(test_a_walk_waits_for_what_a_timer_has_begun),
-        cmocka_unit_test(test_a_walk_can_be_halted_and_the_clock_goes_on_from_there),
-        cmocka_unit_test(test_it_can_follow_the_loop_below_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/nearest.h"
+#include "test/unit/support/tests.h"
 
 static const char *near(const char *given)
 {
@@ -19,9 +14,8 @@ static const char *near(const char *given)
     return n.name ? n.name : "-";
 }
 
-static void test_a_letter_too_many_too_few_wrong_or_swapped(void **state)
+TEST(test_a_letter_too_many_too_few_wrong_or_swapped)
 {
-    (void)state;
     static const struct {
         const char *given, *meant;
     } cases[] = {{"servee", "serve"},
@@ -37,9 +31,8 @@ static void test_a_letter_too_many_too_few_wrong_or_swapped(void **state)
         assert_string_equal(near(cases[i].given), cases[i].meant);
 }
 
-static void test_what_is_far_from_all_is_near_to_none(void **state)
+TEST(test_what_is_far_from_all_is_near_to_none)
 {
-    (void)state;
     char endless[300];
     memset(endless, 's', sizeof endless - 1);
     endless[sizeof endless - 1] = '\0';
@@ -49,22 +42,11 @@ static void test_what_is_far_from_all_is_near_to_none(void **state)
     assert_string_equal(near(endless), "-");
 }
 
-static void test_the_words_of_an_error_have_the_name_or_are_empty(void **state)
+TEST(test_the_words_of_an_error_have_the_name_or_are_empty)
 {
-    (void)state;
     char out[NEAREST_SIZE];
     struct nearest n = nearest_to("sate-dir");
     assert_string_equal(nearest_words(&n, "--", out), "");
     nearest_offer(&n, "state-dir");
     assert_string_equal(nearest_words(&n, "--", out), " (did you mean --state-dir?)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_letter_too_many_too_few_wrong_or_swapped),
-        cmocka_unit_test(test_what_is_far_from_all_is_near_to_none),
-        cmocka_unit_test(test_the_words_of_an_error_have_the_name_or_are_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

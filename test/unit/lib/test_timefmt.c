@@ -2,24 +2,18 @@
  *
  * Time as the service wrote it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "lib/timefmt.h"
+#include "test/unit/support/tests.h"
 
 #define JUNE_2018 1528407240000000LL /* 2018-06-07T21:34:00Z */
 
-static void wire(void **state)
+TEST(wire)
 {
-    (void)state;
     static const struct {
         int64_t us;
         const char *text;
@@ -44,9 +38,8 @@ static void wire(void **state)
     }
 }
 
-static void exact(void **state)
+TEST(exact)
 {
-    (void)state;
     static const struct {
         int64_t us;
         const char *text;
@@ -64,9 +57,8 @@ static void exact(void **state)
     }
 }
 
-static void other_formats(void **state)
+TEST(other_formats)
 {
-    (void)state;
     char out[TIMEFMT_SIZE];
     timefmt_fixed(JUNE_2018 + 600000, out);
     assert_string_equal(out, "2018-06-07T21:34:00.600Z");
@@ -84,9 +76,8 @@ static void other_formats(void **state)
 
 /* Every day of the calendar from the year 1000 on, as the C library has it, which prints earlier
  * years without their zeros. A tool that looks at memory sees it in each month of some years. */
-static void each_day(void **state)
+TEST(each_day)
 {
-    (void)state;
     enum { FIRST_DAY = -354285, LAST_DAY = 2932896, SEVERAL = 97 };
     int step = getenv("BATCHAID_SLOW_TOOL") ? SEVERAL : 1;
     for (int64_t day = FIRST_DAY; day <= LAST_DAY; day += step) {
@@ -107,9 +98,8 @@ static void each_day(void **state)
 }
 
 /* 0x8D5D1A945115287 is an ETag of the service; .NET reads it as this instant, 100 ns finer. */
-static void ticks(void **state)
+TEST(ticks)
 {
-    (void)state;
     int64_t tick = 0x8D5D1A945115287LL;
     int64_t us = (tick - time_to_ticks(0)) / 10;
     char out[TIMEFMT_SIZE];
@@ -120,9 +110,8 @@ static void ticks(void **state)
     assert_int_equal(time_to_ticks(1) - time_to_ticks(0), 10);
 }
 
-static void parsing(void **state)
+TEST(parsing)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t us; /* -1: refused */
@@ -149,9 +138,8 @@ static int64_t fixed(void *ctx)
     return *(int64_t *)ctx;
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
-    (void)state;
     int64_t now = 42;
     const struct clock mine = {fixed, &now}, real = clock_system();
     assert_int_equal(clock_now(&mine), 42);
@@ -159,9 +147,8 @@ static void clocks(void **state)
     assert_true(before > JUNE_2018 && before <= between && between <= after);
 }
 
-static void times_of_files_stay_within_the_calendar(void **state)
+TEST(times_of_files_stay_within_the_calendar)
 {
-    (void)state;
     char text[TIMEFMT_SIZE];
     assert_int_equal(time_from_file(1, 2000), 1000002);
     assert_int_equal(time_from_file(-1, 0), -1000000);
@@ -169,19 +156,4 @@ static void times_of_files_stay_within_the_calendar(void **state)
     assert_string_equal(text, "9999-12-31T23:59:59Z");
     assert_int_equal(time_to_ticks(time_from_file(INT64_MIN, 0)), 0);
     assert_true(time_to_ticks(time_from_file(INT64_MAX, 999999999)) > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_files_stay_within_the_calendar),
-        cmocka_unit_test(wire),
-        cmocka_unit_test(exact),
-        cmocka_unit_test(other_formats),
-        cmocka_unit_test(each_day),
-        cmocka_unit_test(ticks),
-        cmocka_unit_test(parsing),
-        cmocka_unit_test(clocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

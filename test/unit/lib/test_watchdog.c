@@ -5,12 +5,8 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,12 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/watchdog.h"
 #include "lib/work.h"
 #include "test/unit/support/patience.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 
 /* A healthy thread of a busy machine may wait for its turn, though not for PATIENT ticks. */
 enum { TICK_MS = 20, REPORT = 5, PATIENT = 25, END = 15, LIMIT_MS = 20000 };
@@ -101,9 +96,8 @@ static void spin_until_ended(const struct fixture *f)
         ;
 }
 
-static void a_thread_that_stands_still_is_named_and_ended_once(void **state)
+TEST(a_thread_that_stands_still_is_named_and_ended_once)
 {
-    (void)state;
     struct fixture f;
     const struct work_item w = {.kind = "request", .who = "alice", .verb = "PUT", .what = "/a/b"};
     begin(&f, REPORT, END);
@@ -118,9 +112,8 @@ static void a_thread_that_stands_still_is_named_and_ended_once(void **state)
     assert_non_null(strstr(said, "error loop.aborted ticks=15"));
 }
 
-static void a_thread_that_goes_on_is_left_alone(void **state)
+TEST(a_thread_that_goes_on_is_left_alone)
 {
-    (void)state;
     struct fixture f;
     begin(&f, PATIENT, PATIENT);
     for (int i = 0; i < 2 * PATIENT; i++) {
@@ -131,9 +124,8 @@ static void a_thread_that_goes_on_is_left_alone(void **state)
     assert_int_equal(atomic_load(&f.ended), 0);
 }
 
-static void what_was_noticed_and_goes_on_is_said_and_counts_anew(void **state)
+TEST(what_was_noticed_and_goes_on_is_said_and_counts_anew)
 {
-    (void)state;
     struct fixture f;
     begin(&f, REPORT, 0);
     for (int i = 1; i <= 2; i++) {
@@ -148,9 +140,8 @@ static void what_was_noticed_and_goes_on_is_said_and_counts_anew(void **state)
 }
 
 /* The whole process stands still, the watchdog with it: its own ticks are all that counts. */
-static void a_stopped_process_counts_nothing(void **state)
+TEST(a_stopped_process_counts_nothing)
 {
-    (void)state;
     struct fixture f;
     begin(&f, PATIENT, PATIENT);
     pid_t self = getpid(), other = fork();
@@ -182,9 +173,8 @@ static void wait_in_kernel(struct fixture *f)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void a_call_that_cannot_be_interrupted_is_waited_for(void **state)
+TEST(a_call_that_cannot_be_interrupted_is_waited_for)
 {
-    (void)state;
     struct fixture f;
     if (getenv("BATCHAID_SLOW_TOOL"))
         skip_because("valgrind's parents of CLONE_VFORK go on");
@@ -198,9 +188,8 @@ static void a_call_that_cannot_be_interrupted_is_waited_for(void **state)
 }
 
 /* It may have much to do before it has its next turn. */
-static void who_comes_out_of_the_kernel_has_the_whole_time_to_go_on(void **state)
+TEST(who_comes_out_of_the_kernel_has_the_whole_time_to_go_on)
 {
-    (void)state;
     struct fixture f;
     if (getenv("BATCHAID_SLOW_TOOL"))
         skip_because("valgrind's parents of CLONE_VFORK go on");
@@ -213,9 +202,8 @@ static void who_comes_out_of_the_kernel_has_the_whole_time_to_go_on(void **state
     assert_int_equal(atomic_load(&f.ended), 1);
 }
 
-static void works_have_keys_and_texts(void **state)
+TEST(works_have_keys_and_texts)
 {
-    (void)state;
     const struct work_item put = {.kind = "request", .who = "alice", .verb = "PUT", .what = "/a"};
     struct work_item other = put, run = {.kind = "run", .id = 1207};
     char text[WORK_TEXT_SIZE], path[2 * WORK_TEXT_SIZE];
@@ -235,9 +223,8 @@ static void works_have_keys_and_texts(void **state)
     assert_memory_equal(text, "request PUT by bob xxx", 22);
 }
 
-static void open_works_are_listed_until_they_are_closed(void **state)
+TEST(open_works_are_listed_until_they_are_closed)
 {
-    (void)state;
     struct work_item w[3] = {{.kind = "a"}, {.kind = "b"}, {.kind = "c"}};
     for (int i = 0; i < 3; i++)
         work_open(&w[i]);
@@ -249,19 +236,4 @@ static void open_works_are_listed_until_they_are_closed(void **state)
     assert_ptr_equal(work_first_open(), &w[0]);
     work_close(&w[0]);
     assert_null(work_first_open());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_stands_still_is_named_and_ended_once),
-        cmocka_unit_test(a_thread_that_goes_on_is_left_alone),
-        cmocka_unit_test(what_was_noticed_and_goes_on_is_said_and_counts_anew),
-        cmocka_unit_test(a_stopped_process_counts_nothing),
-        cmocka_unit_test(a_call_that_cannot_be_interrupted_is_waited_for),
-        cmocka_unit_test(who_comes_out_of_the_kernel_has_the_whole_time_to_go_on),
-        cmocka_unit_test(works_have_keys_and_texts),
-        cmocka_unit_test(open_works_are_listed_until_they_are_closed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

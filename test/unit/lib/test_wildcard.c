@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/wildcard.h"
+#include "test/unit/support/tests.h"
 
-static void stars_and_question_marks(void **state)
+TEST(stars_and_question_marks)
 {
     static const struct {
         const char *pattern, *text;
@@ -25,23 +20,20 @@ static void stars_and_question_marks(void **state)
         {"ab", "a", false},       {"/x/*/y", "/x//y", true},
         {"*.txt", ".txt", true},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (wildcard_match(cases[i].pattern, cases[i].text, WILDCARD_EXACT) != cases[i].fits)
             fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].text);
 }
 
-static void all_else_is_itself(void **state)
+TEST(all_else_is_itself)
 {
-    (void)state;
     assert_true(wildcard_match("*[ -f x ]*", "sh -c [ -f x ] && y", WILDCARD_EXACT));
     assert_false(wildcard_match("[a-c]", "b", WILDCARD_EXACT));
     assert_true(wildcard_match("a\\b*", "a\\bc", WILDCARD_EXACT));
 }
 
-static void letters(void **state)
+TEST(letters)
 {
-    (void)state;
     assert_true(wildcard_match("Train-*", "tRAIN-7", WILDCARD_ANY_CASE));
     assert_false(wildcard_match("Train-*", "train-7", WILDCARD_EXACT));
     assert_true(wildcard_match("a?c",
@@ -55,26 +47,14 @@ static void letters(void **state)
     assert_true(wildcard_match("*\xff", "\xfe\xff", WILDCARD_EXACT)); /* no UTF-8 */
 }
 
-static void many_stars_end_soon(void **state)
+TEST(many_stars_end_soon)
 {
     enum { N = 4000 };
     char text[N + 1], pattern[2 * 100 + 2] = "";
-    (void)state;
     memset(text, 'a', N);
     text[N] = '\0';
     for (int i = 0; i < 100; i++)
         memcpy(pattern + 2 * i, "*a", 2);
     memcpy(pattern + 200, "b", 2);
     assert_false(wildcard_match(pattern, text, WILDCARD_EXACT));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stars_and_question_marks),
-        cmocka_unit_test(all_else_is_itself),
-        cmocka_unit_test(letters),
-        cmocka_unit_test(many_stars_end_soon),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "lib/yaml.h"
+#include "test/unit/support/tests.h"
 
 static const struct yaml_rules core = {.depth_max = 4};
 static const struct yaml_rules texts = {.depth_max = 4, .all_texts = true};
@@ -44,9 +39,8 @@ static void says(const char *text, const struct yaml_rules *rules, const char *e
     free(said);
 }
 
-static void test_plain_scalars_are_of_the_core_schema(void **state)
+TEST(test_plain_scalars_are_of_the_core_schema)
 {
-    (void)state;
     static const struct {
         const char *plain, *json;
     } cases[] = {
@@ -95,17 +89,15 @@ static void test_plain_scalars_are_of_the_core_schema(void **state)
     }
 }
 
-static void test_scalars_are_texts_if_that_is_the_rule(void **state)
+TEST(test_scalars_are_texts_if_that_is_the_rule)
 {
-    (void)state;
     says("{a: 0123, b: '1', c: true, d: ~, e: , f: '', g: 1e999, h: !!int 1}", &texts,
          "{\"a\":\"0123\",\"b\":\"1\",\"c\":\"true\",\"d\":\"~\",\"e\":null,\"f\":\"\","
          "\"g\":\"1e999\",\"h\":\"1\"}");
 }
 
-static void test_documents(void **state)
+TEST(test_documents)
 {
-    (void)state;
     says("", &core, "");
     says("# nothing\n", &core, "");
     says("---\n", &core, "null");
@@ -124,9 +116,8 @@ static void test_documents(void **state)
     free(said);
 }
 
-static void test_aliases_are_copies(void **state)
+TEST(test_aliases_are_copies)
 {
-    (void)state;
     says("[&a x, *a]", &core, "[\"x\",\"x\"]");
     says("{a: &a {b: [1]}, c: *a, d: [*a]}", &core,
          "{\"a\":{\"b\":[1]},\"c\":{\"b\":[1]},\"d\":[{\"b\":[1]}]}");
@@ -137,9 +128,8 @@ static void test_aliases_are_copies(void **state)
     says("[&a , *a]", &core, "[null,null]");
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *said;
     } cases[] = {
@@ -214,9 +204,8 @@ static void said_of_times(const char *before, const char *text, int n, const cha
     free(all);
 }
 
-static void test_hostile_texts_end_soon(void **state)
+TEST(test_hostile_texts_end_soon)
 {
-    (void)state;
     said_of_times("", "[", 1000000, "", "1:5: [0][0][0][0]: it is nested too deep");
     said_of_times("", "- ", 1000000, "", "it is nested too deep");
     said_of_times("", "? ", 1000000, "", "a key must be one word");
@@ -249,9 +238,8 @@ static void place_is(const struct yaml_doc *doc, const char *path, const char *e
     assert_string_equal(said, expected);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     static const char text[] = "# a comment\n"
                                "a:\n"
                                "  b: [x, {c: y}]\n"
@@ -290,26 +278,10 @@ static void test_places(void **state)
     assert_int_equal(at.line, 1);
 }
 
-static void test_an_error_may_be_of_no_interest(void **state)
+TEST(test_an_error_may_be_of_no_interest)
 {
-    (void)state;
     struct yaml_doc doc;
     struct yaml_place at;
     assert_int_equal(yaml_doc_read("]", 1, &core, &doc, &at, NULL), -1);
     assert_int_equal(yaml_doc_read("{a: 1, a: 2}", 12, &core, &doc, &at, NULL), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_scalars_are_of_the_core_schema),
-        cmocka_unit_test(test_scalars_are_texts_if_that_is_the_rule),
-        cmocka_unit_test(test_documents),
-        cmocka_unit_test(test_aliases_are_copies),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_hostile_texts_end_soon),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_an_error_may_be_of_no_interest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

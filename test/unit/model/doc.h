@@ -5,18 +5,14 @@
 #ifndef TEST_MODEL_DOC_H
 #define TEST_MODEL_DOC_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "model/schema.h"
+#include "test/unit/support/tests.h"
 
 static inline json_t *doc_parse(const char *text)
 {

@@ -10,9 +10,8 @@
 #define SCALE P "scaleSettings"
 #define USER  P "userAccountSettings"
 
-static void basics(void **state)
+TEST(basics)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {"location", "'eastus'", OK},
         {"location", "5", BAD("is 5")},
@@ -31,9 +30,8 @@ static void basics(void **state)
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
 
-static void scale(void **state)
+TEST(scale)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {SCALE, NULL, OK},
         {SCALE, "{}",
@@ -62,9 +60,8 @@ static void scale(void **state)
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
 
-static void accounts(void **state)
+TEST(accounts)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {USER, NULL, MISSING},
         {USER, "{'adminUserName': 'a'}", MISSING_AT(USER, "gives no way to log in")},
@@ -86,9 +83,8 @@ static void accounts(void **state)
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
 
-static void setup_tasks(void **state)
+TEST(setup_tasks)
 {
-    (void)state;
 #define TASK P "nodeSetup.setupTask"
     static const struct accept_case cases[] = {
         {P "nodeSetup", "{}", OK},
@@ -117,9 +113,8 @@ static json_t *cluster_with_mounts(void)
     return base;
 }
 
-static void mounts(void **state)
+TEST(mounts)
 {
-    (void)state;
 #define VOL   P "nodeSetup.mountVolumes"
 #define SHARE VOL ".azureFileShares[0]"
     static const struct accept_case cases[] = {
@@ -179,9 +174,8 @@ static void mounts(void **state)
     json_decref(base);
 }
 
-static void updates(void **state)
+TEST(updates)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {"tags", "{}", OK},
         {"properties", NULL, OK},
@@ -193,9 +187,8 @@ static void updates(void **state)
     CHECK_CASES(&schema_cluster_update, "{}", cases);
 }
 
-static void partial_bodies(void **state)
+TEST(partial_bodies)
 {
-    (void)state;
     json_t *body =
         doc_parse("{'properties': {'scaleSettings': {'manual': {'targetNodeCount': 3}}}}");
     json_t *doc, *secrets;
@@ -212,9 +205,8 @@ static void partial_bodies(void **state)
     json_decref(body);
 }
 
-static void file_servers(void **state)
+TEST(file_servers)
 {
-    (void)state;
 #define DISKS P "dataDisks"
     static const char base[] =
         "{'properties': {'vmSize': 'a', 'sshConfiguration': {'userAccountSettings': {"
@@ -237,9 +229,8 @@ static void file_servers(void **state)
     CHECK_CASES(&schema_file_server, base, cases);
 }
 
-static void workspaces(void **state)
+TEST(workspaces)
 {
-    (void)state;
     struct strbuf many = STRBUF_INIT;
     for (int i = 0; i < 51; i++)
         strbuf_printf(&many, "%s't%d': ''", i ? ", " : "{", i);
@@ -263,16 +254,4 @@ static void workspaces(void **state)
     const struct accept_case anything = {"x", "1", OK};
     check_case(&schema_experiment, "{}", &anything);
     check_case(&schema_workspace_update, "{}", &anything);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(basics),         cmocka_unit_test(scale),
-        cmocka_unit_test(accounts),       cmocka_unit_test(setup_tasks),
-        cmocka_unit_test(mounts),         cmocka_unit_test(updates),
-        cmocka_unit_test(partial_bodies), cmocka_unit_test(file_servers),
-        cmocka_unit_test(workspaces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

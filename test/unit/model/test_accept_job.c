@@ -6,9 +6,8 @@
 
 #define P "properties."
 
-static void basics(void **state)
+TEST(basics)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {"properties", NULL, MISSING},
         {"properties", "null", MISSING},
@@ -58,9 +57,8 @@ static void basics(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void toolkits(void **state)
+TEST(toolkits)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {P "customToolkitSettings", NULL, MISSING_AT("properties", "names no toolkit")},
         {P "customToolkitSettings", "null",
@@ -77,9 +75,8 @@ static void toolkits(void **state)
 }
 
 /* The base with its toolkit taken away, so that each case brings its own. */
-static void one_toolkit(void **state)
+TEST(one_toolkit)
 {
-    (void)state;
 #define CNTK  P "cntkSettings"
 #define CAFFE P "caffeSettings"
     static const struct accept_case cases[] = {
@@ -126,9 +123,8 @@ static void one_toolkit(void **state)
     json_decref(base);
 }
 
-static void settings_that_contradict(void **state)
+TEST(settings_that_contradict)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'parameterServerCount': 0}", OK},
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'parameterServerCount': 3}",
@@ -163,9 +159,8 @@ static void settings_that_contradict(void **state)
     json_decref(base);
 }
 
-static void environment(void **state)
+TEST(environment)
 {
-    (void)state;
 #define ENV P "environmentVariables"
 #define SEC P "secrets"
     static const struct accept_case cases[] = {
@@ -201,9 +196,8 @@ static void environment(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void variables_and_secrets_share_names(void **state)
+TEST(variables_and_secrets_share_names)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_JOB), *doc, *secrets;
     struct err e = {0};
     doc_set(body, ENV, "[{'name': 'TOKEN', 'value': '1'}]");
@@ -213,9 +207,8 @@ static void variables_and_secrets_share_names(void **state)
     json_decref(body);
 }
 
-static void directories(void **state)
+TEST(directories)
 {
-    (void)state;
 #define IN  P "inputDirectories"
 #define OUT P "outputDirectories"
     static const struct accept_case cases[] = {
@@ -239,9 +232,8 @@ static void directories(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void containers(void **state)
+TEST(containers)
 {
-    (void)state;
 #define BOX P "containerSettings"
     static const struct accept_case cases[] = {
         {BOX, "{}", MISSING_AT(BOX ".imageSourceRegistry", "is missing")},
@@ -268,9 +260,8 @@ static void containers(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void the_body_is_an_object(void **state)
+TEST(the_body_is_an_object)
 {
-    (void)state;
     static const char *const bodies[] = {"[]", "'x'", "1", "true", "null"};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         json_t *body = doc_parse(bodies[i]), *doc, *secrets;
@@ -283,9 +274,8 @@ static void the_body_is_an_object(void **state)
     assert_int_equal(schema_accept(&schema_job, V_2018_05_01, NULL, &doc, &secrets, NULL), -1);
 }
 
-static void lists_are_bounded(void **state)
+TEST(lists_are_bounded)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_JOB), *list = json_array(), *doc, *secrets;
     struct err e = {0};
     for (int i = 0; i < 1001; i++)
@@ -297,9 +287,8 @@ static void lists_are_bounded(void **state)
 }
 
 /* A value may be long, foreign or secret; the message stays short, ASCII and silent. */
-static void messages_are_safe(void **state)
+TEST(messages_are_safe)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_JOB), *doc, *secrets;
     struct err e = {0};
     char *longest = calloc(1, 100001);
@@ -316,9 +305,8 @@ static void messages_are_safe(void **state)
     json_decref(body);
 }
 
-static void secrets_stay_out_of_messages(void **state)
+TEST(secrets_stay_out_of_messages)
 {
-    (void)state;
     static const struct {
         const char *path, *value;
     } cases[] = {
@@ -343,23 +331,4 @@ static void secrets_stay_out_of_messages(void **state)
             fail_msg("%s", e.msg);
         json_decref(body);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(basics),
-        cmocka_unit_test(toolkits),
-        cmocka_unit_test(one_toolkit),
-        cmocka_unit_test(settings_that_contradict),
-        cmocka_unit_test(environment),
-        cmocka_unit_test(variables_and_secrets_share_names),
-        cmocka_unit_test(directories),
-        cmocka_unit_test(containers),
-        cmocka_unit_test(the_body_is_an_object),
-        cmocka_unit_test(lists_are_bounded),
-        cmocka_unit_test(messages_are_safe),
-        cmocka_unit_test(secrets_stay_out_of_messages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static void expect(const struct schema *s, unsigned v, const char *body, const c
     forget(&a);
 }
 
-static void pools_get_their_defaults(void **state)
+TEST(pools_get_their_defaults)
 {
-    (void)state;
     const struct schema *s = &schema_batch_pool;
     expect(s, BATCH_16_0, "{'id': 'p1', 'vmSize': 'STANDARD_D1_v2', " IMAGE "}",
            "{'id': 'p1', 'vmSize': 'standard_d1_v2', " SHOWN_IMAGE ", " DEFAULTS "}");
@@ -185,9 +184,8 @@ static const struct {
      "nodeRebootOption"},
 };
 
-static void wrong_pools_are_refused(void **state)
+TEST(wrong_pools_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct accepted a;
         struct err e;
@@ -199,9 +197,8 @@ static void wrong_pools_are_refused(void **state)
     }
 }
 
-static void containers_are_called_as_the_version_does(void **state)
+TEST(containers_are_called_as_the_version_does)
 {
-    (void)state;
     static const unsigned versions[] = {BATCH_6_0, BATCH_16_0};
     static const char *const names[] = {"docker", "dockerCompatible"};
     for (size_t given = 0; given < 2; given++)
@@ -227,9 +224,8 @@ static void containers_are_called_as_the_version_does(void **state)
         }
 }
 
-static void secrets_are_taken_out(void **state)
+TEST(secrets_are_taken_out)
 {
-    (void)state;
     struct accepted a;
     struct err e;
     assert_int_equal(
@@ -248,15 +244,4 @@ static void secrets_are_taken_out(void **state)
     assert_int_equal(json_object_size(a.secrets), 4);
     free(stored);
     forget(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pools_get_their_defaults),
-        cmocka_unit_test(wrong_pools_are_refused),
-        cmocka_unit_test(containers_are_called_as_the_version_does),
-        cmocka_unit_test(secrets_are_taken_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

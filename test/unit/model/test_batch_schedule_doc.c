@@ -2,22 +2,16 @@
  *
  * Documents of job schedules: when they make jobs, and which.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "model/batch/schedule_doc.h"
 #include "model/spec.h"
+#include "test/unit/support/tests.h"
 
 #define SECOND_US INT64_C(1000000)
 
-static void times_are_read(void **state)
+TEST(times_are_read)
 {
-    (void)state;
     struct batch_times t;
     batch_times_read("{\"schedule\":{\"doNotRunUntil\":\"2018-06-07T21:34:00Z\",\"doNotRunAfter\":"
                      "\"2018-06-07T21:35:00Z\",\"startWindow\":\"PT2M\",\"recurrenceInterval\":"
@@ -36,10 +30,9 @@ static void times_are_read(void **state)
     assert_int_equal(t.window_us, DURATION_MAX_US);
 }
 
-static void a_job_has_the_specification_and_its_own_id(void **state)
+TEST(a_job_has_the_specification_and_its_own_id)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     assert_string_equal(
         batch_schedule_job_doc(&a,
@@ -54,13 +47,4 @@ static void a_job_has_the_specification_and_its_own_id(void **state)
                                 "password\":\"pw\"}"),
                         "{\"jobManagerTask.containerSettings.registry.password\":\"pw\"}");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_read),
-        cmocka_unit_test(a_job_has_the_specification_and_its_own_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static int accept(unsigned v, const char *body, json_t **doc, struct err *e)
     return rc;
 }
 
-static void bodies_become_canonical(void **state)
+TEST(bodies_become_canonical)
 {
-    (void)state;
     static const struct {
         unsigned v;
         const char *body, *doc;
@@ -78,9 +77,8 @@ static void bodies_become_canonical(void **state)
     }
 }
 
-static void wrong_bodies_are_refused(void **state)
+TEST(wrong_bodies_are_refused)
 {
-    (void)state;
     static const struct {
         unsigned v;
         const char *body;
@@ -114,9 +112,8 @@ static void wrong_bodies_are_refused(void **state)
     }
 }
 
-static void spans_are_written_as_dotnet_does(void **state)
+TEST(spans_are_written_as_dotnet_does)
 {
-    (void)state;
     static const struct {
         const char *text, *normal;
     } cases[] = {
@@ -170,9 +167,8 @@ static void expect_shown(unsigned v, const char *select, const char *wanted)
     strbuf_free(&out);
 }
 
-static void what_is_selected_is_shown(void **state)
+TEST(what_is_selected_is_shown)
 {
-    (void)state;
     struct err e;
     schema_set set;
     expect_shown(
@@ -189,9 +185,8 @@ static void what_is_selected_is_shown(void **state)
 }
 
 /* A stored word that the version does not have is left out. */
-static void words_of_lists_are_shown_as_the_version_writes_them(void **state)
+TEST(words_of_lists_are_shown_as_the_version_writes_them)
 {
-    (void)state;
     struct strbuf out = STRBUF_INIT;
     schema_render(&out,
                   &(struct rendering){.schema = &schema,
@@ -201,9 +196,8 @@ static void words_of_lists_are_shown_as_the_version_writes_them(void **state)
     strbuf_free(&out);
 }
 
-static void versions_have_names(void **state)
+TEST(versions_have_names)
 {
-    (void)state;
     assert_int_equal(batch_version_from_name("2022-10-01.16.0"), BATCH_16_0);
     assert_int_equal(batch_version_from_name("2015-12-01.2.2"), 0);
     assert_string_equal(batch_version_name(BATCH_20_0), "2024-07-01.20.0");
@@ -211,17 +205,4 @@ static void versions_have_names(void **state)
     assert_int_equal(BATCH_UNTIL(BATCH_20_0), BATCH_ALL);
     assert_int_equal(BATCH_SINCE(BATCH_20_0), BATCH_20_0);
     assert_int_equal(BATCH_WITHIN(BATCH_6_1, BATCH_7_0), BATCH_6_1 | BATCH_7_0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_become_canonical),
-        cmocka_unit_test(wrong_bodies_are_refused),
-        cmocka_unit_test(spans_are_written_as_dotnet_does),
-        cmocka_unit_test(what_is_selected_is_shown),
-        cmocka_unit_test(words_of_lists_are_shown_as_the_version_writes_them),
-        cmocka_unit_test(versions_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

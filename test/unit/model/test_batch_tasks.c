@@ -3,19 +3,14 @@
  * Azure Batch's tasks, the parts without I/O: command lines, what exits mean, output patterns,
  * state machines, documents.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "model/batch/argv.h"
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
 #include "model/batch/patterns.h"
 #include "model/batch/tables.h"
+#include "test/unit/support/tests.h"
 
 /* The words with "|" between them. */
 static void splits(const char *command_line, const char *expected)
@@ -31,9 +26,8 @@ static void splits(const char *command_line, const char *expected)
     arena_free(&a);
 }
 
-static void test_command_lines_are_words(void **state)
+TEST(test_command_lines_are_words)
 {
-    (void)state;
     splits("", "");
     splits("  \t", "");
     splits("/bin/true", "/bin/true");
@@ -46,7 +40,7 @@ static void test_command_lines_are_words(void **state)
     splits("end\\", "end\\");
 }
 
-static void test_exits_mean_what_is_said_or_usual(void **state)
+TEST(test_exits_mean_what_is_said_or_usual)
 {
     struct batch_exit_rule codes[] = {{3, 3, {BATCH_JOB_ACT_NONE, BATCH_SATISFY}}},
                            ranges[] = {{2, 5, {BATCH_JOB_ACT_DISABLE, 0}}};
@@ -59,7 +53,6 @@ static void test_exits_mean_what_is_said_or_usual(void **state)
         .n_ranges = 1,
         .pre_processing = &other,
         .fallback = &(struct batch_exit_options){BATCH_JOB_ACT_NONE, 0}};
-    (void)state;
     const struct {
         const struct batch_exit_conditions *c;
         enum batch_end how;
@@ -82,9 +75,8 @@ static void test_exits_mean_what_is_said_or_usual(void **state)
     }
 }
 
-static void test_ids_that_are_numbers(void **state)
+TEST(test_ids_that_are_numbers)
 {
-    (void)state;
     assert_int_equal(batch_id_number("4"), 4);
     assert_int_equal(batch_id_number("004"), 4);
     assert_int_equal(batch_id_number(""), -1);
@@ -93,7 +85,7 @@ static void test_ids_that_are_numbers(void **state)
     assert_int_equal(batch_id_number("99999999999999999999"), -1);
 }
 
-static void test_patterns_match(void **state)
+TEST(test_patterns_match)
 {
     static const struct {
         const char *pattern, *path;
@@ -111,23 +103,21 @@ static void test_patterns_match(void **state)
         {"**c.txt", "a/b/c.txt", true}, {"std*.txt", "stderr.txt", true},
         {"a*b*c", "aXbYc", true},       {"a*b*c", "aXbY", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (batch_pattern_matches(cases[i].pattern, cases[i].path) != cases[i].matches)
             fail_msg("%s against %s", cases[i].pattern, cases[i].path);
 }
 
 /* A pattern of stars against a long name ends all the same. */
-static void test_a_pattern_of_stars_takes_bounded_time(void **state)
+TEST(test_a_pattern_of_stars_takes_bounded_time)
 {
     char name[2000];
-    (void)state;
     memset(name, 'a', sizeof name);
     name[sizeof name - 1] = '\0';
     assert_false(batch_pattern_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
-static void test_patterns_have_a_base(void **state)
+TEST(test_patterns_have_a_base)
 {
     static const struct {
         const char *text, *base, *pattern;
@@ -143,7 +133,6 @@ static void test_patterns_have_a_base(void **state)
         {"*/../../../x", "wd", "*/../../../x", true, true},
     };
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct batch_pattern p = batch_pattern_parse(&a, cases[i].text);
@@ -159,9 +148,8 @@ static void test_patterns_have_a_base(void **state)
 }
 
 /* Pairs that are legal; all others are not. */
-static void test_paths_of_files_stay_below_their_directory(void **state)
+TEST(test_paths_of_files_stay_below_their_directory)
 {
-    (void)state;
     static const char *const good[] = {"",        "in.csv", "data/in.csv", "data\\in.csv",
                                        "..a/b..", "a//b/"};
     static const char *const bad[] = {"/in.csv", "\\data\\in.csv", "\\",   "..",   "../a",
@@ -177,7 +165,7 @@ static void test_paths_of_files_stay_below_their_directory(void **state)
     }
 }
 
-static void test_state_machines(void **state)
+TEST(test_state_machines)
 {
     static const int jobs[][3] = {
         {1, BATCH_JOB_EV_DISABLE, 2},   {1, BATCH_JOB_EV_TERMINATE, 5},
@@ -197,7 +185,6 @@ static void test_state_machines(void **state)
         {4, BATCH_TASK_EV_REACTIVATE, 1},
     };
     int legal = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
         assert_int_equal(
             batch_job_next((enum batch_job_state)jobs[i][0], (enum batch_job_event)jobs[i][1]),
@@ -215,19 +202,4 @@ static void test_state_machines(void **state)
         for (int ev = 0; ev < BATCH_TASK_EVENTS; ev++)
             legal += batch_task_next((enum batch_task_state)s, (enum batch_task_event)ev) != 0;
     assert_int_equal(legal, sizeof tasks / sizeof tasks[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command_lines_are_words),
-        cmocka_unit_test(test_exits_mean_what_is_said_or_usual),
-        cmocka_unit_test(test_ids_that_are_numbers),
-        cmocka_unit_test(test_patterns_match),
-        cmocka_unit_test(test_a_pattern_of_stars_takes_bounded_time),
-        cmocka_unit_test(test_patterns_have_a_base),
-        cmocka_unit_test(test_paths_of_files_stay_below_their_directory),
-        cmocka_unit_test(test_state_machines),
-    };
-    return cmocka_run_group_tests_name("batch tasks", tests, NULL, NULL);
 }

@@ -95,9 +95,8 @@ static void check_reply(const struct example *x, json_t *example)
     json_decref(out);
 }
 
-static void published_examples(void **state)
+TEST(published_examples)
 {
-    (void)state;
     int seen = 0;
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
         for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -113,10 +112,4 @@ static void published_examples(void **state)
     if (seen == 0)
         skip_because("the published examples are not here");
     assert_true(seen >= 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(published_examples)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static const struct failure full = {
     .exit_code = 3,
 };
 
-static void every_detail(void **state)
+TEST(every_detail)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     assert_errors(failure_append(&a, NULL, &full),
@@ -41,9 +40,8 @@ static void every_detail(void **state)
     arena_free(&a);
 }
 
-static void text_for_the_execution_log(void **state)
+TEST(text_for_the_execution_log)
 {
-    (void)state;
     static const struct failure f = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
     struct arena a;
     arena_init(&a);
@@ -63,9 +61,8 @@ static void text_for_the_execution_log(void **state)
     arena_free(&a);
 }
 
-static void bare(void **state)
+TEST(bare)
 {
-    (void)state;
     static const struct failure f = {.code = FAIL_RUN_TERMINATED, .message = "m", .exit_code = -1};
     static const struct failure killed = {
         .code = FAIL_NODE_LOST, .message = "m", .exit_code = -1, .signal = 9};
@@ -86,9 +83,8 @@ static const char *join(struct arena *a, const char *one, const char *two)
     return failure_join(a, both, 2);
 }
 
-static void append_and_join(void **state)
+TEST(append_and_join)
 {
-    (void)state;
     static const struct failure one = {.code = FAIL_NODE_REFUSED, .message = "a", .exit_code = -1};
     static const struct failure two = {.code = FAIL_NODE_DRAINED, .message = "b", .exit_code = -1};
     struct arena a;
@@ -111,9 +107,8 @@ static void append_and_join(void **state)
 }
 
 /* stderr is bytes; the entry must stay UTF-8 and keep what is readable. */
-static void stderr_that_is_no_utf8(void **state)
+TEST(stderr_that_is_no_utf8)
 {
-    (void)state;
     static const struct failure f = {.code = FAIL_NODE_LOST,
                                      .message = "m \xff",
                                      .stderr_tail =
@@ -131,9 +126,8 @@ static void stderr_that_is_no_utf8(void **state)
 }
 
 /* Numbers are in databases: what a row is called for them must never change. */
-static void every_row_of_the_table(void **state)
+TEST(every_row_of_the_table)
 {
-    (void)state;
     static const struct {
         int number;
         const char *name;
@@ -163,17 +157,4 @@ static void every_row_of_the_table(void **state)
     assert_false(failure_replaceable(FAIL_NODE_REBOOTED));
     assert_false(failure_heals(FAIL_NODE_SETUP_FAILED));
     assert_int_equal(failure_fault(FAIL_NONE), FAULT_NOBODY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_detail),
-        cmocka_unit_test(text_for_the_execution_log),
-        cmocka_unit_test(bare),
-        cmocka_unit_test(every_row_of_the_table),
-        cmocka_unit_test(append_and_join),
-        cmocka_unit_test(stderr_that_is_no_utf8),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

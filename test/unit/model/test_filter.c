@@ -2,18 +2,13 @@
  *
  * Filters as trees: what they say of an item, and why some are refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include <cmocka.h>
-
 #include "lib/strbuf.h"
 #include "model/filter.h"
+#include "test/unit/support/tests.h"
 
 enum { ID, STATE, SIZE, WHEN, PROPERTIES };
 static const char *const names[PROPERTIES] = {"id", "state", "size", "when"};
@@ -57,9 +52,8 @@ static bool holds(const void *ctx, const struct filter_term *t)
     return filter_order_is(t->op, (when > l->us) - (when < l->us));
 }
 
-static void filters_hold_or_not(void **state)
+TEST(filters_hold_or_not)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool holds;
@@ -94,9 +88,8 @@ static void filters_hold_or_not(void **state)
     }
 }
 
-static void wrong_filters_are_refused_with_the_place(void **state)
+TEST(wrong_filters_are_refused_with_the_place)
 {
-    (void)state;
     static const struct {
         const char *text;
         int position;
@@ -132,9 +125,8 @@ static void wrong_filters_are_refused_with_the_place(void **state)
     }
 }
 
-static void deep_nesting_is_refused(void **state)
+TEST(deep_nesting_is_refused)
 {
-    (void)state;
     struct strbuf text = STRBUF_INIT;
     struct arena a;
     const struct filter *f;
@@ -148,14 +140,4 @@ static void deep_nesting_is_refused(void **state)
     assert_non_null(strstr(e.msg, "less nesting"));
     arena_free(&a);
     strbuf_free(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filters_hold_or_not),
-        cmocka_unit_test(wrong_filters_are_refused_with_the_place),
-        cmocka_unit_test(deep_nesting_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

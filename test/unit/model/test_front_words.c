@@ -7,7 +7,7 @@
 #include "test/unit/model/doc.h"
 #include "test/unit/support/words.h"
 
-static void texts(void **state)
+TEST(texts)
 {
     static const struct {
         const char *text, *jobs, *tasks;
@@ -27,7 +27,6 @@ static void texts(void **state)
         {"5 % {run} %s", "5 % job %s", "5 % task %s"},
     };
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_string_equal(front_text(&batchai_front_words, &a, rows[i].text), rows[i].jobs);
@@ -36,17 +35,16 @@ static void texts(void **state)
     arena_free(&a);
 }
 
-static void what_is_printed_is_not_looked_through(void **state)
+TEST(what_is_printed_is_not_looked_through)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     assert_string_equal(front_say(&batchai_front_words, &a, "{run} %s of %d", "{pool}", 3),
                         "job {pool} of 3");
     arena_free(&a);
 }
 
-static void names_of_logs(void **state)
+TEST(names_of_logs)
 {
     static const struct {
         const char *name;
@@ -63,7 +61,6 @@ static void names_of_logs(void **state)
         {".log", false},
     };
     struct arena a;
-    (void)state;
     arena_init(&a);
     assert_string_equal(front_log_name(&batchai_front_words, &a, NULL), "execution.log");
     assert_string_equal(front_log_name(&batchai_front_words, &a, "tvm-1"), "execution-tvm-1.log");
@@ -73,10 +70,9 @@ static void names_of_logs(void **state)
     arena_free(&a);
 }
 
-static void variables_with_several_names_and_none(void **state)
+TEST(variables_with_several_names_and_none)
 {
     size_t i = 0;
-    (void)state;
     assert_string_equal(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i),
                         "AZ_BATCHAI_JOB_TEMP");
     assert_string_equal(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i),
@@ -84,15 +80,4 @@ static void variables_with_several_names_and_none(void **state)
     assert_null(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i));
     i = 0;
     assert_null(front_var_next(&pools_and_tasks, VAR_HOSTS, &i));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(what_is_printed_is_not_looked_through),
-        cmocka_unit_test(names_of_logs),
-        cmocka_unit_test(variables_with_several_names_and_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/glob.h"
+#include "test/unit/support/tests.h"
 
-static void patterns_match_as_the_service_says(void **state)
+TEST(patterns_match_as_the_service_says)
 {
     static const struct {
         const char *pattern, *path;
@@ -48,15 +44,13 @@ static void patterns_match_as_the_service_says(void **state)
         {"*a*b*c*", "xxaxxbxxc", true},
         {"*a*b*c*", "xxbxxaxxc", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (glob_match(rows[i].pattern, rows[i].path) != rows[i].matches)
             fail_msg("%s and %s", rows[i].pattern, rows[i].path);
 }
 
-static void only_directories_that_may_hold_something_are_entered(void **state)
+TEST(only_directories_that_may_hold_something_are_entered)
 {
-    (void)state;
     assert_true(glob_may_hold("*.txt", ""));
     assert_false(glob_may_hold("*.txt", "d"));
     assert_true(glob_may_hold("d/*/x", "d"));
@@ -68,10 +62,9 @@ static void only_directories_that_may_hold_something_are_entered(void **state)
 }
 
 /* Each further star of a naive matcher doubles its time. */
-static void a_hostile_pattern_takes_no_long(void **state)
+TEST(a_hostile_pattern_takes_no_long)
 {
     char text[200];
-    (void)state;
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_false(glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*ab", text));
@@ -79,7 +72,7 @@ static void a_hostile_pattern_takes_no_long(void **state)
         glob_match("**/**/**/**/**/**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/y"));
 }
 
-static void places_stay_within_bounds(void **state)
+TEST(places_stay_within_bounds)
 {
     static const struct {
         const char *text, *below, *pattern;
@@ -101,7 +94,6 @@ static void places_stay_within_bounds(void **state)
     };
     struct arena a;
     struct err e;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct glob_place got;
@@ -115,15 +107,4 @@ static void places_stay_within_bounds(void **state)
         assert_int_equal(got.is_pattern, glob_is_pattern(rows[i].text));
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_match_as_the_service_says),
-        cmocka_unit_test(only_directories_that_may_hold_something_are_entered),
-        cmocka_unit_test(a_hostile_pattern_takes_no_long),
-        cmocka_unit_test(places_stay_within_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

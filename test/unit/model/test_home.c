@@ -2,16 +2,11 @@
  *
  * Ids with and without the home workspace, and where files of what lives there are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "model/home.h"
 #include "model/spec.h"
+#include "test/unit/support/tests.h"
 
 #define RP "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/"
 
@@ -24,9 +19,8 @@ static void expect(char *got, const char *want)
     free(got);
 }
 
-static void short_ids_become_long(void **state)
+TEST(short_ids_become_long)
 {
-    (void)state;
     expect(home_long_id(RP "clusters/c"), RP "workspaces/migrated/clusters/c");
     expect(home_long_id(RP "FileServers/f"), RP "workspaces/migrated/FileServers/f");
     expect(home_long_id("/x/Providers/microsoft.batchai/clusters/c"),
@@ -36,9 +30,8 @@ static void short_ids_become_long(void **state)
     expect(home_long_id(""), NULL);
 }
 
-static void long_ids_become_short(void **state)
+TEST(long_ids_become_short)
 {
-    (void)state;
     expect(home_short_id(RP "workspaces/migrated/clusters/c"), RP "clusters/c");
     expect(home_short_id(RP "workspaces/Migrated/fileservers/f"), RP "fileservers/f");
     expect(home_short_id(RP "workspaces/migrated/experiments/migrated/jobs/j"), RP "jobs/j");
@@ -48,9 +41,8 @@ static void long_ids_become_short(void **state)
     expect(home_short_id(RP "clusters/c"), NULL);
 }
 
-static void what_lives_at_home(void **state)
+TEST(what_lives_at_home)
 {
-    (void)state;
     struct scope s = {.workspace = "Migrated"};
     assert_true(home_has(&s));
     s.experiment = "migrated";
@@ -62,9 +54,8 @@ static void what_lives_at_home(void **state)
     assert_false(home_has(&(struct scope){.group = "migrated"}));
 }
 
-static void files_of_what_lives_at_home(void **state)
+TEST(files_of_what_lives_at_home)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     struct job j = {.name = "J", .guid = "G"};
@@ -80,15 +71,4 @@ static void files_of_what_lives_at_home(void **state)
     c.scope.workspace = "w";
     assert_string_equal(cluster_path_segment(&a, &c), "s/rg/workspaces/w/clusters/C/G");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_ids_become_long),
-        cmocka_unit_test(long_ids_become_short),
-        cmocka_unit_test(what_lives_at_home),
-        cmocka_unit_test(files_of_what_lives_at_home),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  *
  * Documents that are kept open mean what their texts say, whatever was opened before them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "lib/arena.h"
 #include "model/batch/spec.h"
 #include "model/kept_docs.h"
+#include "test/unit/support/tests.h"
 
 static const char *id_of(struct kept_docs *k, struct arena *a, const char *doc)
 {
@@ -25,11 +20,10 @@ static const char *id_of(struct kept_docs *k, struct arena *a, const char *doc)
     return spec.id;
 }
 
-static void test_a_text_is_read_once(void **state)
+TEST(test_a_text_is_read_once)
 {
     struct kept_docs *k = kept_docs_new();
     struct err e;
-    (void)state;
     const json_t *first = kept_docs_open(k, "{\"id\":\"t1\"}", &e);
     char *same = strdup("{\"id\":\"t1\"}");
     assert_ptr_equal(kept_docs_open(k, same, &e), first);
@@ -37,13 +31,12 @@ static void test_a_text_is_read_once(void **state)
     kept_docs_free(k);
 }
 
-static void test_many_texts_take_the_places_of_others(void **state)
+TEST(test_many_texts_take_the_places_of_others)
 {
     enum { MANY = 3000 };
     struct kept_docs *k = kept_docs_new();
     struct arena a;
     char doc[64], id[16];
-    (void)state;
     arena_init(&a);
     for (int i = 0; i < 2 * MANY; i++) {
         (void)snprintf(id, sizeof id, "t%d", i % MANY);
@@ -54,13 +47,12 @@ static void test_many_texts_take_the_places_of_others(void **state)
     kept_docs_free(k);
 }
 
-static void test_long_texts_are_read_too(void **state)
+TEST(test_long_texts_are_read_too)
 {
     enum { LONG = 100000 };
     struct kept_docs *k = kept_docs_new();
     struct arena a;
     char *doc = calloc(1, LONG + 64);
-    (void)state;
     arena_init(&a);
     for (char c = 'a'; c < 'd'; c++) {
         (void)snprintf(doc, LONG + 64, "{\"id\":\"%*c\"}", LONG, c);
@@ -73,13 +65,12 @@ static void test_long_texts_are_read_too(void **state)
     kept_docs_free(k);
 }
 
-static void test_what_is_no_json_is_refused_and_forgotten(void **state)
+TEST(test_what_is_no_json_is_refused_and_forgotten)
 {
     struct kept_docs *k = kept_docs_new();
     struct batch_task_spec spec;
     struct arena a;
     struct err e;
-    (void)state;
     arena_init(&a);
     assert_int_equal(batch_task_decode_kept(k, &a, "{\"id\":", &spec, &e), -1);
     assert_int_equal(batch_task_decode_kept(k, &a, NULL, &spec, &e), -1);
@@ -87,15 +78,4 @@ static void test_what_is_no_json_is_refused_and_forgotten(void **state)
     assert_int_equal(batch_task_decode_kept(k, &a, "{\"id\":", &spec, &e), -1);
     arena_free(&a);
     kept_docs_free(k);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_text_is_read_once),
-        cmocka_unit_test(test_many_texts_take_the_places_of_others),
-        cmocka_unit_test(test_long_texts_are_read_too),
-        cmocka_unit_test(test_what_is_no_json_is_refused_and_forgotten),
-    };
-    return cmocka_run_group_tests_name("kept documents", tests, NULL, NULL);
 }

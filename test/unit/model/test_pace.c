@@ -2,15 +2,10 @@
  *
  * How long things take: where nobody asks for any time, nothing does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/pace.h"
+#include "test/unit/support/tests.h"
 
 static bool is_on(const void *ctx, const char *subscription)
 {
@@ -25,9 +20,8 @@ static int64_t takes_us(const void *ctx, const char *subscription, enum pace_ste
 
 static const struct pace slow = {is_on, takes_us, "mine"};
 
-static void test_a_step_takes_what_its_subscription_asks_for(void **state)
+TEST(test_a_step_takes_what_its_subscription_asks_for)
 {
-    (void)state;
     assert_int_equal(pace_us(&slow, "mine", PACE_ALLOCATION), 1000 + PACE_ALLOCATION);
     assert_int_equal(pace_us(&slow, "other", PACE_ALLOCATION), 0);
     assert_int_equal(pace_us(&slow, NULL, PACE_ALLOCATION), 0);
@@ -35,30 +29,18 @@ static void test_a_step_takes_what_its_subscription_asks_for(void **state)
     assert_true(pace_is_on(&slow, NULL) && !pace_is_on(&slow, "other"));
 }
 
-static void test_without_anybody_who_asks_nothing_is_held_up(void **state)
+TEST(test_without_anybody_who_asks_nothing_is_held_up)
 {
-    (void)state;
     assert_int_equal(pace_us(NULL, "mine", PACE_ALLOCATION), 0);
     assert_false(pace_is_on(NULL, NULL));
 }
 
-static void test_operations_have_the_steps_of_their_resources(void **state)
+TEST(test_operations_have_the_steps_of_their_resources)
 {
-    (void)state;
     assert_int_equal(pace_of_operation(RES_CLUSTER, false), PACE_CLUSTER_CREATION);
     assert_int_equal(pace_of_operation(RES_CLUSTER, true), PACE_CLUSTER_DELETION);
     assert_int_equal(pace_of_operation(RES_BATCH_ACCOUNT, true), PACE_BATCH_DELETION);
     assert_int_equal(pace_of_operation(RES_STORAGE_ACCOUNT, true), PACE_NONE);
     assert_int_equal(pace_of_operation(RES_WORKSPACE, false), PACE_NONE);
     assert_int_equal(pace_of_operation(RES_NODE, true), PACE_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_step_takes_what_its_subscription_asks_for),
-        cmocka_unit_test(test_without_anybody_who_asks_nothing_is_held_up),
-        cmocka_unit_test(test_operations_have_the_steps_of_their_resources),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

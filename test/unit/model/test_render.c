@@ -33,9 +33,8 @@ static void assert_rendered(const struct schema *s, const json_t *doc, const cha
     json_decref(out);
 }
 
-static void cluster_order_and_defaults(void **state)
+TEST(cluster_order_and_defaults)
 {
-    (void)state;
     struct accepted a = accept(
         &schema_cluster,
         "{'location': 'x', 'tags': {'a': 'b'}, 'properties': {'nodeSetup': {'mountVolumes': {"
@@ -61,9 +60,8 @@ static void cluster_order_and_defaults(void **state)
     drop(&a);
 }
 
-static void auto_scale_default(void **state)
+TEST(auto_scale_default)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.scaleSettings",
             "{'manual': null, 'autoScale': {'maximumNodeCount': 2, 'minimumNodeCount': 0}}");
@@ -77,9 +75,8 @@ static void auto_scale_default(void **state)
     drop(&a);
 }
 
-static void job_order_and_defaults(void **state)
+TEST(job_order_and_defaults)
 {
-    (void)state;
     struct accepted a = accept(
         &schema_job,
         "{'properties': {'secrets': [{'name': 'T', 'value': 'hunter2'}, {'name': 'V',"
@@ -106,9 +103,8 @@ static void job_order_and_defaults(void **state)
     drop(&a);
 }
 
-static void tool_types(void **state)
+TEST(tool_types)
 {
-    (void)state;
     static const struct {
         const char *settings, *type;
         bool counted;
@@ -142,9 +138,8 @@ static void tool_types(void **state)
 }
 
 /* One process is no cluster and has no counts. */
-static void counts_of_tensorflow(void **state)
+TEST(counts_of_tensorflow)
 {
-    (void)state;
     static const struct {
         int nodes;
         const char *settings, *expected;
@@ -177,9 +172,8 @@ static void counts_of_tensorflow(void **state)
     }
 }
 
-static void explicit_priority_wins_over_the_old_name(void **state)
+TEST(explicit_priority_wins_over_the_old_name)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_JOB);
     doc_set(body, "properties.priority", "'low'");
     doc_set(body, "properties.schedulingPriority", "'high'");
@@ -192,9 +186,8 @@ static void explicit_priority_wins_over_the_old_name(void **state)
 }
 
 /* The same document, rendered or accepted again, stays what it is. */
-static void rendering_is_stable(void **state)
+TEST(rendering_is_stable)
 {
-    (void)state;
     static const struct {
         const struct schema *s;
         const char *body;
@@ -220,9 +213,8 @@ static void rendering_is_stable(void **state)
 }
 
 /* Even a document that still holds a secret, or a value of the wrong type, cannot leak it. */
-static void a_secret_cannot_be_rendered(void **state)
+TEST(a_secret_cannot_be_rendered)
 {
-    (void)state;
     json_t *doc = doc_parse(
         "{'properties': {'userAccountSettings': {'adminUserName': 'u', 'adminUserPassword':"
         " 'hunter2'}, 'vmSize': {'x': 'hunter2'}, 'currentNodeCount': 'hunter2', 'errors':"
@@ -236,9 +228,8 @@ static void a_secret_cannot_be_rendered(void **state)
     json_decref(doc);
 }
 
-static void secrets_move_out_and_back(void **state)
+TEST(secrets_move_out_and_back)
 {
-    (void)state;
     struct accepted a = accept(
         &schema_cluster,
         "{'properties': {'vmSize': 'a', 'userAccountSettings': {'adminUserName': 'u',"
@@ -274,9 +265,8 @@ static void secrets_move_out_and_back(void **state)
 }
 
 /* Paths that no longer fit the document are ignored, not followed into the void. */
-static void stray_secret_paths(void **state)
+TEST(stray_secret_paths)
 {
-    (void)state;
     json_t *doc = doc_parse("{'a': [{'b': 1}]}");
     json_t *secrets = doc_parse("{'a[7].x': '1', 'q.x': '2', 'a[0].c': '3', 'a[.x': '4',"
                                 " '': '5', '.': '6', '[0]': '7'}");
@@ -301,9 +291,8 @@ static void check_changes(const struct schema *s, const char *before, const char
     drop(&a);
 }
 
-static void immutable_changes(void **state)
+TEST(immutable_changes)
 {
-    (void)state;
 #define CHANGES(path, value, expected)                                                             \
     check_changes(&schema_cluster, BASE_CLUSTER, path, value, expected)
     CHANGES("properties.vmSize", "'STANDARD_D1'", "");
@@ -323,9 +312,8 @@ static void immutable_changes(void **state)
     check_changes(&schema_workspace, "{'location': 'a'}", "tags", "{'x': 'y'}", "");
 }
 
-static void immutable_changes_add_up_and_are_cut(void **state)
+TEST(immutable_changes_add_up_and_are_cut)
 {
-    (void)state;
     struct accepted a = accept(&schema_cluster, BASE_CLUSTER);
     json_t *after = json_deep_copy(a.doc);
     doc_set(after, "properties.vmSize", "'B'");
@@ -345,9 +333,8 @@ static void immutable_changes_add_up_and_are_cut(void **state)
 }
 
 /* A property with another name in an older version: what older versions will be made of. */
-static void versions_know_their_names(void **state)
+TEST(versions_know_their_names)
 {
-    (void)state;
     static const struct field rows[] = {
         TEXT("oldKey", .canon = "newKey", .versions = V_2017_09_01_PREVIEW | V_2018_03_01),
         TEXT("newKey", .versions = V_2018_05_01),
@@ -375,9 +362,8 @@ static void versions_know_their_names(void **state)
     json_decref(body);
 }
 
-static void version_names(void **state)
+TEST(version_names)
 {
-    (void)state;
     assert_int_equal(api_version_from_name("2017-09-01-preview"), V_2017_09_01_PREVIEW);
     assert_int_equal(api_version_from_name("2018-03-01"), V_2018_03_01);
     assert_int_equal(api_version_from_name("2018-05-01"), V_2018_05_01);
@@ -387,9 +373,8 @@ static void version_names(void **state)
     assert_string_equal(api_version_name(V_ALL), "unknown");
 }
 
-static void lists_and_items(void **state)
+TEST(lists_and_items)
 {
-    (void)state;
     static const struct {
         const struct schema *s;
         const char *doc, *expected;
@@ -446,9 +431,8 @@ static void assert_shown(const char *stored, const char *over, const char *expec
 }
 
 /* What only the row knows lies on top of what is stored, member by member. */
-static void what_lies_on_top_wins(void **state)
+TEST(what_lies_on_top_wins)
 {
-    (void)state;
     const char *stored =
         "{\"id\":\"x\\u0041\\n\",\"in\":{\"a\":1,\"b\":true},\"list\":[{\"a\":2},3,{}]}";
     assert_shown(stored, NULL,
@@ -461,9 +445,8 @@ static void what_lies_on_top_wins(void **state)
 }
 
 /* Nobody writes these, but a disk may. */
-static void a_damaged_text_counts_as_none(void **state)
+TEST(a_damaged_text_counts_as_none)
 {
-    (void)state;
     static const char *const damaged[] = {"",
                                           "x",
                                           "[]",
@@ -489,9 +472,8 @@ static void a_damaged_text_counts_as_none(void **state)
     assert_shown("{\"id\":", "{'id': 'z'}", "{\"id\":\"z\"}");
 }
 
-static void long_texts_are_read_to_their_end(void **state)
+TEST(long_texts_are_read_to_their_end)
 {
-    (void)state;
     struct strbuf text = STRBUF_INIT;
     strbuf_puts(&text, "{\"list\":[");
     for (int i = 0; i < 3000; i++)
@@ -501,9 +483,8 @@ static void long_texts_are_read_to_their_end(void **state)
     strbuf_free(&text);
 }
 
-static void a_member_is_taken_out_of_a_text(void **state)
+TEST(a_member_is_taken_out_of_a_text)
 {
-    (void)state;
     static const char *const path[] = {"a", "b", NULL};
     static const char *const texts[][2] = {
         {"{\"x\":{\"b\":{}},\"a\":{\"c\":[1],\"b\":{\"d\":[{}]}}}", "{\"d\":[{}]}"},
@@ -524,7 +505,7 @@ static void a_member_is_taken_out_of_a_text(void **state)
     }
 }
 
-static void what_is_given_is_left_of_what_is_shown(void **state)
+TEST(what_is_given_is_left_of_what_is_shown)
 {
     static const struct field inner_rows[] = {TEXT("seen", READONLY), TEXT("said")};
     static const SCHEMA(inner, inner_rows, "Inner");
@@ -542,38 +523,10 @@ static void what_is_given_is_left_of_what_is_shown(void **state)
         doc_parse("{'id': 'x', 'name': 'n', 'kept': {'seen': 's', 'said': 'd'}, 'empty':"
                   " {'seen': 's'}, 'list': [{'seen': 's', 'said': 'd'}], 'later': 'l',"
                   " 'none': 1}");
-    (void)state;
     schema_given(&outer, V_2018_05_01, shown);
     doc_assert_text(shown, "{'name': 'n', 'kept': {'said': 'd'}, 'list': [{'said': 'd'}]}");
     json_decref(shown);
     schema_given_names(&outer, V_2018_05_01, &names);
     assert_string_equal(names.s, "name,kept,empty,list");
     strbuf_free(&names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cluster_order_and_defaults),
-        cmocka_unit_test(auto_scale_default),
-        cmocka_unit_test(job_order_and_defaults),
-        cmocka_unit_test(tool_types),
-        cmocka_unit_test(counts_of_tensorflow),
-        cmocka_unit_test(explicit_priority_wins_over_the_old_name),
-        cmocka_unit_test(rendering_is_stable),
-        cmocka_unit_test(a_secret_cannot_be_rendered),
-        cmocka_unit_test(secrets_move_out_and_back),
-        cmocka_unit_test(stray_secret_paths),
-        cmocka_unit_test(immutable_changes),
-        cmocka_unit_test(immutable_changes_add_up_and_are_cut),
-        cmocka_unit_test(versions_know_their_names),
-        cmocka_unit_test(version_names),
-        cmocka_unit_test(lists_and_items),
-        cmocka_unit_test(what_lies_on_top_wins),
-        cmocka_unit_test(a_damaged_text_counts_as_none),
-        cmocka_unit_test(long_texts_are_read_to_their_end),
-        cmocka_unit_test(a_member_is_taken_out_of_a_text),
-        cmocka_unit_test(what_is_given_is_left_of_what_is_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

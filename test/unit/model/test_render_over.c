@@ -28,9 +28,8 @@ static void assert_over(enum api_version v, const char *stored, const struct ove
     strbuf_free(&of_tree);
 }
 
-static void a_list_lies_on_top_as_a_tree_does(void **state)
+TEST(a_list_lies_on_top_as_a_tree_does)
 {
-    (void)state;
     const char *stored = "{\"name\":\"stored\",\"properties\":{\"nodeCount\":2,\"cluster\":{"
                          "\"id\":\"c\"},\"executionState\":\"queued\"}}";
     const char *errors = "[{\"code\":\"C\",\"message\":\"M\\t\"}]";
@@ -92,21 +91,11 @@ static void assert_distinct(const struct schema *s, enum api_version v, int dept
     }
 }
 
-static void each_name_has_one_row(void **state)
+TEST(each_name_has_one_row)
 {
-    (void)state;
     static const struct schema *const all[] = {&schema_job, &schema_cluster, &schema_file_server,
                                                &schema_workspace, &schema_experiment};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (unsigned v = 1; v & V_ALL; v <<= 1)
             assert_distinct(all[i], (enum api_version)v, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_lies_on_top_as_a_tree_does),
-        cmocka_unit_test(each_name_has_one_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static const struct run_spec spec = {.std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/std",
                                      .outputs = outputs,
                                      .n_outputs = sizeof outputs / sizeof *outputs};
 
-static void each_output_has_its_directory(void **state)
+TEST(each_output_has_its_directory)
 {
-    (void)state;
     static const struct run_output expected[] = {
         {"stdouterr", "$AZ_BATCHAI_MOUNT_ROOT/std", "s/rg/jobs/j/guid/stdouterr", false},
         {"model", "$AZ_BATCHAI_MOUNT_ROOT/afs", "s/rg/jobs/j/guid/outputs/m/1", false},
@@ -40,9 +39,8 @@ static void each_output_has_its_directory(void **state)
     arena_free(&a);
 }
 
-static void outputs_are_found_by_their_id(void **state)
+TEST(outputs_are_found_by_their_id)
 {
-    (void)state;
     struct arena a;
     struct run_output o;
     arena_init(&a);
@@ -52,13 +50,4 @@ static void outputs_are_found_by_their_id(void **state)
     assert_false(run_output_find(&a, &spec, "MODEL", &o)); /* ids are names of variables */
     assert_false(run_output_find(&a, &spec, "", &o));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_output_has_its_directory),
-        cmocka_unit_test(outputs_are_found_by_their_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,9 +84,8 @@ static size_t check(const struct schema *s, const struct schema **seen, size_t n
     return n;
 }
 
-static void every_place_fits_its_row(void **state)
+TEST(every_place_fits_its_row)
 {
-    (void)state;
     const struct schema *seen[TABLES_MOST];
     size_t n = 0;
     for (size_t i = 0; i < N_TOPS; i++)
@@ -109,9 +108,8 @@ static const struct field part_rows[] = {INT("number", INTO(part, number))};
 static SCHEMA(part, part_rows, "Part", FILLS(part));
 static const struct enum_name words[] = {{1, "one"}, {0, NULL}};
 
-static void a_place_that_does_not_fit_is_found(void **state)
+TEST(a_place_that_does_not_fit_is_found)
 {
-    (void)state;
     static const struct field good[] = {
         TEXT("a", INTO(thing, text)),
         INT("a", INTO(thing, number)),
@@ -144,13 +142,4 @@ static void a_place_that_does_not_fit_is_found(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (fits(&table, &bad[i]))
             fail_msg("%zu: it does not fit", i);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_place_fits_its_row),
-        cmocka_unit_test(a_place_that_does_not_fit_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 #define DAY_US  (24LL * 3600 * 1000000)
 #define HOUR_US (3600LL * 1000000)
 
-static void durations(void **state)
+TEST(durations)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t us; /* -1: refused */
@@ -72,9 +71,8 @@ static void durations(void **state)
 
 #define X63 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
-static void names_of_folders(void **state)
+TEST(names_of_folders)
 {
-    (void)state;
     assert_true(account_name_valid(X63 "x") && share_name_valid(X63));
     assert_false(account_name_valid(X63 "xx") || share_name_valid(X63 "x"));
     assert_true(account_name_valid("A-b_1") && share_name_valid("$root"));
@@ -85,9 +83,8 @@ static void names_of_folders(void **state)
         assert_false(account_name_valid(neither[i]) || share_name_valid(neither[i]));
 }
 
-static void share_urls(void **state)
+TEST(share_urls)
 {
-    (void)state;
     static const struct {
         const char *url, *account, *share; /* account NULL: refused */
     } cases[] = {
@@ -136,9 +133,8 @@ static void share_urls(void **state)
     arena_free(&a);
 }
 
-static void paths_on_mounts(void **state)
+TEST(paths_on_mounts)
 {
-    (void)state;
     static struct mount_volume cluster[] = {
         {.relative_path = "external"},
         {.relative_path = "external/deep/er"},
@@ -219,9 +215,8 @@ static struct stored store(const struct schema *s, json_t *body)
         .subscription = "SUB", .group = "RG", .workspace = "Ws", .experiment = "Exp"               \
     }
 
-static void jobs(void **state)
+TEST(jobs)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_JOB);
     doc_set(body, "properties.environmentVariables", "[{'name': 'A', 'value': '1'}]");
     doc_set(body, "properties.secrets",
@@ -277,9 +272,8 @@ static void jobs(void **state)
     free(st.secrets);
 }
 
-static void a_plain_job(void **state)
+TEST(a_plain_job)
 {
-    (void)state;
     struct stored st = store(&schema_job, doc_parse(BASE_JOB));
     struct job j = {.scope = SCOPE, .name = "j", .guid = "g", .doc = st.doc};
     struct arena a;
@@ -298,9 +292,8 @@ static void a_plain_job(void **state)
     free(st.doc);
 }
 
-static void the_mounts_of_a_jobs_cluster(void **state)
+TEST(the_mounts_of_a_jobs_cluster)
 {
-    (void)state;
     struct stored st = store(&schema_job, doc_parse(BASE_JOB));
     json_t *doc = json_loads(st.doc, 0, NULL);
     doc_set(doc, "properties." JOB_DOC_CLUSTER_MOUNTS ".azureFileShares", "[" BASE_SHARE "]");
@@ -322,9 +315,8 @@ static void the_mounts_of_a_jobs_cluster(void **state)
     free(st.doc);
 }
 
-static void every_kind_of_mount(void **state)
+TEST(every_kind_of_mount)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.nodeSetup",
             "{'mountVolumes': {'unmanagedFileSystems': [{'mountCommand': 'mount -t nfs',"
@@ -365,9 +357,8 @@ static void every_kind_of_mount(void **state)
     free(st.secrets);
 }
 
-static void a_cluster_without_setup(void **state)
+TEST(a_cluster_without_setup)
 {
-    (void)state;
     struct stored st = store(&schema_cluster, doc_parse(BASE_CLUSTER));
     struct cluster c = {.scope = SCOPE, .name = "C", .guid = "g", .doc = st.doc};
     struct arena a;
@@ -382,9 +373,8 @@ static void a_cluster_without_setup(void **state)
     free(st.secrets);
 }
 
-static void a_key_from_a_file(void **state)
+TEST(a_key_from_a_file)
 {
-    (void)state;
     json_t *body = doc_parse(BASE_CLUSTER);
     doc_set(body, "properties.userAccountSettings.adminUserSshPublicKey", "'ssh-rsa AAAA x\\n'");
     struct stored st = store(&schema_cluster, body);
@@ -401,9 +391,8 @@ static void a_key_from_a_file(void **state)
 }
 
 /* What could only come from a damaged database is an error, not a crash. */
-static void damaged_documents(void **state)
+TEST(damaged_documents)
 {
-    (void)state;
     struct arena a;
     struct run_spec s;
     struct node_setup_spec n;
@@ -419,22 +408,4 @@ static void damaged_documents(void **state)
     assert_int_equal(job_spec_decode(&a, &j, "nonsense", &s, &e), -1);
     assert_int_equal(node_setup_decode(&a, &c, NULL, &n, &e), -1);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_folders),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(share_urls),
-        cmocka_unit_test(paths_on_mounts),
-        cmocka_unit_test(jobs),
-        cmocka_unit_test(a_plain_job),
-        cmocka_unit_test(the_mounts_of_a_jobs_cluster),
-        cmocka_unit_test(every_kind_of_mount),
-        cmocka_unit_test(a_cluster_without_setup),
-        cmocka_unit_test(a_key_from_a_file),
-        cmocka_unit_test(damaged_documents),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

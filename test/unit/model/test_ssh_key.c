@@ -2,16 +2,12 @@
  *
  * Which texts may be private keys of SSH. The keys were made for this test and open nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/strbuf.h"
 #include "model/batch/ssh_key.h"
+#include "test/unit/support/tests.h"
 
 static const char openssh[] =
     "-----BEGIN OPENSSH PRIVATE KEY-----\n"
@@ -56,9 +52,8 @@ static char *changed(const char *text, const char *what, const char *into)
     return strbuf_take(&out);
 }
 
-static void keys_without_a_passphrase_are_taken(void **state)
+TEST(keys_without_a_passphrase_are_taken)
 {
-    (void)state;
     assert_null(ssh_private_key_fault(openssh));
     assert_null(ssh_private_key_fault(pem));
     char *early = changed(openssh, "-----BEGIN", "\r\n -----BEGIN"), *end = strrchr(early, '\n');
@@ -67,9 +62,8 @@ static void keys_without_a_passphrase_are_taken(void **state)
     free(early);
 }
 
-static void a_key_that_needs_one_is_told_from_one_that_is_none(void **state)
+TEST(a_key_that_needs_one_is_told_from_one_that_is_none)
 {
-    (void)state;
     assert_non_null(strstr(ssh_private_key_fault(openssh_encrypted), "passphrase"));
     assert_non_null(strstr(ssh_private_key_fault(pem_encrypted), "passphrase"));
     char *pkcs8 = changed(pem, "BEGIN EC ", "BEGIN ENCRYPTED ");
@@ -77,9 +71,8 @@ static void a_key_that_needs_one_is_told_from_one_that_is_none(void **state)
     free(pkcs8);
 }
 
-static void what_is_no_key_is_refused(void **state)
+TEST(what_is_no_key_is_refused)
 {
-    (void)state;
     static const char *const none[] = {
         "",
         "x",
@@ -103,23 +96,11 @@ static void what_is_no_key_is_refused(void **state)
         assert_non_null(strstr(ssh_private_key_fault(damaged[i]), "damaged"));
 }
 
-static void a_key_that_is_cut_anywhere_harms_nobody(void **state)
+TEST(a_key_that_is_cut_anywhere_harms_nobody)
 {
-    (void)state;
     for (size_t n = 0; n < strlen(openssh); n++) {
         char *cut = strndup(openssh, n);
         (void)ssh_private_key_fault(cut);
         free(cut);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_without_a_passphrase_are_taken),
-        cmocka_unit_test(a_key_that_needs_one_is_told_from_one_that_is_none),
-        cmocka_unit_test(what_is_no_key_is_refused),
-        cmocka_unit_test(a_key_that_is_cut_anywhere_harms_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

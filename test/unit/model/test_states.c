@@ -3,16 +3,11 @@
  * Every state and event of both machines against a list written down a second time, and the string
  * tables of the states.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model/states.h"
+#include "test/unit/support/tests.h"
 
 struct expectation {
     const char *state, *event, *next;
@@ -121,25 +116,22 @@ static int next_pool(int state, int event)
     walk(&what##_machine, what##_expected, sizeof what##_expected / sizeof *what##_expected,       \
          what##_state_names, next_##what)
 
-static void runs_allocations_and_provisioning(void **state)
+TEST(runs_allocations_and_provisioning)
 {
-    (void)state;
     WALK(run);
     WALK(allocation);
     WALK(prov);
 }
 
-static void what_holds_a_run(void **state)
+TEST(what_holds_a_run)
 {
-    (void)state;
     walk(&hold_machine, hold_expected, sizeof hold_expected / sizeof *hold_expected, run_hold_names,
          next_hold);
 }
 
 /* Each end for each who waits for one. */
-static void what_an_end_means(void **state)
+TEST(what_an_end_means)
 {
-    (void)state;
     static const struct {
         enum after wanted;
         enum ended_how how;
@@ -159,25 +151,22 @@ static void what_an_end_means(void **state)
         assert_int_equal(dependency_next(all[i].wanted, all[i].how), all[i].next);
 }
 
-static void pools(void **state)
+TEST(pools)
 {
-    (void)state;
     walk(&pool_machine, pool_expected, sizeof pool_expected / sizeof *pool_expected,
          alloc_state_names, next_pool);
 }
 
-static void nodes(void **state)
+TEST(nodes)
 {
-    (void)state;
     assert_int_equal(node_machine.states, 5);
     assert_int_equal(node_machine.events, 5);
     walk(&node_machine, node_expected, sizeof node_expected / sizeof *node_expected,
          node_state_names, next_node);
 }
 
-static void jobs(void **state)
+TEST(jobs)
 {
-    (void)state;
     assert_int_equal(job_machine.states, 5);
     assert_int_equal(job_machine.events, 6);
     walk(&job_machine, job_expected, sizeof job_expected / sizeof *job_expected, exec_state_names,
@@ -185,9 +174,8 @@ static void jobs(void **state)
 }
 
 /* An ended job never moves again, whatever happens. */
-static void ends_are_final(void **state)
+TEST(ends_are_final)
 {
-    (void)state;
     for (int ev = 0; ev < JOB_EVENTS; ev++) {
         assert_int_equal(job_next(EXEC_SUCCEEDED, (enum job_event)ev), 0);
         assert_int_equal(job_next(EXEC_FAILED, (enum job_event)ev), 0);
@@ -195,18 +183,16 @@ static void ends_are_final(void **state)
 }
 
 /* The names in the tables are those on the wire, in the order of the enums. */
-static void names_agree(void **state)
+TEST(names_agree)
 {
-    (void)state;
     for (int s = 0; s < node_machine.states; s++)
         assert_string_equal(node_machine.state_names[s], enum_to_name(node_state_names, s + 1));
     for (int s = 0; s < job_machine.states; s++)
         assert_string_equal(job_machine.state_names[s], enum_to_name(exec_state_names, s + 1));
 }
 
-static void enum_tables(void **state)
+TEST(enum_tables)
 {
-    (void)state;
     static const struct enum_name *const tables[] = {prov_state_names,
                                                      alloc_state_names,
                                                      node_state_names,
@@ -240,9 +226,8 @@ static void enum_tables(void **state)
     assert_string_equal(enum_to_name(dealloc_option_names, 77), "unknown");
 }
 
-static void enum_lists(void **state)
+TEST(enum_lists)
 {
-    (void)state;
     char out[64];
     enum_list(vm_priority_names, out, sizeof out);
     assert_string_equal(out, "dedicated or lowpriority");
@@ -251,21 +236,4 @@ static void enum_lists(void **state)
     char tiny[6];
     enum_list(sched_priority_names, tiny, sizeof tiny);
     assert_string_equal(tiny, "low, ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_allocations_and_provisioning),
-        cmocka_unit_test(nodes),
-        cmocka_unit_test(pools),
-        cmocka_unit_test(what_holds_a_run),
-        cmocka_unit_test(what_an_end_means),
-        cmocka_unit_test(jobs),
-        cmocka_unit_test(ends_are_final),
-        cmocka_unit_test(names_agree),
-        cmocka_unit_test(enum_tables),
-        cmocka_unit_test(enum_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,14 @@
  * A document is cut into the same tokens by the quick way, for what we write ourselves, as by jsmn,
  * which a blank at the end brings in: whole, and with each byte of it damaged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/strbuf.h"
 #include "model/tokens.h"
+#include "test/unit/support/tests.h"
 
 static void assert_same(const char *text)
 {
@@ -66,25 +61,22 @@ static const char *const documents[] = {
 };
 enum { DOCUMENTS = sizeof documents / sizeof documents[0] };
 
-static void no_text_has_no_tokens(void **state)
+TEST(no_text_has_no_tokens)
 {
-    (void)state;
     struct tokens t;
     tokens_cut(&t, NULL);
     assert_int_equal(t.n, 0);
     tokens_free(&t);
 }
 
-static void both_ways_give_the_same_tokens(void **state)
+TEST(both_ways_give_the_same_tokens)
 {
-    (void)state;
     for (int i = 0; i < DOCUMENTS; i++)
         assert_same(documents[i]);
 }
 
-static void a_damaged_document_too(void **state)
+TEST(a_damaged_document_too)
 {
-    (void)state;
     static const char bytes[] = "{}[]\",:\\ \n\x01\x7f\xc3tn0-.Z";
     for (int i = 0; i < DOCUMENTS; i++) {
         size_t n = strlen(documents[i]);
@@ -119,9 +111,8 @@ static char *many(int n, bool deep)
     return strbuf_take(&b);
 }
 
-static void a_large_or_deep_document_too(void **state)
+TEST(a_large_or_deep_document_too)
 {
-    (void)state;
     for (int n = 60; n < 140; n++) {
         char *wide = many(n, false);
         assert_same(wide);
@@ -132,15 +123,4 @@ static void a_large_or_deep_document_too(void **state)
         assert_same(deep);
         free(deep);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_text_has_no_tokens),
-        cmocka_unit_test(both_ways_give_the_same_tokens),
-        cmocka_unit_test(a_damaged_document_too),
-        cmocka_unit_test(a_large_or_deep_document_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

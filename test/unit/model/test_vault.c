@@ -2,15 +2,10 @@
  *
  * URLs of secrets, and what access policies allow.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "model/vault.h"
+#include "test/unit/support/tests.h"
 
 static const struct {
     const char *url, *vault, *name, *version; /* vault NULL: no URL of a secret */
@@ -43,10 +38,9 @@ static void same(const char *is, const char *wanted)
         assert_null(is);
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
     struct arena a;
-    (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
         struct secret_url got = {0};
@@ -60,9 +54,8 @@ static void test_urls(void **state)
     arena_free(&a);
 }
 
-static void test_policies(void **state)
+TEST(test_policies)
 {
-    (void)state;
     json_t *p = json_pack(
         "{s:[{s:s, s:{s:[s, s]}}, {s:s, s:{s:[s]}}, {s:s, s:s, s:{s:[s]}}, {s:s}, i, {s:{}}]}",
         "accessPolicies", "objectId", "one", "permissions", "secrets", "Get", "list", "objectId",
@@ -80,11 +73,4 @@ static void test_policies(void **state)
     json_object_set_new(p, "enableRbacAuthorization", json_true());
     assert_true(vault_uses_roles(p));
     json_decref(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_urls),
-                                       cmocka_unit_test(test_policies)};
-    return cmocka_run_group_tests_name("vault", tests, NULL, NULL);
 }

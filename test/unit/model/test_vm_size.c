@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "model/vm_size.h"
+#include "test/unit/support/tests.h"
 
-static void test_names_of_the_service_are_known_and_slips_are_not(void **state)
+TEST(test_names_of_the_service_are_known_and_slips_are_not)
 {
-    (void)state;
     static const char *const azures[] = {"Standard_NC6",
                                          "STANDARD_D1",
                                          "standard_d2s_v3",
@@ -37,11 +30,4 @@ static void test_names_of_the_service_are_known_and_slips_are_not(void **state)
         assert_true(vm_size_is_published(azures[i]));
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++)
         assert_false(vm_size_is_published(slips[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_the_service_are_known_and_slips_are_not)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

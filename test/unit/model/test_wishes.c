@@ -11,9 +11,8 @@
     "[{'name': 'A', 'value': '1'}, {'name': 'BATCHAID_JOB_" name "', 'value': '" value "'}]"
 #define BAD_VALUE(says) BAD_AT(ENV "[1].value", says)
 
-static void values(void **state)
+TEST(values)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {ENV, JOB_ENV("GPUS", "0"), OK},
         {ENV, JOB_ENV("GPUS", "1024"), OK},
@@ -73,9 +72,8 @@ static void values(void **state)
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
 
-static void which_failures_are_tried_again(void **state)
+TEST(which_failures_are_tried_again)
 {
-    (void)state;
     static const struct {
         const char *value;
         bool node, exit_1, exit_75, no_exit;
@@ -96,9 +94,8 @@ static void which_failures_are_tried_again(void **state)
     }
 }
 
-static void the_list_of_those_that_are_waited_for(void **state)
+TEST(the_list_of_those_that_are_waited_for)
 {
-    (void)state;
     const char *at = "j1,exp/j2:failure,j3:end";
     struct wish_dependency d;
     assert_true(wish_next_dependency(&at, &d));
@@ -116,9 +113,8 @@ static void the_list_of_those_that_are_waited_for(void **state)
     assert_string_equal(at, "");
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {ENV, JOB_ENV("GPU", "1"),
          BAD_AT(ENV "[1].name", "is \"BATCHAID_JOB_GPU\"; names that begin with BATCHAID_JOB_ are "
@@ -135,9 +131,8 @@ static void names(void **state)
 }
 
 /* Two of the same name are refused as any other two are. */
-static void each_once(void **state)
+TEST(each_once)
 {
-    (void)state;
     static const struct accept_case cases[] = {
         {ENV,
          "[{'name': 'BATCHAID_JOB_GPUS', 'value': '1'}, {'name': 'BATCHAID_JOB_GPUS', 'value': "
@@ -156,9 +151,8 @@ static void decode(const char *env, struct arena *a, struct run_spec *out)
     json_decref(doc);
 }
 
-static void are_taken_out_when_a_document_is_decoded(void **state)
+TEST(are_taken_out_when_a_document_is_decoded)
 {
-    (void)state;
     struct arena a;
     struct run_spec s;
     arena_init(&a);
@@ -183,9 +177,8 @@ static void are_taken_out_when_a_document_is_decoded(void **state)
 }
 
 /* As documents may be that were stored before the table had its rows. */
-static void what_cannot_be_read_is_only_taken_out(void **state)
+TEST(what_cannot_be_read_is_only_taken_out)
 {
-    (void)state;
     struct arena a;
     struct run_spec s;
     arena_init(&a);
@@ -195,18 +188,4 @@ static void what_cannot_be_read_is_only_taken_out(void **state)
     assert_int_equal(s.n_env, 0);
     assert_false(s.wishes.part);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(which_failures_are_tried_again),
-        cmocka_unit_test(the_list_of_those_that_are_waited_for),
-        cmocka_unit_test(names),
-        cmocka_unit_test(each_once),
-        cmocka_unit_test(are_taken_out_when_a_document_is_decoded),
-        cmocka_unit_test(what_cannot_be_read_is_only_taken_out),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }
