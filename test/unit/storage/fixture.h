@@ -5,12 +5,6 @@
 #ifndef TEST_STORAGE_FIXTURE_H
 #define TEST_STORAGE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +15,7 @@
 #include "lib/fs.h"
 #include "lib/loop_uv.h"
 #include "storage/storage_priv.h"
+#include "test/unit/support/tests.h"
 
 #define SUB "11111111-2222-3333-4444-555555555555"
 #define T0  INT64_C(1528406940000000) /* 2018-06-07T21:29:00Z */
@@ -344,6 +339,9 @@ static inline int fx_start(void **state)
     fx_set_run_ids_apart(f->st, &f->e);
     return 0;
 }
+
+#define DB_TEST(name)       TEST_IN(name, struct fx *f, *state, fx_start, fx_end)
+#define EMPTY_DB_TEST(name) TEST_IN(name, struct fx *f, *state, fx_start_empty, fx_end)
 
 /* A closed database with 300 jobs, some pages long. */
 static inline void fx_fill_and_close(struct fx *f)

@@ -57,9 +57,8 @@ static int64_t add_share(struct fx *f, int64_t account, enum share_kind kind, co
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-static void a_name_is_unique_over_all_subscriptions(void **state)
+DB_TEST(a_name_is_unique_over_all_subscriptions)
 {
-    struct fx *f = *state;
     struct storage_account s;
     struct account_keys keys;
     int64_t id = add_account(f, f->group, "acct");
@@ -86,9 +85,8 @@ static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
     }
 }
 
-static void keys_stay_and_one_is_replaced(void **state)
+DB_TEST(keys_stay_and_one_is_replaced)
 {
-    struct fx *f = *state;
     struct storage_account s = an_account(f->group, "acct");
     struct account_keys keys, other;
     int64_t id, beside = add_account(f, f->group, "beside");
@@ -122,9 +120,8 @@ static int replace_and_fail(struct storage *st, void *ctx, struct err *e)
     return err_set(e, ERR_INTERNAL, NULL, "no");
 }
 
-static void a_key_that_was_taken_back_is_not_known(void **state)
+DB_TEST(a_key_that_was_taken_back_is_not_known)
 {
-    struct fx *f = *state;
     struct account_keys keys, now;
     assert_int_equal(add_account(f, f->group, "acct"), 1);
     found(f, st_account_keys(f->st, 1, &keys, &f->e));
@@ -134,9 +131,8 @@ static void a_key_that_was_taken_back_is_not_known(void **state)
 }
 
 /* The database with them is no use without the key file. */
-static void keys_are_sealed(void **state)
+DB_TEST(keys_are_sealed)
 {
-    struct fx *f = *state;
     struct storage_account s = an_account(f->group, "acct");
     struct account_keys keys;
     memset(&keys, 'A', sizeof keys); /* QUFB in base64 */
@@ -152,9 +148,8 @@ static void keys_are_sealed(void **state)
     assert_non_null(strstr(f->e.msg, "damaged"));
 }
 
-static void an_account_changes_its_group(void **state)
+DB_TEST(an_account_changes_its_group)
 {
-    struct fx *f = *state;
     struct storage_account_rows rows;
     struct storage_account s;
     int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
@@ -181,9 +176,8 @@ static void an_account_changes_its_group(void **state)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-static void names_are_per_account_and_kind(void **state)
+DB_TEST(names_are_per_account_and_kind)
 {
-    struct fx *f = *state;
     struct share s, twin;
     int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
     int64_t files = add_share(f, one, SHARE_FILES, "data");
@@ -218,9 +212,8 @@ static const char *listed(struct fx *f, int64_t account, const char *after, cons
     return text;
 }
 
-static void lists_are_in_the_order_of_bytes(void **state)
+DB_TEST(lists_are_in_the_order_of_bytes)
 {
-    struct fx *f = *state;
     int64_t id = add_account(f, f->group, "acct");
     static const char *const names[] = {"b", "a-b", "a", "ab", "$root", "\xc3\xa4", "a1", "%_"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -234,9 +227,8 @@ static void lists_are_in_the_order_of_bytes(void **state)
     assert_string_equal(listed(f, id, "zz", "a", 9), "");
 }
 
-static void an_update_may_ask_for_what_was_read(void **state)
+DB_TEST(an_update_may_ask_for_what_was_read)
 {
-    struct fx *f = *state;
     struct share s, now;
     int64_t id = add_account(f, f->group, "acct");
     add_share(f, id, SHARE_BLOBS, "c");
@@ -276,9 +268,8 @@ static void unsettled(struct fx *f, size_t expected)
     assert_int_equal(n, expected);
 }
 
-static void a_deleted_share_leaves_its_name(void **state)
+DB_TEST(a_deleted_share_leaves_its_name)
 {
-    struct fx *f = *state;
     struct share_rows rows;
     struct share s;
     int64_t id = add_account(f, f->group, "acct"), first = add_share(f, id, SHARE_FILES, "s");
@@ -307,9 +298,8 @@ static void a_deleted_share_leaves_its_name(void **state)
     assert_int_equal(st_share_by_id(f->st, &f->a, first, &s, &f->e), 0);
 }
 
-static void all_of_an_account_goes(void **state)
+DB_TEST(all_of_an_account_goes)
 {
-    struct fx *f = *state;
     struct share s;
     int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
     add_share(f, one, SHARE_FILES, "a");
@@ -324,9 +314,8 @@ static void all_of_an_account_goes(void **state)
     assert_int_equal(s.deleted_us, T0 + 9);
 }
 
-static void a_share_that_is_known_is_read_once(void **state)
+DB_TEST(a_share_that_is_known_is_read_once)
 {
-    struct fx *f = *state;
     struct storage_account acct;
     struct share s;
     struct account_keys keys;
@@ -345,9 +334,8 @@ static void a_share_that_is_known_is_read_once(void **state)
     assert_int_equal(st_counters(f->st)->statements, before);
 }
 
-static void a_number_that_cannot_be_is_refused(void **state)
+DB_TEST(a_number_that_cannot_be_is_refused)
 {
-    struct fx *f = *state;
     static const struct {
         const char *sql, *names;
     } damages[] = {{"UPDATE share SET kind = 3", "share.kind"},
@@ -371,8 +359,6 @@ static void a_number_that_cannot_be_is_refused(void **state)
     found(f, st_share_by_id(f->st, &f->a, share, &s, &f->e));
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
 /* --- what is in shares ------------------------------------------------------------------------ */
 
 static void put_item(struct fx *f, int64_t share, const char *path, const char *aside)
@@ -394,9 +380,8 @@ static bool has_item(struct fx *f, int64_t share, const char *path)
     return rc == 1;
 }
 
-static void items_move_and_go_with_what_is_below(void **state)
+DB_TEST(items_move_and_go_with_what_is_below)
 {
-    struct fx *f = *state;
     int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_FILES, "s");
     static const char *const paths[] = {"a", "a/b", "a/b/c", "a-b", "a0", "ab"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
@@ -421,9 +406,8 @@ static void put_snapshot(struct fx *f, int64_t share, const char *path, int64_t 
     ok(f, st_snapshot_put(f->st, &s, &f->e));
 }
 
-static void snapshots_are_listed_by_name_and_time(void **state)
+DB_TEST(snapshots_are_listed_by_name_and_time)
 {
-    struct fx *f = *state;
     int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c"), newest = 0;
     struct blob_snapshot_rows rows;
     struct blob_snapshot one;
@@ -455,9 +439,8 @@ static void snapshots_are_listed_by_name_and_time(void **state)
     assert_int_equal(gone, 1);
 }
 
-static void items_are_listed_by_their_bytes(void **state)
+DB_TEST(items_are_listed_by_their_bytes)
 {
-    struct fx *f = *state;
     int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c");
     struct share_item_rows rows;
     put_item(f, share, "b", NULL);
@@ -476,24 +459,4 @@ static void items_are_listed_by_their_bytes(void **state)
     ok(f, st_item_list(f->st, &f->a, share, false,
                        &(struct st_paths){.from = "a", .to = "b", .limit = 10}, &rows, &f->e));
     assert_int_equal(rows.n, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {T(a_name_is_unique_over_all_subscriptions),
-                                       T(keys_stay_and_one_is_replaced),
-                                       T(a_key_that_was_taken_back_is_not_known),
-                                       T(keys_are_sealed),
-                                       T(an_account_changes_its_group),
-                                       T(names_are_per_account_and_kind),
-                                       T(lists_are_in_the_order_of_bytes),
-                                       T(an_update_may_ask_for_what_was_read),
-                                       T(a_deleted_share_leaves_its_name),
-                                       T(all_of_an_account_goes),
-                                       T(a_share_that_is_known_is_read_once),
-                                       T(a_number_that_cannot_be_is_refused),
-                                       T(items_move_and_go_with_what_is_below),
-                                       T(snapshots_are_listed_by_name_and_time),
-                                       T(items_are_listed_by_their_bytes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

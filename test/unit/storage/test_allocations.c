@@ -26,9 +26,8 @@ static struct node node_of(struct fx *f, int64_t id)
     return nd;
 }
 
-static void test_a_cluster_has_the_id_of_its_pool(void **state)
+DB_TEST(test_a_cluster_has_the_id_of_its_pool)
 {
-    struct fx *f = *state;
     struct pool p;
     found(f, st_pool_by_id(f->st, &f->a, f->cluster, &p, &f->e));
     assert_string_equal(p.vm_size, "STANDARD_NC6");
@@ -50,9 +49,8 @@ static void test_a_cluster_has_the_id_of_its_pool(void **state)
     assert_true(fx_add_cluster(f, f->workspace, "next") > f->cluster);
 }
 
-static void test_a_failed_insert_leaves_nothing(void **state)
+DB_TEST(test_a_failed_insert_leaves_nothing)
 {
-    struct fx *f = *state;
     struct cluster c = fx_cluster(f->workspace, "NC6"); /* there is one */
     struct pool p;
     int64_t id;
@@ -61,9 +59,8 @@ static void test_a_failed_insert_leaves_nothing(void **state)
     assert_int_equal(st_pool_by_id(f->st, &f->a, f->cluster + 1, &p, &f->e), 0);
 }
 
-static void test_an_idle_node_with_an_allocation_runs(void **state)
+DB_TEST(test_an_idle_node_with_an_allocation_runs)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
     assert_int_equal(node_of(f, node).idle_us, T0);
     struct run r = fx_run_of(f, job);
@@ -99,9 +96,8 @@ static void test_an_idle_node_with_an_allocation_runs(void **state)
     assert_int_equal(n, 0);
 }
 
-static void test_allocations_come_all_or_none(void **state)
+DB_TEST(test_allocations_come_all_or_none)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
     struct run r = fx_run_of(f, job);
     const struct allocation twice[] = {of(&r, 0, node), of(&r, 1, node)};
@@ -129,9 +125,8 @@ static int try_to_take(struct fx *f, int64_t node, int job, struct capacity what
     return st_allocation_insert(f->st, &al, 1, &f->e);
 }
 
-static void test_no_more_is_allocated_than_there_is(void **state)
+DB_TEST(test_no_more_is_allocated_than_there_is)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
     const struct capacity has = {.slots = 3, .gpus = 2, .cores = 8, .memory = 1000},
                           part = {.slots = 1, .gpus = 1, .cores = 4, .memory = 500};
@@ -153,9 +148,8 @@ static void test_no_more_is_allocated_than_there_is(void **state)
 }
 
 /* Whatever the node has become since: it may have got more slots. */
-static void test_whoever_has_the_whole_node_shares_it_with_nobody(void **state)
+DB_TEST(test_whoever_has_the_whole_node_shares_it_with_nobody)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE),
             shared = fx_add_node(f, f->cluster, 2, NODE_IDLE);
     const struct capacity one = {.slots = 1}, has = {.slots = 4};
@@ -170,9 +164,8 @@ static void test_whoever_has_the_whole_node_shares_it_with_nobody(void **state)
 }
 
 /* It takes nothing, so it is there beside all others, and keeps the node from being idle. */
-static void test_a_part_without_slots_is_beside_all_others(void **state)
+DB_TEST(test_a_part_without_slots_is_beside_all_others)
 {
-    struct fx *f = *state;
     struct run whole = fx_run_of(f, fx_add_job(f, "whole")),
                beside = fx_run_of(f, fx_add_job(f, "beside"));
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
@@ -192,9 +185,8 @@ static void test_a_part_without_slots_is_beside_all_others(void **state)
     assert_int_equal(nd.idle_us, T0 + 6);
 }
 
-static void test_runs_move_by_their_state(void **state)
+DB_TEST(test_runs_move_by_their_state)
 {
-    struct fx *f = *state;
     struct run r = fx_run_of(f, fx_add_job(f, "j")), *rows;
     size_t n;
     ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 9, &rows, &n, &f->e));
@@ -220,9 +212,8 @@ static void test_runs_move_by_their_state(void **state)
 }
 
 /* What ended runs leave behind is in no index that is asked for the live ones. */
-static void test_no_run_of_a_marked_job_waits(void **state)
+DB_TEST(test_no_run_of_a_marked_job_waits)
 {
-    struct fx *f = *state;
     int64_t job = fx_add_job(f, "j"), demand;
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
     assert_int_equal(fx_run_of(f, job).stop, STOP_AND_FORGET);
@@ -230,9 +221,8 @@ static void test_no_run_of_a_marked_job_waits(void **state)
     assert_int_equal(demand, 0);
 }
 
-static void test_each_start_has_an_epoch_of_its_own(void **state)
+DB_TEST(test_each_start_has_an_epoch_of_its_own)
 {
-    struct fx *f = *state;
     char random[9];
     int64_t term = st_epoch(f->st)->term, last = term;
     snprintf(random, sizeof random, "%s", st_epoch(f->st)->random);
@@ -251,9 +241,8 @@ static void test_each_start_has_an_epoch_of_its_own(void **state)
 }
 
 /* It is on disk before st_open() returns: not even a crash right after gives the same one again. */
-static void test_an_epoch_outlives_a_crash(void **state)
+DB_TEST(test_an_epoch_outlives_a_crash)
 {
-    struct fx *f = *state;
     fx_flush(f);
     fx_reopen(f);
     int64_t term = st_epoch(f->st)->term;
@@ -273,9 +262,8 @@ static void test_an_epoch_outlives_a_crash(void **state)
     assert_true(st_epoch(f->st)->term > term);
 }
 
-static void test_what_was_done_is_counted(void **state)
+DB_TEST(test_what_was_done_is_counted)
 {
-    struct fx *f = *state;
     struct st_counters before = *st_counters(f->st);
     fx_add_job(f, "j");
     fx_flush(f);
@@ -300,9 +288,8 @@ static size_t events_of(struct fx *f, enum resource_kind kind, int64_t id, struc
     return own;
 }
 
-static void test_changes_of_state_are_kept_with_their_reason(void **state)
+DB_TEST(test_changes_of_state_are_kept_with_their_reason)
 {
-    struct fx *f = *state;
     int64_t job = fx_add_job(f, "j"), node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
     struct st_job_move m = {.id = job,
                             .from = EXEC_QUEUED,
@@ -346,9 +333,8 @@ static void test_changes_of_state_are_kept_with_their_reason(void **state)
     assert_int_equal(events_of(f, RES_NODE, node, &rows), 0);
 }
 
-static void test_the_latest_hundred_are_kept(void **state)
+DB_TEST(test_the_latest_hundred_are_kept)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
     struct event *rows;
     for (int i = 0; i < 200; i++) {
@@ -361,27 +347,4 @@ static void test_the_latest_hundred_are_kept(void **state)
     assert_int_equal(events_of(f, RES_NODE, node, &rows), 100);
     assert_int_equal(rows[99].at_us, T0 + 199);
     assert_int_equal(events_of(f, RES_CLUSTER, f->cluster, &rows), 1);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_cluster_has_the_id_of_its_pool),
-        T(test_a_failed_insert_leaves_nothing),
-        T(test_an_idle_node_with_an_allocation_runs),
-        T(test_allocations_come_all_or_none),
-        T(test_no_more_is_allocated_than_there_is),
-        T(test_whoever_has_the_whole_node_shares_it_with_nobody),
-        T(test_a_part_without_slots_is_beside_all_others),
-        T(test_runs_move_by_their_state),
-        T(test_no_run_of_a_marked_job_waits),
-        T(test_each_start_has_an_epoch_of_its_own),
-        T(test_an_epoch_outlives_a_crash),
-        T(test_what_was_done_is_counted),
-        T(test_changes_of_state_are_kept_with_their_reason),
-        T(test_the_latest_hundred_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static int64_t add_account(struct fx *f, int64_t group, const char *name)
     return id;
 }
 
-static void a_name_is_unique_over_all_subscriptions(void **state)
+DB_TEST(a_name_is_unique_over_all_subscriptions)
 {
-    struct fx *f = *state;
     struct account_keys keys;
     int64_t id = add_account(f, f->group, "acct");
     struct batch_account b = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
@@ -60,9 +59,8 @@ static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
     }
 }
 
-static void keys_stay_and_one_is_replaced(void **state)
+DB_TEST(keys_stay_and_one_is_replaced)
 {
-    struct fx *f = *state;
     struct account_keys keys, other;
     const struct batch_account b = an_account(f->group, "acct");
     int64_t id = 0;
@@ -81,9 +79,8 @@ static void keys_stay_and_one_is_replaced(void **state)
 }
 
 /* Ids of both tables begin with 1, and keys of both are kept for those who ask again. */
-static void a_storage_account_with_the_same_id_has_its_own_keys(void **state)
+DB_TEST(a_storage_account_with_the_same_id_has_its_own_keys)
 {
-    struct fx *f = *state;
     const struct storage_account s = {.group_id = f->group,
                                       .name = "acct",
                                       .scope = {.location = "eastus"},
@@ -105,9 +102,8 @@ static void a_storage_account_with_the_same_id_has_its_own_keys(void **state)
     }
 }
 
-static void keys_are_sealed(void **state)
+DB_TEST(keys_are_sealed)
 {
-    struct fx *f = *state;
     const struct batch_account b = an_account(f->group, "acct");
     struct account_keys keys;
     int64_t plain = 1;
@@ -122,9 +118,8 @@ static void keys_are_sealed(void **state)
     assert_non_null(strstr(f->e.msg, "damaged"));
 }
 
-static void an_account_is_changed_and_listed(void **state)
+DB_TEST(an_account_is_changed_and_listed)
 {
-    struct fx *f = *state;
     struct batch_account_rows rows;
     struct batch_account b;
     int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
@@ -161,9 +156,8 @@ static void removable(struct fx *f, enum resource_kind kind, size_t expected)
     assert_int_equal(n, expected);
 }
 
-static void an_account_goes_before_its_group(void **state)
+DB_TEST(an_account_goes_before_its_group)
 {
-    struct fx *f = *state;
     struct batch_account b;
     int64_t group = fx_add_group(f, SUB, "Other"), one = add_account(f, group, "one");
     add_account(f, f->group, "two");
@@ -183,19 +177,4 @@ static void an_account_goes_before_its_group(void **state)
     removable(f, RES_BATCH_ACCOUNT, 1);
     assert_int_equal(st_mark_deleting(f->st, RES_BATCH_ACCOUNT, 4711, T0, &f->e), -1);
     assert_int_equal(f->e.code, ERR_RESOURCE_NOT_FOUND);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(a_name_is_unique_over_all_subscriptions),
-        T(keys_stay_and_one_is_replaced),
-        T(a_storage_account_with_the_same_id_has_its_own_keys),
-        T(keys_are_sealed),
-        T(an_account_is_changed_and_listed),
-        T(an_account_goes_before_its_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

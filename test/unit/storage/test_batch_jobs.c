@@ -75,9 +75,8 @@ static int waits_of(struct fx *f, int64_t task)
     return t.waits;
 }
 
-static void test_names_are_found_without_case_and_once(void **state)
+DB_TEST(test_names_are_found_without_case_and_once)
 {
-    struct fx *f = *state;
     struct batch_job j;
     struct batch_task t;
     const char *secrets;
@@ -95,9 +94,8 @@ static void test_names_are_found_without_case_and_once(void **state)
     assert_int_equal(st_batch_task_insert(f->st, &t, NULL, NULL, &f->e), -1);
 }
 
-static void test_counts_follow_every_write(void **state)
+DB_TEST(test_counts_follow_every_write)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", 0);
     const struct batch_task a = add_task(f, job, "a"), b = add_task(f, job, "b"),
                             c = add_task(f, job, "c");
@@ -118,9 +116,8 @@ static void test_counts_follow_every_write(void **state)
     assert_int_equal(n.running_slots, 0);
 }
 
-static void test_a_move_names_the_state_that_it_expects(void **state)
+DB_TEST(test_a_move_names_the_state_that_it_expects)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", 0);
     const struct batch_task t = add_task(f, job, "a");
     const struct st_batch_task_move wrong = {
@@ -142,9 +139,8 @@ static void test_a_move_names_the_state_that_it_expects(void **state)
     assert_string_equal(j.reason, "UserTerminate");
 }
 
-static void test_a_task_waits_for_names(void **state)
+DB_TEST(test_a_task_waits_for_names)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", 0);
     const struct batch_task a = add_task(f, job, "a"), b = add_task(f, job, "b"),
                             c = add_task(f, job, "c");
@@ -163,9 +159,8 @@ static void test_a_task_waits_for_names(void **state)
 }
 
 /* 4 and 04 are one number: the first of them counts. */
-static void test_a_task_waits_for_ranges_of_numbers(void **state)
+DB_TEST(test_a_task_waits_for_ranges_of_numbers)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", 0);
     const struct batch_task t4 = add_task(f, job, "4"), t04 = add_task(f, job, "04"),
                             t5 = add_task(f, job, "5"), t6 = add_task(f, job, "6"),
@@ -186,9 +181,8 @@ static void test_a_task_waits_for_ranges_of_numbers(void **state)
     assert_int_equal(waits_of(f, y.id), 1);
 }
 
-static void test_whose_turn_it_is(void **state)
+DB_TEST(test_whose_turn_it_is)
 {
-    struct fx *f = *state;
     struct batch_job *jobs;
     struct batch_task *tasks;
     size_t n;
@@ -216,9 +210,8 @@ static void test_whose_turn_it_is(void **state)
     assert_int_equal(tasks[0].id, a.id);
 }
 
-static void test_lists_are_by_name_and_go_on(void **state)
+DB_TEST(test_lists_are_by_name_and_go_on)
 {
-    struct fx *f = *state;
     struct batch_task_rows rows;
     int64_t job = add_job(f, "j", 0);
     add_task(f, job, "b");
@@ -245,9 +238,8 @@ static void test_lists_are_by_name_and_go_on(void **state)
     assert_int_equal(st_batch_task_nth(f->st, &f->a, job, "a", 3, &name, &f->e), 0);
 }
 
-static void test_a_job_goes_in_slices(void **state)
+DB_TEST(test_a_job_goes_in_slices)
 {
-    struct fx *f = *state;
     bool left;
     int64_t job = add_job(f, "j", 0);
     char name[16];
@@ -270,9 +262,8 @@ static void test_a_job_goes_in_slices(void **state)
     ok(f, st_batch_job_remove(f->st, job, &f->e));
 }
 
-static void test_litter_goes_with_its_node(void **state)
+DB_TEST(test_litter_goes_with_its_node)
 {
-    struct fx *f = *state;
     struct batch_litter *rows;
     int64_t *nodes, id;
     size_t n;
@@ -305,9 +296,8 @@ static void test_litter_goes_with_its_node(void **state)
     assert_int_equal(n, 1);
 }
 
-static void test_files_have_their_time(void **state)
+DB_TEST(test_files_have_their_time)
 {
-    struct fx *f = *state;
     struct batch_task *rows;
     size_t n;
     int64_t at, job = add_job(f, "j", 0);
@@ -372,9 +362,8 @@ static int64_t kept_until(struct fx *f, int64_t now_us)
     return until;
 }
 
-static void test_a_node_is_kept_for_the_files_of_any_task(void **state)
+DB_TEST(test_a_node_is_kept_for_the_files_of_any_task)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", 0);
     assert_int_equal(kept_until(f, T0), 0);
     add_ended(f, job, "long", T0 + 100);
@@ -386,24 +375,4 @@ static void test_a_node_is_kept_for_the_files_of_any_task(void **state)
     assert_int_equal(kept_until(f, T0 + 100), 0);
     add_ended(f, job, "for-ever", 0);
     assert_int_equal(kept_until(f, T0 + 100), INT64_MAX);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_names_are_found_without_case_and_once),
-        T(test_counts_follow_every_write),
-        T(test_a_move_names_the_state_that_it_expects),
-        T(test_a_task_waits_for_names),
-        T(test_a_task_waits_for_ranges_of_numbers),
-        T(test_whose_turn_it_is),
-        T(test_lists_are_by_name_and_go_on),
-        T(test_a_job_goes_in_slices),
-        T(test_litter_goes_with_its_node),
-        T(test_files_have_their_time),
-        T(test_a_node_is_kept_for_the_files_of_any_task),
-    };
-    return cmocka_run_group_tests_name("batch jobs", tests, NULL, NULL);
 }

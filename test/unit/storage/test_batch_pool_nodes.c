@@ -47,9 +47,8 @@ static void add_node(struct fx *f, int64_t pool, const char *name)
 }
 
 /* Who has which machine is read from this when the daemon starts. */
-static void test_uses_of_nodes_are_of_all_pools(void **state)
+DB_TEST(test_uses_of_nodes_are_of_all_pools)
 {
-    struct fx *f = *state;
     struct node_use *uses;
     size_t n;
     add_node(f, f->cluster, "tvm-1");
@@ -81,9 +80,8 @@ static void must_be_known(struct fx *f, int64_t pool)
     assert_int_equal(st_counters(f->st)->statements, before);
 }
 
-static void test_a_pool_is_read_once_and_as_it_is_now(void **state)
+DB_TEST(test_a_pool_is_read_once_and_as_it_is_now)
 {
-    struct fx *f = *state;
     int64_t pool = add_pool(f);
     must_be_known(f, pool);
     assert_int_equal(pool_now(f, pool).has_dedicated, 0);
@@ -98,14 +96,4 @@ static void test_a_pool_is_read_once_and_as_it_is_now(void **state)
     ok(f, st_exec(f->st, "UPDATE pool SET slots = 7", "by hand", &f->e));
     assert_int_equal(pool_now(f, pool).slots, 7);
     must_be_known(f, pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_uses_of_nodes_are_of_all_pools, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(test_a_pool_is_read_once_and_as_it_is_now, fx_start,
-                                        fx_end),
-    };
-    return cmocka_run_group_tests_name("nodes of Batch pools", tests, NULL, NULL);
 }

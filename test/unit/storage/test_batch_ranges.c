@@ -114,9 +114,8 @@ static void add_range(struct fx *f, struct model *m, int64_t job, int i)
 }
 
 /* Some of the ranges are there before, and some come while numbers are done already. */
-static void test_ranges_are_met_in_any_order(void **state)
+DB_TEST(test_ranges_are_met_in_any_order)
 {
-    struct fx *f = *state;
     srand(7); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
     for (int round = 0; round < 5; round++) {
         struct model m = {0};
@@ -138,9 +137,8 @@ static void test_ranges_are_met_in_any_order(void **state)
     }
 }
 
-static void test_one_task_may_have_several(void **state)
+DB_TEST(test_one_task_may_have_several)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f);
     const struct batch_task t = add_task(f, job, 100);
     static const int ranges[][2] = {{1, 3}, {2, 2}, {2, 4}, {1, 3}};
@@ -194,10 +192,9 @@ static long cost(struct fx *f, int n, enum shape shape, enum order how)
     return steps * EACH / n;
 }
 
-static void test_what_a_number_costs_does_not_grow_with_the_ranges(void **state)
+DB_TEST(test_what_a_number_costs_does_not_grow_with_the_ranges)
 {
     enum { FEW = 100, MANY = 1600 };
-    struct fx *f = *state;
     srand(9); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
     for (int shape = ALL_BEFORE; shape <= THE_SAME; shape++)
         for (int how = UPWARD; how <= SHUFFLED; how++) {
@@ -206,16 +203,4 @@ static void test_what_a_number_costs_does_not_grow_with_the_ranges(void **state)
             print_message("shape %d, order %d: %ld and %ld steps\n", shape, how, few, many);
             assert_true(many < 3 * few); /* 16 times as many ranges */
         }
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_ranges_are_met_in_any_order),
-        T(test_one_task_may_have_several),
-        T(test_what_a_number_costs_does_not_grow_with_the_ranges),
-    };
-    return cmocka_run_group_tests_name("batch ranges", tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static void add(struct fx *f, int64_t at_us, const char *vals, int64_t forget_us
     ok(f, st_batch_sample_add(f->st, a_pool(f), &s, forget_us, &f->e));
 }
 
-static void test_samples_come_in_order_and_go_with_age(void **state)
+DB_TEST(test_samples_come_in_order_and_go_with_age)
 {
-    struct fx *f = *state;
     struct batch_sample *rows;
     size_t n;
     int64_t last = 1;
@@ -100,9 +99,8 @@ static void assert_tasks(struct fx *f, int64_t active, int64_t running, int64_t 
     assert_int_equal(t.failed, failed);
 }
 
-static void test_tasks_of_all_jobs_of_a_pool_are_counted(void **state)
+DB_TEST(test_tasks_of_all_jobs_of_a_pool_are_counted)
 {
-    struct fx *f = *state;
     assert_tasks(f, 0, 0, 0, 0);
     int64_t one = add_job(f, "one", "p1"), two = add_job(f, "two", "P1"),
             other = add_job(f, "other", "p2");
@@ -117,9 +115,8 @@ static void test_tasks_of_all_jobs_of_a_pool_are_counted(void **state)
 }
 
 /* Formulas ask for the tasks that are ready. */
-static void test_tasks_that_wait_for_others_are_not_active(void **state)
+DB_TEST(test_tasks_that_wait_for_others_are_not_active)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", "p1");
     struct batch_task a = add_task(f, job, "a", 1), b = add_task(f, job, "b", 1),
                       c = add_task(f, job, "c", 1);
@@ -137,9 +134,8 @@ static void test_tasks_that_wait_for_others_are_not_active(void **state)
 }
 
 /* As many nodes as it has instances are what it needs. */
-static void test_each_instance_of_a_task_counts(void **state)
+DB_TEST(test_each_instance_of_a_task_counts)
 {
-    struct fx *f = *state;
     int64_t job = add_job(f, "j", "p1");
     struct batch_task a = add_task(f, job, "a", 4), b = add_task(f, job, "b", 3);
     assert_tasks(f, 7, 0, 0, 0);
@@ -153,17 +149,4 @@ static void test_each_instance_of_a_task_counts(void **state)
     ok(f, st_batch_task_remove(f->st, b.id, &f->e));
     ok(f, st_batch_task_remove(f->st, a.id, &f->e));
     assert_tasks(f, 0, 0, 0, 0);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_samples_come_in_order_and_go_with_age),
-        T(test_tasks_of_all_jobs_of_a_pool_are_counted),
-        T(test_tasks_that_wait_for_others_are_not_active),
-        T(test_each_instance_of_a_task_counts),
-    };
-    return cmocka_run_group_tests_name("batch samples", tests, NULL, NULL);
 }

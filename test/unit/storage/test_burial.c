@@ -9,9 +9,8 @@
 
 #define DEMO "/subscriptions/" SUB "/resourceGroups/Demo"
 
-static void test_a_name_is_free_before_what_is_in_the_group_is_marked(void **state)
+DB_TEST(test_a_name_is_free_before_what_is_in_the_group_is_marked)
 {
-    struct fx *f = *state;
     struct resource_group g;
     struct workspace w;
     bool more;
@@ -29,9 +28,8 @@ static void test_a_name_is_free_before_what_is_in_the_group_is_marked(void **sta
 }
 
 /* Of a group of the same beginning they go on. */
-static void test_deletions_in_it_are_over(void **state)
+DB_TEST(test_deletions_in_it_are_over)
 {
-    struct fx *f = *state;
     const char *keys[] = {SUB "$demo", SUB "$demo$work", SUB "$demo2$work"};
     struct operation op;
     for (int i = 0; i < 3; i++) {
@@ -54,9 +52,8 @@ static void test_deletions_in_it_are_over(void **state)
     }
 }
 
-static void test_groups_are_marked_a_few_at_a_time(void **state)
+DB_TEST(test_groups_are_marked_a_few_at_a_time)
 {
-    struct fx *f = *state;
     int steps = 0;
     bool more = true;
     ok(f, st_group_bury(f->st, f->group, T0, &f->e));
@@ -76,9 +73,8 @@ static void test_groups_are_marked_a_few_at_a_time(void **state)
     assert_in_range(steps, 2, 5);
 }
 
-static void test_a_group_that_is_made_is_not_one_that_goes(void **state)
+DB_TEST(test_a_group_that_is_made_is_not_one_that_goes)
 {
-    struct fx *f = *state;
     struct resource_group *rows;
     size_t n;
     ok(f, st_group_making(f->st, f->group, &f->e));
@@ -103,9 +99,8 @@ static void tag(struct fx *f, const char *tags)
     ok(f, st_group_update(f->st, f->group, tags, T0, &f->e));
 }
 
-static void test_what_is_forgotten_is_not_seen_and_removed_later(void **state)
+DB_TEST(test_what_is_forgotten_is_not_seen_and_removed_later)
 {
-    struct fx *f = *state;
     int gone;
     ok(f, st_changes_keep(f->st, f->tools, &f->e));
     for (int i = 0; i < 5; i++)
@@ -126,26 +121,11 @@ static void test_what_is_forgotten_is_not_seen_and_removed_later(void **state)
     assert_int_equal(told(f), 1);
 }
 
-static void test_nobody_is_told_of_a_burial(void **state)
+DB_TEST(test_nobody_is_told_of_a_burial)
 {
-    struct fx *f = *state;
     bool more;
     ok(f, st_changes_keep(f->st, f->tools, &f->e));
     ok(f, st_group_bury(f->st, f->group, T0, &f->e));
     ok(f, st_buried_mark(f->st, T0, 100, &more, &f->e));
     assert_int_equal(told(f), 0);
-}
-
-int main(void)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, fx_start, fx_end)
-    const struct CMUnitTest tests[] = {
-        T(test_a_name_is_free_before_what_is_in_the_group_is_marked),
-        T(test_deletions_in_it_are_over),
-        T(test_groups_are_marked_a_few_at_a_time),
-        T(test_a_group_that_is_made_is_not_one_that_goes),
-        T(test_what_is_forgotten_is_not_seen_and_removed_later),
-        T(test_nobody_is_told_of_a_burial),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

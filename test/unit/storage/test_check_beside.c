@@ -45,9 +45,10 @@ static void set_mark(struct fx *f, enum close_mark mark)
     sqlite3_close(db);
 }
 
-static void test_a_whole_one_is_used_and_checked_meanwhile(void **state)
+#define LARGE_DB_TEST(name) TEST_IN(name, struct fx *f, *state, start_large, fx_end)
+
+LARGE_DB_TEST(test_a_whole_one_is_used_and_checked_meanwhile)
 {
-    struct fx *f = *state;
     set_mark(f, CLOSE_NONE);
     fx_open(f);
     assert_non_null(f->st->beside);
@@ -63,9 +64,8 @@ static void test_a_whole_one_is_used_and_checked_meanwhile(void **state)
     assert_null(f->st->beside); /* it was closed in order */
 }
 
-static void test_a_check_that_was_cut_off_is_done_before_it_is_used(void **state)
+LARGE_DB_TEST(test_a_check_that_was_cut_off_is_done_before_it_is_used)
 {
-    struct fx *f = *state;
     set_mark(f, CLOSE_NONE);
     fx_open(f);
     fx_close(f);
@@ -76,9 +76,8 @@ static void test_a_check_that_was_cut_off_is_done_before_it_is_used(void **state
     assert_non_null(strstr(f->e.msg, "quick_check"));
 }
 
-static void test_a_copy_is_checked_at_once(void **state)
+LARGE_DB_TEST(test_a_copy_is_checked_at_once)
 {
-    struct fx *f = *state;
     set_mark(f, CLOSE_NONE);
     fx_damage_page(f);
     assert_int_equal(st_check_copy(f->db, f->key, &f->e), -1);
@@ -99,9 +98,8 @@ static void child(struct fx *f)
     _exit(4);
 }
 
-static void test_damage_ends_the_process_and_is_refused_from_then_on(void **state)
+LARGE_DB_TEST(test_damage_ends_the_process_and_is_refused_from_then_on)
 {
-    struct fx *f = *state;
     int status;
     set_mark(f, CLOSE_NONE);
     fx_damage_page(f);
@@ -116,17 +114,4 @@ static void test_damage_ends_the_process_and_is_refused_from_then_on(void **stat
     assert_int_equal(fx_try_open(f), -1);
     f->st = NULL;
     assert_non_null(strstr(f->e.msg, "damaged"));
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start_large, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_whole_one_is_used_and_checked_meanwhile),
-        T(test_a_check_that_was_cut_off_is_done_before_it_is_used),
-        T(test_a_copy_is_checked_at_once),
-        T(test_damage_ends_the_process_and_is_refused_from_then_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void add_page_fillers(struct fx *f, int turn)
 }
 
 /* The WAL starts over although there is no pause in the writing. */
-static void test_the_wal_starts_over(void **state)
+DB_TEST(test_the_wal_starts_over)
 {
-    struct fx *f = *state;
     int turn = 0, before;
     do {
         assert_in_range(turn, 0, 2000); /* 126,000 frames */
@@ -80,9 +79,8 @@ static void write_until_a_checkpoint_ended(struct fx *f, int *turn)
         uv_run(&f->loop, UV_RUN_ONCE);
 }
 
-static void test_a_checkpoint_beside_another_is_put_off(void **state)
+DB_TEST(test_a_checkpoint_beside_another_is_put_off)
 {
-    struct fx *f = *state;
     int turn = 0;
     pid_t other = somebody_else_checkpoints(f);
     write_until_a_checkpoint_ended(f, &turn);
@@ -107,9 +105,8 @@ static void limit_file_size(rlim_t bytes)
 }
 
 /* What fills the disk is the WAL: its pages are moved, and then there is room again. */
-static void test_a_full_disk_is_written_again_once_the_wal_is_cut(void **state)
+DB_TEST(test_a_full_disk_is_written_again_once_the_wal_is_cut)
 {
-    struct fx *f = *state;
     struct stat db, wal;
     char path[128];
     snprintf(path, sizeof path, "%s-wal", f->db);
@@ -139,16 +136,4 @@ static void test_a_full_disk_is_written_again_once_the_wal_is_cut(void **state)
     fx_reopen(f);
     found(f, st_job_get(f->st, &f->a, f->experiment, "job0", &j, &f->e));
     found(f, st_job_get(f->st, &f->a, f->experiment, "later", &j, &f->e));
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_the_wal_starts_over),
-        T(test_a_checkpoint_beside_another_is_put_off),
-        T(test_a_full_disk_is_written_again_once_the_wal_is_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,9 +68,10 @@ static void run_until_n(struct fx *f, const struct trace *t, int n)
         uv_run(&f->loop, UV_RUN_ONCE);
 }
 
-static void test_callback_waits_for_the_sync(void **state)
+#define GATED_TEST(name) TEST_IN(name, struct fx *f, *state, start_gated, end_gated)
+
+GATED_TEST(test_callback_waits_for_the_sync)
 {
-    struct fx *f = *state;
     struct trace t = {0};
     struct mark m[4] = {{&t, 0}, {&t, 1}, {&t, 2}, {&t, 3}};
     fx_add_job(f, "a");
@@ -101,9 +102,8 @@ static void test_callback_waits_for_the_sync(void **state)
     assert_false(st_has_pending(f->st));
 }
 
-static void test_nothing_pending_runs_at_turn_end(void **state)
+GATED_TEST(test_nothing_pending_runs_at_turn_end)
 {
-    struct fx *f = *state;
     struct trace t = {0};
     struct mark m = {&t, 7};
     st_when_durable(f->st, on_durable, &m);
@@ -126,9 +126,8 @@ static void write_again(void *ctx, const struct err *why)
     st_when_durable(g->f->st, fx_on_flushed, &g->second);
 }
 
-static void test_a_callback_may_write(void **state)
+DB_TEST(test_a_callback_may_write)
 {
-    struct fx *f = *state;
     struct again g = {.f = f};
     fx_add_job(f, "first");
     st_when_durable(f->st, write_again, &g);
@@ -142,9 +141,8 @@ static void test_a_callback_may_write(void **state)
     found(f, st_job_get(f->st, &f->a, f->experiment, "from a callback", &j, &f->e));
 }
 
-static void test_close_waits_for_all(void **state)
+DB_TEST(test_close_waits_for_all)
 {
-    struct fx *f = *state;
     struct again g = {.f = f};
     fx_add_job(f, "first");
     st_when_durable(f->st, write_again, &g);
@@ -173,9 +171,8 @@ static int add_nested(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-static void test_savepoint(void **state)
+DB_TEST(test_savepoint)
 {
-    struct fx *f = *state;
     struct job j;
     fx_add_job(f, "before");
     assert_int_equal(st_tx(f->st, "t", add_then_fail, f, &f->e), -1);
@@ -207,9 +204,8 @@ static int add_one(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-static void test_whole_that_wrote_nothing_fails_alone(void **state)
+DB_TEST(test_whole_that_wrote_nothing_fails_alone)
 {
-    struct fx *f = *state;
     struct job j;
     fx_add_job(f, "before");
     assert_int_equal(st_whole(f->st, fail_at_once, f, &f->e), -1);
@@ -221,9 +217,8 @@ static void test_whole_that_wrote_nothing_fails_alone(void **state)
     found(f, st_job_get(f->st, &f->a, f->experiment, "whole", &j, &f->e));
 }
 
-static void test_whole_that_wrote_takes_its_turn_along(void **state)
+DB_TEST(test_whole_that_wrote_takes_its_turn_along)
 {
-    struct fx *f = *state;
     struct job j;
     assert_false(fx_flush(f).failed);
     fx_add_job(f, "before");
@@ -251,9 +246,8 @@ static void limit_file_size(rlim_t bytes)
 }
 
 /* Writes beyond the limit fail like writes to a full disk: in the COMMIT, where the WAL grows. */
-static void test_failed_commit(void **state)
+DB_TEST(test_failed_commit)
 {
-    struct fx *f = *state;
     signal(SIGXFSZ, SIG_IGN);
     fx_flush(f);
     int64_t kept = fx_add_job(f, "kept");
@@ -281,9 +275,8 @@ static void test_failed_commit(void **state)
     assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "lost", &j, &f->e), 0);
 }
 
-static void test_failed_commit_says_why_in_order(void **state)
+GATED_TEST(test_failed_commit_says_why_in_order)
 {
-    struct fx *f = *state;
     signal(SIGXFSZ, SIG_IGN);
     struct trace t = {0};
     struct mark m[3] = {{&t, 0}, {&t, 1}, {&t, 2}};
@@ -310,9 +303,8 @@ static void test_failed_commit_says_why_in_order(void **state)
 
 /* A write that no longer fits fails by itself; what SQLite leaves of the turn is either committed
  * with success or lost with a reason, and the process goes on. */
-static void test_full_database(void **state)
+DB_TEST(test_full_database)
 {
-    struct fx *f = *state;
     fx_flush(f);
     assert_int_equal(sqlite3_exec(f->st->db, "PRAGMA max_page_count = 1", NULL, NULL, NULL),
                      SQLITE_OK); /* no smaller than it is: not a page more */
@@ -338,9 +330,8 @@ static void test_full_database(void **state)
 }
 
 /* When SQLite itself gave up the transaction, the rest of the turn must not look written. */
-static void test_turn_rolled_back_by_sqlite(void **state)
+DB_TEST(test_turn_rolled_back_by_sqlite)
 {
-    struct fx *f = *state;
     fx_flush(f);
     fx_add_job(f, "lost");
     assert_int_equal(sqlite3_exec(f->st->db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
@@ -377,10 +368,9 @@ static int whole(struct storage *st, struct fx *f, struct err *e)
     return st_whole(st, lose_the_turn, f, e);
 }
 
-static void test_a_part_that_lost_its_turn_is_not_told_that_all_is_well(void **state)
+DB_TEST(test_a_part_that_lost_its_turn_is_not_told_that_all_is_well)
 {
     static int (*const ways[])(struct storage *, struct fx *, struct err *) = {in_savepoint, whole};
-    struct fx *f = *state;
     struct job j;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         fx_flush(f);
@@ -448,9 +438,8 @@ static int crash(struct fx *f, int how)
     return status;
 }
 
-static void test_kill_9(void **state)
+DB_TEST(test_kill_9)
 {
-    struct fx *f = *state;
     int status = crash(f, SIGKILL);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     struct job j;
@@ -460,9 +449,8 @@ static void test_kill_9(void **state)
     assert_false(fx_flush(f).failed);
 }
 
-static void test_failed_sync_ends_the_process(void **state)
+DB_TEST(test_failed_sync_ends_the_process)
 {
-    struct fx *f = *state;
     int status = crash(f, SIGABRT);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     char path[96], *text;
@@ -470,28 +458,4 @@ static void test_failed_sync_ends_the_process(void **state)
     ok(f, fs_read(path, 1 << 20, &text, NULL, &f->e));
     assert_non_null(strstr(text, "db.sync_failed"));
     free(text);
-}
-
-#define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-#define GATED(name) cmocka_unit_test_setup_teardown(name, start_gated, end_gated)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        GATED(test_callback_waits_for_the_sync),
-        GATED(test_nothing_pending_runs_at_turn_end),
-        T(test_a_callback_may_write),
-        T(test_close_waits_for_all),
-        T(test_savepoint),
-        T(test_whole_that_wrote_nothing_fails_alone),
-        T(test_whole_that_wrote_takes_its_turn_along),
-        T(test_failed_commit),
-        GATED(test_failed_commit_says_why_in_order),
-        T(test_full_database),
-        T(test_turn_rolled_back_by_sqlite),
-        T(test_a_part_that_lost_its_turn_is_not_told_that_all_is_well),
-        T(test_kill_9),
-        T(test_failed_sync_ends_the_process),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

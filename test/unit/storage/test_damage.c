@@ -61,9 +61,8 @@ static const struct {
      "event.kind is 2147483648, which it cannot be, in the row of event 1"},
 };
 
-static void test_a_number_that_cannot_be_is_refused_with_its_place(void **state)
+DB_TEST(test_a_number_that_cannot_be_is_refused_with_its_place)
 {
-    struct fx *f = *state;
     struct node nd = {.pool_id = f->cluster, .name = "n", .ordinal = 1, .state = NODE_IDLE};
     int64_t id;
     assert_int_equal(f->cluster, 1);
@@ -82,7 +81,7 @@ static void test_a_number_that_cannot_be_is_refused_with_its_place(void **state)
     }
 }
 
-static void test_every_number_that_is_read_has_its_bounds(void **state)
+TEST(test_every_number_that_is_read_has_its_bounds)
 {
     static const struct st_row *const rows[] = {&group_row,
                                                 &workspace_row,
@@ -110,7 +109,6 @@ static void test_every_number_that_is_read_has_its_bounds(void **state)
                                                 &credential_row,
                                                 &role_assignment_row,
                                                 &id_row};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t k = 0; k < rows[i]->n; k++) {
             const struct st_column *c = &rows[i]->columns[k];
@@ -124,14 +122,4 @@ static void test_every_number_that_is_read_has_its_bounds(void **state)
             if (c->kind == COLUMN_INT || c->kind == COLUMN_MAYBE)
                 assert_true(c->domain->least >= INT32_MIN && c->domain->most <= INT32_MAX);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_number_that_cannot_be_is_refused_with_its_place,
-                                        fx_start, fx_end),
-        cmocka_unit_test(test_every_number_that_is_read_has_its_bounds),
-    };
-    return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
 }

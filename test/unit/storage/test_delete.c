@@ -53,9 +53,8 @@ static int64_t hold(struct fx *f, int64_t cluster, int64_t job)
     return node;
 }
 
-static void test_marks_cascade(void **state)
+DB_TEST(test_marks_cascade)
 {
-    struct fx *f = *state;
     static const struct {
         enum resource_kind kind;
         const char *marks;
@@ -80,9 +79,8 @@ static void test_marks_cascade(void **state)
     assert_string_equal(deleting(f, &other), "");
 }
 
-static void test_mark_keeps_the_first_time(void **state)
+DB_TEST(test_mark_keeps_the_first_time)
 {
-    struct fx *f = *state;
     struct tree t = plant(f, "t");
     ok(f, st_mark_deleting(f->st, RES_JOB, t.job, T0 + 1, &f->e));
     hold(f, t.cluster, t.job);
@@ -108,9 +106,8 @@ static void expect_removable(struct fx *f, enum resource_kind kind, int64_t only
         assert_int_equal(ids[0], only);
 }
 
-static void test_removal_from_the_leaves_up(void **state)
+DB_TEST(test_removal_from_the_leaves_up)
 {
-    struct fx *f = *state;
     struct tree t = plant(f, "t");
     int64_t node = fx_add_node(f, t.cluster, 1, NODE_LEAVING);
     ok(f, st_mark_deleting(f->st, RES_GROUP, t.group, T0, &f->e));
@@ -159,9 +156,8 @@ static void test_removal_from_the_leaves_up(void **state)
     assert_int_equal(f->e.code, ERR_GROUP_NOT_FOUND);
 }
 
-static void test_a_job_that_holds_a_node_stays(void **state)
+DB_TEST(test_a_job_that_holds_a_node_stays)
 {
-    struct fx *f = *state;
     int64_t job = fx_add_job(f, "j");
     hold(f, f->cluster, job);
     assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
@@ -170,9 +166,8 @@ static void test_a_job_that_holds_a_node_stays(void **state)
 
 /* Of 3 jobs in a doomed experiment one holds a node, and one is marked by itself; another
  * experiment stays. */
-static void test_what_is_in_any_state_may_be_deleted(void **state)
+DB_TEST(test_what_is_in_any_state_may_be_deleted)
 {
-    struct fx *f = *state;
     for (int was = PROV_CREATING; was <= PROV_DELETING; was++) {
         const char *name = arena_printf(&f->a, "s%d", was);
         int64_t id = fx_add_file_server_in(f, f->workspace, name, (enum prov_state)was);
@@ -184,9 +179,8 @@ static void test_what_is_in_any_state_may_be_deleted(void **state)
     }
 }
 
-static void test_doomed_jobs_are_listed_in_pieces(void **state)
+DB_TEST(test_doomed_jobs_are_listed_in_pieces)
 {
-    struct fx *f = *state;
     struct tree t = plant(f, "t");
     struct job j = fx_job(f, "k");
     int64_t id[2];
@@ -227,9 +221,8 @@ static size_t n_queued(struct fx *f)
 }
 
 /* Nobody makes room for them, and no queue has to be read past them. */
-static void test_runs_of_marked_experiments_leave_the_queues_in_slices(void **state)
+DB_TEST(test_runs_of_marked_experiments_leave_the_queues_in_slices)
 {
-    struct fx *f = *state;
     struct tree t = plant(f, "t");
     enum { MANY = 25, SLICE = 10 };
     struct job j = fx_job(f, "");
@@ -252,9 +245,8 @@ static void test_runs_of_marked_experiments_leave_the_queues_in_slices(void **st
     assert_int_equal(n_queued(f), MANY);
 }
 
-static void test_ids_are_never_given_out_twice(void **state)
+DB_TEST(test_ids_are_never_given_out_twice)
 {
-    struct fx *f = *state;
     int64_t first = fx_add_job(f, "j");
     ok(f, st_remove(f->st, RES_JOB, first, T0, &f->e));
     assert_true(fx_add_job(f, "j") > first);
@@ -285,9 +277,8 @@ static struct operation get_op(struct fx *f, const char *guid)
     return op;
 }
 
-static void test_operations(void **state)
+DB_TEST(test_operations)
 {
-    struct fx *f = *state;
     add_op(f, "abcdef00-0000-4000-8000-000000000001", RES_CLUSTER, f->cluster, false);
     add_op(f, "abcdef00-0000-4000-8000-000000000002", RES_CLUSTER, f->cluster, true);
     add_op(f, "abcdef00-0000-4000-8000-000000000003", RES_CLUSTER, f->cluster + 1, false);
@@ -333,9 +324,8 @@ static void test_operations(void **state)
     get_op(f, "abcdef00-0000-4000-8000-000000000002");
 }
 
-static void test_removal_completes_all_operations(void **state)
+DB_TEST(test_removal_completes_all_operations)
 {
-    struct fx *f = *state;
     int64_t job = fx_add_job(f, "j");
     add_op(f, "g1", RES_JOB, job, true);
     add_op(f, "g2", RES_JOB, job, true); /* asked twice */
@@ -353,23 +343,4 @@ static void test_removal_completes_all_operations(void **state)
     add_op(f, "g4", RES_GROUP, f->group, true);
     assert_int_equal(st_remove(f->st, RES_GROUP, f->group, T0, &f->e), -1);
     assert_int_equal(get_op(f, "g4").status, OP_IN_PROGRESS);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_marks_cascade),
-        T(test_mark_keeps_the_first_time),
-        T(test_removal_from_the_leaves_up),
-        T(test_a_job_that_holds_a_node_stays),
-        T(test_what_is_in_any_state_may_be_deleted),
-        T(test_doomed_jobs_are_listed_in_pieces),
-        T(test_runs_of_marked_experiments_leave_the_queues_in_slices),
-        T(test_ids_are_never_given_out_twice),
-        T(test_operations),
-        T(test_removal_completes_all_operations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

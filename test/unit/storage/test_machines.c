@@ -31,9 +31,8 @@ static int claim(struct fx *f, int64_t cluster, int ordinal, int64_t machine, in
     return st_node_insert(f->st, &nd, id, &f->e);
 }
 
-static void test_a_name_is_one_machine(void **state)
+DB_TEST(test_a_name_is_one_machine)
 {
-    struct fx *f = *state;
     int64_t one = put(f, "gpu01.rack1"), two = put(f, "[fd00::2]:2222");
     assert_int_not_equal(one, two);
     assert_int_equal(put(f, "GPU01.Rack1"), one);
@@ -49,9 +48,8 @@ static void test_a_name_is_one_machine(void **state)
     assert_string_equal(rows[1].name, "[fd00::2]:2222");
 }
 
-static void test_drained_and_contact_are_kept(void **state)
+DB_TEST(test_drained_and_contact_are_kept)
 {
-    struct fx *f = *state;
     int64_t id = put(f, "gpu01");
     ok(f, st_machine_set_drained(f->st, id, true, "fan is loud", &f->e));
     ok(f, st_machine_set_contact(f->st, id, T0 + 5, "{\"cpus\":4}", &f->e));
@@ -74,9 +72,8 @@ static void test_drained_and_contact_are_kept(void **state)
     assert_int_equal(f->e.code, ERR_RESOURCE_NOT_FOUND);
 }
 
-static void test_a_machine_is_claimed_once(void **state)
+DB_TEST(test_a_machine_is_claimed_once)
 {
-    struct fx *f = *state;
     int64_t machine = put(f, "gpu01"), other = fx_add_cluster(f, f->workspace, "other"), id, second;
     ok(f, claim(f, f->cluster, 1, machine, &id));
     struct node nd;
@@ -95,9 +92,8 @@ static void test_a_machine_is_claimed_once(void **state)
     ok(f, claim(f, other, 1, machine, &second));
 }
 
-static void test_a_claimed_machine_stays(void **state)
+DB_TEST(test_a_claimed_machine_stays)
 {
-    struct fx *f = *state;
     int64_t machine = put(f, "gpu01"), id;
     ok(f, claim(f, f->cluster, 1, machine, &id));
     assert_int_equal(st_machine_remove(f->st, machine, &f->e), -1);
@@ -116,9 +112,8 @@ static void test_a_claimed_machine_stays(void **state)
     assert_int_equal(n, 0);
 }
 
-static void test_uses_of_nodes(void **state)
+DB_TEST(test_uses_of_nodes)
 {
-    struct fx *f = *state;
     int64_t machine = put(f, "gpu01"), job = fx_add_job(f, "Train"), id, local;
     ok(f, claim(f, f->cluster, 1, machine, &id));
     ok(f, claim(f, f->cluster, 2, 0, &local));
@@ -143,18 +138,4 @@ static void test_uses_of_nodes(void **state)
     assert_int_equal(uses[1].node_id, local);
     assert_int_equal(uses[1].machine_id, 0);
     assert_null(uses[1].runs);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_name_is_one_machine),
-        T(test_drained_and_contact_are_kept),
-        T(test_a_machine_is_claimed_once),
-        T(test_a_claimed_machine_stays),
-        T(test_uses_of_nodes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,8 @@ static int migrate(struct fx *f, const char *sql)
     return st_migrate_by(f->st, list, 1, &f->e);
 }
 
-static void test_a_table_made_anew_keeps_its_children(void **state)
+DB_TEST(test_a_table_made_anew_keeps_its_children)
 {
-    struct fx *f = *state;
     fx_add_job(f, "j");
     ok(f, migrate(f, "CREATE TABLE experiment_new (id INTEGER PRIMARY KEY AUTOINCREMENT, "
                      "workspace_id INTEGER NOT NULL REFERENCES workspace (id), name TEXT NOT NULL) "
@@ -40,9 +39,8 @@ static void test_a_table_made_anew_keeps_its_children(void **state)
     assert_int_equal(number(f, "PRAGMA foreign_keys"), 1);
 }
 
-static void test_one_that_leaves_a_row_pointing_nowhere_is_undone(void **state)
+DB_TEST(test_one_that_leaves_a_row_pointing_nowhere_is_undone)
 {
-    struct fx *f = *state;
     fx_add_job(f, "j");
     int64_t version = number(f, "PRAGMA user_version");
     assert_int_equal(migrate(f, "DELETE FROM experiment; CREATE TABLE extra (x) "), -1);
@@ -56,9 +54,8 @@ static void test_one_that_leaves_a_row_pointing_nowhere_is_undone(void **state)
     fx_add_job(f, "still works");
 }
 
-static void test_one_that_fails_in_the_middle_is_undone(void **state)
+DB_TEST(test_one_that_fails_in_the_middle_is_undone)
 {
-    struct fx *f = *state;
     assert_int_equal(migrate(f, "CREATE TABLE extra (x); INSERT INTO nowhere VALUES (1)"), -1);
     assert_int_equal(number(f, "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"), 0);
     assert_int_equal(number(f, "PRAGMA foreign_keys"), 1);
@@ -101,9 +98,8 @@ static void open_migrated(struct fx *f)
     fx_flush(f);
 }
 
-static void test_a_new_file_is_what_all_migrations_make(void **state)
+EMPTY_DB_TEST(test_a_new_file_is_what_all_migrations_make)
 {
-    struct fx *f = *state;
     sqlite3 *made;
     char copy[120];
     fx_open(f);
@@ -134,18 +130,4 @@ static void test_a_new_file_is_what_all_migrations_make(void **state)
     }
     free(names);
     assert_int_equal(sqlite3_close(made), SQLITE_OK);
-}
-
-#define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-#define EMPTY(name) cmocka_unit_test_setup_teardown(name, fx_start_empty, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_table_made_anew_keeps_its_children),
-        T(test_one_that_leaves_a_row_pointing_nowhere_is_undone),
-        T(test_one_that_fails_in_the_middle_is_undone),
-        EMPTY(test_a_new_file_is_what_all_migrations_make),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

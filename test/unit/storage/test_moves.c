@@ -4,9 +4,8 @@
  */
 #include "test/unit/storage/fixture.h"
 
-static void test_job_life(void **state)
+DB_TEST(test_job_life)
 {
-    struct fx *f = *state;
     int64_t id = fx_add_job(f, "j");
     struct job j;
     struct st_job_move run = {
@@ -48,9 +47,8 @@ static void test_job_life(void **state)
     assert_int_equal(j.updated_us, T0);
 }
 
-static void test_job_move_is_guarded(void **state)
+DB_TEST(test_job_move_is_guarded)
 {
-    struct fx *f = *state;
     int64_t id = fx_add_job(f, "j");
     struct st_job_move m = {.id = id, .from = EXEC_RUNNING, .to = EXEC_SUCCEEDED, .now_us = T0 + 1};
     assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
@@ -69,9 +67,8 @@ static void test_job_move_is_guarded(void **state)
     assert_non_null(strstr(f->e.msg, "it is gone"));
 }
 
-static void test_node_moves(void **state)
+DB_TEST(test_node_moves)
 {
-    struct fx *f = *state;
     int64_t id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
     struct st_node_move ready = {
         .id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0 + 1};
@@ -113,9 +110,8 @@ static void test_node_moves(void **state)
     assert_int_equal(st_node_set_incarnation(f->st, id, "x", T0, &f->e), -1);
 }
 
-static void test_node_lists(void **state)
+DB_TEST(test_node_lists)
 {
-    struct fx *f = *state;
     int64_t job = fx_add_job(f, "j"), other = fx_add_cluster(f, f->workspace, "other");
     static const int ordinals[] = {3, 1, 2}, ranks[] = {0, 2, 1};
     for (int i = 0; i < 3; i++) {
@@ -143,9 +139,8 @@ static void test_node_lists(void **state)
     assert_int_equal(n, 0);
 }
 
-static void test_file_servers_are_set_up_once(void **state)
+DB_TEST(test_file_servers_are_set_up_once)
 {
-    struct fx *f = *state;
     int64_t id = fx_add_file_server_in(f, f->workspace, "disks", PROV_CREATING), *ids;
     struct file_server row;
     size_t n;
@@ -164,9 +159,8 @@ static void test_file_servers_are_set_up_once(void **state)
     assert_non_null(strstr(f->e.msg, "it is failed"));
 }
 
-static void test_alloc_is_guarded(void **state)
+DB_TEST(test_alloc_is_guarded)
 {
-    struct fx *f = *state;
     struct st_pool_move m = {.id = f->cluster,
                              .kind = RES_CLUSTER,
                              .from = ALLOC_RESIZING,
@@ -195,9 +189,8 @@ static int64_t add_with(struct fx *f, const char *name, int priority, int nodes,
     return id;
 }
 
-static void test_queue(void **state)
+DB_TEST(test_queue)
 {
-    struct fx *f = *state;
     int64_t other = fx_add_cluster(f, f->workspace, "other");
     int64_t low = add_with(f, "low", -1000, 1, f->cluster, EXEC_QUEUED);
     int64_t first = add_with(f, "first", 0, 2, f->cluster, EXEC_QUEUED);
@@ -243,17 +236,4 @@ static void test_queue(void **state)
     ok(f, st_run_doomed_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(ids[0], live[1]);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_job_life),   T(test_job_move_is_guarded),
-        T(test_node_moves), T(test_file_servers_are_set_up_once),
-        T(test_node_lists), T(test_alloc_is_guarded),
-        T(test_queue),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,9 +77,8 @@ static void expect_refused_untouched(struct fx *f, enum err_code code, const cha
 
 /* --- a new one ------------------------------------------------------------------------------- */
 
-static void test_fresh(void **state)
+EMPTY_DB_TEST(test_fresh)
 {
-    struct fx *f = *state;
     fx_open(f);
     fx_flush(f);
     struct st_peek p;
@@ -101,9 +100,8 @@ static void test_fresh(void **state)
     fx_open(f);
 }
 
-static void test_no_directory(void **state)
+EMPTY_DB_TEST(test_no_directory)
 {
-    struct fx *f = *state;
     snprintf(f->db, sizeof f->db, "%s/none/state.db", f->dir);
     assert_int_equal(fx_try_open(f), -1);
     f->st = NULL;
@@ -113,9 +111,8 @@ static void test_no_directory(void **state)
 
 /* --- newer and foreign databases -------------------------------------------------------------- */
 
-static void test_newer_is_refused_untouched(void **state)
+EMPTY_DB_TEST(test_newer_is_refused_untouched)
 {
-    struct fx *f = *state;
     fx_open(f);
     fx_close(f);
     exec_sql(f->db, "PRAGMA user_version = 7777");
@@ -123,9 +120,8 @@ static void test_newer_is_refused_untouched(void **state)
 }
 
 /* After a crash the newer version number may stand in the WAL alone. */
-static void test_newer_in_the_wal_is_refused_untouched(void **state)
+EMPTY_DB_TEST(test_newer_in_the_wal_is_refused_untouched)
 {
-    struct fx *f = *state;
     fx_open(f);
     fx_close(f);
     sqlite3 *db;
@@ -160,9 +156,8 @@ static void test_newer_in_the_wal_is_refused_untouched(void **state)
     assert_int_equal(p.user_version, st_schema_version());
 }
 
-static void test_foreign_is_refused_untouched(void **state)
+EMPTY_DB_TEST(test_foreign_is_refused_untouched)
 {
-    struct fx *f = *state;
     exec_sql(f->db, "PRAGMA application_id = 99; CREATE TABLE t (x)");
     expect_refused_untouched(f, ERR_CONFIG, "another program");
 }
@@ -170,9 +165,8 @@ static void test_foreign_is_refused_untouched(void **state)
 /* --- an older one ---------------------------------------------------------------------------- */
 
 /* Versions before 1.0.0 numbered their schemas from 1 to 50. */
-static void test_older_than_1_0_0_is_refused_untouched(void **state)
+EMPTY_DB_TEST(test_older_than_1_0_0_is_refused_untouched)
 {
-    struct fx *f = *state;
     static const char *const marks[] = {"PRAGMA user_version = 1", "PRAGMA user_version = 50"};
     static const char *const says[] = {"before 1.0.0 (schema 1)", "before 1.0.0 (schema 50)"};
     fx_open(f);
@@ -184,9 +178,8 @@ static void test_older_than_1_0_0_is_refused_untouched(void **state)
 }
 
 /* An empty file is somebody's, and becomes a database of the first schema. */
-static void test_schemas_count_from_1_0_0(void **state)
+EMPTY_DB_TEST(test_schemas_count_from_1_0_0)
 {
-    struct fx *f = *state;
     struct st_peek p;
     close(open(f->db, O_WRONLY | O_CREAT | O_EXCL, 0600));
     fx_open(f);
@@ -208,25 +201,22 @@ static void expect_damaged(struct fx *f, const char *says)
         fail_msg("\"%s\" does not say \"%s\"", f->e.msg, says);
 }
 
-static void test_damaged_header(void **state)
+EMPTY_DB_TEST(test_damaged_header)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     fx_overwrite(f, 0, "garbage garbage garbage", 23);
     expect_damaged(f, "does not begin like one");
 }
 
-static void test_damaged_page(void **state)
+EMPTY_DB_TEST(test_damaged_page)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     fx_damage_page(f);
     expect_damaged(f, "quick_check");
 }
 
-static void test_dangling_rows(void **state)
+EMPTY_DB_TEST(test_dangling_rows)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     exec_sql(f->db, "PRAGMA foreign_keys = OFF; DELETE FROM experiment");
     expect_damaged(f, "job row");
@@ -234,9 +224,8 @@ static void test_dangling_rows(void **state)
 }
 
 /* Of a table without row ids, by the first of its keys. */
-static void test_dangling_allocations(void **state)
+EMPTY_DB_TEST(test_dangling_allocations)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     exec_sql(f->db,
              "PRAGMA foreign_keys = OFF; INSERT INTO allocation SELECT 999, 1, 0, NULL, 'n', "
@@ -244,9 +233,8 @@ static void test_dangling_allocations(void **state)
     expect_damaged(f, "allocation row ? points to no run");
 }
 
-static void test_cut_short(void **state)
+EMPTY_DB_TEST(test_cut_short)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     struct stat s;
     stat(f->db, &s);
@@ -254,9 +242,8 @@ static void test_cut_short(void **state)
     expect_damaged(f, "");
 }
 
-static void test_not_a_database(void **state)
+EMPTY_DB_TEST(test_not_a_database)
 {
-    struct fx *f = *state;
     ok(f, fs_write_atomic(f->db, "hello", 5, 0600, &f->e));
     expect_refused_untouched(f, ERR_STORAGE, "not a database");
 }
@@ -278,9 +265,8 @@ static void expect_nowhere(struct fx *f, const char *end)
     free(data);
 }
 
-static void test_secrets_are_sealed(void **state)
+EMPTY_DB_TEST(test_secrets_are_sealed)
 {
-    struct fx *f = *state;
     fx_open(f);
     f->group = fx_add_group(f, SUB, "g");
     f->workspace = fx_add_workspace(f, f->group, "w");
@@ -310,9 +296,8 @@ static void test_secrets_are_sealed(void **state)
     free(data);
 }
 
-static void test_wrong_key(void **state)
+EMPTY_DB_TEST(test_wrong_key)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     char other[32] = "this is another key of 32 bytes";
     ok(f, fs_write_atomic(f->key, other, 32, 0600, &f->e));
@@ -327,9 +312,8 @@ static void test_wrong_key(void **state)
     assert_non_null(strstr(f->e.msg, "31 bytes"));
 }
 
-static void test_lost_key(void **state)
+EMPTY_DB_TEST(test_lost_key)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     unlink(f->key);
     assert_int_equal(fx_try_open(f), -1);
@@ -341,9 +325,8 @@ static void test_lost_key(void **state)
 
 /* --- a large database ------------------------------------------------------------------------- */
 
-static void test_clean_close_is_marked(void **state)
+EMPTY_DB_TEST(test_clean_close_is_marked)
 {
-    struct fx *f = *state;
     fx_fill_and_close(f);
     sqlite3 *db;
     sqlite3_stmt *s;
@@ -368,9 +351,8 @@ static void on_durable(void *ctx, const struct err *why)
 }
 
 /* Of a database that goes with the daemon nothing waits for a disk, or for another thread. */
-static void test_without_sync_a_turn_is_durable_at_its_end(void **state)
+EMPTY_DB_TEST(test_without_sync_a_turn_is_durable_at_its_end)
 {
-    struct fx *f = *state;
     int times = 0;
     f->without_sync = true;
     fx_open(f);
@@ -384,31 +366,4 @@ static void test_without_sync_a_turn_is_durable_at_its_end(void **state)
     char wal[112];
     snprintf(wal, sizeof wal, "%s-wal", f->db);
     assert_int_not_equal(access(wal, F_OK), 0);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start_empty, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_fresh),
-        T(test_no_directory),
-        T(test_newer_is_refused_untouched),
-        T(test_newer_in_the_wal_is_refused_untouched),
-        T(test_foreign_is_refused_untouched),
-        T(test_older_than_1_0_0_is_refused_untouched),
-        T(test_schemas_count_from_1_0_0),
-        T(test_damaged_header),
-        T(test_damaged_page),
-        T(test_dangling_rows),
-        T(test_dangling_allocations),
-        T(test_cut_short),
-        T(test_not_a_database),
-        T(test_secrets_are_sealed),
-        T(test_wrong_key),
-        T(test_lost_key),
-        T(test_clean_close_is_marked),
-        T(test_without_sync_a_turn_is_durable_at_its_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static int64_t add(struct fx *f, enum identity_kind kind, const char *object_id,
     return id;
 }
 
-static void a_name_belongs_to_one_user(void **state)
+DB_TEST(a_name_belongs_to_one_user)
 {
-    struct fx *f = *state;
     add(f, IDENTITY_USER, "o1", NULL, "ada@lab");
     add(f, IDENTITY_SERVICE, "o2", "a2", "ada@lab"); /* display names may be alike */
     const struct identity again = {.object_id = "o3",
@@ -42,9 +41,8 @@ static void a_name_belongs_to_one_user(void **state)
     assert_int_equal(st_identity_user(f->st, &f->a, "bob@lab", &i, &f->e), 0);
 }
 
-static void an_application_and_its_service_principal_share_an_id_and_secrets(void **state)
+DB_TEST(an_application_and_its_service_principal_share_an_id_and_secrets)
 {
-    struct fx *f = *state;
     struct credential c = {.identity_id = add(f, IDENTITY_APPLICATION, "o1", "app", "tool"),
                            .key_id = "k1",
                            .hint = "abc",
@@ -77,9 +75,8 @@ static struct role_assignment assignment(const char *guid, const char *scope, co
         .guid = guid, .scope = scope, .role = "reader", .principal = principal, .created_us = T0};
 }
 
-static void nothing_of_somebody_who_is_removed_is_left(void **state)
+DB_TEST(nothing_of_somebody_who_is_removed_is_left)
 {
-    struct fx *f = *state;
     const struct credential c = {.identity_id = add(f, IDENTITY_USER, "o1", NULL, "ada@lab"),
                                  .key_id = "k",
                                  .hash = "h",
@@ -107,25 +104,11 @@ static void nothing_of_somebody_who_is_removed_is_left(void **state)
     assert_int_equal(st_role_assignment_get(f->st, &f->a, "g2", &x, &f->e), 0);
 }
 
-static void scripts_find_the_principal_of_batch_ai(void **state)
+DB_TEST(scripts_find_the_principal_of_batch_ai)
 {
-    struct fx *f = *state;
     struct identity_rows rows;
     ok(f, st_identity_list(f->st, &f->a, IDENTITY_SERVICE, &(struct st_page){.limit = 10}, &rows,
                            &f->e));
     assert_int_equal(rows.n, 1);
     assert_string_equal(rows.items[0].app_id, "9fcb3732-5f52-4135-8c08-9d4bbaf203ea");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_name_belongs_to_one_user, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(
-            an_application_and_its_service_principal_share_an_id_and_secrets, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(nothing_of_somebody_who_is_removed_is_left, fx_start,
-                                        fx_end),
-        cmocka_unit_test_setup_teardown(scripts_find_the_principal_of_batch_ai, fx_start, fx_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static size_t n_kept(struct fx *f, int64_t node)
     return n;
 }
 
-static void test_the_nodes_of_a_job_come_by_rank(void **state)
+DB_TEST(test_the_nodes_of_a_job_come_by_rank)
 {
-    struct fx *f = *state;
     int64_t a = fx_add_node(f, f->cluster, 1, NODE_IDLE),
             b = fx_add_node(f, f->cluster, 2, NODE_IDLE), job = fx_add_job(f, "j");
     put(f, job, 1, a, false, T0, 3);
@@ -57,9 +56,8 @@ static void test_the_nodes_of_a_job_come_by_rank(void **state)
     assert_false(rows[1].kept);
 }
 
-static void test_a_node_keeps_the_latest_directories_by_name(void **state)
+DB_TEST(test_a_node_keeps_the_latest_directories_by_name)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE),
             other = fx_add_node(f, f->cluster, 2, NODE_IDLE), job[4];
     for (int i = 0; i < 4; i++)
@@ -84,9 +82,8 @@ static void test_a_node_keeps_the_latest_directories_by_name(void **state)
 }
 
 /* By its clock the job that ended last is the oldest. */
-static void test_a_clock_that_is_set_back_takes_nothing_from_the_latest(void **state)
+DB_TEST(test_a_clock_that_is_set_back_takes_nothing_from_the_latest)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), first = fx_add_job(f, "first"),
             second = fx_add_job(f, "second"), last = fx_add_job(f, "last");
     put(f, second, 0, node, true, T0 + 20, 2);
@@ -98,9 +95,8 @@ static void test_a_clock_that_is_set_back_takes_nothing_from_the_latest(void **s
     assert_false(of_job(f, second, &n)->kept);
 }
 
-static void test_one_that_is_not_there_is_kept_no_more(void **state)
+DB_TEST(test_one_that_is_not_there_is_kept_no_more)
 {
-    struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
     put(f, job, 0, node, true, T0, 2);
     keep(f, job, 0, false, 0);
@@ -110,9 +106,8 @@ static void test_one_that_is_not_there_is_kept_no_more(void **state)
     assert_int_equal(n, 1);
 }
 
-static void test_they_go_with_their_job_and_lose_their_node(void **state)
+DB_TEST(test_they_go_with_their_job_and_lose_their_node)
 {
-    struct fx *f = *state;
     int64_t a = fx_add_node(f, f->cluster, 1, NODE_IDLE),
             b = fx_add_node(f, f->cluster, 2, NODE_IDLE), one = fx_add_job(f, "one"),
             two = fx_add_job(f, "two");
@@ -131,18 +126,4 @@ static void test_they_go_with_their_job_and_lose_their_node(void **state)
     fx_reopen(f);
     of_job(f, two, &n);
     assert_int_equal(n, 1);
-}
-
-#define TEST(t) cmocka_unit_test_setup_teardown(t, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_nodes_of_a_job_come_by_rank),
-        TEST(test_a_node_keeps_the_latest_directories_by_name),
-        TEST(test_a_clock_that_is_set_back_takes_nothing_from_the_latest),
-        TEST(test_one_that_is_not_there_is_kept_no_more),
-        TEST(test_they_go_with_their_job_and_lose_their_node),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 #include "test/unit/storage/fixture.h"
 
-static void test_group(void **state)
+DB_TEST(test_group)
 {
-    struct fx *f = *state;
     struct resource_group g;
     found(f, st_group_get(f->st, &f->a, "11111111-2222-3333-4444-555555555555", "dEMO", &g, &f->e));
     assert_string_equal(g.name, "Demo");
@@ -28,9 +27,8 @@ static void test_group(void **state)
     assert_non_null(strstr(f->e.msg, "999"));
 }
 
-static void test_duplicate_name_is_a_conflict(void **state)
+DB_TEST(test_duplicate_name_is_a_conflict)
 {
-    struct fx *f = *state;
     struct resource_group g = {
         .subscription = SUB, .name = "DEMO", .location = "x", .prov_state = PROV_SUCCEEDED};
     int64_t id;
@@ -47,9 +45,8 @@ static void test_duplicate_name_is_a_conflict(void **state)
     fx_add_group(f, "other-subscription", "Demo");
 }
 
-static void test_insert_into_nothing_is_refused(void **state)
+DB_TEST(test_insert_into_nothing_is_refused)
 {
-    struct fx *f = *state;
     struct job j = fx_job(f, "orphan");
     j.experiment_id = 4711;
     int64_t id;
@@ -59,9 +56,8 @@ static void test_insert_into_nothing_is_refused(void **state)
     assert_int_equal(st_job_get(f->st, &f->a, 4711, "orphan", &out, &f->e), 0);
 }
 
-static void test_workspace(void **state)
+DB_TEST(test_workspace)
 {
-    struct fx *f = *state;
     struct workspace w;
     found(f, st_workspace_get(f->st, &f->a, f->group, "WORK", &w, &f->e));
     assert_string_equal(w.name, "Work");
@@ -78,9 +74,8 @@ static void test_workspace(void **state)
     assert_int_equal(st_workspace_update_tags(f->st, 99, NULL, T0, &f->e), -1);
 }
 
-static void test_experiment(void **state)
+DB_TEST(test_experiment)
 {
-    struct fx *f = *state;
     struct experiment x;
     found(f, st_experiment_get(f->st, &f->a, f->workspace, "exp", &x, &f->e));
     assert_string_equal(x.name, "Exp");
@@ -93,9 +88,8 @@ static void test_experiment(void **state)
     assert_int_equal(st_experiment_by_id(f->st, &f->a, 77, &x, &f->e), 0);
 }
 
-static void test_file_server(void **state)
+DB_TEST(test_file_server)
 {
-    struct fx *f = *state;
     int64_t id = fx_add_file_server(f, f->workspace, "Nfs");
     struct file_server s;
     found(f, st_file_server_get(f->st, &f->a, f->workspace, "nfs", &s, &f->e));
@@ -110,9 +104,8 @@ static void test_file_server(void **state)
     assert_string_equal(secrets, "{\"password\":\"pw\"}");
 }
 
-static void test_cluster(void **state)
+DB_TEST(test_cluster)
 {
-    struct fx *f = *state;
     struct cluster in = fx_cluster(f->workspace, "Auto"), c;
     in.scale = (struct scale){.kind = SCALE_AUTO,
                               .dealloc = DEALLOC_WAIT_FOR_COMPLETION,
@@ -148,9 +141,8 @@ static void test_cluster(void **state)
     assert_int_equal(st_cluster_update_scale(f->st, &in, &f->e), -1);
 }
 
-static void test_cluster_counts(void **state)
+DB_TEST(test_cluster_counts)
 {
-    struct fx *f = *state;
     int64_t other = fx_add_cluster(f, f->workspace, "other"), job = fx_add_job(f, "j");
     static const enum node_state states[] = {NODE_PREPARING, NODE_LEAVING, NODE_UNUSABLE,
                                              NODE_IDLE,      NODE_IDLE,    NODE_IDLE,
@@ -175,9 +167,8 @@ static void test_cluster_counts(void **state)
     assert_memory_equal(&rows.items[1].counts, &one, sizeof one);
 }
 
-static void test_lists_by_scope(void **state)
+DB_TEST(test_lists_by_scope)
 {
-    struct fx *f = *state;
     int64_t g2 = fx_add_group(f, SUB, "Second"), g3 = fx_add_group(f, "elsewhere", "Third");
     int64_t w2 = fx_add_workspace(f, g2, "Work"), w3 = fx_add_workspace(f, g3, "Work");
     int64_t w4 = fx_add_workspace(f, f->group, "Play");
@@ -224,9 +215,8 @@ static void test_lists_by_scope(void **state)
     assert_int_equal(n, 13);
 }
 
-static void test_workspace_and_group_lists(void **state)
+DB_TEST(test_workspace_and_group_lists)
 {
-    struct fx *f = *state;
     int64_t g2 = fx_add_group(f, SUB, "Second"), g3 = fx_add_group(f, "elsewhere", "Third");
     int64_t w2 = fx_add_workspace(f, g2, "a");
     fx_add_workspace(f, g3, "b");
@@ -252,9 +242,8 @@ static void test_workspace_and_group_lists(void **state)
     assert_int_equal(x.n, 0);
 }
 
-static void test_job(void **state)
+DB_TEST(test_job)
 {
-    struct fx *f = *state;
     struct job in = fx_job(f, "Train"), j;
     in.priority = 1000;
     in.node_count = 4;
@@ -295,9 +284,8 @@ static void test_job(void **state)
     assert_int_equal(st_job_by_id(f->st, &f->a, 12345, &j, &f->e), 0);
 }
 
-static void test_job_pages(void **state)
+DB_TEST(test_job_pages)
 {
-    struct fx *f = *state;
     int64_t other = fx_add_experiment(f, f->workspace, "Other");
     for (int i = 0; i < 105; i++) {
         char name[16];
@@ -324,9 +312,8 @@ static void test_job_pages(void **state)
     assert_int_equal(seen, 105);
 }
 
-static void test_secrets(void **state)
+DB_TEST(test_secrets)
 {
-    struct fx *f = *state;
     const char *text = "{\"properties.secrets[0].value\":\"hunter2\"}", *got;
     struct job j = fx_job(f, "secret");
     int64_t id;
@@ -356,9 +343,8 @@ static void test_secrets(void **state)
     assert_int_equal(f->e.code, ERR_STORAGE);
 }
 
-static void test_reads_survive_reopening(void **state)
+DB_TEST(test_reads_survive_reopening)
 {
-    struct fx *f = *state;
     const char *text = "{\"k\":\"v\"}", *got;
     struct job j = fx_job(f, "kept"), out;
     int64_t id;
@@ -367,27 +353,4 @@ static void test_reads_survive_reopening(void **state)
     found(f, st_job_get(f->st, &f->a, f->experiment, "kept", &out, &f->e));
     found(f, st_job_secrets(f->st, &f->a, id, &got, &f->e));
     assert_string_equal(got, text);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_group),
-        T(test_duplicate_name_is_a_conflict),
-        T(test_insert_into_nothing_is_refused),
-        T(test_workspace),
-        T(test_experiment),
-        T(test_file_server),
-        T(test_cluster),
-        T(test_cluster_counts),
-        T(test_lists_by_scope),
-        T(test_workspace_and_group_lists),
-        T(test_job),
-        T(test_job_pages),
-        T(test_secrets),
-        T(test_reads_survive_reopening),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,9 +183,8 @@ static const struct {
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static void each_change_is_seen(void **state)
+DB_TEST(each_change_is_seen)
 {
-    struct fx *f = *state;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         const struct rows before = found_by_name(f);
         must_be(f, &before);
@@ -199,9 +198,8 @@ static void each_change_is_seen(void **state)
 }
 
 /* Builds for tests look up each row once more, to compare it. */
-static void it_is_read_once(void **state)
+DB_TEST(it_is_read_once)
 {
-    struct fx *f = *state;
     struct experiment x;
     struct cluster c;
     found(f, find_x(f, "Exp", &x));
@@ -219,9 +217,8 @@ static void it_is_read_once(void **state)
     assert_int_equal(statements(f), before + 3); /* the inserts of the job, its run and its event */
 }
 
-static void names_are_told_apart(void **state)
+DB_TEST(names_are_told_apart)
 {
-    struct fx *f = *state;
     struct experiment x;
     struct cluster c;
     enum { MANY = 200 }; /* more than are kept */
@@ -242,9 +239,8 @@ static void names_are_told_apart(void **state)
 }
 
 /* What is not there is asked for each time. */
-static void one_that_is_made_is_found(void **state)
+DB_TEST(one_that_is_made_is_found)
 {
-    struct fx *f = *state;
     struct cluster c;
     assert_int_equal(find_c(f, "new", &c), 0);
     int64_t id = fx_add_cluster(f, f->workspace, "new");
@@ -252,9 +248,8 @@ static void one_that_is_made_is_found(void **state)
     assert_int_equal(c.id, id);
 }
 
-static void a_long_row_is_not_kept(void **state)
+DB_TEST(a_long_row_is_not_kept)
 {
-    struct fx *f = *state;
     struct cluster c = fx_cluster(f->workspace, "long"), now;
     char *doc = calloc(1, 100001);
     memset(doc, ' ', 100000);
@@ -267,16 +262,4 @@ static void a_long_row_is_not_kept(void **state)
         assert_int_equal(statements(f), before + 1);
     }
     free(doc);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_change_is_seen, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(it_is_read_once, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(names_are_told_apart, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(one_that_is_made_is_found, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(a_long_row_is_not_kept, fx_start, fx_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

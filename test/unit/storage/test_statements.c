@@ -157,9 +157,8 @@ static int plan_faults(struct fx *f, const char *name, const char *sql)
     return faults + !from_there;
 }
 
-static void test_query_plans(void **state)
+DB_TEST(test_query_plans)
 {
-    struct fx *f = *state;
     int faults = 0;
     for (enum stmt_id i = 0; i < ST_COUNT; i++)
         faults += plan_faults(f, st_stmt_name(i), st_stmt_sql(i));
@@ -167,9 +166,8 @@ static void test_query_plans(void **state)
 }
 
 /* The check can fail. */
-static void test_a_scan_is_seen(void **state)
+DB_TEST(test_a_scan_is_seen)
 {
-    struct fx *f = *state;
     assert_int_equal(plan_faults(f, "bad", "SELECT id FROM job WHERE guid = ?1"), 1);
     assert_int_equal(plan_faults(f, "ST_JOB_LIST_SHOWN",
                                  "SELECT id FROM job WHERE experiment_id = ?1 ORDER BY created_us"),
@@ -178,9 +176,8 @@ static void test_a_scan_is_seen(void **state)
 
 /* As when memory has run out: the call says that it failed, the turn goes on, and the next try is
  * as good as the first. */
-static void test_a_statement_that_cannot_be_prepared_fails_alone(void **state)
+DB_TEST(test_a_statement_that_cannot_be_prepared_fails_alone)
 {
-    struct fx *f = *state;
     struct workspace ws;
     ok(f,
        st_event_add(f->st, &(struct event){.kind = RES_JOB, .resource_id = 1, .at_us = T0}, &f->e));
@@ -195,13 +192,4 @@ static void test_a_statement_that_cannot_be_prepared_fails_alone(void **state)
     struct event_rows events;
     ok(f, st_event_since(f->st, &f->a, &(struct st_page){.limit = 10}, &events, &f->e));
     assert_int_equal(events.n, 2); /* the cluster and the job were made */
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {T(test_query_plans), T(test_a_scan_is_seen),
-                                       T(test_a_statement_that_cannot_be_prepared_fails_alone)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

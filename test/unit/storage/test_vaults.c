@@ -59,9 +59,8 @@ static const char *value_of(struct fx *f, int64_t version)
     return value;
 }
 
-static void test_a_name_is_taken_until_it_is_purged(void **state)
+DB_TEST(test_a_name_is_taken_until_it_is_purged)
 {
-    struct fx *f = *state;
     int64_t id = add_vault(f, "Safe");
     const struct vault again = {.group_id = f->group,
                                 .subscription = "another",
@@ -90,9 +89,8 @@ static void test_a_name_is_taken_until_it_is_purged(void **state)
     ok(f, st_vault_insert(f->st, &again, NULL, &f->e));
 }
 
-static void test_lists_have_what_is_alive_or_what_is_not(void **state)
+DB_TEST(test_lists_have_what_is_alive_or_what_is_not)
 {
-    struct fx *f = *state;
     struct vault_rows rows;
     int64_t a = add_vault(f, "a"), b = add_vault(f, "b"), c = add_vault(f, "c");
     ok(f, st_vault_delete(f->st, b, T0, &f->e));
@@ -110,9 +108,8 @@ static void test_lists_have_what_is_alive_or_what_is_not(void **state)
     assert_int_equal(rows.n, 0);
 }
 
-static void test_a_deleted_group_leaves_its_vaults_soft_deleted(void **state)
+DB_TEST(test_a_deleted_group_leaves_its_vaults_soft_deleted)
 {
-    struct fx *f = *state;
     int64_t *ids;
     size_t n;
     int64_t group = fx_add_group(f, SUB, "other");
@@ -140,9 +137,8 @@ static void test_a_deleted_group_leaves_its_vaults_soft_deleted(void **state)
     assert_string_equal(vault_of(f, "kept").group, "other");
 }
 
-static void test_the_newest_version_counts(void **state)
+DB_TEST(test_the_newest_version_counts)
 {
-    struct fx *f = *state;
     struct secret_version_rows rows;
     struct secret_version x;
     int64_t vault = add_vault(f, "v"), s = add_secret(f, vault, "Key");
@@ -174,9 +170,8 @@ static void test_the_newest_version_counts(void **state)
     assert_int_equal(rows.items[0].id, second);
 }
 
-static void test_a_secret_is_soft_deleted_recovered_and_purged(void **state)
+DB_TEST(test_a_secret_is_soft_deleted_recovered_and_purged)
 {
-    struct fx *f = *state;
     struct secret_version_rows rows;
     struct secret s;
     int64_t vault = add_vault(f, "v"), id = add_secret(f, vault, "k");
@@ -196,9 +191,8 @@ static void test_a_secret_is_soft_deleted_recovered_and_purged(void **state)
     assert_int_equal(st_secret_get(f->st, &f->a, vault, "k", &s, &f->e), 0);
 }
 
-static void test_what_nobody_recovers_is_purged_at_its_time(void **state)
+DB_TEST(test_what_nobody_recovers_is_purged_at_its_time)
 {
-    struct fx *f = *state;
     struct vault v;
     struct secret s;
     int gone;
@@ -215,9 +209,8 @@ static void test_what_nobody_recovers_is_purged_at_its_time(void **state)
     found(f, st_vault_get(f->st, &f->a, "v", &v, &f->e));
 }
 
-static void test_a_vault_with_many_secrets_is_purged_in_several_steps(void **state)
+DB_TEST(test_a_vault_with_many_secrets_is_purged_in_several_steps)
 {
-    struct fx *f = *state;
     struct vault v;
     int gone, steps = 0;
     int64_t id = add_vault(f, "v");
@@ -245,9 +238,8 @@ static bool file_has(const char *path, const char *text)
     return has;
 }
 
-static void test_a_value_is_not_in_the_file(void **state)
+DB_TEST(test_a_value_is_not_in_the_file)
 {
-    struct fx *f = *state;
     char wal[128];
     int64_t id = add_secret(f, add_vault(f, "v"), "k");
     int64_t version = add_version(f, id, "0123456789abcdef0123456789abcdef", "under-the-mattress");
@@ -261,9 +253,8 @@ static void test_a_value_is_not_in_the_file(void **state)
     assert_string_equal(value_of(f, version), "under-the-mattress");
 }
 
-static void test_what_is_wrapped_opens_with_this_key_alone(void **state)
+DB_TEST(test_what_is_wrapped_opens_with_this_key_alone)
 {
-    struct fx *f = *state;
     const char *plain;
     char *wrapped = st_wrap(f->st, "kept elsewhere");
     assert_null(strstr(wrapped, "kept"));
@@ -290,22 +281,4 @@ static void test_what_is_wrapped_opens_with_this_key_alone(void **state)
         wrapped[n] = 'A';
     }
     free(wrapped);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_name_is_taken_until_it_is_purged),
-        T(test_lists_have_what_is_alive_or_what_is_not),
-        T(test_a_deleted_group_leaves_its_vaults_soft_deleted),
-        T(test_the_newest_version_counts),
-        T(test_a_secret_is_soft_deleted_recovered_and_purged),
-        T(test_what_nobody_recovers_is_purged_at_its_time),
-        T(test_a_vault_with_many_secrets_is_purged_in_several_steps),
-        T(test_a_value_is_not_in_the_file),
-        T(test_what_is_wrapped_opens_with_this_key_alone),
-    };
-    return cmocka_run_group_tests_name("vaults", tests, NULL, NULL);
 }

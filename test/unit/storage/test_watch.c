@@ -193,10 +193,10 @@ static void begin(struct view *v, struct fx *f)
     }
 }
 
-static void each_change_is_told(void **state)
+DB_TEST(each_change_is_told)
 {
     struct view v;
-    begin(&v, *state);
+    begin(&v, f);
     st_watch_jobs(v.f->st, on_change, &v);
     for (int i = 0; i < CHANGES; i++) {
         int untold;
@@ -210,10 +210,10 @@ static void each_change_is_told(void **state)
 }
 
 /* The check itself can fail: nobody watches. */
-static void a_change_that_is_not_told_is_noticed(void **state)
+DB_TEST(a_change_that_is_not_told_is_noticed)
 {
     struct view v;
-    begin(&v, *state);
+    begin(&v, f);
     st_watch_jobs(v.f->st, NULL, NULL);
     for (int i = 0; i < CHANGES; i++) {
         int untold;
@@ -224,10 +224,10 @@ static void a_change_that_is_not_told_is_noticed(void **state)
     }
 }
 
-static void other_jobs_are_left_alone(void **state)
+DB_TEST(other_jobs_are_left_alone)
 {
     struct view v;
-    begin(&v, *state);
+    begin(&v, f);
     st_watch_jobs(v.f->st, on_change, &v);
     look(&v);
     start_first(&v);
@@ -236,14 +236,4 @@ static void other_jobs_are_left_alone(void **state)
     fx_flush(v.f);
     assert_true(was_told(&v, v.id[0]));
     assert_false(was_told(&v, v.id[1]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_change_is_told, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(a_change_that_is_not_told_is_noticed, fx_start, fx_end),
-        cmocka_unit_test_setup_teardown(other_jobs_are_left_alone, fx_start, fx_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

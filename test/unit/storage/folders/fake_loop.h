@@ -6,17 +6,12 @@
 #ifndef TEST_FILES_FAKE_LOOP_H
 #define TEST_FILES_FAKE_LOOP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
 #include "lib/loop.h"
+#include "test/unit/support/tests.h"
 
 struct fake_work {
     loop_fn fn;

@@ -170,6 +170,8 @@ static inline int end(void **state)
     return 0;
 }
 
+#define FOLDER_TEST(name) TEST_IN(name, struct fx *f, *state, start, end)
+
 static inline struct file_range whole(const char *text, uint64_t size)
 {
     (void)text;

@@ -12,9 +12,8 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static void test_what_is_there_is_told_apart(void **state)
+FOLDER_TEST(test_what_is_there_is_told_apart)
 {
-    struct fx *f = *state;
     struct changed c;
     static const struct {
         const char *path;
@@ -57,9 +56,8 @@ static void test_what_is_there_is_told_apart(void **state)
     assert_true(c.r.facts.is_directory);
 }
 
-static void test_a_name_too_long_is_a_bad_one(void **state)
+FOLDER_TEST(test_a_name_too_long_is_a_bad_one)
 {
-    struct fx *f = *state;
     struct changed c;
     char name[300];
     memset(name, 'n', sizeof name);
@@ -71,9 +69,8 @@ static void test_a_name_too_long_is_a_bad_one(void **state)
     assert_int_equal(c.r.fault, FILE_FINE);
 }
 
-static void test_directories_are_made_and_removed(void **state)
+FOLDER_TEST(test_directories_are_made_and_removed)
 {
-    struct fx *f = *state;
     struct changed c;
     mode_t mask = umask(077);
     make_directory(f, "d", &c);
@@ -102,9 +99,8 @@ static void test_directories_are_made_and_removed(void **state)
     assert_int_equal(c.r.fault, FILE_BAD_NAME);
 }
 
-static void test_files_are_removed_but_nothing_special(void **state)
+FOLDER_TEST(test_files_are_removed_but_nothing_special)
 {
-    struct fx *f = *state;
     struct changed c;
     pipe_in(f, "pipe");
     link_in(f, "inside", "ten");
@@ -128,9 +124,8 @@ static void test_files_are_removed_but_nothing_special(void **state)
     assert_int_equal(c.r.fault, FILE_PARENT_MISSING);
 }
 
-static void test_renaming(void **state)
+FOLDER_TEST(test_renaming)
 {
-    struct fx *f = *state;
     struct changed c;
     make_directory(f, "d", &c);
     make_directory(f, "e", &c);
@@ -164,9 +159,8 @@ static void test_renaming(void **state)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-static void test_a_file_of_zeros_takes_no_room(void **state)
+FOLDER_TEST(test_a_file_of_zeros_takes_no_room)
 {
-    struct fx *f = *state;
     struct changed c;
     mode_t mask = umask(077);
     make_file(f, "huge", UINT64_C(1) << 40, &c);
@@ -183,9 +177,8 @@ static void test_a_file_of_zeros_takes_no_room(void **state)
     assert_content(f, "huge", "\0\0\0\0\0\0\0", 7);
 }
 
-static void test_a_size_that_cannot_be_had_costs_nothing(void **state)
+FOLDER_TEST(test_a_size_that_cannot_be_had_costs_nothing)
 {
-    struct fx *f = *state;
     struct changed c;
     make_file(f, "ten", INT64_MAX, &c);
     assert_int_equal(c.r.fault, FILE_TOO_LARGE);
@@ -200,9 +193,8 @@ static void test_a_size_that_cannot_be_had_costs_nothing(void **state)
     assert_int_equal(c.r.fault, FILE_MISSING);
 }
 
-static void test_nothing_is_written_through_a_link_that_leads_out(void **state)
+FOLDER_TEST(test_nothing_is_written_through_a_link_that_leads_out)
 {
-    struct fx *f = *state;
     struct changed c;
     char away[100];
     snprintf(away, sizeof away, "%s/ten", f->other);
@@ -218,9 +210,8 @@ static void test_nothing_is_written_through_a_link_that_leads_out(void **state)
     assert_int_equal(c.r.fault, FILE_SPECIAL);
 }
 
-static void test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads_to(void **state)
+FOLDER_TEST(test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads_to)
 {
-    struct fx *f = *state;
     struct changed c;
     char away[100];
     struct stat before, after;
@@ -238,9 +229,8 @@ static void test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads
     assert_true(after.st_ino == before.st_ino && after.st_size == before.st_size);
 }
 
-static void test_ranges_are_written_within_the_file(void **state)
+FOLDER_TEST(test_ranges_are_written_within_the_file)
 {
-    struct fx *f = *state;
     struct changed c;
     write_text(f, "ten", 3, "abc", &c);
     assert_int_equal(c.r.fault, FILE_FINE);
@@ -261,9 +251,8 @@ static void test_ranges_are_written_within_the_file(void **state)
     assert_content(f, "ten", "012a\0", 5);
 }
 
-static void test_appends_go_to_the_end_or_nowhere(void **state)
+FOLDER_TEST(test_appends_go_to_the_end_or_nowhere)
 {
-    struct fx *f = *state;
     struct changed c;
     append_text(f, "ten", FILES_AT_END, "ab", &c);
     assert_int_equal(c.r.fault, FILE_FINE);
@@ -277,9 +266,8 @@ static void test_appends_go_to_the_end_or_nowhere(void **state)
     assert_content(f, "ten", "0123456789abcd", 14);
 }
 
-static void test_a_wrong_md5_writes_nothing(void **state)
+FOLDER_TEST(test_a_wrong_md5_writes_nothing)
 {
-    struct fx *f = *state;
     struct changed c = {0};
     /* of "abc": RFC 1321 */
     static const uint8_t right[] = {0x90, 0x01, 0x50, 0x98, 0x3c, 0xd2, 0x4f, 0xb0,
@@ -312,9 +300,8 @@ static void test_a_wrong_md5_writes_nothing(void **state)
     assert_int_equal(c.r.md5[0], 0xd4); /* of nothing */
 }
 
-static void test_times_are_set_and_kept(void **state)
+FOLDER_TEST(test_times_are_set_and_kept)
 {
-    struct fx *f = *state;
     struct changed c = {0};
     const struct file_place ten = {f->share, "ten"}, top = {f->share, ""};
     files_set_times(f->files, &ten, 1500000000123456700, FILES_TIME_KEPT, on_changed, &c);
@@ -342,10 +329,9 @@ static int64_t told_us(void *ctx)
     return *(const int64_t *)ctx;
 }
 
-static void test_a_clock_of_tests_gives_each_write_a_time_of_its_own(void **state)
+FOLDER_TEST(test_a_clock_of_tests_gives_each_write_a_time_of_its_own)
 {
     enum { EACH = 50 };
-    struct fx *f = *state;
     struct changed c;
     const int64_t at_us = INT64_C(4000000000000000);
     const int64_t clocks[] = {at_us, at_us - INT64_C(3600000000), at_us};
@@ -372,9 +358,8 @@ static void test_a_clock_of_tests_gives_each_write_a_time_of_its_own(void **stat
     assert_true(c.r.facts.mtime_us < at_us);
 }
 
-static void test_a_range_of_another_share(void **state)
+FOLDER_TEST(test_a_range_of_another_share)
 {
-    struct fx *f = *state;
     struct changed c = {0};
     struct files_copy_range what = {
         .at = {f->share, "ten"}, .offset = 1, .from = {f->other, "other"}, .range = {2, 3}};
@@ -399,9 +384,8 @@ static void test_a_range_of_another_share(void **state)
     assert_content(f, "ten", "0cde456789", 10);
 }
 
-static void test_ranges_are_cleared_and_found(void **state)
+FOLDER_TEST(test_ranges_are_cleared_and_found)
 {
-    struct fx *f = *state;
     struct changed c = {0};
     char *text = xcalloc(1, 65536);
     memset(text, 'x', 65536);
@@ -436,9 +420,8 @@ static void test_ranges_are_cleared_and_found(void **state)
 /* --- trouble ---------------------------------------------------------------------------------- */
 
 /* A file system of 1 MiB. */
-static void test_a_full_disk_is_told_and_leaves_no_new_file(void **state)
+FOLDER_TEST(test_a_full_disk_is_told_and_leaves_no_new_file)
 {
-    struct fx *f = *state;
     struct changed c = {0};
     char at[100];
     make_directory(f, "small", &c);
@@ -462,9 +445,8 @@ static void test_a_full_disk_is_told_and_leaves_no_new_file(void **state)
     umount2(at, MNT_DETACH);
 }
 
-static void test_a_share_that_hangs_refuses_changes(void **state)
+FOLDER_TEST(test_a_share_that_hangs_refuses_changes)
 {
-    struct fx *f = *state;
     struct changed begun[2] = {{0}}, late = {0};
     int before = open_descriptors();
     struct files_write w = {.at = {f->share, "ten"}, .n = 1};
@@ -485,9 +467,8 @@ static void test_a_share_that_hangs_refuses_changes(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_a_daemon_that_stops_tells_and_frees(void **state)
+FOLDER_TEST(test_a_daemon_that_stops_tells_and_frees)
 {
-    struct fx *f = *state;
     struct changed c[3] = {{0}};
     struct files_write w = {.at = {f->share, "ten"}, .n = 1};
     for (int i = 0; i < 3; i++) {
@@ -501,32 +482,4 @@ static void test_a_daemon_that_stops_tells_and_frees(void **state)
     }
     come_back_all(f);
     assert_int_equal(c[0].times, 1);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_what_is_there_is_told_apart),
-        T(test_a_name_too_long_is_a_bad_one),
-        T(test_directories_are_made_and_removed),
-        T(test_files_are_removed_but_nothing_special),
-        T(test_renaming),
-        T(test_a_file_of_zeros_takes_no_room),
-        T(test_a_size_that_cannot_be_had_costs_nothing),
-        T(test_nothing_is_written_through_a_link_that_leads_out),
-        T(test_a_new_file_takes_the_place_of_a_link_and_not_of_what_that_leads_to),
-        T(test_ranges_are_written_within_the_file),
-        T(test_appends_go_to_the_end_or_nowhere),
-        T(test_a_wrong_md5_writes_nothing),
-        T(test_times_are_set_and_kept),
-        T(test_a_clock_of_tests_gives_each_write_a_time_of_its_own),
-        T(test_a_range_of_another_share),
-        T(test_ranges_are_cleared_and_found),
-        T(test_a_full_disk_is_told_and_leaves_no_new_file),
-        T(test_a_share_that_hangs_refuses_changes),
-        T(test_a_daemon_that_stops_tells_and_frees),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

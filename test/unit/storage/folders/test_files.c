@@ -17,9 +17,8 @@ static int open_descriptors(void)
     return n;
 }
 
-static void test_what_is_wanted_is_chosen_by_the_size(void **state)
+FOLDER_TEST(test_what_is_wanted_is_chosen_by_the_size)
 {
-    struct fx *f = *state;
     struct told t = {0};
     char text[] = "7";
     struct files_open what = {.at = {f->share, "ten"}, .choose = from, .text = text};
@@ -39,9 +38,8 @@ static void test_what_is_wanted_is_chosen_by_the_size(void **state)
     forget(&t);
 }
 
-static void test_a_reply_that_has_begun_waits(void **state)
+FOLDER_TEST(test_a_reply_that_has_begun_waits)
 {
-    struct fx *f = *state;
     struct told big = {0}, piece = {0}, t[2] = {{0}};
     int before = open_descriptors();
     put_big(f);
@@ -71,9 +69,8 @@ static void test_a_reply_that_has_begun_waits(void **state)
 }
 
 /* All of them together may have 64 MiB in memory, or two small pieces each. */
-static void test_many_open_files_are_read_in_small_pieces(void **state)
+FOLDER_TEST(test_many_open_files_are_read_in_small_pieces)
 {
-    struct fx *f = *state;
     enum { MANY = 3000 };
     skip_unless_may_open(MANY + 100);
     struct told *t = xcalloc(MANY, sizeof *t), piece = {0};
@@ -101,9 +98,8 @@ static void test_many_open_files_are_read_in_small_pieces(void **state)
     free(t);
 }
 
-static void test_a_file_is_closed_under_a_read(void **state)
+FOLDER_TEST(test_a_file_is_closed_under_a_read)
 {
-    struct fx *f = *state;
     struct told big = {0}, piece = {0};
     int before = open_descriptors();
     put_big(f);
@@ -118,9 +114,8 @@ static void test_a_file_is_closed_under_a_read(void **state)
     forget(&big);
 }
 
-static void test_what_cannot_be_opened(void **state)
+FOLDER_TEST(test_what_cannot_be_opened)
 {
-    struct fx *f = *state;
     static const struct {
         const char *path;
         enum err_code code;
@@ -159,9 +154,8 @@ static void list(struct fx *f, const char *path, size_t max, struct told *t)
     files_list(f->files, &what, on_listed, t);
 }
 
-static void test_a_list_shows_what_can_be_had_by_name(void **state)
+FOLDER_TEST(test_a_list_shows_what_can_be_had_by_name)
 {
-    struct fx *f = *state;
     struct told t = {0};
     char path[100];
     snprintf(path, sizeof path, "%s/deep", f->share);
@@ -198,9 +192,8 @@ static void put_many(struct fx *f, int n)
 }
 
 /* Two large directories leave a worker to others now and then. */
-static void test_a_large_list_lets_others_go_first(void **state)
+FOLDER_TEST(test_a_large_list_lets_others_go_first)
 {
-    struct fx *f = *state;
     struct told large[2] = {{0}}, t = {0};
     put_many(f, 2000);
     for (int i = 0; i < 2; i++)
@@ -219,9 +212,8 @@ static void test_a_large_list_lets_others_go_first(void **state)
     forget(&t);
 }
 
-static void test_names_and_removal(void **state)
+FOLDER_TEST(test_names_and_removal)
 {
-    struct fx *f = *state;
     struct told names = {0}, gone = {0};
     char path[100];
     put_many(f, 2);
@@ -243,9 +235,8 @@ static void append(struct fx *f, const char *path, const char *text, struct told
     assert_int_equal(t->times, 1);
 }
 
-static void test_lines_are_appended_for_all_to_read_and_write(void **state)
+FOLDER_TEST(test_lines_are_appended_for_all_to_read_and_write)
 {
-    struct fx *f = *state;
     struct told first = {0}, second = {0};
     struct stat dir, file;
     char path[100], text[20] = "";
@@ -267,9 +258,8 @@ static void test_lines_are_appended_for_all_to_read_and_write(void **state)
     assert_string_equal(text, "one\ntwo\n");
 }
 
-static void test_no_line_leaves_the_share(void **state)
+FOLDER_TEST(test_no_line_leaves_the_share)
 {
-    struct fx *f = *state;
     static const char *const outside[] = {"away/x.log", "away/new/x.log", "../x.log", "link.log"};
     char path[100], target[100];
     snprintf(path, sizeof path, "%s/away", f->share);
@@ -311,9 +301,8 @@ static void own_destroy(void *ctx)
 
 static const struct files_task own_task = {own_work, own_done, own_destroy};
 
-static void test_own_work_is_done_or_forgotten(void **state)
+FOLDER_TEST(test_own_work_is_done_or_forgotten)
 {
-    struct fx *f = *state;
     struct own done = {0}, begun = {0}, waiting = {0};
     files_run(f->files, f->share, &own_task, &done);
     struct files_work *b = files_run(f->files, f->share, &own_task, &begun);
@@ -335,9 +324,8 @@ static void test_own_work_is_done_or_forgotten(void **state)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void test_requests_end_when_asked_to(void **state)
+FOLDER_TEST(test_requests_end_when_asked_to)
 {
-    struct fx *f = *state;
     struct told t[3] = {{0}}, own = {0}, big = {0}, piece = {0};
     put_big(f);
     open_file(f, f->share, "big", &big);
@@ -381,9 +369,8 @@ static void stop_with_busy_workers(struct fx *f, struct told *own)
     assert_int_equal(own->code, ERR_UNAVAILABLE);
 }
 
-static void test_who_comes_back_at_the_last_moment_is_not_left_behind(void **state)
+FOLDER_TEST(test_who_comes_back_at_the_last_moment_is_not_left_behind)
 {
-    struct fx *f = *state;
     struct told own = {0};
     stop_with_busy_workers(f, &own);
     fake_come_back(&f->loop, 0);
@@ -394,9 +381,8 @@ static void test_who_comes_back_at_the_last_moment_is_not_left_behind(void **sta
     assert_int_equal(own.times, 1);
 }
 
-static void test_what_hangs_is_left_behind(void **state)
+static void leave_behind_what_hangs(struct fx *f)
 {
-    struct fx *f = *state;
     struct told own = {0};
     stop_with_busy_workers(f, &own);
     fake_pass(&f->loop, SECOND);
@@ -406,38 +392,15 @@ static void test_what_hangs_is_left_behind(void **state)
 }
 
 /* In a process of its own, as it leaves memory to threads that hang. */
-static void test_the_end_does_not_wait_for_a_share(void **state)
+FOLDER_TEST(test_the_end_does_not_wait_for_a_share)
 {
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        test_what_hangs_is_left_behind(state);
+        leave_behind_what_hangs(f);
         _exit(1);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_what_is_wanted_is_chosen_by_the_size),
-        T(test_a_reply_that_has_begun_waits),
-        T(test_many_open_files_are_read_in_small_pieces),
-        T(test_a_file_is_closed_under_a_read),
-        T(test_what_cannot_be_opened),
-        T(test_a_list_shows_what_can_be_had_by_name),
-        T(test_a_large_list_lets_others_go_first),
-        T(test_names_and_removal),
-        T(test_own_work_is_done_or_forgotten),
-        T(test_lines_are_appended_for_all_to_read_and_write),
-        T(test_no_line_leaves_the_share),
-        T(test_requests_end_when_asked_to),
-        T(test_who_comes_back_at_the_last_moment_is_not_left_behind),
-        T(test_the_end_does_not_wait_for_a_share),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,10 @@ static size_t workers(struct fx *f)
     return c.shares;
 }
 
-static void test_a_file_is_read_in_the_next_turn(void **state)
+#define MEMORY_TEST(name) TEST_IN(name, struct fx *f, *state, start_in_memory, end)
+
+MEMORY_TEST(test_a_file_is_read_in_the_next_turn)
 {
-    struct fx *f = *state;
     struct told t = {0};
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     files_open(f->files, &what, on_opened, &t);
@@ -52,9 +53,8 @@ static void test_a_file_is_read_in_the_next_turn(void **state)
     forget(&t);
 }
 
-static void test_a_file_can_be_read_at_once(void **state)
+MEMORY_TEST(test_a_file_can_be_read_at_once)
 {
-    struct fx *f = *state;
     struct told t = {0};
     struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     assert_true(files_open_now(f->files, &what, on_opened, &t));
@@ -68,9 +68,8 @@ static void test_a_file_can_be_read_at_once(void **state)
     assert_int_equal(t.times, 1);
 }
 
-static void test_others_have_workers_as_ever(void **state)
+MEMORY_TEST(test_others_have_workers_as_ever)
 {
-    struct fx *f = *state;
     struct told t = {0};
     open_file(f, f->other, "ten", &t);
     assert_int_equal(t.times, 0);
@@ -98,9 +97,8 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
     p->times++;
 }
 
-static void test_a_file_is_put_without_workers_or_debts(void **state)
+MEMORY_TEST(test_a_file_is_put_without_workers_or_debts)
 {
-    struct fx *f = *state;
     struct placed p = {0};
     struct told t = {0};
     files_without_sync(f->files);
@@ -166,11 +164,10 @@ static off_t held_by_much(struct fx *f)
     return stat(path, &st) == 0 ? st.st_blocks * 512 : 0;
 }
 
-static void test_what_frees_much_is_for_a_worker(void **state)
+MEMORY_TEST(test_what_frees_much_is_for_a_worker)
 {
     static void (*const all[])(struct fx *, struct told *) = {remove_it, cut_it, clear_it,
                                                               rename_over_it, put_over_it};
-    struct fx *f = *state;
     char *much = xcalloc(1, MUCH);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct told t = {0};
@@ -186,9 +183,8 @@ static void test_what_frees_much_is_for_a_worker(void **state)
     free(much);
 }
 
-static void test_much_that_nobody_has_any_more_is_for_a_worker(void **state)
+MEMORY_TEST(test_much_that_nobody_has_any_more_is_for_a_worker)
 {
-    struct fx *f = *state;
     struct told t = {0}, gone = {0};
     char *much = xcalloc(1, MUCH);
     put(f->share, "much", much, MUCH);
@@ -206,9 +202,8 @@ static void test_much_that_nobody_has_any_more_is_for_a_worker(void **state)
     free(much);
 }
 
-static void test_the_end_waits_for_what_was_asked(void **state)
+MEMORY_TEST(test_the_end_waits_for_what_was_asked)
 {
-    struct fx *f = *state;
     struct told t = {0};
     const struct files_open what = {.at = {f->share, "ten"}, .choose = whole};
     files_open(f->files, &what, on_opened, &t);
@@ -219,26 +214,8 @@ static void test_the_end_waits_for_what_was_asked(void **state)
     assert_true(f->stopped);
 }
 
-static void test_where_no_memory_is_nothing_changes(void **state)
+MEMORY_TEST(test_where_no_memory_is_nothing_changes)
 {
-    struct fx *f = *state;
     assert_false(files_in_memory(f->files, "/proc/self"));
     assert_false(files_in_memory(f->files, "/nowhere"));
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start_in_memory, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_file_is_read_in_the_next_turn),
-        T(test_a_file_can_be_read_at_once),
-        T(test_others_have_workers_as_ever),
-        T(test_a_file_is_put_without_workers_or_debts),
-        T(test_what_frees_much_is_for_a_worker),
-        T(test_much_that_nobody_has_any_more_is_for_a_worker),
-        T(test_the_end_waits_for_what_was_asked),
-        T(test_where_no_memory_is_nothing_changes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,8 @@ static struct told settle(struct fx *f, struct file_upload *const *uploads, size
     return t;
 }
 
-static void test_a_staged_file_is_placed_as_it_was(void **state)
+FOLDER_TEST(test_a_staged_file_is_placed_as_it_was)
 {
-    struct fx *f = *state;
     int before = open_descriptors();
     struct staged s = stage(f, "a/new", "bytes", NULL);
     assert_false(s.r.existed);
@@ -76,9 +75,8 @@ static void test_a_staged_file_is_placed_as_it_was(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_it_says_what_is_at_the_place(void **state)
+FOLDER_TEST(test_it_says_what_is_at_the_place)
 {
-    struct fx *f = *state;
     struct staged s = stage(f, "ten", "new", NULL);
     assert_true(s.r.existed && s.r.before.size == 10 && !s.r.before.is_directory);
     assert_content(f, "ten", "0123456789", 10);
@@ -87,9 +85,8 @@ static void test_it_says_what_is_at_the_place(void **state)
     upload_end(s.u);
 }
 
-static void test_a_directory_that_goes_meanwhile_is_made_again(void **state)
+FOLDER_TEST(test_a_directory_that_goes_meanwhile_is_made_again)
 {
-    struct fx *f = *state;
     struct changed c;
     make_directory(f, "a", &c);
     struct staged s = stage(f, "a/new", "bytes", NULL);
@@ -99,9 +96,8 @@ static void test_a_directory_that_goes_meanwhile_is_made_again(void **state)
     upload_end(s.u);
 }
 
-static void test_what_was_staged_and_given_up_leaves_nothing(void **state)
+FOLDER_TEST(test_what_was_staged_and_given_up_leaves_nothing)
 {
-    struct fx *f = *state;
     int before = open_descriptors();
     struct staged s = stage(f, "new", "bytes", NULL);
     upload_end(s.u);
@@ -113,9 +109,8 @@ static void test_what_was_staged_and_given_up_leaves_nothing(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_a_wrong_md5_is_not_staged(void **state)
+FOLDER_TEST(test_a_wrong_md5_is_not_staged)
 {
-    struct fx *f = *state;
     const uint8_t md5[FILES_MD5] = {1};
     struct staged s = stage(f, "ten", "new", md5);
     assert_null(s.u);
@@ -123,9 +118,8 @@ static void test_a_wrong_md5_is_not_staged(void **state)
     assert_content(f, "ten", "0123456789", 10);
 }
 
-static void test_many_are_settled_at_once(void **state)
+FOLDER_TEST(test_many_are_settled_at_once)
 {
-    struct fx *f = *state;
     enum { MANY = 50 };
     struct file_upload *u[MANY];
     int before = open_descriptors();
@@ -142,9 +136,8 @@ static void test_many_are_settled_at_once(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_without_sync_nothing_is_owed(void **state)
+FOLDER_TEST(test_without_sync_nothing_is_owed)
 {
-    struct fx *f = *state;
     files_without_sync(f->files);
     struct staged s = stage(f, "new", "bytes", NULL);
     assert_false(s.r.owes);
@@ -192,17 +185,15 @@ static void set_time(const struct fx *f, const char *name, int64_t ns)
     free(path);
 }
 
-static void test_a_file_that_is_whole_stays(void **state)
+FOLDER_TEST(test_a_file_that_is_whole_stays)
 {
-    struct fx *f = *state;
     struct files_restore what = lost(f, "new", "bytes");
     assert_false(restored(&what));
     assert_int_equal(stat_of(f, "new").st_ino, what.inode);
 }
 
-static void test_a_file_that_lost_its_bytes_gets_them_back(void **state)
+FOLDER_TEST(test_a_file_that_lost_its_bytes_gets_them_back)
 {
-    struct fx *f = *state;
     struct files_restore what = lost(f, "new", "bytes");
     put(f->share, "new", "", 0);
     set_time(f, "new", what.mtime_ns);
@@ -211,9 +202,8 @@ static void test_a_file_that_lost_its_bytes_gets_them_back(void **state)
     assert_false(restored(&what)); /* and again, if the daemon dies in between */
 }
 
-static void test_a_file_that_lost_its_name_gets_it_back_with_its_directory(void **state)
+FOLDER_TEST(test_a_file_that_lost_its_name_gets_it_back_with_its_directory)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_restore what = lost(f, "a/b/new", "bytes");
     remove_file(f, "a/b/new", &c);
@@ -222,9 +212,8 @@ static void test_a_file_that_lost_its_name_gets_it_back_with_its_directory(void 
     assert_content(f, "a/b/new", "bytes", 5);
 }
 
-static void test_the_file_that_was_there_before_is_replaced(void **state)
+FOLDER_TEST(test_the_file_that_was_there_before_is_replaced)
 {
-    struct fx *f = *state;
     struct files_restore what = lost(f, "new", "bytes");
     what.what.at.path = "ten";   /* as if "new" had taken its place and lost it again */
     what.mtime_ns += 1000000000; /* files of one tick of the clock have one time */
@@ -232,9 +221,8 @@ static void test_the_file_that_was_there_before_is_replaced(void **state)
     assert_content(f, "ten", "bytes", 5);
 }
 
-static void test_what_somebody_has_changed_since_is_theirs(void **state)
+FOLDER_TEST(test_what_somebody_has_changed_since_is_theirs)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_restore what = lost(f, "new", "bytes");
     write_text(f, "new", 0, "theirs", &c);
@@ -246,9 +234,8 @@ static void test_what_somebody_has_changed_since_is_theirs(void **state)
     assert_content(f, "new", "0123456789", 10);
 }
 
-static void test_what_somebody_removed_while_the_kernel_ran_stays_removed(void **state)
+FOLDER_TEST(test_what_somebody_removed_while_the_kernel_ran_stays_removed)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_restore what = lost(f, "new", "bytes");
     what.was_cut = false;
@@ -261,9 +248,8 @@ static void test_what_somebody_removed_while_the_kernel_ran_stays_removed(void *
     assert_false(restored(&what)); /* a directory is not ours either */
 }
 
-static void test_what_cannot_be_put_back_says_why(void **state)
+FOLDER_TEST(test_what_cannot_be_put_back_says_why)
 {
-    struct fx *f = *state;
     struct err e;
     struct file_result r;
     bool is_put;
@@ -271,27 +257,4 @@ static void test_what_cannot_be_put_back_says_why(void **state)
     what.what.at.share = "/nowhere/at/all";
     assert_int_equal(files_restore(&what, &is_put, &r, &e), -1);
     assert_string_equal(e.msg, "No such file or directory");
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_staged_file_is_placed_as_it_was),
-        T(test_it_says_what_is_at_the_place),
-        T(test_a_directory_that_goes_meanwhile_is_made_again),
-        T(test_what_was_staged_and_given_up_leaves_nothing),
-        T(test_a_wrong_md5_is_not_staged),
-        T(test_many_are_settled_at_once),
-        T(test_without_sync_nothing_is_owed),
-        T(test_a_file_that_is_whole_stays),
-        T(test_a_file_that_lost_its_bytes_gets_them_back),
-        T(test_a_file_that_lost_its_name_gets_it_back_with_its_directory),
-        T(test_the_file_that_was_there_before_is_replaced),
-        T(test_what_somebody_has_changed_since_is_theirs),
-        T(test_what_somebody_removed_while_the_kernel_ran_stays_removed),
-        T(test_what_cannot_be_put_back_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

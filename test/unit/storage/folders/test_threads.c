@@ -5,12 +5,6 @@
  * this is to find are hand-overs between loop and workers that go wrong: it says most when it is
  * built with AddressSanitizer, and with ThreadSanitizer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +16,7 @@
 #include "storage/folders/upload.h"
 #include "storage/folders/walk.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/tests.h"
 
 #define LIMIT_MS 60000
 #define FOLDERS  3
@@ -361,29 +356,18 @@ static void run(struct world *w, int many)
 }
 
 /* UNIT_MANY: how many there are, for whoever wants to search longer. */
-static void much_at_a_time_goes_well(void **state)
+TEST(much_at_a_time_goes_well)
 {
     const char *wanted = getenv("UNIT_MANY");
     struct world w = {.chance = 1};
-    (void)state;
     run(&w, wanted ? atoi(wanted) : 4000);
     assert_true(w.good > w.faults / 10 && w.faults > 0);
 }
 
-static void what_is_under_way_ends_with_the_files(void **state)
+TEST(what_is_under_way_ends_with_the_files)
 {
-    (void)state;
     for (unsigned seed = 1; seed < 30; seed++) {
         struct world w = {.chance = seed, .ends = true};
         run(&w, SLOTS);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(much_at_a_time_goes_well),
-        cmocka_unit_test(what_is_under_way_ends_with_the_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,9 +102,8 @@ static void assert_names(struct fx *f, const char *folder, const char *names)
 
 /* --- into place ------------------------------------------------------------------------------- */
 
-static void test_a_file_is_there_when_it_is_finished(void **state)
+FOLDER_TEST(test_a_file_is_there_when_it_is_finished)
 {
-    struct fx *f = *state;
     struct changed c;
     int before = open_descriptors();
     mode_t mask = umask(077);
@@ -128,9 +127,8 @@ static void test_a_file_is_there_when_it_is_finished(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_it_begins_with_zeros_and_has_the_time_that_is_asked_for(void **state)
+FOLDER_TEST(test_it_begins_with_zeros_and_has_the_time_that_is_asked_for)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_upload what = upload_to(f, "new");
     what.zeros = 3;
@@ -149,9 +147,8 @@ static void test_it_begins_with_zeros_and_has_the_time_that_is_asked_for(void **
     assert_content(f, "new", "\0\0\0ab", 5);
 }
 
-static void test_what_is_given_up_leaves_nothing(void **state)
+FOLDER_TEST(test_what_is_given_up_leaves_nothing)
 {
-    struct fx *f = *state;
     int before = open_descriptors();
     struct files_upload what = upload_to(f, "a/b/new");
     struct file_upload *u = begin(f, &what);
@@ -176,9 +173,8 @@ static void test_what_is_given_up_leaves_nothing(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_what_was_there_stays_until_then(void **state)
+FOLDER_TEST(test_what_was_there_stays_until_then)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_upload what = upload_to(f, "ten");
     struct file_upload *u = begin(f, &what);
@@ -200,9 +196,8 @@ static void test_what_was_there_stays_until_then(void **state)
     assert_names(f, f->share, "ten ");
 }
 
-static void test_what_cannot_be_replaced(void **state)
+FOLDER_TEST(test_what_cannot_be_replaced)
 {
-    struct fx *f = *state;
     struct files_upload what = upload_to(f, "pipe");
     char away[100];
     pipe_in(f, "pipe");
@@ -230,9 +225,8 @@ static void test_what_cannot_be_replaced(void **state)
     assert_int_equal(st.st_size, 10);
 }
 
-static void test_a_wrong_md5_changes_nothing(void **state)
+FOLDER_TEST(test_a_wrong_md5_changes_nothing)
 {
-    struct fx *f = *state;
     struct changed c;
     struct files_upload what = upload_to(f, "ten");
     uint8_t md5[FILES_MD5] = {0};
@@ -262,9 +256,8 @@ static enum file_fault copy(struct fx *f, struct file_upload *u, const struct fi
     return c.r.fault;
 }
 
-static void test_a_file_is_made_of_parts(void **state)
+FOLDER_TEST(test_a_file_is_made_of_parts)
 {
-    struct fx *f = *state;
     struct changed c;
     const struct file_part parts[] = {
         {"ten", {3, 4}}, {"ten", {0, FILES_ALL}}, {"ten", {10, FILES_ALL}}, {"ten", {9, 1}}};
@@ -288,9 +281,8 @@ static void test_a_file_is_made_of_parts(void **state)
     }
 }
 
-static void test_many_parts_and_large_ones_are_copied_in_steps(void **state)
+FOLDER_TEST(test_many_parts_and_large_ones_are_copied_in_steps)
 {
-    struct fx *f = *state;
     struct changed c;
     enum { MANY = 1000, LARGE = 20 << 20 };
     struct file_part *parts = xcalloc(MANY, sizeof *parts);
@@ -321,9 +313,8 @@ static void test_many_parts_and_large_ones_are_copied_in_steps(void **state)
     free(text);
 }
 
-static void test_holes_stay_holes(void **state)
+FOLDER_TEST(test_holes_stay_holes)
 {
-    struct fx *f = *state;
     struct changed c;
     const struct file_part huge = {"huge", {0, FILES_ALL}};
     const struct file_part half = {"huge", {UINT64_C(1) << 39, (UINT64_C(1) << 39) - 5}};
@@ -345,9 +336,8 @@ static void test_holes_stay_holes(void **state)
 
 /* --- trouble ---------------------------------------------------------------------------------- */
 
-static void test_a_full_disk_gives_the_room_back(void **state)
+FOLDER_TEST(test_a_full_disk_gives_the_room_back)
 {
-    struct fx *f = *state;
     struct changed c;
     char at[100];
     make_directory(f, "small", &c);
@@ -371,9 +361,8 @@ static void test_a_full_disk_gives_the_room_back(void **state)
     umount2(at, MNT_DETACH);
 }
 
-static void test_a_share_that_hangs_refuses_the_next_piece(void **state)
+FOLDER_TEST(test_a_share_that_hangs_refuses_the_next_piece)
 {
-    struct fx *f = *state;
     struct changed c[3] = {{0}};
     struct begun b = {0};
     int before = open_descriptors();
@@ -398,9 +387,8 @@ static void test_a_share_that_hangs_refuses_the_next_piece(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_a_piece_is_told_when_it_is_hashed_too(void **state)
+FOLDER_TEST(test_a_piece_is_told_when_it_is_hashed_too)
 {
-    struct fx *f = *state;
     struct changed c[2] = {{0}};
     struct files_upload what = upload_to(f, "a/new");
     what.wants_md5 = true;
@@ -448,9 +436,8 @@ static bool forbid(unsigned call, unsigned flags, unsigned error)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void test_files_with_names_do_as_well(void **state)
+FOLDER_TEST(test_files_with_names_do_as_well)
 {
-    struct fx *f = *state;
     struct changed c;
     int before = open_descriptors();
     if (!forbid(SYS_openat, O_TMPFILE, EOPNOTSUPP)) /* as where there are none */
@@ -495,9 +482,8 @@ static void on_listed_page(void *ctx, const struct err *why, enum file_fault fau
 }
 
 /* A daemon that is killed leaves what had a name; nobody holds that any more. */
-static void test_what_a_killed_daemon_left_goes_when_it_is_seen(void **state)
+FOLDER_TEST(test_what_a_killed_daemon_left_goes_when_it_is_seen)
 {
-    struct fx *f = *state;
     struct changed c;
     size_t seen = 0;
     char inside[200], path[300];
@@ -527,9 +513,8 @@ static void test_what_a_killed_daemon_left_goes_when_it_is_seen(void **state)
     assert_names(f, f->other, "ten ");
 }
 
-static void test_what_the_disk_does_not_take_is_not_acknowledged(void **state)
+FOLDER_TEST(test_what_the_disk_does_not_take_is_not_acknowledged)
 {
-    struct fx *f = *state;
     struct changed c;
     int before = open_descriptors();
     if (!forbid(SYS_fdatasync, 0, EIO))
@@ -551,28 +536,4 @@ static void test_what_the_disk_does_not_take_is_not_acknowledged(void **state)
     files_without_sync(f->files);
     write_text(f, "ten", 0, "x", &c);
     assert_int_equal(c.r.fault, FILE_FINE);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_file_is_there_when_it_is_finished),
-        T(test_it_begins_with_zeros_and_has_the_time_that_is_asked_for),
-        T(test_what_is_given_up_leaves_nothing),
-        T(test_what_was_there_stays_until_then),
-        T(test_what_cannot_be_replaced),
-        T(test_a_wrong_md5_changes_nothing),
-        T(test_a_file_is_made_of_parts),
-        T(test_many_parts_and_large_ones_are_copied_in_steps),
-        T(test_holes_stay_holes),
-        T(test_a_full_disk_gives_the_room_back),
-        T(test_a_share_that_hangs_refuses_the_next_piece),
-        T(test_a_piece_is_told_when_it_is_hashed_too),
-        T(test_files_with_names_do_as_well),
-        T(test_what_a_killed_daemon_left_goes_when_it_is_seen),
-        T(test_what_the_disk_does_not_take_is_not_acknowledged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

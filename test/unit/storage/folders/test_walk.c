@@ -72,9 +72,8 @@ static struct paged page(struct fx *f, const char *path, const char *prefix, con
     return p;
 }
 
-static void test_a_directory_comes_page_by_page(void **state)
+FOLDER_TEST(test_a_directory_comes_page_by_page)
 {
-    struct fx *f = *state;
     make_dir(f, "sub");
     make_dir(f, "tea");
     put(f->share, "a", "", 0);
@@ -108,9 +107,8 @@ static void test_a_directory_comes_page_by_page(void **state)
     assert_items(&p, "");
 }
 
-static void test_what_is_no_directory_has_no_page(void **state)
+FOLDER_TEST(test_what_is_no_directory_has_no_page)
 {
-    struct fx *f = *state;
     assert_int_equal(page(f, "ten", NULL, NULL, 1).fault, FILE_IS_FILE);
     assert_int_equal(page(f, "none", NULL, NULL, 1).fault, FILE_MISSING);
     assert_int_equal(page(f, "none/none", NULL, NULL, 1).fault, FILE_PARENT_MISSING);
@@ -132,9 +130,8 @@ static void put_many(const struct fx *f, const char *below, int n)
     free(ten);
 }
 
-static void test_pages_of_a_large_directory(void **state)
+FOLDER_TEST(test_pages_of_a_large_directory)
 {
-    struct fx *f = *state;
     char last[20] = "";
     int n = 0;
     put_many(f, "", 3000);
@@ -178,9 +175,8 @@ static bool reads_everything(bool yes)
     return syscall(SYS_capset, &head, caps) == 0;
 }
 
-static void test_a_directory_that_may_not_be_read_is_counted(void **state)
+FOLDER_TEST(test_a_directory_that_may_not_be_read_is_counted)
 {
-    struct fx *f = *state;
     char *path = path_in(f, "closed");
     make_dir(f, "closed");
     put(f->share, "closed/x", "", 0);
@@ -196,9 +192,8 @@ static void test_a_directory_that_may_not_be_read_is_counted(void **state)
     assert_items(&p, "ten ");
 }
 
-static void test_a_slash_is_a_byte_among_others(void **state)
+FOLDER_TEST(test_a_slash_is_a_byte_among_others)
 {
-    struct fx *f = *state;
     make_dir(f, "a");
     make_dir(f, "a/empty");
     make_dir(f, "empty");
@@ -233,9 +228,8 @@ static void test_a_slash_is_a_byte_among_others(void **state)
     }
 }
 
-static void test_a_share_without_a_folder(void **state)
+FOLDER_TEST(test_a_share_without_a_folder)
 {
-    struct fx *f = *state;
     struct paged p = {0};
     const struct files_walk what = {.share = "/nowhere/at/all", .max = 1};
     files_walk(f->files, &what, on_paged, &p);
@@ -244,9 +238,8 @@ static void test_a_share_without_a_folder(void **state)
 }
 
 /* A directory of more names than a walk keeps of one. */
-static void test_a_directory_of_many_names(void **state)
+FOLDER_TEST(test_a_directory_of_many_names)
 {
-    struct fx *f = *state;
     enum { MANY = 9000 };
     make_dir(f, "many");
     put_many(f, "many/", MANY);
@@ -268,9 +261,8 @@ static void test_a_directory_of_many_names(void **state)
     assert_items(&p, "many/* ten ");
 }
 
-static void test_a_walk_lets_others_go_first_and_can_be_ended(void **state)
+FOLDER_TEST(test_a_walk_lets_others_go_first_and_can_be_ended)
 {
-    struct fx *f = *state;
     struct paged p[2] = {{0}};
     struct told t = {0};
     int before = open_descriptors();
@@ -403,9 +395,8 @@ static void any_path(const struct paths *files, char *out, size_t size)
         out[chance(strlen(out) + 1)] = '\0';
 }
 
-static void test_random_trees_are_listed_as_sorting_would(void **state)
+FOLDER_TEST(test_random_trees_are_listed_as_sorting_would)
 {
-    struct fx *f = *state;
     static struct paths files, items;
     static const char *const delimiters[] = {"", "/", "a", "-", "/a", "a/"};
     struct err e;
@@ -438,22 +429,4 @@ static void test_random_trees_are_listed_as_sorting_would(void **state)
         assert_int_equal(fs_remove_tree(f->share, &e), 0);
         assert_int_equal(mkdir(f->share, 0700), 0);
     }
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_directory_comes_page_by_page),
-        T(test_what_is_no_directory_has_no_page),
-        T(test_pages_of_a_large_directory),
-        T(test_a_directory_that_may_not_be_read_is_counted),
-        T(test_a_slash_is_a_byte_among_others),
-        T(test_a_share_without_a_folder),
-        T(test_a_directory_of_many_names),
-        T(test_a_walk_lets_others_go_first_and_can_be_ended),
-        T(test_random_trees_are_listed_as_sorting_would),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

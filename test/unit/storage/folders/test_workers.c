@@ -4,9 +4,8 @@
  */
 #include "test/unit/storage/folders/fixture.h"
 
-static void test_a_share_has_two_workers(void **state)
+FOLDER_TEST(test_a_share_has_two_workers)
 {
-    struct fx *f = *state;
     struct told t[3] = {{0}}, other = {0};
     for (int i = 0; i < 3; i++)
         open_file(f, f->share, "ten", &t[i]);
@@ -30,9 +29,8 @@ static void test_a_share_has_two_workers(void **state)
     forget(&other);
 }
 
-static void test_workers_go_when_there_is_nothing_to_do(void **state)
+FOLDER_TEST(test_workers_go_when_there_is_nothing_to_do)
 {
-    struct fx *f = *state;
     struct told t = {0};
     put_big(f);
     open_file(f, f->share, "big", &t);
@@ -49,9 +47,8 @@ static void test_workers_go_when_there_is_nothing_to_do(void **state)
     assert_null(f->loop.lanes);
 }
 
-static void test_a_hung_share_refuses_until_it_answers(void **state)
+FOLDER_TEST(test_a_hung_share_refuses_until_it_answers)
 {
-    struct fx *f = *state;
     struct told t[3] = {{0}}, late = {0}, own = {0}, other = {0}, again = {0};
     struct files_counts counts;
     for (int i = 0; i < 3; i++)
@@ -92,9 +89,8 @@ static void test_a_hung_share_refuses_until_it_answers(void **state)
 }
 
 /* As a process that was stopped: nobody heard of what came back meanwhile. */
-static void test_a_loop_that_stood_still_takes_no_share_for_hung(void **state)
+FOLDER_TEST(test_a_loop_that_stood_still_takes_no_share_for_hung)
 {
-    struct fx *f = *state;
     struct told t[3] = {{0}};
     for (int i = 0; i < 3; i++)
         open_file(f, f->share, "ten", &t[i]);
@@ -125,9 +121,8 @@ static void open_spelled(struct fx *f, int nth, const char *name, struct told *t
 /* As many shares as may have workers at once, and one. */
 #define CROWD 257
 
-static void test_open_files_of_many_shares_take_no_room(void **state)
+FOLDER_TEST(test_open_files_of_many_shares_take_no_room)
 {
-    struct fx *f = *state;
     struct told t[CROWD] = {{0}};
     put_big(f);
     for (int i = 0; i < CROWD; i++) {
@@ -143,9 +138,8 @@ static void test_open_files_of_many_shares_take_no_room(void **state)
         forget(&t[i]);
 }
 
-static void test_many_hung_shares_are_no_word_about_another(void **state)
+FOLDER_TEST(test_many_hung_shares_are_no_word_about_another)
 {
-    struct fx *f = *state;
     struct told t[2 * (CROWD - 1)] = {{0}}, other = {0};
     struct files_counts counts;
     for (int i = 0; i < CROWD - 1; i++) {
@@ -171,9 +165,8 @@ static void test_many_hung_shares_are_no_word_about_another(void **state)
     forget(&other);
 }
 
-static void test_one_slow_call_is_no_hang(void **state)
+FOLDER_TEST(test_one_slow_call_is_no_hang)
 {
-    struct fx *f = *state;
     struct told slow = {0}, quick = {0};
     open_file(f, f->share, "ten", &slow);
     fake_pass(&f->loop, 60 * SECOND);
@@ -189,9 +182,8 @@ static void test_one_slow_call_is_no_hang(void **state)
 }
 
 /* With a file that does not answer a share goes on, one request after the other. */
-static void test_one_worker_hangs_and_the_other_goes_on(void **state)
+FOLDER_TEST(test_one_worker_hangs_and_the_other_goes_on)
 {
-    struct fx *f = *state;
     struct told hung = {0}, next[5] = {{0}};
     struct files_counts counts;
     open_file(f, f->share, "ten", &hung);
@@ -218,21 +210,4 @@ static void test_one_worker_hangs_and_the_other_goes_on(void **state)
     for (int i = 0; i < 5; i++)
         forget(&next[i]);
     forget(&hung);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_share_has_two_workers),
-        T(test_workers_go_when_there_is_nothing_to_do),
-        T(test_a_hung_share_refuses_until_it_answers),
-        T(test_a_loop_that_stood_still_takes_no_share_for_hung),
-        T(test_open_files_of_many_shares_take_no_room),
-        T(test_many_hung_shares_are_no_word_about_another),
-        T(test_one_slow_call_is_no_hang),
-        T(test_one_worker_hangs_and_the_other_goes_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,6 @@ static inline void until(struct room *w, int64_t id, int state)
     assert_int_equal(state_of(w, id), state);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define ROOM_TEST(name) TEST_IN(name, struct room *w, *state, start, stop)
 
 #endif

@@ -150,9 +150,10 @@ static void power_cut(struct jr *t, struct put_of *p)
     ok(t->w->f, st_exec(t->w->f->st, "UPDATE kept_put SET boot = 'before'", "cut", &t->w->f->e));
 }
 
-static void test_rows_go_once_the_files_are_on_disk(void **state)
+#define JOURNAL_TEST(name) TEST_IN(name, struct jr *t, *state, start_journal, stop_journal)
+
+JOURNAL_TEST(test_rows_go_once_the_files_are_on_disk)
 {
-    struct jr *t = *state;
     struct put_of p[3] = {
         {.path = "a", .bytes = "one"}, {.path = "b", .bytes = "two"}, {.path = "c", .bytes = ""}};
     for (int i = 0; i < 3; i++)
@@ -164,9 +165,8 @@ static void test_rows_go_once_the_files_are_on_disk(void **state)
     assert_bytes(t, "a", "one");
 }
 
-static void test_a_stop_settles_them(void **state)
+JOURNAL_TEST(test_a_stop_settles_them)
 {
-    struct jr *t = *state;
     struct put_of p = {.path = "a", .bytes = "one"};
     put_blob(t, &p);
     journal_stop(t->j);
@@ -176,9 +176,8 @@ static void test_a_stop_settles_them(void **state)
     assert_int_equal(rows(t), 0);
 }
 
-static void test_other_bytes_or_none_take_the_row_away(void **state)
+JOURNAL_TEST(test_other_bytes_or_none_take_the_row_away)
 {
-    struct jr *t = *state;
     struct fx *f = t->w->f;
     struct put_of p = {.path = "a", .bytes = "one", .not_placed = true};
     struct put_of again = {.path = "a", .bytes = "two", .not_placed = true};
@@ -191,9 +190,8 @@ static void test_other_bytes_or_none_take_the_row_away(void **state)
     journal_drop(t->j, &again.entry);
 }
 
-static void test_what_is_left_is_made_whole_by_the_next_start(void **state)
+JOURNAL_TEST(test_what_is_left_is_made_whole_by_the_next_start)
 {
-    struct jr *t = *state;
     struct put_of p = {.path = "a", .bytes = "one", .not_placed = true};
     put_blob(t, &p);
     journal_leave(t->j, &p.entry);
@@ -210,9 +208,8 @@ static void test_what_is_left_is_made_whole_by_the_next_start(void **state)
     assert_int_equal(rows(t), 0);
 }
 
-static void test_it_takes_no_more_than_it_can_keep(void **state)
+JOURNAL_TEST(test_it_takes_no_more_than_it_can_keep)
 {
-    struct jr *t = *state;
     assert_false(journal_takes(t->j, JOURNAL_PUT_MAX + 1));
     struct journal_entry entry[600];
     char name[600][8];
@@ -231,9 +228,8 @@ static void test_it_takes_no_more_than_it_can_keep(void **state)
     assert_int_equal(rows(t), 0);
 }
 
-static void test_bytes_that_a_power_cut_took_are_put_back(void **state)
+JOURNAL_TEST(test_bytes_that_a_power_cut_took_are_put_back)
 {
-    struct jr *t = *state;
     struct fx *f = t->w->f;
     struct put_of p = {.path = "a/b", .bytes = "one"};
     power_cut(t, &p);
@@ -250,9 +246,8 @@ static void test_bytes_that_a_power_cut_took_are_put_back(void **state)
     assert_string_equal(item.md5, "noted");
 }
 
-static void test_a_file_that_is_whole_only_loses_its_row(void **state)
+JOURNAL_TEST(test_a_file_that_is_whole_only_loses_its_row)
 {
-    struct jr *t = *state;
     struct put_of p = {.path = "a", .bytes = "one"};
     power_cut(t, &p);
     open_journal(t);
@@ -260,9 +255,8 @@ static void test_a_file_that_is_whole_only_loses_its_row(void **state)
     assert_int_equal(rows(t), 0);
 }
 
-static void test_what_cannot_be_put_back_is_tried_again(void **state)
+JOURNAL_TEST(test_what_cannot_be_put_back_is_tried_again)
 {
-    struct jr *t = *state;
     struct put_of p = {.path = "a", .bytes = "one"};
     power_cut(t, &p);
     assert_int_equal(unlink(place(t, "a")), 0);
@@ -277,9 +271,8 @@ static void test_what_cannot_be_put_back_is_tried_again(void **state)
     assert_bytes(t, "a", "one");
 }
 
-static void test_ids_go_on_where_they_were(void **state)
+JOURNAL_TEST(test_ids_go_on_where_they_were)
 {
-    struct jr *t = *state;
     struct put_of p = {.path = "a", .bytes = "one"}, q = {.path = "b", .bytes = "two"};
     power_cut(t, &p);
     ok(t->w->f,
@@ -397,9 +390,8 @@ static const struct growth {
     {"two", 0, false, "two", false},
 };
 
-static void test_what_was_added_is_whole_after_a_start(void **state)
+JOURNAL_TEST(test_what_was_added_is_whole_after_a_start)
 {
-    struct jr *t = *state;
     for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
         const struct growth *g = &growths[i];
         struct journal_entry entry;
@@ -414,9 +406,8 @@ static void test_what_was_added_is_whole_after_a_start(void **state)
     }
 }
 
-static void test_one_addition_after_the_other_is_put_back(void **state)
+JOURNAL_TEST(test_one_addition_after_the_other_is_put_back)
 {
-    struct jr *t = *state;
     struct journal_entry first, second;
     write_bytes(t, "a", "one");
     struct file_facts was = facts(t, "a");
@@ -431,9 +422,8 @@ static void test_one_addition_after_the_other_is_put_back(void **state)
     assert_noted(t, true);
 }
 
-static void test_another_file_gets_nothing_added(void **state)
+JOURNAL_TEST(test_another_file_gets_nothing_added)
 {
-    struct jr *t = *state;
     struct journal_entry entry;
     ends_after_keeping(t, &entry);
     write_bytes(t, "b", "one");
@@ -442,9 +432,8 @@ static void test_another_file_gets_nothing_added(void **state)
     assert_bytes(t, "a", "one");
 }
 
-static void test_no_file_that_is_gone_comes_back_by_an_addition(void **state)
+JOURNAL_TEST(test_no_file_that_is_gone_comes_back_by_an_addition)
 {
-    struct jr *t = *state;
     struct journal_entry entry;
     ends_after_keeping(t, &entry);
     assert_int_equal(unlink(place(t, "a")), 0);
@@ -453,9 +442,8 @@ static void test_no_file_that_is_gone_comes_back_by_an_addition(void **state)
 }
 
 /* An inode's number serves again. */
-static void test_another_blob_gets_nothing_added(void **state)
+JOURNAL_TEST(test_another_blob_gets_nothing_added)
 {
-    struct jr *t = *state;
     struct fx *f = t->w->f;
     struct journal_entry entry;
     write_bytes(t, "a", "");
@@ -465,27 +453,4 @@ static void test_another_blob_gets_nothing_added(void **state)
     ok(f, st_exec(f->st, "UPDATE share_item SET size = 0", "made anew", &f->e));
     start_again(t, true);
     assert_bytes(t, "a", "");
-}
-
-#define J(name) cmocka_unit_test_setup_teardown(name, start_journal, stop_journal)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        J(test_rows_go_once_the_files_are_on_disk),
-        J(test_a_stop_settles_them),
-        J(test_other_bytes_or_none_take_the_row_away),
-        J(test_what_is_left_is_made_whole_by_the_next_start),
-        J(test_it_takes_no_more_than_it_can_keep),
-        J(test_bytes_that_a_power_cut_took_are_put_back),
-        J(test_a_file_that_is_whole_only_loses_its_row),
-        J(test_what_cannot_be_put_back_is_tried_again),
-        J(test_ids_go_on_where_they_were),
-        J(test_what_was_added_is_whole_after_a_start),
-        J(test_one_addition_after_the_other_is_put_back),
-        J(test_another_file_gets_nothing_added),
-        J(test_no_file_that_is_gone_comes_back_by_an_addition),
-        J(test_another_blob_gets_nothing_added),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ static int make_named(struct room *w, const struct share_name *n)
     return rc < 0 ? rc : shares_make_named(w->shares, n, "me", T0, &w->f->e);
 }
 
-static void what_is_named_is_there(void **state)
+ROOM_TEST(what_is_named_is_there)
 {
-    struct room *w = *state;
     struct storage_account s;
     struct share c;
     const struct share_name n = as_named("NewOne", "box"), m = as_named("acct", "box");
@@ -41,9 +40,8 @@ static void what_is_named_is_there(void **state)
     ok(w->f, make_named(w, &m));
 }
 
-static void nothing_is_named_where_that_is_strict(void **state)
+ROOM_TEST(nothing_is_named_where_that_is_strict)
 {
-    struct room *w = *state;
     struct account_keys keys;
     char text[100];
     struct share_name n = as_named("newone", "box");
@@ -73,9 +71,8 @@ static void nothing_is_named_where_that_is_strict(void **state)
 }
 
 /* Of somebody who may not list the keys: a new account has none that could be given. */
-static void who_needs_a_key_must_have_it(void **state)
+ROOM_TEST(who_needs_a_key_must_have_it)
 {
-    struct room *w = *state;
     struct account_keys keys;
     char text[100];
     struct share_name n = {.account = "acct", .share = "s", .kind = SHARE_FILES, .needs_key = true};
@@ -91,9 +88,8 @@ static void who_needs_a_key_must_have_it(void **state)
     ok(w->f, make_named(w, &n));
 }
 
-static void folders_without_rows_get_rows(void **state)
+ROOM_TEST(folders_without_rows_get_rows)
 {
-    struct room *w = *state;
     struct storage_account s;
     struct share c;
     struct err e;
@@ -120,12 +116,4 @@ static void folders_without_rows_get_rows(void **state)
     assert_int_equal(rows.n, 2);
     assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "upper", &s, &w->f->e), 0);
     assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "a.b", &s, &w->f->e), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(what_is_named_is_there), T(nothing_is_named_where_that_is_strict),
-        T(who_needs_a_key_must_have_it), T(folders_without_rows_get_rows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

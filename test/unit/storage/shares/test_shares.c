@@ -7,9 +7,8 @@
 #include "storage/burial.h"
 #include "test/unit/storage/shares/room.h"
 
-static void a_folder_is_open_to_all(void **state)
+ROOM_TEST(a_folder_is_open_to_all)
 {
-    struct room *w = *state;
     struct stat st;
     struct share s;
     mode_t usual = umask(0077);
@@ -25,9 +24,8 @@ static void a_folder_is_open_to_all(void **state)
     assert_int_equal(make(w, "data"), ERR_CONFLICT);
 }
 
-static void a_folder_that_is_there_is_taken(void **state)
+ROOM_TEST(a_folder_that_is_there_is_taken)
 {
-    struct room *w = *state;
     struct err e;
     struct stat st;
     assert_int_equal(fs_mkdirs(path(w, "acct/files/old"), 0700, &e), 0);
@@ -38,9 +36,8 @@ static void a_folder_that_is_there_is_taken(void **state)
     assert_int_equal(st.st_mode & 07777, 0700); /* its owner said so */
 }
 
-static void one_that_cannot_be_made_is_not_there(void **state)
+ROOM_TEST(one_that_cannot_be_made_is_not_there)
 {
-    struct room *w = *state;
     struct err e;
     struct share s;
     assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
@@ -54,9 +51,8 @@ static void one_that_cannot_be_made_is_not_there(void **state)
 
 /* The log of what fails is for who runs the daemon: nobody waits for a share of a group that a
  * reset has buried, whose folder was renamed under the worker. */
-static void one_whose_account_is_buried_meanwhile_fails_in_silence(void **state)
+ROOM_TEST(one_whose_account_is_buried_meanwhile_fails_in_silence)
 {
-    struct room *w = *state;
     struct answer a = {0};
     struct share s = named(w, "plain");
     struct err e;
@@ -78,9 +74,8 @@ static void one_whose_account_is_buried_meanwhile_fails_in_silence(void **state)
     free(log);
 }
 
-static void what_is_deleted_is_restored(void **state)
+ROOM_TEST(what_is_deleted_is_restored)
 {
-    struct room *w = *state;
     struct share s;
     assert_int_equal(make(w, "data"), ERR_NONE);
     write_file(w, "acct/files/data/kept");
@@ -103,9 +98,8 @@ static void what_is_deleted_is_restored(void **state)
 }
 
 /* A clock may stand. */
-static void one_after_the_other_is_deleted_at_one_instant(void **state)
+ROOM_TEST(one_after_the_other_is_deleted_at_one_instant)
 {
-    struct room *w = *state;
     for (size_t i = 1; i <= 3; i++) {
         assert_int_equal(make(w, "data"), ERR_NONE);
         write_file(w, arena_printf(&w->f->a, "acct/files/data/f%zu", i));
@@ -117,9 +111,8 @@ static void one_after_the_other_is_deleted_at_one_instant(void **state)
     assert_false(there(w, "acct/files/data/f1"));
 }
 
-static void what_an_earlier_daemon_put_aside_is_restored(void **state)
+ROOM_TEST(what_an_earlier_daemon_put_aside_is_restored)
 {
-    struct room *w = *state;
     assert_int_equal(make(w, "data"), ERR_NONE);
     write_file(w, "acct/files/data/kept");
     assert_int_equal(delete_it(w, "data", T0 + 1), ERR_NONE);
@@ -132,9 +125,8 @@ static void what_an_earlier_daemon_put_aside_is_restored(void **state)
     assert_false(there(w, by_time));
 }
 
-static void a_link_is_moved_as_a_link(void **state)
+ROOM_TEST(a_link_is_moved_as_a_link)
 {
-    struct room *w = *state;
     struct err e;
     assert_int_equal(fs_mkdirs(path(w, "elsewhere"), 0755, &e), 0);
     assert_int_equal(fs_mkdirs(path(w, "acct/files"), 0755, &e), 0);
@@ -154,9 +146,8 @@ static void a_link_is_moved_as_a_link(void **state)
     assert_true(there(w, "elsewhere/precious"));
 }
 
-static void what_is_mounted_is_only_detached(void **state)
+ROOM_TEST(what_is_mounted_is_only_detached)
 {
-    struct room *w = *state;
     assert_int_equal(make(w, "nas"), ERR_NONE);
     const char *at = path(w, "acct/files/nas");
     if (mount("none", at, "tmpfs", 0, NULL) < 0)
@@ -188,9 +179,8 @@ static const char *add_hidden(struct room *w, const char *share, const char *whi
     return dir;
 }
 
-static void what_was_deleted_long_ago_is_purged(void **state)
+ROOM_TEST(what_was_deleted_long_ago_is_purged)
 {
-    struct room *w = *state;
     char name[16];
     const char *aside = NULL, *blocks = NULL, *kept = NULL;
     for (int i = 0; i < 45; i++) {
@@ -228,9 +218,8 @@ static void what_was_deleted_long_ago_is_purged(void **state)
 
 /* As after a crash that came before its row was removed: its folder is gone, and another share has
  * its name. */
-static void a_row_that_was_left_goes_though_its_name_is_taken(void **state)
+ROOM_TEST(a_row_that_was_left_goes_though_its_name_is_taken)
 {
-    struct room *w = *state;
     struct share s;
     assert_int_equal(make(w, "data"), ERR_NONE);
     assert_int_equal(delete_it(w, "data", T0), ERR_NONE);
@@ -257,9 +246,8 @@ static void a_row_that_was_left_goes_though_its_name_is_taken(void **state)
 }
 
 /* The rows as a crash leaves them, with each folder that there may be beside them. */
-static void a_start_goes_on(void **state)
+ROOM_TEST(a_start_goes_on)
 {
-    struct room *w = *state;
     struct err e;
     int64_t made, unmade, moved, unmoved, half;
     struct share s = named(w, "made");
@@ -300,9 +288,8 @@ static void a_start_goes_on(void **state)
     assert_false(there(w, "acct/files/unmoved"));
 }
 
-static void an_account_goes_with_all_it_has(void **state)
+ROOM_TEST(an_account_goes_with_all_it_has)
 {
-    struct room *w = *state;
     struct answer a = {0};
     struct share s;
     struct storage_account acct;
@@ -322,9 +309,8 @@ static void an_account_goes_with_all_it_has(void **state)
     assert_int_equal(shares_delete_account(w->shares, w->account, T0, on_done, &a, &w->f->e), -1);
 }
 
-static void what_is_rolled_back_is_said(void **state)
+ROOM_TEST(what_is_rolled_back_is_said)
 {
-    struct room *w = *state;
     struct answer a = {0}, b = {0}, c = {0};
     struct share s;
     assert_int_equal(make(w, "there"), ERR_NONE);
@@ -347,33 +333,12 @@ static void what_is_rolled_back_is_said(void **state)
     assert_true(there(w, "acct/files/there"));
 }
 
-static void a_server_that_stops_tells_who_waits(void **state)
+ROOM_TEST(a_server_that_stops_tells_who_waits)
 {
-    struct room *w = *state;
     struct answer a = {0};
     const struct share s = named(w, "late");
     ok(w->f, shares_make(w->shares, &s, T0, on_done, &a, &w->f->e));
     shares_end_requests(w->shares);
     assert_true(a.told);
     assert_int_equal(a.code, ERR_UNAVAILABLE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {T(a_folder_is_open_to_all),
-                                       T(a_folder_that_is_there_is_taken),
-                                       T(one_that_cannot_be_made_is_not_there),
-                                       T(one_whose_account_is_buried_meanwhile_fails_in_silence),
-                                       T(what_is_deleted_is_restored),
-                                       T(one_after_the_other_is_deleted_at_one_instant),
-                                       T(what_an_earlier_daemon_put_aside_is_restored),
-                                       T(a_link_is_moved_as_a_link),
-                                       T(what_is_mounted_is_only_detached),
-                                       T(what_was_deleted_long_ago_is_purged),
-                                       T(a_row_that_was_left_goes_though_its_name_is_taken),
-                                       T(a_start_goes_on),
-                                       T(an_account_goes_with_all_it_has),
-                                       T(what_is_rolled_back_is_said),
-                                       T(a_server_that_stops_tells_who_waits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
