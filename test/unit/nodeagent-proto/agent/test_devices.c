@@ -5,10 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/devices.h"
 #include "nodeagent-proto/agent/gpus.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/tests.h"
 
 #define NVIDIA "[{\"index\":0,\"minor\":1},{\"index\":1,\"minor\":0},{\"index\":2,\"minor\":2}]"
 #define AMD    "[{\"index\":0,\"render\":128},{\"index\":1,\"render\":129}]"
@@ -63,9 +58,10 @@ static void make_nvidia(const struct place *p)
     make_node(p, "nvidia2", makedev(195, 2));
 }
 
-static void test_the_others_are_found_by_their_minors(void **state)
+#define PLACE_TEST(name) TEST_IN(name, const struct place *p, *state, set_up, take_down)
+
+PLACE_TEST(test_the_others_are_found_by_their_minors)
 {
-    const struct place *p = *state;
     dev_t d[8];
     make_nvidia(p);
     assert_int_equal(gpus_others(NVIDIA, "0,2", p->dir, d, 8), 1);
@@ -78,9 +74,8 @@ static void test_the_others_are_found_by_their_minors(void **state)
     assert_int_equal(gpus_others(NVIDIA, "", p->dir, d, 2), 2);
 }
 
-static void test_amd_has_render_nodes(void **state)
+PLACE_TEST(test_amd_has_render_nodes)
 {
-    const struct place *p = *state;
     char dri[128];
     dev_t d[8];
     snprintf(dri, sizeof dri, "%s/dri", p->dir);
@@ -91,9 +86,8 @@ static void test_amd_has_render_nodes(void **state)
     assert_int_equal(d[0], makedev(226, 129));
 }
 
-static void test_what_has_no_device_is_passed_over(void **state)
+PLACE_TEST(test_what_has_no_device_is_passed_over)
 {
-    const struct place *p = *state;
     dev_t d[8];
     assert_int_equal(gpus_others(NVIDIA, "", p->dir, d, 8), 0);
     assert_int_equal(gpus_others("[{\"index\":0}]", "", p->dir, d, 8), 0);
@@ -119,9 +113,8 @@ static int opening(const struct cgroup *g, const char *dir, const char *name)
 }
 
 /* /dev/zero and /dev/full play GPUs that are not its own. */
-static void test_the_kernel_refuses_them_to_the_cgroup_alone(void **state)
+PLACE_TEST(test_the_kernel_refuses_them_to_the_cgroup_alone)
 {
-    const struct place *p = *state;
     const struct task_limits none = {.cpus = 0};
     const dev_t denied[] = {makedev(1, 5), makedev(1, 7)};
     struct cgroup g, sub;
@@ -156,25 +149,9 @@ static void test_the_kernel_refuses_them_to_the_cgroup_alone(void **state)
     cgroup_free(&g);
 }
 
-static void test_no_more_than_the_program_has_room_for(void **state)
+PLACE_TEST(test_no_more_than_the_program_has_room_for)
 {
     static dev_t many[DEVICES_MAX + 1];
-    (void)state;
     assert_int_equal(devices_deny("/nowhere", many, DEVICES_MAX + 1), -1);
     assert_int_equal(errno, E2BIG);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_others_are_found_by_their_minors, set_up,
-                                        take_down),
-        cmocka_unit_test_setup_teardown(test_amd_has_render_nodes, set_up, take_down),
-        cmocka_unit_test_setup_teardown(test_what_has_no_device_is_passed_over, set_up, take_down),
-        cmocka_unit_test_setup_teardown(test_the_kernel_refuses_them_to_the_cgroup_alone, set_up,
-                                        take_down),
-        cmocka_unit_test_setup_teardown(test_no_more_than_the_program_has_room_for, set_up,
-                                        take_down),
-    };
-    return cmocka_run_group_tests_name("devices", tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Command lines that need no shell: what they print, their environment and their exit code are what
  * bash makes of them, and all others are left to bash.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/simple_command.h"
+#include "test/unit/support/tests.h"
 
 #define LEFT_TO_BASH 199
 
@@ -127,9 +122,10 @@ static void compare(const char *line, char **env, bool plain)
     strbuf_free(&bash.out);
 }
 
-static void test_words_alone_need_no_shell(void **state)
+#define PLACE_TEST(name) TEST_IN(name, struct place *p, *state, set_up, take_down)
+
+PLACE_TEST(test_words_alone_need_no_shell)
 {
-    struct place *p = *state;
     char *env[] = {p->path, (char *)(uintptr_t) "A=1", (char *)(uintptr_t) "HOME=/", NULL};
     static const char *const lines[] = {
         "true",
@@ -146,9 +142,8 @@ static void test_words_alone_need_no_shell(void **state)
         compare(lines[i], env, true);
 }
 
-static void test_what_a_shell_reads_is_left_to_it(void **state)
+PLACE_TEST(test_what_a_shell_reads_is_left_to_it)
 {
-    struct place *p = *state;
     char *env[] = {p->path, NULL};
     static const char *const lines[] = {
         "",           "   ",          "echo a",
@@ -168,9 +163,8 @@ static void test_what_a_shell_reads_is_left_to_it(void **state)
         compare(lines[i], env, false);
 }
 
-static void test_an_environment_that_shells_heed_is_left_to_them(void **state)
+PLACE_TEST(test_an_environment_that_shells_heed_is_left_to_them)
 {
-    struct place *p = *state;
     static const char *const pairs[] = {"BASH_ENV=./show",
                                         "BASH_FUNC_show%%=() { echo f; }",
                                         "SHELLOPTS=xtrace",
@@ -189,9 +183,8 @@ static void test_an_environment_that_shells_heed_is_left_to_them(void **state)
 }
 
 /* The list of the shell's own words is that of the bash that is here. */
-static void test_every_word_of_bash_is_left_to_it(void **state)
+PLACE_TEST(test_every_word_of_bash_is_left_to_it)
 {
-    struct place *p = *state;
     char *env[] = {p->path, NULL};
     struct result words = {.out = STRBUF_INIT};
     int n = 0;
@@ -205,16 +198,4 @@ static void test_every_word_of_bash_is_left_to_it(void **state)
     }
     assert_true(n > 60);
     strbuf_free(&words.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_words_alone_need_no_shell, set_up, take_down),
-        cmocka_unit_test_setup_teardown(test_what_a_shell_reads_is_left_to_it, set_up, take_down),
-        cmocka_unit_test_setup_teardown(test_an_environment_that_shells_heed_is_left_to_them,
-                                        set_up, take_down),
-        cmocka_unit_test_setup_teardown(test_every_word_of_bash_is_left_to_it, set_up, take_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

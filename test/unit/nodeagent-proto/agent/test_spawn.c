@@ -5,19 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "nodeagent-proto/agent/spawn.h"
+#include "test/unit/support/tests.h"
 
 struct told {
     int value;     /* by the child */
@@ -54,9 +49,8 @@ static void tell_and_exit(void *arg)
     _exit(*t->code);
 }
 
-static void test_the_parent_sees_what_the_child_wrote_once_it_is_gone(void **state)
+TEST(test_the_parent_sees_what_the_child_wrote_once_it_is_gone)
 {
-    (void)state;
     int code = 7;
     struct told t = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .code = &code};
     pid_t pid = run(tell_and_exit, &t);
@@ -77,9 +71,8 @@ static void execute(void *arg)
     _exit(much[0]);
 }
 
-static void test_the_parent_goes_on_when_the_child_has_executed_a_program(void **state)
+TEST(test_the_parent_goes_on_when_the_child_has_executed_a_program)
 {
-    (void)state;
     for (int i = 0; i < 100; i++) {
         int kept = i;
         pid_t pid = run(execute, (char *)(uintptr_t) "/bin/sh");
@@ -89,20 +82,9 @@ static void test_the_parent_goes_on_when_the_child_has_executed_a_program(void *
     }
 }
 
-static void test_a_child_that_cannot_be_made_is_said(void **state)
+TEST(test_a_child_that_cannot_be_made_is_said)
 {
-    (void)state;
     struct clone_args args = {.flags = CLONE_INTO_CGROUP, .cgroup = 1000000};
     assert_int_equal(spawn(&args, tell_and_exit, NULL), -1);
     assert_true(errno == EBADF || errno == EINVAL || errno == ENOSYS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_parent_sees_what_the_child_wrote_once_it_is_gone),
-        cmocka_unit_test(test_the_parent_goes_on_when_the_child_has_executed_a_program),
-        cmocka_unit_test(test_a_child_that_cannot_be_made_is_said),
-    };
-    return cmocka_run_group_tests_name("spawn", tests, NULL, NULL);
 }

@@ -5,19 +5,14 @@
 #ifndef TEST_LINK_FAKE_WORLD_H
 #define TEST_LINK_FAKE_WORLD_H
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "nodeagent-proto/link/fake.h"
 #include "test/sim/sim_loop.h"
+#include "test/unit/support/tests.h"
 
 #define SECOND INT64_C(1000000)
 

@@ -6,13 +6,6 @@
 #ifndef TEST_NODE_FIXTURE_H
 #define TEST_NODE_FIXTURE_H
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <dirent.h>
 #include <limits.h>
 #include <signal.h>
@@ -26,6 +19,7 @@
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/node.h"
 #include "test/unit/support/patience.h"
+#include "test/unit/support/tests.h"
 
 #define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
 #define MAX_SEEN 64
@@ -212,6 +206,7 @@ static inline void fixture_begin(struct fixture *f)
     snprintf(f->root, sizeof f->root, "/tmp/batchai-node-test-XXXXXX");
     assert_non_null(mkdtemp(f->root));
     f->log = (struct log){.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     assert_int_equal(uv_loop_init(&f->loop), 0);
     f->tools = loop_uv_create(&f->loop, NULL, NULL);
     f->files = files_create(f->tools, &f->log);
@@ -411,6 +406,6 @@ static inline void kill_agent(struct fixture *f)
     close_link(f);
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define LINK_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
 
 #endif

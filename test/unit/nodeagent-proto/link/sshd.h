@@ -157,16 +157,16 @@ static inline int ssh_teardown(void **state)
     return 0;
 }
 
-/* The test's fixture, or the end of the test where there is no sshd. */
-static inline struct ssh_fixture *begin(void **state)
+/* Ends the test where there is no sshd. */
+static inline struct ssh_fixture *with_sshd(struct ssh_fixture *s)
 {
-    struct ssh_fixture *s = *state;
     if (!s->sshd)
         skip_because("no sshd");
     return s;
 }
 
-#define SSH_TEST(t) cmocka_unit_test_setup_teardown(t, ssh_setup, ssh_teardown)
+#define SSH_TEST(name)                                                                             \
+    TEST_IN(name, struct ssh_fixture *s, with_sshd(*state), ssh_setup, ssh_teardown)
 
 /* Whoever opens a pipe to read it waits until somebody opens it to write. */
 static inline char *hanging_file(struct ssh_fixture *s, const char *folder, const char *name)

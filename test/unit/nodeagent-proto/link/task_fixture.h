@@ -113,7 +113,7 @@ static inline int setup_open_root(void **state)
     return 0;
 }
 
-#define TEST_OPEN(t) cmocka_unit_test_setup_teardown(t, setup_open_root, teardown)
+#define OPEN_ROOT_TEST(name) TEST_IN(name, struct fixture *f, *state, setup_open_root, teardown)
 
 /* What a slip says (agent/small_record.h); "" if there is none. Not inlined: see slurp(). */
 static __attribute__((noinline, unused)) char *slip_text(const char *path)

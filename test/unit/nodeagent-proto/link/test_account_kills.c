@@ -275,9 +275,8 @@ static void need_root(void)
 
 /* ---- the tests ---- */
 
-static void test_the_agent_is_killed_at_each_step_of_taking(void **state)
+OPEN_ROOT_TEST(test_the_agent_is_killed_at_each_step_of_taking)
 {
-    struct fixture *f = *state;
     bool done = false;
     int n = 0;
     need_root();
@@ -301,9 +300,8 @@ static void test_the_agent_is_killed_at_each_step_of_taking(void **state)
 }
 
 /* The job is never begun: it is released, or its directory goes and the next agent sees it. */
-static void test_what_was_taken_half_is_given_back(void **state)
+OPEN_ROOT_TEST(test_what_was_taken_half_is_given_back)
 {
-    struct fixture *f = *state;
     struct err e;
     bool done = false;
     int n = 0;
@@ -355,9 +353,8 @@ static void run_as(struct fixture *f, const char *id)
     free(dir);
 }
 
-static void test_the_agent_is_killed_at_each_step_of_releasing(void **state)
+OPEN_ROOT_TEST(test_the_agent_is_killed_at_each_step_of_releasing)
 {
-    struct fixture *f = *state;
     struct err e;
     char *dir = dir_of(f, one_job);
     bool done = false;
@@ -385,16 +382,9 @@ static void test_the_agent_is_killed_at_each_step_of_releasing(void **state)
     assert_true(done && n > 5);
     print_message("%d steps\n", n - 1);
 }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_the_agent_is_killed_at_each_step_of_taking),
-        TEST_OPEN(test_what_was_taken_half_is_given_back),
-        TEST_OPEN(test_the_agent_is_killed_at_each_step_of_releasing),
-    };
     snprintf(one_job, sizeof one_job, "one-%d", (int)getpid());
     snprintf(two_job, sizeof two_job, "two-%d", (int)getpid());
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("account-kills", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

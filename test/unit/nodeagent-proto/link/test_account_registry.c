@@ -51,9 +51,8 @@ static bool forgetting_is_over(void)
 }
 
 /* As after a folder of nodes was removed by hand. */
-static void test_numbers_of_roots_that_are_gone_are_forgotten(void **state)
+OPEN_ROOT_TEST(test_numbers_of_roots_that_are_gone_are_forgotten)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -94,9 +93,8 @@ static void test_numbers_of_roots_that_are_gone_are_forgotten(void **state)
 }
 
 /* As if its root was away when another agent looked. */
-static void test_what_is_taken_is_noted_again(void **state)
+OPEN_ROOT_TEST(test_what_is_taken_is_noted_again)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     take(f, job);
@@ -117,9 +115,8 @@ static void test_what_is_taken_is_noted_again(void **state)
 }
 
 /* Another node of the job makes it at the same time, and gives it away next. */
-static void test_a_directory_just_made_is_of_no_job_before(void **state)
+OPEN_ROOT_TEST(test_a_directory_just_made_is_of_no_job_before)
 {
-    struct fixture *f = *state;
     struct stat st;
     struct err e;
     NEED_ROOT();
@@ -137,9 +134,8 @@ static void test_a_directory_just_made_is_of_no_job_before(void **state)
 }
 
 /* Older agents kept what they gave in symbolic links, those before them in files. */
-static void test_a_job_keeps_what_an_older_agent_gave(void **state)
+OPEN_ROOT_TEST(test_a_job_keeps_what_an_older_agent_gave)
 {
-    struct fixture *f = *state;
     char name[64], in_jobs[64];
     struct stat st;
     NEED_ROOT();
@@ -178,9 +174,8 @@ static void test_a_job_keeps_what_an_older_agent_gave(void **state)
 }
 
 /* After a power cut a record may have its name already, and still the text of before. */
-static void test_what_a_power_cut_takes_the_directory_tells(void **state)
+OPEN_ROOT_TEST(test_what_a_power_cut_takes_the_directory_tells)
 {
-    struct fixture *f = *state;
     static const char *const left[] = {"", "another\n2000000000 2000000000 /x\n"};
     char name[64];
     NEED_ROOT();
@@ -205,17 +200,8 @@ static void test_what_a_power_cut_takes_the_directory_tells(void **state)
     release(f, job);
     free(record);
 }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_numbers_of_roots_that_are_gone_are_forgotten),
-        TEST_OPEN(test_what_is_taken_is_noted_again),
-        TEST_OPEN(test_a_directory_just_made_is_of_no_job_before),
-        TEST_OPEN(test_a_job_keeps_what_an_older_agent_gave),
-        TEST_OPEN(test_what_a_power_cut_takes_the_directory_tells),
-    };
     snprintf(job, sizeof job, "noted-%d", (int)getpid());
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("account-registry", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -111,11 +111,13 @@ static bool key_is(const char *wanted)
     return is;
 }
 
+#define ACCOUNT_TEST(name)                                                                         \
+    TEST_IN(name, struct fixture *f, *state, setup_accounts, teardown_accounts)
+
 /* Its number is free again, so the next account that is made gets it. */
-static void test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete(void **state)
+ACCOUNT_TEST(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete)
 {
     const char *make[] = {"useradd", "-m", ours, NULL}, *del[] = {"userdel", ours, NULL};
-    struct fixture *f = *state;
     struct stat st;
     if (no_root())
         skip_because("needs root");
@@ -132,9 +134,8 @@ static void test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete(v
     assert_int_equal(run(rm[0], rm), 0);
 }
 
-static void test_a_mark_that_was_half_made_is_no_account(void **state)
+ACCOUNT_TEST(test_a_mark_that_was_half_made_is_no_account)
 {
-    struct fixture *f = *state;
     struct err e;
     if (no_root())
         skip_because("needs root");
@@ -152,9 +153,8 @@ static void test_a_mark_that_was_half_made_is_no_account(void **state)
     free(mark);
 }
 
-static void test_an_account_is_made_kept_up_to_date_and_removed(void **state)
+ACCOUNT_TEST(test_an_account_is_made_kept_up_to_date_and_removed)
 {
-    struct fixture *f = *state;
     struct stat st;
     if (no_root())
         skip_because("needs root");
@@ -204,9 +204,8 @@ static char *make_key(struct fixture *f)
     return text;
 }
 
-static void test_an_account_has_the_numbers_and_the_pair_that_were_given(void **state)
+ACCOUNT_TEST(test_an_account_has_the_numbers_and_the_pair_that_were_given)
 {
-    struct fixture *f = *state;
     struct stat st;
     char group[32];
     if (no_root())
@@ -244,11 +243,10 @@ static void test_an_account_has_the_numbers_and_the_pair_that_were_given(void **
 }
 
 /* `useradd` is a stand-in that makes nothing. */
-static void test_a_group_goes_again_if_its_account_cannot_be_made(void **state)
+ACCOUNT_TEST(test_a_group_goes_again_if_its_account_cannot_be_made)
 {
     static const char useradd[] =
         "#!/bin/sh\n[ \"$1\" = -D ] && exec /usr/sbin/useradd -D\nexit 1\n";
-    struct fixture *f = *state;
     struct err e;
     char path[PATH_MAX], *was = xstrdup(getenv("PATH")), *stand_in = in_root(f, "useradd");
     if (no_root())
@@ -267,9 +265,8 @@ static void test_a_group_goes_again_if_its_account_cannot_be_made(void **state)
     free(was);
 }
 
-static void test_numbers_of_others_and_keys_that_are_none_are_refused(void **state)
+ACCOUNT_TEST(test_numbers_of_others_and_keys_that_are_none_are_refused)
 {
-    struct fixture *f = *state;
     if (no_root())
         skip_because("needs root");
     open_ready(f);
@@ -292,9 +289,8 @@ static void test_numbers_of_others_and_keys_that_are_none_are_refused(void **sta
     assert_null(strstr(f->why.msg, "no key"));
 }
 
-static void test_an_account_that_was_there_before_is_left_as_it_is(void **state)
+ACCOUNT_TEST(test_an_account_that_was_there_before_is_left_as_it_is)
 {
-    struct fixture *f = *state;
     if (no_root())
         skip_because("needs root");
     open_ready(f);
@@ -315,9 +311,8 @@ static void test_an_account_that_was_there_before_is_left_as_it_is(void **state)
     assert_int_equal(f->why.code, ERR_CONFLICT);
 }
 
-static void test_a_home_that_was_there_before_is_not_taken(void **state)
+ACCOUNT_TEST(test_a_home_that_was_there_before_is_not_taken)
 {
-    struct fixture *f = *state;
     struct stat st;
     if (no_root())
         skip_because("needs root");
@@ -331,9 +326,8 @@ static void test_a_home_that_was_there_before_is_not_taken(void **state)
     assert_int_equal(rmdir(ours_home), 0);
 }
 
-static void test_names_keys_and_passwords_are_checked(void **state)
+ACCOUNT_TEST(test_names_keys_and_passwords_are_checked)
 {
-    struct fixture *f = *state;
     if (no_root())
         skip_because("needs root");
     open_ready(f);
@@ -355,9 +349,8 @@ static void test_names_keys_and_passwords_are_checked(void **state)
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
 }
 
-static void test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home(void **state)
+ACCOUNT_TEST(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home)
 {
-    struct fixture *f = *state;
     struct err e;
     struct stat st;
     if (no_root())
@@ -395,9 +388,8 @@ static void test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_h
 }
 
 /* Those of others, which are always there, are not waited for: that would take 5 s. */
-static void test_removing_an_account_without_processes_is_quick(void **state)
+ACCOUNT_TEST(test_removing_an_account_without_processes_is_quick)
 {
-    struct fixture *f = *state;
     if (no_root())
         skip_because("needs root");
     open_ready(f);
@@ -423,9 +415,8 @@ static void open_to_all(struct fixture *f)
     assert_int_equal(chmod(f->root, 0755), 0);
 }
 
-static void test_files_belong_to_the_account_they_are_made_for(void **state)
+ACCOUNT_TEST(test_files_belong_to_the_account_they_are_made_for)
 {
-    struct fixture *f = *state;
     if (no_root())
         skip_because("needs root");
     open_to_all(f);
@@ -472,9 +463,8 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
     keep_why(ctx, why);
 }
 
-static void test_an_account_reaches_no_more_than_it_may(void **state)
+ACCOUNT_TEST(test_an_account_reaches_no_more_than_it_may)
 {
-    struct fixture *f = *state;
     struct stat st;
     if (no_root())
         skip_because("needs root");
@@ -526,26 +516,8 @@ static void test_an_account_reaches_no_more_than_it_may(void **state)
         free(all[i]);
 }
 
-#define ACCOUNTS(t) cmocka_unit_test_setup_teardown(t, setup_accounts, teardown_accounts)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ACCOUNTS(test_an_account_is_made_kept_up_to_date_and_removed),
-        ACCOUNTS(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete),
-        ACCOUNTS(test_a_mark_that_was_half_made_is_no_account),
-        ACCOUNTS(test_an_account_has_the_numbers_and_the_pair_that_were_given),
-        ACCOUNTS(test_a_group_goes_again_if_its_account_cannot_be_made),
-        ACCOUNTS(test_numbers_of_others_and_keys_that_are_none_are_refused),
-        ACCOUNTS(test_an_account_that_was_there_before_is_left_as_it_is),
-        ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),
-        ACCOUNTS(test_names_keys_and_passwords_are_checked),
-        ACCOUNTS(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home),
-        ACCOUNTS(test_removing_an_account_without_processes_is_quick),
-        ACCOUNTS(test_files_belong_to_the_account_they_are_made_for),
-        ACCOUNTS(test_an_account_reaches_no_more_than_it_may),
-    };
     choose_names();
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("accounts", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -69,9 +69,8 @@ static const char *text_in(const json_t *msg, const char *outer, const char *nam
     return s ? s : "";
 }
 
-static void test_the_daemon_answers(void **state)
+LINK_TEST(test_the_daemon_answers)
 {
-    struct fixture *f = *state;
     struct wire *w = xcalloc(1, sizeof *w);
     struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
     const struct node_epoch epoch = {7, "abc"};
@@ -166,9 +165,8 @@ static void agent_says(struct wire *w, json_t *msg, const char *bytes)
     json_decref(msg);
 }
 
-static void test_messages_of_remote_commands_go_both_ways(void **state)
+LINK_TEST(test_messages_of_remote_commands_go_both_ways)
 {
-    struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
     struct wire *w = open_wire(f, &callbacks);
     struct remote_msg m = {.kind = REMOTE_OPEN, .run = "g-1", .session = "a", .host = "h2"};
@@ -188,10 +186,9 @@ static void test_messages_of_remote_commands_go_both_ways(void **state)
     close_wire(f, w);
 }
 
-static void test_messages_of_remote_commands_without_end(void **state)
+LINK_TEST(test_messages_of_remote_commands_without_end)
 {
     enum { TOO_MANY = 50000 };
-    struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
     const struct remote_msg m = {.kind = REMOTE_ACK, .run = "g-1", .session = "a", .n = 3};
     struct wire *w = open_wire(f, &callbacks);
@@ -217,10 +214,9 @@ static size_t much_waits(const struct node_link *link)
 }
 
 /* A link to a node that does not read keeps no more messages. */
-static void test_messages_for_a_slow_node_are_dropped(void **state)
+LINK_TEST(test_messages_for_a_slow_node_are_dropped)
 {
     static const struct link_transport slow = {keep_bytes, let_go, nothing, much_waits};
-    struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
     const struct remote_msg m = {.kind = REMOTE_ACK, .run = "g-1", .session = "a", .n = 3};
     struct wire *w = open_wire(f, &callbacks);
@@ -239,10 +235,9 @@ static void test_messages_for_a_slow_node_are_dropped(void **state)
     close_wire(f, w);
 }
 
-static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
+LINK_TEST(test_an_agent_that_asks_without_end_loses_its_link)
 {
     enum { TOO_MANY = 3000 };
-    struct fixture *f = *state;
     const struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
     struct wire *w = open_wire(f, &callbacks);
     struct strbuf flood = STRBUF_INIT;
@@ -355,10 +350,10 @@ static json_int_t expect_ping(struct raw *r)
     return id;
 }
 
-static void test_the_agent_asks_a_silent_daemon(void **state)
+LINK_TEST(test_the_agent_asks_a_silent_daemon)
 {
     struct raw r;
-    raw_open(*state, &r, NULL);
+    raw_open(f, &r, NULL);
     raw_hello(&r, 1);
     json_int_t first = expect_ping(&r);
     raw_send(&r, json_pack("{s:I, s:b}", "id", first, "ok", 1));
@@ -375,10 +370,10 @@ static void test_the_agent_asks_a_silent_daemon(void **state)
     raw_close(&r);
 }
 
-static void test_an_answer_to_nothing_ends_the_link(void **state)
+LINK_TEST(test_an_answer_to_nothing_ends_the_link)
 {
     struct raw r;
-    raw_open(*state, &r, NULL);
+    raw_open(f, &r, NULL);
     raw_hello(&r, 60);
     raw_send(&r, json_pack("{s:i, s:s}", "id", 2, "op", "make_coffee"));
     json_t *reply = raw_next(&r);
@@ -408,9 +403,8 @@ static void open_as(struct fixture *f, int64_t term, const char *id, int dead_ms
     assert_int_equal(f->ready, 1);
 }
 
-static void test_an_older_daemon_changes_nothing(void **state)
+LINK_TEST(test_an_older_daemon_changes_nothing)
 {
-    struct fixture *f = *state;
     char *file = in_root(f, "note");
     open_as(f, 5, "five", 0);
     ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "a"), on_done, f));
@@ -437,11 +431,10 @@ static void test_an_older_daemon_changes_nothing(void **state)
     free(file);
 }
 
-static void test_an_epoch_that_cannot_be_understood_is_said(void **state)
+LINK_TEST(test_an_epoch_that_cannot_be_understood_is_said)
 {
     static const char *const kept[] = {
         "99999999999999999999 a\n", "0 a\n", "-3 a\n", "5\n", "5 \n", "5 A b\n", "five a\n", ""};
-    struct fixture *f = *state;
     char *file = in_root(f, "epoch");
     f->log.level = LOG_LVL_ERROR + 1;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
@@ -468,9 +461,8 @@ static void test_an_epoch_that_cannot_be_understood_is_said(void **state)
 
 /* ---- an agent that hangs ---- */
 
-static void test_an_agent_that_is_stopped_is_replaced(void **state)
+LINK_TEST(test_an_agent_that_is_stopped_is_replaced)
 {
-    struct fixture *f = *state;
     open_as(f, 1, "one", 900);
     start(f, "stays", "sleep 1000");
     pid_t agent = agent_pid(f);
@@ -487,18 +479,16 @@ static void test_an_agent_that_is_stopped_is_replaced(void **state)
     WAIT(f, f->n_ended == 1);
 }
 
-static void test_a_quiet_agent_that_answers_is_left_alone(void **state)
+LINK_TEST(test_a_quiet_agent_that_answers_is_left_alone)
 {
-    struct fixture *f = *state;
     open_as(f, 1, "one", 150);
     uint64_t until = uv_now(&f->loop) + 1000;
     WAIT(f, f->down || uv_now(&f->loop) >= until);
     assert_int_equal(f->down, 0);
 }
 
-static void test_an_agent_that_an_earlier_daemon_left_is_ended(void **state)
+LINK_TEST(test_an_agent_that_an_earlier_daemon_left_is_ended)
 {
-    struct fixture *f = *state;
     struct raw r;
     raw_open(f, &r, f->root);
     raw_hello(&r, 60);
@@ -532,33 +522,11 @@ static void mount_overlay(struct fixture *f)
         skip_because("an overlay cannot be mounted: %s", strerror(errno));
 }
 
-static void test_it_is_ended_wherever_the_root_is(void **state)
+LINK_TEST(test_it_is_ended_wherever_the_root_is)
 {
-    struct fixture *f = *state;
     mount_overlay(f);
-    test_an_agent_that_an_earlier_daemon_left_is_ended(state);
+    test_an_agent_that_an_earlier_daemon_left_is_ended(f);
     close_link(f);
     assert_int_equal(umount2(f->root, MNT_DETACH), 0);
     assert_int_equal(umount2(f->root, MNT_DETACH), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_daemon_answers),
-        TEST(test_an_agent_that_asks_without_end_loses_its_link),
-        TEST(test_messages_of_remote_commands_go_both_ways),
-        TEST(test_messages_of_remote_commands_without_end),
-        TEST(test_messages_for_a_slow_node_are_dropped),
-        TEST(test_the_agent_asks_a_silent_daemon),
-        TEST(test_an_answer_to_nothing_ends_the_link),
-        TEST(test_an_older_daemon_changes_nothing),
-        TEST(test_an_epoch_that_cannot_be_understood_is_said),
-        TEST(test_an_agent_that_is_stopped_is_replaced),
-        TEST(test_a_quiet_agent_that_answers_is_left_alone),
-        TEST(test_an_agent_that_an_earlier_daemon_left_is_ended),
-        TEST(test_it_is_ended_wherever_the_root_is),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("both ways", tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static int free_number(void)
     return n;
 }
 
-static void test_its_number_may_be_given(void **state)
+OPEN_ROOT_TEST(test_its_number_may_be_given)
 {
-    struct fixture *f = *state;
     char wanted[128];
     NEED_ROOT();
     open_ready(f);
@@ -53,9 +52,8 @@ static void test_its_number_may_be_given(void **state)
     release(f, "two");
 }
 
-static void test_a_number_of_somebody_elses_is_not_given(void **state)
+OPEN_ROOT_TEST(test_a_number_of_somebody_elses_is_not_given)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     int n = free_number();
@@ -72,13 +70,4 @@ static void test_a_number_of_somebody_elses_is_not_given(void **state)
     take_as(f, "one", n, n + 1);
     assert_int_equal(f->why.code, ERR_CONFLICT);
     release(f, "one");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_its_number_may_be_given),
-        TEST_OPEN(test_a_number_of_somebody_elses_is_not_given),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

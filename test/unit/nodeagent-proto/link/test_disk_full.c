@@ -76,9 +76,8 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     snprintf(disk_error, sizeof disk_error, "%s", h->disk_error);
 }
 
-static void test_health_says_why_nothing_can_be_written(void **state)
+LINK_TEST(test_health_says_why_nothing_can_be_written)
 {
-    struct fixture *f = *state;
     mount_small_disk(f);
     open_ready(f);
     ASK(f, node_health(f->link, on_health, f));
@@ -99,9 +98,8 @@ static void test_health_says_why_nothing_can_be_written(void **state)
     unmount_small_disk(f);
 }
 
-static void test_end_on_a_full_disk(void **state)
+LINK_TEST(test_end_on_a_full_disk)
 {
-    struct fixture *f = *state;
     mount_small_disk(f);
     open_ready(f);
     /* The longest tail there is, each byte of it six in the record. */
@@ -140,9 +138,8 @@ static void test_end_on_a_full_disk(void **state)
 }
 
 /* Needs no rights: the agent may not make files as big as the room that a task needs. */
-static void test_no_room_no_start(void **state)
+LINK_TEST(test_no_room_no_start)
 {
-    struct fixture *f = *state;
     struct strbuf script = STRBUF_INIT;
     struct err e;
     char *limited = in_root(f, "limited-agent");
@@ -160,15 +157,4 @@ static void test_no_room_no_start(void **state)
     assert_int_equal(f->n_tasks, 0);
     strbuf_free(&script);
     free(limited);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_no_room_no_start),
-        TEST(test_health_says_why_nothing_can_be_written),
-        TEST(test_end_on_a_full_disk),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("disk full", tests, NULL, NULL);
 }

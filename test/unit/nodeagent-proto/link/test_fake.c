@@ -10,11 +10,10 @@
 
 /* --- once ----------------------------------------------------------------------------------- */
 
-static void test_an_id_starts_one_command_however_often_it_is_asked_for(void **state)
+TEST(test_an_id_starts_one_command_however_often_it_is_asked_for)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 1);
     connect_at(&w, &d, 1);
     struct answer first = run(&w, &d, "t1", "fake run=60000 exit=3");
@@ -36,10 +35,9 @@ static void test_an_id_starts_one_command_however_often_it_is_asked_for(void **s
     world_close(&w);
 }
 
-static void test_a_request_that_is_lost_may_have_been_carried_out(void **state)
+TEST(test_a_request_that_is_lost_may_have_been_carried_out)
 {
     int carried_out = 0, lost = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world w;
         struct end d;
@@ -63,11 +61,10 @@ static void test_a_request_that_is_lost_may_have_been_carried_out(void **state)
 
 /* --- ends ----------------------------------------------------------------------------------- */
 
-static void test_an_end_is_told_on_every_link_until_it_is_forgotten(void **state)
+TEST(test_an_end_is_told_on_every_link_until_it_is_forgotten)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 2);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "t1", "fake run=200 exit=7");
@@ -94,9 +91,8 @@ static void test_an_end_is_told_on_every_link_until_it_is_forgotten(void **state
     world_close(&w);
 }
 
-static void test_no_end_is_told_before_the_answer_to_its_run(void **state)
+TEST(test_no_end_is_told_before_the_answer_to_its_run)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world w;
         struct end d;
@@ -114,10 +110,9 @@ static void test_no_end_is_told_before_the_answer_to_its_run(void **state)
 }
 
 /* Of `run` alone may the answer be overtaken. */
-static void test_answers_come_in_the_order_of_the_requests(void **state)
+TEST(test_answers_come_in_the_order_of_the_requests)
 {
     int overtaken = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world w;
         struct end d;
@@ -146,11 +141,10 @@ static void test_answers_come_in_the_order_of_the_requests(void **state)
 
 /* --- signals -------------------------------------------------------------------------------- */
 
-static void test_a_signal_ends_a_task_unless_the_task_ignores_it(void **state)
+TEST(test_a_signal_ends_a_task_unless_the_task_ignores_it)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 3);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "meek", "fake run=60000");
@@ -174,11 +168,10 @@ static void test_a_signal_ends_a_task_unless_the_task_ignores_it(void **state)
 
 /* --- what survives what ----------------------------------------------------------------------- */
 
-static void test_a_task_goes_on_without_a_link_and_without_a_daemon(void **state)
+TEST(test_a_task_goes_on_without_a_link_and_without_a_daemon)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 4);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "t1", "fake run=20000");
@@ -199,12 +192,11 @@ static void test_a_task_goes_on_without_a_link_and_without_a_daemon(void **state
     world_close(&w);
 }
 
-static void test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was(void **state)
+TEST(test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was)
 {
     struct world w;
     struct end d;
     struct answer a;
-    (void)state;
     world_open(&w, 5);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "t1", "fake run=60000");
@@ -227,11 +219,10 @@ static void test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was(void **st
     world_close(&w);
 }
 
-static void test_a_node_that_is_down_cannot_be_reached(void **state)
+TEST(test_a_node_that_is_down_cannot_be_reached)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 6);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "t1", "fake run=600000");
@@ -252,11 +243,10 @@ static void test_a_node_that_is_down_cannot_be_reached(void **state)
     world_close(&w);
 }
 
-static void test_a_restart_loses_tasks_and_says_so(void **state)
+TEST(test_a_restart_loses_tasks_and_says_so)
 {
     struct world w;
     struct end d, before;
-    (void)state;
     world_open(&w, 7);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "done", "fake run=1 exit=4");
@@ -279,11 +269,10 @@ static void test_a_restart_loses_tasks_and_says_so(void **state)
     world_close(&w);
 }
 
-static void test_a_node_that_was_wiped_knows_nothing(void **state)
+TEST(test_a_node_that_was_wiped_knows_nothing)
 {
     struct world w;
     struct end d, before;
-    (void)state;
     world_open(&w, 8);
     connect_at(&w, &d, 9);
     (void)run(&w, &d, "t1", "fake run=60000");
@@ -304,11 +293,10 @@ static void test_a_node_that_was_wiped_knows_nothing(void **state)
 
 /* --- refusals ------------------------------------------------------------------------------- */
 
-static void test_what_is_refused_has_not_happened(void **state)
+TEST(test_what_is_refused_has_not_happened)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 9);
     connect_at(&w, &d, 1);
     (void)run(&w, &d, "t0", "fake run=60000");
@@ -335,11 +323,10 @@ static void cannot_start(void *ctx, const struct fake_node *n, const struct task
     *out = (struct fake_task){.start_fails = "no shell"};
 }
 
-static void test_a_command_that_cannot_be_started_has_a_status_and_an_end(void **state)
+TEST(test_a_command_that_cannot_be_started_has_a_status_and_an_end)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 10);
     fake_provider_free(w.provider);
     fake_nodes_free(w.fake);
@@ -365,11 +352,10 @@ static void test_a_command_that_cannot_be_started_has_a_status_and_an_end(void *
 
 /* --- epochs --------------------------------------------------------------------------------- */
 
-static void test_a_daemon_that_is_not_the_newest_only_looks(void **state)
+TEST(test_a_daemon_that_is_not_the_newest_only_looks)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 11);
     connect_at(&w, &d, 5);
     (void)run(&w, &d, "new", "fake run=60000");
@@ -392,11 +378,10 @@ static void test_a_daemon_that_is_not_the_newest_only_looks(void **state)
     world_close(&w);
 }
 
-static void test_a_newer_daemon_finds_and_ends_what_it_does_not_know(void **state)
+TEST(test_a_newer_daemon_finds_and_ends_what_it_does_not_know)
 {
     struct world w;
     struct end d;
-    (void)state;
     world_open(&w, 12);
     connect_at(&w, &d, 5);
     (void)run(&w, &d, "of-an-older-epoch", "fake run=60000");
@@ -415,11 +400,10 @@ static void test_a_newer_daemon_finds_and_ends_what_it_does_not_know(void **stat
 }
 
 /* Its daemon opens another while the first is still there: the agent that served it ends. */
-static void test_a_new_link_ends_the_one_before(void **state)
+TEST(test_a_new_link_ends_the_one_before)
 {
     struct world w;
     struct end first, second;
-    (void)state;
     world_open(&w, 13);
     connect_at(&w, &first, 1);
     (void)run(&w, &first, "t1", "fake run=500");
@@ -430,29 +414,4 @@ static void test_a_new_link_ends_the_one_before(void **state)
     hang_up(&w, &first);
     hang_up(&w, &second);
     world_close(&w);
-}
-
-#define T(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        T(test_an_id_starts_one_command_however_often_it_is_asked_for),
-        T(test_a_request_that_is_lost_may_have_been_carried_out),
-        T(test_an_end_is_told_on_every_link_until_it_is_forgotten),
-        T(test_no_end_is_told_before_the_answer_to_its_run),
-        T(test_answers_come_in_the_order_of_the_requests),
-        T(test_a_signal_ends_a_task_unless_the_task_ignores_it),
-        T(test_a_task_goes_on_without_a_link_and_without_a_daemon),
-        T(test_a_node_that_hangs_is_noticed_and_goes_on_where_it_was),
-        T(test_a_node_that_is_down_cannot_be_reached),
-        T(test_a_restart_loses_tasks_and_says_so),
-        T(test_a_node_that_was_wiped_knows_nothing),
-        T(test_what_is_refused_has_not_happened),
-        T(test_a_command_that_cannot_be_started_has_a_status_and_an_end),
-        T(test_a_daemon_that_is_not_the_newest_only_looks),
-        T(test_a_newer_daemon_finds_and_ends_what_it_does_not_know),
-        T(test_a_new_link_ends_the_one_before),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

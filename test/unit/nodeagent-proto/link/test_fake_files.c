@@ -107,12 +107,11 @@ static void assert_file(const struct disk *x, const char *name, const char *text
     free(data);
 }
 
-static void test_output_comes_when_it_is_due(void **state)
+TEST(test_output_comes_when_it_is_due)
 {
     struct disk x;
     struct answer a = {.end = NULL};
     struct stat st;
-    (void)state;
     open_disk(&x);
     char source[100];
     snprintf(source, sizeof source, "%s/source", x.top);
@@ -134,10 +133,9 @@ static void test_output_comes_when_it_is_due(void **state)
     assert_int_equal(access(x.top, F_OK), -1);
 }
 
-static void test_a_task_that_is_held_ends_its_time_after_it_was_let_go(void **state)
+TEST(test_a_task_that_is_held_ends_its_time_after_it_was_let_go)
 {
     struct disk x;
-    (void)state;
     open_disk(&x);
     begin_task(&x, "waits");
     pass(&x.w, 1000 * SECOND);
@@ -153,10 +151,9 @@ static void test_a_task_that_is_held_ends_its_time_after_it_was_let_go(void **st
     close_disk(&x);
 }
 
-static void test_a_task_that_is_held_can_be_killed(void **state)
+TEST(test_a_task_that_is_held_can_be_killed)
 {
     struct disk x;
-    (void)state;
     open_disk(&x);
     begin_task(&x, "waits");
     assert_int_equal(send_signal(&x.w, &x.d, "waits", SIGTERM), ERR_NONE);
@@ -166,13 +163,12 @@ static void test_a_task_that_is_held_can_be_killed(void **state)
     close_disk(&x);
 }
 
-static void test_nothing_is_removed_outside_of_the_root(void **state)
+TEST(test_nothing_is_removed_outside_of_the_root)
 {
     struct disk x;
     struct answer a = {.end = NULL};
     struct err e;
     char beside[80];
-    (void)state;
     open_disk(&x);
     snprintf(beside, sizeof beside, "%s/beside", x.top);
     assert_int_equal(fs_mkdirs(beside, 0777, &e), 0);
@@ -183,7 +179,7 @@ static void test_nothing_is_removed_outside_of_the_root(void **state)
     close_disk(&x);
 }
 
-static void test_a_path_outside_of_the_root_lies_in_it(void **state)
+TEST(test_a_path_outside_of_the_root_lies_in_it)
 {
     static const struct {
         const char *path, *lies;
@@ -197,22 +193,9 @@ static void test_a_path_outside_of_the_root_lies_in_it(void **state)
         {"/n/../etc", "/n/host/n/etc"},
         {"/x/../../a//b/..", "/n/host/x/a/b"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         char *at = fake_disk_place("/n", paths[i].path);
         assert_string_equal(at, paths[i].lies);
         free(at);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_comes_when_it_is_due),
-        cmocka_unit_test(test_a_task_that_is_held_ends_its_time_after_it_was_let_go),
-        cmocka_unit_test(test_a_task_that_is_held_can_be_killed),
-        cmocka_unit_test(test_nothing_is_removed_outside_of_the_root),
-        cmocka_unit_test(test_a_path_outside_of_the_root_lies_in_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

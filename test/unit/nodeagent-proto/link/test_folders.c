@@ -6,9 +6,8 @@
 
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-static void test_files_and_mounts(void **state)
+LINK_TEST(test_files_and_mounts)
 {
-    struct fixture *f = *state;
     struct stat st;
     char now[PATH_MAX] = "";
     open_ready(f);
@@ -51,9 +50,8 @@ static void test_files_and_mounts(void **state)
         free(all[i]);
 }
 
-static void test_only_directories_are_mounted(void **state)
+LINK_TEST(test_only_directories_are_mounted)
 {
-    struct fixture *f = *state;
     struct stat st;
     open_ready(f);
     char *file = in_root(f, "shares/file"), *target = in_root(f, "mnt/x");
@@ -81,9 +79,8 @@ static bool is_empty(struct fixture *f, const char *relative)
     return n == 2;
 }
 
-static void test_remove_tree(void **state)
+LINK_TEST(test_remove_tree)
 {
-    struct fixture *f = *state;
     struct stat st;
     open_ready(f);
     char outside[] = "/tmp/batchai-node-outside-XXXXXX";
@@ -127,9 +124,8 @@ static void on_texts(void *ctx, const struct err *why, const char *const *list, 
                       strncmp(list[i], "directory /", 11) == 0;
 }
 
-static void test_a_root_is_cleaned_and_goes(void **state)
+LINK_TEST(test_a_root_is_cleaned_and_goes)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(f, "left", "sleep 1000");
     ASK(f, node_clean(f->link, false, on_texts, f));
@@ -144,16 +140,4 @@ static void test_a_root_is_cleaned_and_goes(void **state)
     assert_string_equal(f->why.msg, "");
     assert_int_equal(access(f->root, F_OK), -1);
     WAIT(f, f->down == 1); /* there is nothing to serve any more */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_root_is_cleaned_and_goes),
-        TEST(test_files_and_mounts),
-        TEST(test_only_directories_are_mounted),
-        TEST(test_remove_tree),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("folders", tests, NULL, NULL);
 }

@@ -51,16 +51,14 @@ static long find_idle(struct fixture *f, const char *prefix)
     return 0;
 }
 
-static void test_one_process_supervises_task_after_task(void **state)
+LINK_TEST(test_one_process_supervises_task_after_task)
 {
-    struct fixture *f = *state;
     open_ready(f);
     assert_true(find_idle(f, "t") > 1);
 }
 
-static void test_nothing_of_a_task_is_left_for_the_next(void **state)
+LINK_TEST(test_nothing_of_a_task_is_left_for_the_next)
 {
-    struct fixture *f = *state;
     const struct kv secret = {.name = "SECRET", .value = "xyzzy"};
     open_ready(f);
     assert_true(find_idle(f, "t") > 1);
@@ -75,9 +73,8 @@ static void test_nothing_of_a_task_is_left_for_the_next(void **state)
 }
 
 /* A signal that comes after the end of its task. */
-static void test_a_late_signal_does_not_reach_the_next_task(void **state)
+LINK_TEST(test_a_late_signal_does_not_reach_the_next_task)
 {
-    struct fixture *f = *state;
     open_ready(f);
     long helper = find_idle(f, "t");
     const union sigval kill_it = {.sival_int = SIGKILL};
@@ -86,9 +83,8 @@ static void test_a_late_signal_does_not_reach_the_next_task(void **state)
     assert_int_equal(supervisor_of(f, "next"), helper);
 }
 
-static void test_a_helper_that_was_killed_is_not_missed(void **state)
+LINK_TEST(test_a_helper_that_was_killed_is_not_missed)
 {
-    struct fixture *f = *state;
     open_ready(f);
     long helper = find_idle(f, "t");
     assert_int_equal(kill((pid_t)helper, SIGKILL), 0);
@@ -98,9 +94,8 @@ static void test_a_helper_that_was_killed_is_not_missed(void **state)
 }
 
 /* Of the agent, too, if it was killed. */
-static void test_idle_helpers_end(void **state)
+LINK_TEST(test_idle_helpers_end)
 {
-    struct fixture *f = *state;
     open_ready(f);
     long helper = find_idle(f, "t");
     WAIT(f, gone(helper));
@@ -109,9 +104,8 @@ static void test_idle_helpers_end(void **state)
     WAIT(f, gone(helper));
 }
 
-static void test_a_task_that_is_too_long_for_a_message(void **state)
+LINK_TEST(test_a_task_that_is_too_long_for_a_message)
 {
-    struct fixture *f = *state;
     enum { LENGTH = 100000 };
     char *command = xcalloc(1, LENGTH + 1);
     open_ready(f);
@@ -134,9 +128,8 @@ static long data_of(long pid)
 }
 
 /* A child that executes its command frees nothing, and may share memory with its supervisor. */
-static void test_commands_leave_no_memory_behind(void **state)
+LINK_TEST(test_commands_leave_no_memory_behind)
 {
-    struct fixture *f = *state;
     enum { LONG = 40000, TIMES = 30 };
     char *plain = xcalloc(1, LONG + 1), id[32];
     memset(plain, 'a', LONG);
@@ -172,9 +165,8 @@ static ino_t inode_of(struct fixture *f, const char *relative)
     return st.st_ino;
 }
 
-static void test_files_of_a_forgotten_task_serve_the_next(void **state)
+LINK_TEST(test_files_of_a_forgotten_task_serve_the_next)
 {
-    struct fixture *f = *state;
     open_ready(f);
     run_to_end(f, "old", "exit 1");
     WAIT(f, is_named(supervisor_of(f, "old"), "batchai-spare")); /* it has let go of the claim */
@@ -208,9 +200,8 @@ static int count_spare(struct fixture *f)
     return n;
 }
 
-static void test_as_many_files_serve_again_as_tasks_ran_at_once(void **state)
+LINK_TEST(test_as_many_files_serve_again_as_tasks_ran_at_once)
 {
-    struct fixture *f = *state;
     static const char *const first[] = {"a0", "a1", "a2"}, *const next[] = {"b0", "b1", "b2"};
     enum { AT_ONCE = 3, FILES = 3 };
     open_ready(f);
@@ -231,9 +222,8 @@ static void test_as_many_files_serve_again_as_tasks_ran_at_once(void **state)
 }
 
 /* Where the record of the end would have been is room, too. */
-static void test_files_of_a_task_that_did_not_begin_serve_the_next(void **state)
+LINK_TEST(test_files_of_a_task_that_did_not_begin_serve_the_next)
 {
-    struct fixture *f = *state;
     open_ready(f);
     run_to_end(f, "old", "exit 1");
     WAIT(f, is_named(supervisor_of(f, "old"), "batchai-spare"));
@@ -250,22 +240,4 @@ static void test_files_of_a_task_that_did_not_begin_serve_the_next(void **state)
     WAIT(f, count_spare(f) == 3);
     assert_true(began == inode_of(f, "tasks/=start"));
     paths_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_one_process_supervises_task_after_task),
-        TEST(test_nothing_of_a_task_is_left_for_the_next),
-        TEST(test_a_late_signal_does_not_reach_the_next_task),
-        TEST(test_a_helper_that_was_killed_is_not_missed),
-        TEST(test_idle_helpers_end),
-        TEST(test_a_task_that_is_too_long_for_a_message),
-        TEST(test_commands_leave_no_memory_behind),
-        TEST(test_files_of_a_forgotten_task_serve_the_next),
-        TEST(test_as_many_files_serve_again_as_tasks_ran_at_once),
-        TEST(test_files_of_a_task_that_did_not_begin_serve_the_next),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("helpers", tests, NULL, NULL);
 }

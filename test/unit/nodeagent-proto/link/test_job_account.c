@@ -20,9 +20,8 @@ static bool is_there(struct fixture *f, const char *relative)
     return there;
 }
 
-static void test_a_job_is_a_number_of_its_own(void **state)
+OPEN_ROOT_TEST(test_a_job_is_a_number_of_its_own)
 {
-    struct fixture *f = *state;
     char wanted[128];
     mode_t mode;
     NEED_ROOT();
@@ -51,9 +50,8 @@ static bool has_records(void)
     return has;
 }
 
-static void test_programs_know_it_by_name_as_long_as_it_is_taken(void **state)
+OPEN_ROOT_TEST(test_programs_know_it_by_name_as_long_as_it_is_taken)
 {
-    struct fixture *f = *state;
     char wanted[128], record[64];
     NEED_ROOT();
     if (!has_records())
@@ -79,9 +77,8 @@ static void test_programs_know_it_by_name_as_long_as_it_is_taken(void **state)
     free(home);
 }
 
-static void test_taken_again_it_is_the_same(void **state)
+OPEN_ROOT_TEST(test_taken_again_it_is_the_same)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     take(f, "one");
@@ -97,9 +94,8 @@ static void test_taken_again_it_is_the_same(void **state)
     assert_true(uid_of(f, "two") != one); /* its number comes again as late as can be */
 }
 
-static void test_another_job_is_out_of_reach(void **state)
+OPEN_ROOT_TEST(test_another_job_is_out_of_reach)
 {
-    struct fixture *f = *state;
     char command[256];
     NEED_ROOT();
     open_ready(f);
@@ -140,9 +136,8 @@ static void escape(struct fixture *f, const char *name)
     free(dir);
 }
 
-static void test_given_back_nothing_of_it_is_left(void **state)
+OPEN_ROOT_TEST(test_given_back_nothing_of_it_is_left)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -219,9 +214,8 @@ static bool is_zombie(pid_t pid)
     return is;
 }
 
-static void test_given_back_its_threads_are_gone_too(void **state)
+OPEN_ROOT_TEST(test_given_back_its_threads_are_gone_too)
 {
-    struct fixture *f = *state;
     int fds[2], status;
     char byte;
     NEED_ROOT();
@@ -266,9 +260,8 @@ static void take_rounds(struct fixture *f, const char *first_root, pthread_barri
 }
 
 /* Both nodes of a job make its directory on the first one, whoever comes first. */
-static void test_two_nodes_make_the_same_directory(void **state)
+OPEN_ROOT_TEST(test_two_nodes_make_the_same_directory)
 {
-    struct fixture *f = *state;
     void *other;
     int status;
     pthread_barrierattr_t shared;
@@ -298,9 +291,8 @@ static void test_two_nodes_make_the_same_directory(void **state)
     munmap(both, sizeof *both);
 }
 
-static void test_all_at_once(void **state)
+OPEN_ROOT_TEST(test_all_at_once)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     take(f, "one");
@@ -310,9 +302,8 @@ static void test_all_at_once(void **state)
     assert_int_equal(uid_of(f, "two"), 0);
 }
 
-static void test_the_next_agent_gives_back_what_nothing_needs(void **state)
+OPEN_ROOT_TEST(test_the_next_agent_gives_back_what_nothing_needs)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -343,9 +334,8 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
     keep_why(ctx, why);
 }
 
-static void test_what_it_kept_is_read_and_no_link_out_of_it(void **state)
+OPEN_ROOT_TEST(test_what_it_kept_is_read_and_no_link_out_of_it)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -375,9 +365,8 @@ static void test_what_it_kept_is_read_and_no_link_out_of_it(void **state)
     free(dir);
 }
 
-static void test_jobs_write_in_what_others_made_on_a_share(void **state)
+OPEN_ROOT_TEST(test_jobs_write_in_what_others_made_on_a_share)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     char *share = in_root(f, "share"), *target = in_root(f, "mounts/data");
@@ -401,9 +390,8 @@ static void test_jobs_write_in_what_others_made_on_a_share(void **state)
     free(share);
 }
 
-static void test_what_cannot_be_is_refused(void **state)
+OPEN_ROOT_TEST(test_what_cannot_be_is_refused)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     take_from(f, "one", 1000, COUNT);
@@ -432,9 +420,8 @@ static void test_what_cannot_be_is_refused(void **state)
     free(dir);
 }
 
-static void test_who_was_there_before_goes_on_as_it_was(void **state)
+OPEN_ROOT_TEST(test_who_was_there_before_goes_on_as_it_was)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -461,9 +448,8 @@ static void test_who_was_there_before_goes_on_as_it_was(void **state)
     free(dir);
 }
 
-static void test_a_share_is_opened_with_what_is_in_it(void **state)
+OPEN_ROOT_TEST(test_a_share_is_opened_with_what_is_in_it)
 {
-    struct fixture *f = *state;
     struct err e;
     NEED_ROOT();
     open_ready(f);
@@ -492,9 +478,8 @@ static void test_a_share_is_opened_with_what_is_in_it(void **state)
     free(share);
 }
 
-static void test_a_way_that_is_closed_is_named(void **state)
+LINK_TEST(test_a_way_that_is_closed_is_named)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     char outer[64];
     snprintf(outer, sizeof outer, "%s", f->root);
@@ -507,26 +492,4 @@ static void test_a_way_that_is_closed_is_named(void **state)
     assert_non_null(strstr(f->why.msg, "chmod o+x"));
     close_link(f);
     snprintf(f->root, sizeof f->root, "%s", outer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_a_job_is_a_number_of_its_own),
-        TEST_OPEN(test_programs_know_it_by_name_as_long_as_it_is_taken),
-        TEST_OPEN(test_taken_again_it_is_the_same),
-        TEST_OPEN(test_another_job_is_out_of_reach),
-        TEST_OPEN(test_given_back_nothing_of_it_is_left),
-        TEST_OPEN(test_given_back_its_threads_are_gone_too),
-        TEST_OPEN(test_two_nodes_make_the_same_directory),
-        TEST_OPEN(test_all_at_once),
-        TEST_OPEN(test_the_next_agent_gives_back_what_nothing_needs),
-        TEST_OPEN(test_what_it_kept_is_read_and_no_link_out_of_it),
-        TEST_OPEN(test_jobs_write_in_what_others_made_on_a_share),
-        TEST_OPEN(test_what_cannot_be_is_refused),
-        TEST_OPEN(test_who_was_there_before_goes_on_as_it_was),
-        TEST_OPEN(test_a_share_is_opened_with_what_is_in_it),
-        cmocka_unit_test_setup_teardown(test_a_way_that_is_closed_is_named, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

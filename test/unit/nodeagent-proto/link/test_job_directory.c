@@ -77,9 +77,8 @@ static void assert_plain(struct fixture *f, const char *job, const char *hosts)
     free(said);
 }
 
-static void test_it_serves_the_next_job(void **state)
+OPEN_ROOT_TEST(test_it_serves_the_next_job)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     begin_job(f, "one", HOSTS);
@@ -103,9 +102,8 @@ static void test_it_serves_the_next_job(void **state)
 }
 
 /* What a job may do to its directory that the next must not find. */
-static void test_what_a_job_changed_is_not_the_next_ones(void **state)
+OPEN_ROOT_TEST(test_what_a_job_changed_is_not_the_next_ones)
 {
-    struct fixture *f = *state;
     static const struct {
         const char *command;
         bool is_kept; /* the directory, as it was made */
@@ -153,9 +151,8 @@ static void test_what_a_job_changed_is_not_the_next_ones(void **state)
 }
 
 /* A host file that somebody could still write to is no other job's. */
-static void test_an_open_host_file_is_not_the_next_jobs(void **state)
+OPEN_ROOT_TEST(test_an_open_host_file_is_not_the_next_jobs)
 {
-    struct fixture *f = *state;
     NEED_ROOT();
     open_ready(f);
     begin_job(f, "one", HOSTS);
@@ -180,9 +177,8 @@ static bool is_unchanged(const struct stat *now, const struct stat *was)
 }
 
 /* Where many tasks have one account, it is taken for each of them. */
-static void test_to_take_it_again_writes_nothing(void **state)
+OPEN_ROOT_TEST(test_to_take_it_again_writes_nothing)
 {
-    struct fixture *f = *state;
     struct stat was, now;
     char record[64];
     NEED_ROOT();
@@ -203,16 +199,4 @@ static void test_to_take_it_again_writes_nothing(void **state)
     assert_true(!named || stat(record, &now) == 0);
     end(f, "one");
     free(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_it_serves_the_next_job),
-        TEST_OPEN(test_what_a_job_changed_is_not_the_next_ones),
-        TEST_OPEN(test_an_open_host_file_is_not_the_next_jobs),
-        TEST_OPEN(test_to_take_it_again_writes_nothing),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("job directory", tests, NULL, NULL);
 }

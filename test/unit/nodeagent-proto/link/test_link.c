@@ -4,9 +4,8 @@
  */
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-static void test_missing_agent(void **state)
+LINK_TEST(test_missing_agent)
 {
-    struct fixture *f = *state;
     /* The folder passes for executable, but cannot be executed. */
     const char *const no_agents[] = {"/nowhere/batchai-node", f->root};
     for (size_t i = 0; i < 2; i++) {
@@ -19,9 +18,8 @@ static void test_missing_agent(void **state)
     }
 }
 
-static void test_agent_that_cannot_start(void **state)
+LINK_TEST(test_agent_that_cannot_start)
 {
-    struct fixture *f = *state;
     struct err e;
     char *file = in_root(f, "file");
     assert_int_equal(fs_write_atomic(file, "", 0, 0644, &e), 0);
@@ -43,9 +41,8 @@ static void test_agent_that_cannot_start(void **state)
     free(file);
 }
 
-static void test_close_answers_what_is_pending(void **state)
+LINK_TEST(test_close_answers_what_is_pending)
 {
-    struct fixture *f = *state;
     open_ready(f);
     int before = f->answers;
     start_with(f, "pending", "true", NULL, 0);
@@ -61,9 +58,8 @@ static void test_close_answers_what_is_pending(void **state)
     WAIT(f, file_has(f, "tasks/pending.exit", "exited"));
 }
 
-static void test_close_while_it_is_opened(void **state)
+LINK_TEST(test_close_while_it_is_opened)
 {
-    struct fixture *f = *state;
     open_link(f);
     int before = f->answers;
     node_tasks(f->link, on_tasks, f);
@@ -75,9 +71,8 @@ static void test_close_while_it_is_opened(void **state)
     assert_int_equal(f->ready + f->down, 0);
 }
 
-static void test_refused_requests(void **state)
+LINK_TEST(test_refused_requests)
 {
-    struct fixture *f = *state;
     open_ready(f);
     ASK(f, node_ask(f->link, REQUEST(append, .path = "/tmp/\xff", .text = "x"), on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
@@ -88,17 +83,4 @@ static void test_refused_requests(void **state)
     free(huge);
     start(f, "after", "true"); /* the link is as good as before */
     WAIT(f, f->n_ended == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_missing_agent),
-        TEST(test_agent_that_cannot_start),
-        TEST(test_close_answers_what_is_pending),
-        TEST(test_close_while_it_is_opened),
-        TEST(test_refused_requests),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("link", tests, NULL, NULL);
 }

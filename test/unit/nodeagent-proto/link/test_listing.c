@@ -75,9 +75,8 @@ static char *base_of(struct fixture *f)
     return in_root(f, "job/out");
 }
 
-static void test_listing_shows_files_and_directories_by_name(void **state)
+LINK_TEST(test_listing_shows_files_and_directories_by_name)
 {
-    struct fixture *f = *state;
     open_ready(f);
     char *base = base_of(f), *fifo = in_root(f, "job/out/pipe");
     link_to(f, "b.txt", "job/out/a-link");
@@ -103,9 +102,8 @@ static void test_listing_shows_files_and_directories_by_name(void **state)
     free(base);
 }
 
-static void test_what_is_missing_or_outside_is_refused_with_its_name(void **state)
+LINK_TEST(test_what_is_missing_or_outside_is_refused_with_its_name)
 {
-    struct fixture *f = *state;
     open_ready(f);
     char *base = base_of(f), *none = in_root(f, "job/none");
     link_to(f, "..", "job/out/up");
@@ -135,9 +133,8 @@ static void test_what_is_missing_or_outside_is_refused_with_its_name(void **stat
     free(base);
 }
 
-static void test_reading_goes_by_parts_and_ends_with_no_bytes(void **state)
+LINK_TEST(test_reading_goes_by_parts_and_ends_with_no_bytes)
 {
-    struct fixture *f = *state;
     open_ready(f);
     char *base = base_of(f), *fifo = in_root(f, "job/out/pipe");
     size_t n = 3 * 1024 * 1024 / 2;
@@ -186,9 +183,8 @@ static void test_reading_goes_by_parts_and_ends_with_no_bytes(void **state)
     free(base);
 }
 
-static void test_a_large_directory_comes_whole(void **state)
+LINK_TEST(test_a_large_directory_comes_whole)
 {
-    struct fixture *f = *state;
     enum { FILES = 5001 };
     open_ready(f);
     make_dir(f, "many");
@@ -206,9 +202,8 @@ static void test_a_large_directory_comes_whole(void **state)
     free(base);
 }
 
-static void test_many_at_once_are_all_answered(void **state)
+LINK_TEST(test_many_at_once_are_all_answered)
 {
-    struct fixture *f = *state;
     enum { ASKED = 60 };
     open_ready(f);
     char *base = base_of(f);
@@ -222,23 +217,9 @@ static void test_many_at_once_are_all_answered(void **state)
     free(base);
 }
 
-static int drop_got(void **state)
-{
-    (void)state;
-    free(got.bytes);
-    got.bytes = NULL;
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_listing_shows_files_and_directories_by_name),
-        TEST(test_what_is_missing_or_outside_is_refused_with_its_name),
-        TEST(test_reading_goes_by_parts_and_ends_with_no_bytes),
-        TEST(test_a_large_directory_comes_whole),
-        TEST(test_many_at_once_are_all_answered),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("listing", tests, NULL, drop_got);
+    int failed = run_all_tests(NULL, NULL);
+    free(got.bytes);
+    return failed;
 }

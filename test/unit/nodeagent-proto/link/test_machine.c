@@ -70,9 +70,8 @@ static void parse_facts(struct fixture *f, struct arena *a, struct node_facts *o
         fail_msg("%s", e.msg);
 }
 
-static void test_facts_say_who_the_agent_is_and_what_it_finds(void **state)
+LINK_TEST(test_facts_say_who_the_agent_is_and_what_it_finds)
 {
-    struct fixture *f = *state;
     struct arena a;
     struct node_facts facts;
     arena_init(&a);
@@ -109,7 +108,7 @@ static void test_facts_say_who_the_agent_is_and_what_it_finds(void **state)
 }
 
 /* By what the list holds, whatever their names look like. */
-static void test_gpus_are_counted(void **state)
+TEST(test_gpus_are_counted)
 {
     static const struct {
         const char *gpus;
@@ -122,7 +121,6 @@ static void test_gpus_are_counted(void **state)
         {"{\"bus\":\"0\"}", -1},
         {"null", -1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct arena a;
         struct err e;
@@ -144,7 +142,7 @@ static void test_gpus_are_counted(void **state)
     }
 }
 
-static void test_facts_survive_being_kept_as_text(void **state)
+TEST(test_facts_survive_being_kept_as_text)
 {
     struct arena a;
     struct err e;
@@ -163,7 +161,6 @@ static void test_facts_survive_being_kept_as_text(void **state)
                                  .runtimes = "podman",
                                  .mpi = "",
                                  .time_us = 1234567890123456};
-    (void)state;
     arena_init(&a);
     char *text = node_facts_text(&f);
     assert_int_equal(node_facts_parse(&a, text, &back, &e), 0);
@@ -266,11 +263,10 @@ static void look_at_gpus(struct fixture *f)
 
 /* A namespace cannot be left: a process of its own looks. Valgrind would judge it for what its
  * parent holds. */
-static void test_gpus_are_what_the_driver_shows(void **state)
+TEST(test_gpus_are_what_the_driver_shows)
 {
     struct fixture own;
     int status;
-    (void)state;
     if (no_root() || access("/proc/driver", F_OK) < 0 || getenv("BATCHAID_SLOW_TOOL"))
         skip_because("needs root, and /proc/driver to mount over");
     pid_t pid = fork();
@@ -285,9 +281,8 @@ static void test_gpus_are_what_the_driver_shows(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void test_health_is_of_the_disk_and_the_clock(void **state)
+LINK_TEST(test_health_is_of_the_disk_and_the_clock)
 {
-    struct fixture *f = *state;
     open_ready(f);
     ASK(f, node_health(f->link, on_health, f));
     assert_string_equal(f->why.msg, "");
@@ -304,9 +299,8 @@ static void on_usage(void *ctx, const struct err *why, const struct node_usage *
     assert_true(llabs(u->time_us - time_now_us()) < 60 * 1000000LL);
 }
 
-static void test_usage_is_of_the_machine(void **state)
+LINK_TEST(test_usage_is_of_the_machine)
 {
-    struct fixture *f = *state;
     open_ready(f);
     ASK(f, node_usage(f->link, on_usage, f));
     assert_string_equal(f->why.msg, "");
@@ -318,9 +312,8 @@ static void complain(int log, const char *line)
     assert_int_equal(write(log, line, strlen(line)), strlen(line));
 }
 
-static void test_what_the_gpu_driver_complains_of_is_told_once(void **state)
+LINK_TEST(test_what_the_gpu_driver_complains_of_is_told_once)
 {
-    struct fixture *f = *state;
     int log = no_root() ? -1 : open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
     if (log < 0)
         skip_because("needs root and /dev/kmsg");
@@ -339,9 +332,8 @@ static void test_what_the_gpu_driver_complains_of_is_told_once(void **state)
     close(log);
 }
 
-static void test_reboot_is_answered_and_then_done_by_the_program_in_path(void **state)
+LINK_TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path)
 {
-    struct fixture *f = *state;
     struct stat st;
     if (no_root())
         skip_because("needs root");
@@ -355,20 +347,4 @@ static void test_reboot_is_answered_and_then_done_by_the_program_in_path(void **
     assert_string_equal(f->why.msg, "");
     WAIT(f, stat(done, &st) == 0 && file_has(f, "rebooted", "0\n"));
     free(done);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_facts_say_who_the_agent_is_and_what_it_finds),
-        cmocka_unit_test(test_gpus_are_counted),
-        cmocka_unit_test(test_facts_survive_being_kept_as_text),
-        cmocka_unit_test(test_gpus_are_what_the_driver_shows),
-        TEST(test_health_is_of_the_disk_and_the_clock),
-        TEST(test_usage_is_of_the_machine),
-        TEST(test_what_the_gpu_driver_complains_of_is_told_once),
-        TEST(test_reboot_is_answered_and_then_done_by_the_program_in_path),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

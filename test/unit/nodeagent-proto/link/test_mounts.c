@@ -75,9 +75,8 @@ static bool no_root(void)
     return true;
 }
 
-static void test_unmount_takes_stacked_and_nested_mounts_and_the_directory(void **state)
+LINK_TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory)
 {
-    struct fixture *f = *state;
     struct share s;
     struct stat st;
     if (no_root())
@@ -107,9 +106,8 @@ static void test_unmount_takes_stacked_and_nested_mounts_and_the_directory(void 
     free(target);
 }
 
-static void test_a_busy_mount_is_taken_out_of_sight(void **state)
+LINK_TEST(test_a_busy_mount_is_taken_out_of_sight)
 {
-    struct fixture *f = *state;
     struct share s;
     struct stat st;
     if (no_root())
@@ -127,9 +125,8 @@ static void test_a_busy_mount_is_taken_out_of_sight(void **state)
     free(target);
 }
 
-static void test_unmount_stays_below_the_root_and_leaves_files_alone(void **state)
+LINK_TEST(test_unmount_stays_below_the_root_and_leaves_files_alone)
 {
-    struct fixture *f = *state;
     struct stat st;
     open_ready(f);
     char *up = in_root(f, "../x"), *tasks = in_root(f, "tasks"), *file = in_root(f, "data/file"),
@@ -152,9 +149,8 @@ static void test_unmount_stays_below_the_root_and_leaves_files_alone(void **stat
 }
 
 /* The worst that could happen: a job's directory is removed, and with it the share in it. */
-static void test_removing_a_directory_never_reaches_what_is_mounted_in_it(void **state)
+LINK_TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it)
 {
-    struct fixture *f = *state;
     struct share s;
     struct stat st;
     if (no_root())
@@ -178,9 +174,8 @@ static void test_removing_a_directory_never_reaches_what_is_mounted_in_it(void *
 }
 
 /* Even if something is mounted in what is on its way to being deleted. */
-static void test_emptying_the_trash_never_enters_a_mount(void **state)
+LINK_TEST(test_emptying_the_trash_never_enters_a_mount)
 {
-    struct fixture *f = *state;
     struct share s;
     struct stat st;
     if (no_root())
@@ -261,9 +256,8 @@ static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry
     keep_why(f, why);
 }
 
-static void test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force(void **state)
+LINK_TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force)
 {
-    struct fixture *f = *state;
     struct share s;
     struct stat st;
     if (no_sshfs())
@@ -296,9 +290,8 @@ static void test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force(void
 
 /* What leads to a share that hangs waits, and what comes after it in order; the agent itself does
  * not. */
-static void test_requests_about_a_share_that_hangs_hold_up_their_successors_alone(void **state)
+LINK_TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone)
 {
-    struct fixture *f = *state;
     struct share s;
     if (no_sshfs())
         skip();
@@ -342,9 +335,8 @@ static void test_requests_about_a_share_that_hangs_hold_up_their_successors_alon
     free(target);
 }
 
-static void test_a_worker_that_is_killed_is_an_error_and_no_silence(void **state)
+LINK_TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence)
 {
-    struct fixture *f = *state;
     struct share s;
     if (no_sshfs())
         skip_because("needs root");
@@ -425,11 +417,10 @@ static bool agent_can_be_reached(void)
     return path != NULL;
 }
 
-static void test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_own(void **state)
+TEST(test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_own)
 {
     struct fixture own;
     int status;
-    (void)state;
     if (no_sshfs())
         skip_because("needs root");
     pid_t pid = fork();
@@ -447,21 +438,4 @@ static void test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_o
     if (WIFEXITED(status) && WEXITSTATUS(status) == CLOSED)
         skip_because("a directory above the agent is closed to others");
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_unmount_takes_stacked_and_nested_mounts_and_the_directory),
-        TEST(test_a_busy_mount_is_taken_out_of_sight),
-        TEST(test_unmount_stays_below_the_root_and_leaves_files_alone),
-        TEST(test_removing_a_directory_never_reaches_what_is_mounted_in_it),
-        TEST(test_emptying_the_trash_never_enters_a_mount),
-        TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force),
-        TEST(test_requests_about_a_share_that_hangs_hold_up_their_successors_alone),
-        TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence),
-        cmocka_unit_test(test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_own),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("mounts", tests, NULL, NULL);
 }

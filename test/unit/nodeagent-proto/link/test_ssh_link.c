@@ -28,9 +28,8 @@ static int agent_files(struct ssh_fixture *s, struct stat *st)
     return n;
 }
 
-static void test_tasks(void **state)
+SSH_TEST(test_tasks)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     ssh_ready(s);
     start(f, "plain", "echo out; echo err >&2; exit 3");
@@ -46,9 +45,8 @@ static void test_tasks(void **state)
     assert_int_equal(f->ended[1].s.signal, SIGTERM);
 }
 
-static void test_uploaded_once(void **state)
+SSH_TEST(test_uploaded_once)
 {
-    struct ssh_fixture *s = begin(state);
     struct stat first, second;
     ssh_ready(s);
     assert_int_equal(agent_files(s, &first), 1);
@@ -60,9 +58,8 @@ static void test_uploaded_once(void **state)
     assert_true(first.st_ino == second.st_ino && first.st_mtim.tv_nsec == second.st_mtim.tv_nsec);
 }
 
-static void test_damaged_agent_is_replaced(void **state)
+SSH_TEST(test_damaged_agent_is_replaced)
 {
-    struct ssh_fixture *s = begin(state);
     struct strbuf path = STRBUF_INIT;
     struct stat st;
     struct err e;
@@ -97,9 +94,8 @@ static bool runs_windows(struct fixture *f, const char *id, const char *line)
     return f->ended[ended].s.state == TASK_EXITED;
 }
 
-static void test_batchai_cmd_is_brought_once(void **state)
+SSH_TEST(test_batchai_cmd_is_brought_once)
 {
-    struct ssh_fixture *s = begin(state);
     struct stat st;
     char *cmd = built_cmd(&s->f);
     load_programs(s, machine(), s->f.agent, cmd);
@@ -115,9 +111,8 @@ static void test_batchai_cmd_is_brought_once(void **state)
 }
 
 /* The node serves all other tasks. */
-static void test_tasks_say_why_batchai_cmd_was_not_brought(void **state)
+SSH_TEST(test_tasks_say_why_batchai_cmd_was_not_brought)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     char *cmd = built_cmd(f);
     load_programs(s, machine(), f->agent, "/nowhere/batchai-cmd");
@@ -154,9 +149,8 @@ static size_t heap_of_a_link(struct ssh_fixture *s)
 }
 
 /* Thousands of links are open at once. */
-static void test_an_upload_leaves_nothing_in_memory(void **state)
+SSH_TEST(test_an_upload_leaves_nothing_in_memory)
 {
-    struct ssh_fixture *s = begin(state);
     struct err e;
     (void)heap_of_a_link(s); /* what the first one brings in stays */
     for (int i = 0; i < 5; i++) {
@@ -168,9 +162,8 @@ static void test_an_upload_leaves_nothing_in_memory(void **state)
     }
 }
 
-static void test_link_down_mid_task(void **state)
+SSH_TEST(test_link_down_mid_task)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     struct err e;
     ssh_ready(s);
@@ -193,9 +186,8 @@ static void test_link_down_mid_task(void **state)
     free(out);
 }
 
-static void test_task_that_ended_without_a_link(void **state)
+SSH_TEST(test_task_that_ended_without_a_link)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     ssh_ready(s);
     start(f, "alone", "while [ ! -e ../go ]; do sleep 0.01; done; exit 5");
@@ -211,9 +203,8 @@ static void test_task_that_ended_without_a_link(void **state)
     assert_int_equal(f->why.code, ERR_NONE);
 }
 
-static void test_agent_killed(void **state)
+SSH_TEST(test_agent_killed)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     ssh_ready(s);
     /* The uploaded agent has the name of its hash, cut to 15 characters. */
@@ -237,9 +228,8 @@ static void test_agent_killed(void **state)
 }
 
 /* The machine is there, but says nothing any more. */
-static void test_dead_peer(void **state)
+SSH_TEST(test_dead_peer)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     s->config.keepalive_s = 1;
     s->config.dead_ms = 4500;
@@ -283,17 +273,15 @@ static void send_large_frames(struct fixture *f)
     free(text);
 }
 
-static void test_large_frames(void **state)
+SSH_TEST(test_large_frames)
 {
-    struct ssh_fixture *s = begin(state);
     ssh_ready(s);
     send_large_frames(&s->f);
 }
 
 /* What happens on a link of some age: new keys are agreed on under way. */
-static void test_new_keys_under_way(void **state)
+SSH_TEST(test_new_keys_under_way)
 {
-    struct ssh_fixture *s = begin(state);
     stop_sshd(s);
     start_sshd(s, "RekeyLimit 1M\n");
     ssh_ready(s);
@@ -311,9 +299,8 @@ static void test_new_keys_under_way(void **state)
 }
 
 /* Much in one direction while much comes in the other. */
-static void test_many_answers(void **state)
+SSH_TEST(test_many_answers)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     struct err e;
     char *dir = in_root(f, "tasks"), *file = in_root(f, "log");
@@ -343,9 +330,8 @@ static void test_many_answers(void **state)
     free(file);
 }
 
-static void test_big_output(void **state)
+SSH_TEST(test_big_output)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     struct stat st;
     ssh_ready(s);
@@ -362,9 +348,8 @@ static void test_big_output(void **state)
 }
 
 /* What was asked for before node_close() is carried out. */
-static void test_close_sends_what_is_queued(void **state)
+SSH_TEST(test_close_sends_what_is_queued)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     ssh_ready(s);
     int before = f->answers;
@@ -379,9 +364,8 @@ static void test_close_sends_what_is_queued(void **state)
 }
 
 /* node_close() after any number of turns of the loop: nothing leaks, no callback comes late. */
-static void test_close_at_any_time(void **state)
+SSH_TEST(test_close_at_any_time)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     bool was_ready = false;
     /* How many turns a login takes depends on how its bytes arrive: on a busy machine, many. */
@@ -409,37 +393,11 @@ static void close_in_callback(void *ctx, const struct node_facts *facts)
     f->link = NULL;
 }
 
-static void test_close_in_a_callback(void **state)
+SSH_TEST(test_close_in_a_callback)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.callbacks.ready = close_in_callback;
     ssh_open(s);
     WAIT(&s->f, s->f.closed == 1);
     assert_int_equal(s->f.ready, 1);
     assert_int_equal(s->f.down, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SSH_TEST(test_tasks),
-        SSH_TEST(test_uploaded_once),
-        SSH_TEST(test_an_upload_leaves_nothing_in_memory),
-        SSH_TEST(test_damaged_agent_is_replaced),
-        SSH_TEST(test_batchai_cmd_is_brought_once),
-        SSH_TEST(test_tasks_say_why_batchai_cmd_was_not_brought),
-        SSH_TEST(test_link_down_mid_task),
-        SSH_TEST(test_task_that_ended_without_a_link),
-        SSH_TEST(test_agent_killed),
-        SSH_TEST(test_dead_peer),
-        SSH_TEST(test_large_frames),
-        SSH_TEST(test_new_keys_under_way),
-        SSH_TEST(test_many_answers),
-        SSH_TEST(test_big_output),
-        SSH_TEST(test_close_sends_what_is_queued),
-        SSH_TEST(test_close_at_any_time),
-        SSH_TEST(test_close_in_a_callback),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("ssh-link", tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void fails_at(struct ssh_fixture *s, enum node_step step)
     close_link(&s->f);
 }
 
-static void a_look_makes_nothing_and_records_nothing(void **state)
+SSH_TEST(a_look_makes_nothing_and_records_nothing)
 {
-    struct ssh_fixture *s = begin(state);
     char *root = in_root(&s->f, "not/made/yet");
     s->config.root = root;
     s->config.look = true;
@@ -51,9 +50,8 @@ static void a_look_makes_nothing_and_records_nothing(void **state)
     free(root);
 }
 
-static void a_look_does_not_disturb_the_agent_that_serves_the_root(void **state)
+SSH_TEST(a_look_does_not_disturb_the_agent_that_serves_the_root)
 {
-    struct ssh_fixture *s = begin(state);
     struct node_link *serving;
     char *root = in_root(&s->f, "served"), incarnation[sizeof s->f.incarnation];
     s->config.root = root;
@@ -80,9 +78,8 @@ static void a_look_does_not_disturb_the_agent_that_serves_the_root(void **state)
     free(root);
 }
 
-static void an_agent_that_looks_does_nothing_else(void **state)
+SSH_TEST(an_agent_that_looks_does_nothing_else)
 {
-    struct ssh_fixture *s = begin(state);
     char *dir = in_root(&s->f, "dir");
     const char *paths[] = {dir};
     s->config.look = true;
@@ -114,9 +111,8 @@ static void health_of(struct ssh_fixture *s, const char *root)
     close_link(&s->f);
 }
 
-static void health_fails_where_the_root_could_not_be_used(void **state)
+SSH_TEST(health_fails_where_the_root_could_not_be_used)
 {
-    struct ssh_fixture *s = begin(state);
     char *file = in_root(&s->f, "file"), *below = in_root(&s->f, "file/root"),
          *fine = in_root(&s->f, "one/two");
     put_file(file, "");
@@ -131,9 +127,8 @@ static void health_fails_where_the_root_could_not_be_used(void **state)
     free(fine);
 }
 
-static void strict_refuses_a_host_that_is_new(void **state)
+SSH_TEST(strict_refuses_a_host_that_is_new)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.look = s->config.strict = true;
     ssh_open(s);
     WAIT(&s->f, s->f.down);
@@ -141,9 +136,8 @@ static void strict_refuses_a_host_that_is_new(void **state)
     assert_true(node_link_is_new_host(s->f.link));
 }
 
-static void each_failure_tells_its_step(void **state)
+SSH_TEST(each_failure_tells_its_step)
 {
-    struct ssh_fixture *s = begin(state);
     int fd, port = s->port;
     char *other = fs_join(s->dir, "other");
     s->config.login_ms = 2000;
@@ -171,18 +165,4 @@ static void each_failure_tells_its_step(void **state)
     s->config.host = "no-such-machine.invalid";
     fails_at(s, NODE_STEP_NAME);
     free(other);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        SSH_TEST(a_look_makes_nothing_and_records_nothing),
-        SSH_TEST(a_look_does_not_disturb_the_agent_that_serves_the_root),
-        SSH_TEST(an_agent_that_looks_does_nothing_else),
-        SSH_TEST(health_fails_where_the_root_could_not_be_used),
-        SSH_TEST(strict_refuses_a_host_that_is_new),
-        SSH_TEST(each_failure_tells_its_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@
 
 /* ---- reaching ---- */
 
-static void test_settings_are_checked(void **state)
+SSH_TEST(test_settings_are_checked)
 {
-    struct ssh_fixture *s = begin(state);
     struct node_link *link;
     struct node_ssh_config c = s->config;
     struct err e;
@@ -30,24 +29,21 @@ static void test_settings_are_checked(void **state)
     assert_non_null(strstr(e.msg, "somewhere"));
 }
 
-static void test_unknown_host(void **state)
+SSH_TEST(test_unknown_host)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.host = "no-such-machine.invalid";
     ssh_must_fail(s, "no-such-machine.invalid|looking up the name|check the name");
 }
 
-static void test_connection_refused(void **state)
+SSH_TEST(test_connection_refused)
 {
-    struct ssh_fixture *s = begin(state);
     stop_sshd(s);
     WAIT(&s->f, !answers(s->port)); /* a child of it may hold the port for a moment */
     ssh_must_fail(s, "connecting: connection refused; check that sshd runs");
 }
 
-static void test_port_that_never_answers(void **state)
+SSH_TEST(test_port_that_never_answers)
 {
-    struct ssh_fixture *s = begin(state);
     int fd;
     s->port = free_port(&fd); /* the kernel accepts; nobody reads */
     s->config.login_ms = 150;
@@ -55,9 +51,8 @@ static void test_port_that_never_answers(void **state)
     close(fd);
 }
 
-static void test_port_that_closes(void **state)
+SSH_TEST(test_port_that_closes)
 {
-    struct ssh_fixture *s = begin(state);
     int fd;
     s->port = free_port(&fd);
     ssh_open(s);
@@ -73,9 +68,8 @@ static void test_port_that_closes(void **state)
 }
 
 /* An HTTP server, say. */
-static void test_port_that_speaks_something_else(void **state)
+SSH_TEST(test_port_that_speaks_something_else)
 {
-    struct ssh_fixture *s = begin(state);
     int fd, conn = -1;
     s->port = free_port(&fd);
     s->config.login_ms = 500;
@@ -105,9 +99,8 @@ static void new_host_key(struct ssh_fixture *s)
     start_sshd(s, "");
 }
 
-static void test_host_key_changed(void **state)
+SSH_TEST(test_host_key_changed)
 {
-    struct ssh_fixture *s = begin(state);
     struct stat before, after;
     ssh_ready(s);
     close_link(&s->f);
@@ -125,9 +118,8 @@ static void test_host_key_changed(void **state)
     ssh_ready(s); /* the remedy helps */
 }
 
-static void test_strict(void **state)
+SSH_TEST(test_strict)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.strict = true;
     ssh_must_fail(s, "checking the host key: its key SHA256:|is not in|known_hosts|"
                      "ssh-keyscan -p ");
@@ -140,9 +132,8 @@ static void test_strict(void **state)
 }
 
 /* One that pretends to have another type of key is refused as well. */
-static void test_host_key_of_another_type(void **state)
+SSH_TEST(test_host_key_of_another_type)
 {
-    struct ssh_fixture *s = begin(state);
     char *path = fs_join(s->dir, "host_key"), *log = fs_join(s->dir, "keygen.log");
     ssh_ready(s);
     close_link(&s->f);
@@ -162,9 +153,8 @@ static void test_host_key_of_another_type(void **state)
 }
 
 /* Another server of the same machine, on port 22, has another key. */
-static void test_known_on_another_port(void **state)
+SSH_TEST(test_known_on_another_port)
 {
-    struct ssh_fixture *s = begin(state);
     struct strbuf line = STRBUF_INIT;
     struct err e;
     char *pub = fs_join(s->dir, "id_ed25519.pub"), *key;
@@ -183,9 +173,8 @@ static void test_known_on_another_port(void **state)
     free(key);
 }
 
-static void test_known_hosts_broken(void **state)
+SSH_TEST(test_known_hosts_broken)
 {
-    struct ssh_fixture *s = begin(state);
     unlink(s->known_hosts);
     s->config.known_hosts = s->dir; /* a folder */
     ssh_must_fail(s, "checking the host key: cannot write|Is a directory|able to write it");
@@ -193,9 +182,8 @@ static void test_known_hosts_broken(void **state)
 
 /* ---- logging in ---- */
 
-static void test_known_hosts_that_hangs(void **state)
+SSH_TEST(test_known_hosts_that_hangs)
 {
-    struct ssh_fixture *s = begin(state);
     char *good = s->known_hosts, *path = hanging_file(s, "hangs", "known_hosts");
     s->config.known_hosts = path;
     s->config.login_ms = 300;
@@ -210,9 +198,8 @@ static void test_known_hosts_that_hangs(void **state)
     free(path);
 }
 
-static void test_key_file_that_hangs(void **state)
+SSH_TEST(test_key_file_that_hangs)
 {
-    struct ssh_fixture *s = begin(state);
     char *path = hanging_file(s, "hangs", "id_ed25519");
     s->config.identity = path;
     s->config.login_ms = 3000; /* for the steps before, too */
@@ -237,9 +224,8 @@ static bool takes_connections(const char *socket_path)
     return takes;
 }
 
-static void test_ssh_agent_that_hangs(void **state)
+SSH_TEST(test_ssh_agent_that_hangs)
 {
-    struct ssh_fixture *s = begin(state);
     char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
     s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
     WAIT(&s->f, takes_connections(socket));
@@ -254,9 +240,8 @@ static void test_ssh_agent_that_hangs(void **state)
 }
 
 /* Two links to a machine that is new: its key is recorded once. */
-static void test_known_hosts_says_it_once(void **state)
+SSH_TEST(test_known_hosts_says_it_once)
 {
-    struct ssh_fixture *s = begin(state);
     struct node_link *other;
     struct fixture second = {.loop = s->f.loop};
     struct err e;
@@ -278,40 +263,35 @@ static void test_known_hosts_says_it_once(void **state)
     WAIT(&s->f, second.closed == 1);
 }
 
-static void test_wrong_key(void **state)
+SSH_TEST(test_wrong_key)
 {
-    struct ssh_fixture *s = begin(state);
     make_key(s->identity, NULL);
     ssh_must_fail(s, "logging in: refused for user|key /|: the host does not accept it; the host "
                      "accepts publickey,password|authorized_keys");
 }
 
-static void test_no_key_file(void **state)
+SSH_TEST(test_no_key_file)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.identity = "/nowhere/id_ed25519";
     ssh_must_fail(s, "logging in: refused|key /nowhere/id_ed25519: ");
 }
 
-static void test_wrong_user(void **state)
+SSH_TEST(test_wrong_user)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.user = "nobody-of-that-name";
     ssh_must_fail(s, "nobody-of-that-name@127.0.0.1|refused for user 'nobody-of-that-name'");
 }
 
-static void test_wrong_password(void **state)
+SSH_TEST(test_wrong_password)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.identity = NULL;
     s->config.password = "not-the-secret";
     ssh_must_fail(s, "logging in: refused for user|password: ");
     assert_null(strstr(s->f.why.msg, "not-the-secret"));
 }
 
-static void test_password_not_accepted(void **state)
+SSH_TEST(test_password_not_accepted)
 {
-    struct ssh_fixture *s = begin(state);
     stop_sshd(s);
     start_sshd(s, "PasswordAuthentication no\n");
     s->config.identity = NULL;
@@ -320,9 +300,8 @@ static void test_password_not_accepted(void **state)
 }
 
 /* The next way is tried where one is refused. */
-static void test_fallback(void **state)
+SSH_TEST(test_fallback)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.agent_socket = "/nowhere/agent.sock";
     s->config.identity = "/nowhere/id_ed25519";
     s->config.password = "wrong";
@@ -341,9 +320,8 @@ static void encrypt_identity(struct ssh_fixture *s, char *passphrase)
     free(log);
 }
 
-static void test_passphrase(void **state)
+SSH_TEST(test_passphrase)
 {
-    struct ssh_fixture *s = begin(state);
     encrypt_identity(s, "open sesame");
     ssh_must_fail(s, "logging in: refused|key /");
     s->config.passphrase = "wrong one";
@@ -352,9 +330,8 @@ static void test_passphrase(void **state)
     ssh_ready(s);
 }
 
-static void test_ssh_agent(void **state)
+SSH_TEST(test_ssh_agent)
 {
-    struct ssh_fixture *s = begin(state);
     char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
     char *other = fs_join(s->dir, "id_other");
     int status;
@@ -377,9 +354,8 @@ static void test_ssh_agent(void **state)
 
 /* ---- preparing ---- */
 
-static void test_no_agent_for_the_machine(void **state)
+SSH_TEST(test_no_agent_for_the_machine)
 {
-    struct ssh_fixture *s = begin(state);
     struct strbuf words = STRBUF_INIT;
     strbuf_printf(
         &words,
@@ -391,17 +367,15 @@ static void test_no_agent_for_the_machine(void **state)
     strbuf_free(&words);
 }
 
-static void test_agent_dir_not_writable(void **state)
+SSH_TEST(test_agent_dir_not_writable)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.agent_dir = "/proc/agents"; /* nobody can make a folder there */
     ssh_must_fail(s, "uploading the agent: /proc/agents: mkdir: |check free space and rights");
 }
 
 /* The agent is not for this machine after all, or the folder is mounted noexec. */
-static void test_agent_that_does_not_run(void **state)
+SSH_TEST(test_agent_that_does_not_run)
 {
-    struct ssh_fixture *s = begin(state);
     char *fake = fs_join(s->dir, "fake-agent");
     put_file(fake, "#!/bin/sh\necho sorry, wrong shelf >&2\nexit 4\n");
     load_agent(s, machine(), fake);
@@ -412,9 +386,8 @@ static void test_agent_that_does_not_run(void **state)
     free(fake);
 }
 
-static void test_agent_that_says_nothing(void **state)
+SSH_TEST(test_agent_that_says_nothing)
 {
-    struct ssh_fixture *s = begin(state);
     char *fake = fs_join(s->dir, "fake-agent");
     put_file(fake, "#!/bin/sh\nexec cat > /dev/null\n");
     load_agent(s, machine(), fake);
@@ -423,9 +396,8 @@ static void test_agent_that_says_nothing(void **state)
     free(fake);
 }
 
-static void test_become(void **state)
+SSH_TEST(test_become)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.become = "env BATCHAI_TEST=1";
     ssh_ready(s);
     close_link(&s->f);
@@ -435,17 +407,15 @@ static void test_become(void **state)
 }
 
 /* Of a sudo that speaks Latin-1, say: what is shown of it is text. */
-static void test_become_that_says_no_text(void **state)
+SSH_TEST(test_become_that_says_no_text)
 {
-    struct ssh_fixture *s = begin(state);
     s->config.become = "sh -c 'printf \"d\\351sol\\351\\n\" >&2; exit 1'";
     ssh_must_fail(s, "did not run it: d\xef\xbf\xbdsol\xef\xbf\xbd");
 }
 
 /* A login shell whose start files print. */
-static void test_noisy_login_shell(void **state)
+SSH_TEST(test_noisy_login_shell)
 {
-    struct ssh_fixture *s = begin(state);
     struct strbuf env = STRBUF_INIT;
     char *noise = fs_join(s->dir, "noise");
     put_file(noise, "echo welcome to the rack; echo mind the gap >&2\n");
@@ -478,9 +448,8 @@ static int files_in(const char *path, off_t *size)
     return n;
 }
 
-static void test_agent_dir_in_the_home(void **state)
+SSH_TEST(test_agent_dir_in_the_home)
 {
-    struct ssh_fixture *s = begin(state);
     struct strbuf env = STRBUF_INIT;
     off_t size = 0;
     char *home = fs_join(s->dir, "a 'home' of $some"),
@@ -509,9 +478,8 @@ static char *big_agent(struct ssh_fixture *s)
     return path;
 }
 
-static void test_upload_interrupted(void **state)
+SSH_TEST(test_upload_interrupted)
 {
-    struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     char *path = big_agent(s);
     off_t size = 0;
@@ -532,9 +500,8 @@ static void test_upload_interrupted(void **state)
 
 /* ---- the key pair ---- */
 
-static void test_identity(void **state)
+SSH_TEST(test_identity)
 {
-    struct ssh_fixture *s = begin(state);
     struct err e;
     struct stat st;
     char *path = fs_join(s->dir, "fresh"), *log = fs_join(s->dir, "keygen.log"), *line, *text;
@@ -553,45 +520,4 @@ static void test_identity(void **state)
     assert_non_null(strstr(e.msg, "/nowhere/key"));
     free(path);
     free(log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SSH_TEST(test_settings_are_checked),
-        SSH_TEST(test_unknown_host),
-        SSH_TEST(test_connection_refused),
-        SSH_TEST(test_port_that_never_answers),
-        SSH_TEST(test_port_that_closes),
-        SSH_TEST(test_port_that_speaks_something_else),
-        SSH_TEST(test_host_key_changed),
-        SSH_TEST(test_strict),
-        SSH_TEST(test_host_key_of_another_type),
-        SSH_TEST(test_known_on_another_port),
-        SSH_TEST(test_known_hosts_broken),
-        SSH_TEST(test_known_hosts_that_hangs),
-        SSH_TEST(test_known_hosts_says_it_once),
-        SSH_TEST(test_key_file_that_hangs),
-        SSH_TEST(test_ssh_agent_that_hangs),
-        SSH_TEST(test_wrong_key),
-        SSH_TEST(test_no_key_file),
-        SSH_TEST(test_wrong_user),
-        SSH_TEST(test_wrong_password),
-        SSH_TEST(test_password_not_accepted),
-        SSH_TEST(test_fallback),
-        SSH_TEST(test_passphrase),
-        SSH_TEST(test_ssh_agent),
-        SSH_TEST(test_no_agent_for_the_machine),
-        SSH_TEST(test_agent_dir_not_writable),
-        SSH_TEST(test_agent_that_does_not_run),
-        SSH_TEST(test_agent_that_says_nothing),
-        SSH_TEST(test_become),
-        SSH_TEST(test_become_that_says_no_text),
-        SSH_TEST(test_noisy_login_shell),
-        SSH_TEST(test_agent_dir_in_the_home),
-        SSH_TEST(test_upload_interrupted),
-        SSH_TEST(test_identity),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("ssh-trouble", tests, NULL, NULL);
 }

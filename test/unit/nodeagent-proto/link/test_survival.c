@@ -10,9 +10,8 @@
 #include "lib/strbuf.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-static void test_agent_killed(void **state)
+LINK_TEST(test_agent_killed)
 {
-    struct fixture *f = *state;
     char first[64];
     open_ready(f);
     snprintf(first, sizeof first, "%s", f->incarnation);
@@ -44,9 +43,8 @@ static void test_agent_killed(void **state)
     free(go2);
 }
 
-static void test_supervisor_killed(void **state)
+LINK_TEST(test_supervisor_killed)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(f, "lost",
           "echo trouble >&2; (setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' &); "
@@ -62,9 +60,8 @@ static void test_supervisor_killed(void **state)
     WAIT(f, gone(read_pid(f, "work/stray")) && gone(read_pid(f, "work/main")));
 }
 
-static void test_supervisor_and_agent_killed(void **state)
+LINK_TEST(test_supervisor_and_agent_killed)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(f, "lost", "(setsid sh -c 'echo $$ > ../stray; exec sleep 1000' &); sleep 1000");
     WAIT(f, read_pid(f, "work/stray") > 1);
@@ -92,9 +89,8 @@ static void write_claim(struct fixture *f, const char *relative, const char *boo
 }
 
 /* The agent was killed before, or while, a supervisor forked the command. */
-static void test_claim_without_start(void **state)
+LINK_TEST(test_claim_without_start)
 {
-    struct fixture *f = *state;
     char *boot;
     struct err e;
     assert_int_equal(fs_read("/proc/sys/kernel/random/boot_id", 64, &boot, NULL, &e), 0);
@@ -116,9 +112,8 @@ static void test_claim_without_start(void **state)
     free(boot);
 }
 
-static void test_reboot(void **state)
+LINK_TEST(test_reboot)
 {
-    struct fixture *f = *state;
     write_claim(f, "tasks/old.claim", "11111111-2222-3333-4444-555555555555\n", "");
     open_ready(f);
     WAIT(f, f->n_ended == 1);
@@ -126,9 +121,8 @@ static void test_reboot(void **state)
     assert_non_null(strstr(f->ended[0].why, "restarted"));
 }
 
-static void test_long_task_list(void **state)
+LINK_TEST(test_long_task_list)
 {
-    struct fixture *f = *state;
     struct err e;
     char *dir = in_root(f, "tasks");
     assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
@@ -205,11 +199,10 @@ static void remove_incarnation(struct fixture *f)
     free(away);
 }
 
-static void test_files_that_were_not_finished_go(void **state)
+LINK_TEST(test_files_that_were_not_finished_go)
 {
     static const char *const left[] = {"incarnation.tmp-aB12Cd", "epoch.tmp-123456",
                                        "users/somebody.x1y2z3"};
-    struct fixture *f = *state;
     struct err e;
     char *users = in_root(f, "users");
     assert_int_equal(fs_mkdirs(users, 0700, &e), 0);
@@ -227,19 +220,19 @@ static void test_files_that_were_not_finished_go(void **state)
     free(users);
 }
 
-static void test_root_removed(void **state)
+LINK_TEST(test_root_removed)
 {
-    check_root_gone(*state, remove_root);
+    check_root_gone(f, remove_root);
 }
 
-static void test_root_moved_away(void **state)
+LINK_TEST(test_root_moved_away)
 {
-    check_root_gone(*state, move_root);
+    check_root_gone(f, move_root);
 }
 
-static void test_root_partly_removed(void **state)
+LINK_TEST(test_root_partly_removed)
 {
-    check_root_gone(*state, remove_incarnation);
+    check_root_gone(f, remove_incarnation);
 }
 
 /* An agent for which inotify has no room, as where other programs of its account took all of it. */
@@ -269,24 +262,12 @@ static bool without_inotify(char *script, size_t n)
     strbuf_free(&b);
     return true;
 }
+#define AGAIN(name) cmocka_unit_test_setup_teardown(run_##name, setup, teardown)
 
 int main(void)
 {
     char script[PATH_MAX];
-    const struct CMUnitTest tests[] = {
-        TEST(test_agent_killed),
-        TEST(test_supervisor_killed),
-        TEST(test_supervisor_and_agent_killed),
-        TEST(test_claim_without_start),
-        TEST(test_reboot),
-        TEST(test_long_task_list),
-        TEST(test_files_that_were_not_finished_go),
-        TEST(test_root_removed),
-        TEST(test_root_moved_away),
-        TEST(test_root_partly_removed),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    int failed = cmocka_run_group_tests_name("survival", tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     if (!without_inotify(script, sizeof script)) {
         print_message("skipped: survival without inotify needs user namespaces\n");
         return failed;
@@ -294,10 +275,10 @@ int main(void)
     /* Each of these agents has a user namespace of its own, so not where one looks for another's
      * processes. */
     const struct CMUnitTest again[] = {
-        TEST(test_agent_killed),        TEST(test_supervisor_killed),
-        TEST(test_claim_without_start), TEST(test_long_task_list),
-        TEST(test_root_removed),        TEST(test_root_moved_away),
-        TEST(test_root_partly_removed),
+        AGAIN(test_agent_killed),        AGAIN(test_supervisor_killed),
+        AGAIN(test_claim_without_start), AGAIN(test_long_task_list),
+        AGAIN(test_root_removed),        AGAIN(test_root_moved_away),
+        AGAIN(test_root_partly_removed),
     };
     setenv("BATCHAI_NODE", script, 1);
     failed += cmocka_run_group_tests_name("survival without inotify", again, NULL, NULL);

@@ -25,9 +25,8 @@ static void assert_owner(struct fixture *f, const char *relative)
     free(path);
 }
 
-static void test_it_is_the_account(void **state)
+OPEN_ROOT_TEST(test_it_is_the_account)
 {
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
@@ -51,12 +50,11 @@ static void test_it_is_the_account(void **state)
     paths_free(&p);
 }
 
-static void test_its_files_are_the_accounts(void **state)
+OPEN_ROOT_TEST(test_its_files_are_the_accounts)
 {
     static const char *const owned[] = {
         "work",           "work/here",      "work/here/mine",   "out",
         "out/stdout.txt", "out/stderr.txt", "out/execution.log"};
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
@@ -69,9 +67,8 @@ static void test_its_files_are_the_accounts(void **state)
     paths_free(&p);
 }
 
-static void test_unknown_account(void **state)
+OPEN_ROOT_TEST(test_unknown_account)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "nobody-there", "true");
@@ -85,9 +82,8 @@ static void test_unknown_account(void **state)
 
 /* What is there already is not given away, and links are followed with the account's rights only.
  */
-static void test_links_lead_nowhere_new(void **state)
+OPEN_ROOT_TEST(test_links_lead_nowhere_new)
 {
-    struct fixture *f = *state;
     struct paths p;
     struct stat st;
     struct err e;
@@ -126,9 +122,8 @@ static void test_links_lead_nowhere_new(void **state)
 }
 
 /* A command of root's among an account's files, as those are that speak to a container runtime. */
-static void test_roots_output_goes_only_where_the_account_may_write(void **state)
+OPEN_ROOT_TEST(test_roots_output_goes_only_where_the_account_may_write)
 {
-    struct fixture *f = *state;
     struct paths p;
     struct stat st;
     struct err e;
@@ -197,19 +192,18 @@ static void check_tail(struct fixture *f, bool lost)
     paths_free(&p);
 }
 
-static void test_tail_is_read_with_its_rights(void **state)
+OPEN_ROOT_TEST(test_tail_is_read_with_its_rights)
 {
-    check_tail(*state, false);
+    check_tail(f, false);
 }
 
-static void test_tail_of_a_lost_task_too(void **state)
+OPEN_ROOT_TEST(test_tail_of_a_lost_task_too)
 {
-    check_tail(*state, true);
+    check_tail(f, true);
 }
 
-static void test_tail_is_told(void **state)
+OPEN_ROOT_TEST(test_tail_is_told)
 {
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
@@ -221,9 +215,8 @@ static void test_tail_is_told(void **state)
 }
 
 /* As in a directory that root_squash keeps root out of: the account alone may write there. */
-static void test_directory_of_its_own(void **state)
+OPEN_ROOT_TEST(test_directory_of_its_own)
 {
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
@@ -243,9 +236,8 @@ static void test_directory_of_its_own(void **state)
 }
 
 /* Outside of the node root root makes nothing for an account. */
-static void test_no_directory_elsewhere(void **state)
+OPEN_ROOT_TEST(test_no_directory_elsewhere)
 {
-    struct fixture *f = *state;
     struct paths p;
     char other[] = "/tmp/batchai-test-other-XXXXXX", path[64];
     NEED_ACCOUNT();
@@ -263,9 +255,8 @@ static void test_no_directory_elsewhere(void **state)
     paths_free(&p);
 }
 
-static void test_it_dies_with_its_supervisor(void **state)
+OPEN_ROOT_TEST(test_it_dies_with_its_supervisor)
 {
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     open_ready(f);
@@ -299,9 +290,8 @@ static void open_unprivileged(struct fixture *f, char *script, size_t size)
     open_ready(f);
 }
 
-static void test_agent_that_is_not_root(void **state)
+OPEN_ROOT_TEST(test_agent_that_is_not_root)
 {
-    struct fixture *f = *state;
     struct paths p;
     char script[128];
     NEED_ACCOUNT();
@@ -324,12 +314,11 @@ static void test_agent_that_is_not_root(void **state)
 }
 
 /* An account of a directory service, as getent(1) and id(1) tell it: these two are stand-ins. */
-static void test_account_known_to_getent_alone(void **state)
+OPEN_ROOT_TEST(test_account_known_to_getent_alone)
 {
     static const char getent[] = "#!/bin/sh\n[ \"$1 $2\" = 'passwd far' ] || exit 2\n"
                                  "echo 'far:*:54330:54331:Far Away:/home/far:/bin/zsh'\n";
     static const char id[] = "#!/bin/sh\n[ \"$1 $2\" = '-G far' ] && echo 54331 54332 54333\n";
-    struct fixture *f = *state;
     struct paths p;
     NEED_ACCOUNT();
     const struct {
@@ -357,25 +346,8 @@ static void test_account_known_to_getent_alone(void **state)
     assert_true(file_has(f, "out/stdout.txt", "Groups:\t54331 54332 54333 \n/home/far\n"));
     paths_free(&p);
 }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_it_is_the_account),
-        TEST_OPEN(test_its_files_are_the_accounts),
-        TEST_OPEN(test_unknown_account),
-        TEST_OPEN(test_links_lead_nowhere_new),
-        TEST_OPEN(test_roots_output_goes_only_where_the_account_may_write),
-        TEST_OPEN(test_tail_is_read_with_its_rights),
-        TEST_OPEN(test_tail_of_a_lost_task_too),
-        TEST_OPEN(test_tail_is_told),
-        TEST_OPEN(test_directory_of_its_own),
-        TEST_OPEN(test_no_directory_elsewhere),
-        TEST_OPEN(test_it_dies_with_its_supervisor),
-        TEST_OPEN(test_agent_that_is_not_root),
-        TEST_OPEN(test_account_known_to_getent_alone),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     have_account = make_test_account();
-    return cmocka_run_group_tests_name("task_account", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

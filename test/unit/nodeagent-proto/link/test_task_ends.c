@@ -7,9 +7,8 @@
 
 /* ---- timeout_s ---- */
 
-static void test_time_limit(void **state)
+LINK_TEST(test_time_limit)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "slow",
@@ -30,9 +29,8 @@ static void test_time_limit(void **state)
     paths_free(&p);
 }
 
-static void test_time_limit_that_is_not_reached(void **state)
+LINK_TEST(test_time_limit_that_is_not_reached)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "quick", "exit 4");
@@ -44,9 +42,8 @@ static void test_time_limit_that_is_not_reached(void **state)
 }
 
 /* Its supervisor notes the end there, and must not wait for somebody to read it. */
-static void test_a_job_that_puts_a_fifo_in_place_of_its_log_ends(void **state)
+LINK_TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s =
@@ -62,9 +59,8 @@ static void test_a_job_that_puts_a_fifo_in_place_of_its_log_ends(void **state)
 }
 
 /* An output file that hangs (a FIFO that nobody reads, a dead server) is part of the time. */
-static void test_time_limit_while_opening_files(void **state)
+LINK_TEST(test_time_limit_while_opening_files)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "hangs", "echo must not run");
@@ -114,9 +110,8 @@ static long parent_of(long pid)
     return parent;
 }
 
-static void test_children_go_on(void **state)
+LINK_TEST(test_children_go_on)
 {
-    struct fixture *f = *state;
     open_ready(f);
     long daemon = leave_daemon(f, true, "0");
     long keeper = parent_of(daemon);
@@ -148,9 +143,8 @@ static void test_children_go_on(void **state)
 }
 
 /* By the agent of then and by the next one: what matters is the task's record. */
-static void test_children_that_went_on_are_killed(void **state)
+LINK_TEST(test_children_that_went_on_are_killed)
 {
-    struct fixture *f = *state;
     open_ready(f);
     long daemon = leave_daemon(f, true, "0"), keeper = parent_of(daemon);
     kill_agent(f);
@@ -164,16 +158,14 @@ static void test_children_that_went_on_are_killed(void **state)
     assert_string_equal(f->why.msg, "");
 }
 
-static void test_children_of_a_failure_die(void **state)
+LINK_TEST(test_children_of_a_failure_die)
 {
-    struct fixture *f = *state;
     open_ready(f);
     assert_true(gone(leave_daemon(f, true, "1")));
 }
 
-static void test_children_die_unless_kept(void **state)
+LINK_TEST(test_children_die_unless_kept)
 {
-    struct fixture *f = *state;
     open_ready(f);
     assert_true(gone(leave_daemon(f, false, "0")));
 }
@@ -202,9 +194,8 @@ static void assert_relayed(struct fixture *f, const char *all)
     free(text);
 }
 
-static void test_signal_is_carried_on(void **state)
+LINK_TEST(test_signal_is_carried_on)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(
@@ -216,9 +207,8 @@ static void test_signal_is_carried_on(void **state)
     paths_free(&p);
 }
 
-static void test_kill_is_carried_on_and_kills(void **state)
+LINK_TEST(test_kill_is_carried_on_and_kills)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "sleep 1000");
@@ -230,9 +220,8 @@ static void test_kill_is_carried_on_and_kills(void **state)
     paths_free(&p);
 }
 
-static void test_time_limit_is_carried_on(void **state)
+LINK_TEST(test_time_limit_is_carried_on)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "sleep 1000");
@@ -244,9 +233,8 @@ static void test_time_limit_is_carried_on(void **state)
     paths_free(&p);
 }
 
-static void test_nothing_is_carried_on_without_need(void **state)
+LINK_TEST(test_nothing_is_carried_on_without_need)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "exit 0");
@@ -257,9 +245,8 @@ static void test_nothing_is_carried_on_without_need(void **state)
 }
 
 /* The one who spoke for the task died of a signal; what it spoke for may live. */
-static void test_kill_is_carried_on_if_the_command_was_killed(void **state)
+LINK_TEST(test_kill_is_carried_on_if_the_command_was_killed)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "kill -9 $$");
@@ -270,9 +257,8 @@ static void test_kill_is_carried_on_if_the_command_was_killed(void **state)
 }
 
 /* It has 10 s, and the task's own processes none of them. */
-static void test_signal_command_that_hangs(void **state)
+LINK_TEST(test_signal_command_that_hangs)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "echo $$; sleep 1000");
@@ -289,10 +275,9 @@ static void test_signal_command_that_hangs(void **state)
 
 /* Who looks whether a task has ended, and kills it again meanwhile, must not keep it from ending.
  */
-static void test_kills_one_after_another_are_carried_on_once(void **state)
+LINK_TEST(test_kills_one_after_another_are_carried_on_once)
 {
     enum { KILLS = 100 };
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = with_signal_command(f, &p, "sleep 1000");
@@ -306,27 +291,4 @@ static void test_kills_one_after_another_are_carried_on_once(void **state)
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_relayed(f, "9\ndone\n");
     paths_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_time_limit),
-        TEST(test_time_limit_that_is_not_reached),
-        TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends),
-        TEST(test_time_limit_while_opening_files),
-        TEST(test_children_go_on),
-        TEST(test_children_that_went_on_are_killed),
-        TEST(test_children_of_a_failure_die),
-        TEST(test_children_die_unless_kept),
-        TEST(test_signal_is_carried_on),
-        TEST(test_kill_is_carried_on_and_kills),
-        TEST(test_time_limit_is_carried_on),
-        TEST(test_nothing_is_carried_on_without_need),
-        TEST(test_kill_is_carried_on_if_the_command_was_killed),
-        TEST(test_signal_command_that_hangs),
-        TEST(test_kills_one_after_another_are_carried_on_once),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("task_ends", tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static char *try_cgroup(struct fixture *f, const char *id)
     return cgroup_of(f, record);
 }
 
-static void test_open_files(void **state)
+OPEN_ROOT_TEST(test_open_files)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "files", "ulimit -Hn; ulimit -Sn");
@@ -63,9 +62,8 @@ static void test_open_files(void **state)
     paths_free(&p);
 }
 
-static void test_processes(void **state)
+OPEN_ROOT_TEST(test_processes)
 {
-    struct fixture *f = *state;
     struct paths p;
     if (!have_account)
         skip_because("needs root and mount namespaces");
@@ -107,9 +105,8 @@ static bool memory_is_limited_by_cgroups(struct fixture *f)
     return limited;
 }
 
-static void test_memory_limit_of_a_cgroup_kills_and_says_so(void **state)
+OPEN_ROOT_TEST(test_memory_limit_of_a_cgroup_kills_and_says_so)
 {
-    struct fixture *f = *state;
     open_ready(f);
     if (!memory_is_limited_by_cgroups(f))
         skip_because("no memory controller of cgroup v2 that may be used");
@@ -120,9 +117,8 @@ static void test_memory_limit_of_a_cgroup_kills_and_says_so(void **state)
     assert_false(file_has(f, "out/stdout.txt", "went on"));
 }
 
-static void test_memory_limit_of_each_process_elsewhere(void **state)
+OPEN_ROOT_TEST(test_memory_limit_of_each_process_elsewhere)
 {
-    struct fixture *f = *state;
     open_ready(f);
     if (memory_is_limited_by_cgroups(f))
         skip_because("a cgroup limits memory here");
@@ -131,9 +127,8 @@ static void test_memory_limit_of_each_process_elsewhere(void **state)
     assert_non_null(strstr(f->ended[0].tail, "memory exhausted"));
 }
 
-static void test_limits_of_a_cgroup(void **state)
+OPEN_ROOT_TEST(test_limits_of_a_cgroup)
 {
-    struct fixture *f = *state;
     open_ready(f);
     if (!memory_is_limited_by_cgroups(f))
         skip_because("no controllers of cgroup v2 that may be used");
@@ -146,9 +141,8 @@ static void test_limits_of_a_cgroup(void **state)
     free(path);
 }
 
-static void test_cgroup_goes_with_the_task(void **state)
+OPEN_ROOT_TEST(test_cgroup_goes_with_the_task)
 {
-    struct fixture *f = *state;
     open_ready(f);
     char *path = try_cgroup(f, "held");
     if (!path)
@@ -163,9 +157,8 @@ static void test_cgroup_goes_with_the_task(void **state)
 }
 
 /* Each alone would have enough. */
-static void test_memory_of_a_group_is_used_up_together(void **state)
+OPEN_ROOT_TEST(test_memory_of_a_group_is_used_up_together)
 {
-    struct fixture *f = *state;
     open_ready(f);
     if (!memory_is_limited_by_cgroups(f))
         skip_because("no memory controller of cgroup v2 that may be used");
@@ -185,9 +178,8 @@ static void test_memory_of_a_group_is_used_up_together(void **state)
 }
 
 /* A group's cgroup is there as long as one of its tasks. */
-static void test_tasks_of_a_group_share_a_cgroup(void **state)
+OPEN_ROOT_TEST(test_tasks_of_a_group_share_a_cgroup)
 {
-    struct fixture *f = *state;
     char *path[2];
     open_ready(f);
     for (int i = 0; i < 2; i++) {
@@ -224,9 +216,8 @@ static void test_tasks_of_a_group_share_a_cgroup(void **state)
 }
 
 /* Supervisor and agent gone, a session of its own, no marker: only the cgroup still has it. */
-static void test_nothing_escapes_a_cgroup(void **state)
+OPEN_ROOT_TEST(test_nothing_escapes_a_cgroup)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "stray",
@@ -261,9 +252,8 @@ static void test_nothing_escapes_a_cgroup(void **state)
 }
 
 /* Kept children stay in their cgroup, which goes with the last of them. */
-static void test_kept_children_keep_their_cgroup(void **state)
+OPEN_ROOT_TEST(test_kept_children_keep_their_cgroup)
 {
-    struct fixture *f = *state;
     struct paths p;
     open_ready(f);
     struct task_spec s = usual_spec(f, &p, "kept",
@@ -323,9 +313,8 @@ static char *held_by(struct fixture *f, long supervisor, const char *line, int s
 }
 
 /* One that nobody was killed in; and it goes with the supervisor. */
-static void test_a_cgroup_serves_one_task_after_another(void **state)
+OPEN_ROOT_TEST(test_a_cgroup_serves_one_task_after_another)
 {
-    struct fixture *f = *state;
     struct seen end;
     if (!have_account)
         skip_because("test accounts need root");
@@ -354,9 +343,8 @@ static void test_a_cgroup_serves_one_task_after_another(void **state)
 }
 
 /* The supervisor was killed while it waited: the next agent removes what it left. */
-static void test_no_empty_cgroup_stays(void **state)
+OPEN_ROOT_TEST(test_no_empty_cgroup_stays)
 {
-    struct fixture *f = *state;
     struct seen end;
     if (!have_account)
         skip_because("test accounts need root");
@@ -374,24 +362,8 @@ static void test_no_empty_cgroup_stays(void **state)
     assert_true(access(path, F_OK) < 0);
     free(path);
 }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST_OPEN(test_open_files),
-        TEST_OPEN(test_processes),
-        TEST_OPEN(test_memory_limit_of_a_cgroup_kills_and_says_so),
-        TEST_OPEN(test_memory_limit_of_each_process_elsewhere),
-        TEST_OPEN(test_limits_of_a_cgroup),
-        TEST_OPEN(test_cgroup_goes_with_the_task),
-        TEST_OPEN(test_memory_of_a_group_is_used_up_together),
-        TEST_OPEN(test_tasks_of_a_group_share_a_cgroup),
-        TEST_OPEN(test_nothing_escapes_a_cgroup),
-        TEST_OPEN(test_kept_children_keep_their_cgroup),
-        TEST_OPEN(test_a_cgroup_serves_one_task_after_another),
-        TEST_OPEN(test_no_empty_cgroup_stays),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     have_account = make_test_account();
-    return cmocka_run_group_tests_name("task_limits", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -14,12 +14,11 @@ static const struct task_spec plain = {.id = "t",
                                        .stderr_path = "/e",
                                        .step = "job"};
 
-static void test_everything_crosses(void **state)
+TEST(test_everything_crosses)
 {
     struct task_spec s = plain, got;
     struct arena a;
     struct err e;
-    (void)state;
     arena_init(&a);
     s.user = "somebody";
     s.keep_children = true;
@@ -51,12 +50,11 @@ static void test_everything_crosses(void **state)
     arena_free(&a);
 }
 
-static void test_what_is_not_asked_for_is_left_out(void **state)
+TEST(test_what_is_not_asked_for_is_left_out)
 {
     struct task_spec got;
     struct arena a;
     struct err e;
-    (void)state;
     arena_init(&a);
     json_t *j = message_task_spec(&plain);
     char *text = json_dumps(j, JSON_COMPACT);
@@ -74,13 +72,12 @@ static void test_what_is_not_asked_for_is_left_out(void **state)
     arena_free(&a);
 }
 
-static void test_negative_limits_are_refused(void **state)
+TEST(test_negative_limits_are_refused)
 {
     static const char *const bad[] = {"{\"timeout_s\": -1}", "{\"limits\": {\"cpus\": -2}}",
                                       "{\"limits\": {\"memory_bytes\": -1}}",
                                       "{\"limits\": {\"open_files\": \"many\"}}",
                                       "{\"keep_children\": 3}"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct task_spec got;
         struct arena a;
@@ -103,9 +100,8 @@ static void put_record(struct fixture *f, const char *relative, const char *text
     free(path);
 }
 
-static void test_records_of_an_earlier_agent(void **state)
+LINK_TEST(test_records_of_an_earlier_agent)
 {
-    struct fixture *f = *state;
     struct err e;
     char *boot, *dir = in_root(f, "tasks");
     struct strbuf claim = STRBUF_INIT, start = STRBUF_INIT;
@@ -129,9 +125,8 @@ static void test_records_of_an_earlier_agent(void **state)
     free(dir);
 }
 
-static void a_folder_seen_at_another_path_arrives(void **state)
+TEST(a_folder_seen_at_another_path_arrives)
 {
-    (void)state;
     struct arena a;
     arena_init(&a);
     const struct task_spec sent = {.id = "t",
@@ -149,17 +144,4 @@ static void a_folder_seen_at_another_path_arrives(void **state)
     assert_string_equal(out.view.target, "/to");
     json_decref(j);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_crosses),
-        cmocka_unit_test(a_folder_seen_at_another_path_arrives),
-        cmocka_unit_test(test_what_is_not_asked_for_is_left_out),
-        cmocka_unit_test(test_negative_limits_are_refused),
-        TEST(test_records_of_an_earlier_agent),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("task_message", tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include "lib/strbuf.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
 
-static void test_run_and_exit_code(void **state)
+LINK_TEST(test_run_and_exit_code)
 {
-    struct fixture *f = *state;
     struct kv env[] = {{.name = "GREETING", .value = "hello there"}};
     open_ready(f);
     start_with(f, "one", "echo $GREETING; pwd; echo oops >&2; exit 3", env, 1);
@@ -28,9 +27,8 @@ static void test_run_and_exit_code(void **state)
     assert_true(file_has(f, "out/execution.log", "Z job: exited with code 3\n"));
 }
 
-static void test_same_id_starts_once(void **state)
+LINK_TEST(test_same_id_starts_once)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start_with(f, "once", "echo ran; while [ ! -e go ]; do sleep 0.01; done; exit 5", NULL, 0);
     start_with(f, "once", "echo ran", NULL, 0); /* while the first is being started */
@@ -51,9 +49,8 @@ static void test_same_id_starts_once(void **state)
     free(out);
 }
 
-static void test_signals(void **state)
+LINK_TEST(test_signals)
 {
-    struct fixture *f = *state;
     open_ready(f);
     /* A shell that stays, so that the signal has to reach the whole group. */
     start(f, "term", "trap 'echo got it; exit 7' TERM; echo up; sleep 1000 & wait");
@@ -79,9 +76,8 @@ static void test_signals(void **state)
     assert_string_equal(f->why.msg, "");
 }
 
-static void test_signal_while_starting(void **state)
+LINK_TEST(test_signal_while_starting)
 {
-    struct fixture *f = *state;
     open_ready(f);
     int before = f->answers;
     start_with(f, "early", "sleep 1000", NULL, 0);
@@ -90,9 +86,8 @@ static void test_signal_while_starting(void **state)
     assert_int_equal(f->ended[0].s.signal, SIGKILL);
 }
 
-static void test_daemonized_processes_die(void **state)
+LINK_TEST(test_daemonized_processes_die)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(
         f, "daemons",
@@ -107,9 +102,8 @@ static void test_daemonized_processes_die(void **state)
 }
 
 /* No shell is in between. The program is looked for in the PATH that the task has, then in cwd. */
-static void test_a_program_without_a_shell(void **state)
+LINK_TEST(test_a_program_without_a_shell)
 {
-    struct fixture *f = *state;
     open_ready(f);
     const char *const echo[] = {"echo", "$HOME", "a  b", "*"}, *const own[] = {"own.sh", "x"},
                       *const none[] = {"no-such-program"}, *const no_file[] = {"./nothing/there"},
@@ -165,9 +159,8 @@ static void test_a_program_without_a_shell(void **state)
 
 /* The interpreter of Windows command lines needs no path, and no file of that name takes its place.
  * The account of a task need not get to where it is. */
-static void test_command_lines_of_windows(void **state)
+LINK_TEST(test_command_lines_of_windows)
 {
-    struct fixture *f = *state;
     char *cmd = built_cmd(f), *out = in_root(f, "own.txt");
     const char *const own[] = {TASK_CMD, "cmd /c echo %OS%& exit 3"};
     struct task_spec s = {.id = "windows",
@@ -204,9 +197,8 @@ static void test_command_lines_of_windows(void **state)
     free(out);
 }
 
-static void test_a_task_that_is_refused(void **state)
+LINK_TEST(test_a_task_that_is_refused)
 {
-    struct fixture *f = *state;
     open_ready(f);
     const char *const refused[] = {TASK_NODE, TASK_REFUSE, "not on this site"};
     char *out = in_root(f, "own.txt");
@@ -226,9 +218,8 @@ static void test_a_task_that_is_refused(void **state)
     free(out);
 }
 
-static void test_failures_to_start(void **state)
+LINK_TEST(test_failures_to_start)
 {
-    struct fixture *f = *state;
     open_ready(f);
     char *file = in_root(f, "file"), *below = in_root(f, "file/below"), *ok = in_root(f, "ok");
     ASK(f, node_ask(f->link, REQUEST(append, .path = file, .text = "x"), on_done, f));
@@ -269,9 +260,8 @@ static void test_failures_to_start(void **state)
 }
 
 /* The reason names the path, and is cut where that is in the middle of a letter. */
-static void test_a_reason_that_is_cut_inside_a_letter_is_told(void **state)
+LINK_TEST(test_a_reason_that_is_cut_inside_a_letter_is_told)
 {
-    struct fixture *f = *state;
     char name[1201] = "";
     open_ready(f);
     for (size_t i = 0; i < 1200; i += 2)
@@ -336,9 +326,8 @@ static bool any_command_line_has(const char *words)
     return has;
 }
 
-static void test_secrets_stay_out_of_sight(void **state)
+LINK_TEST(test_secrets_stay_out_of_sight)
 {
-    struct fixture *f = *state;
     const char *secret = "sw0rdfish-7e1c";
     struct kv env[] = {{.name = "PASSWORD", .value = secret, .is_secret = true}};
     open_ready(f);
@@ -353,9 +342,8 @@ static void test_secrets_stay_out_of_sight(void **state)
     assert_false(tree_has(f->root, secret));
 }
 
-static void test_clean_environment(void **state)
+LINK_TEST(test_clean_environment)
 {
-    struct fixture *f = *state;
     setenv("BATCHAID_TEST_LEAK", "1", 1);
     open_ready(f);
     start(f, "env", "env; ls -m /proc/self/fd");
@@ -368,9 +356,8 @@ static void test_clean_environment(void **state)
     unsetenv("BATCHAID_TEST_LEAK");
 }
 
-static void test_stderr_tail(void **state)
+LINK_TEST(test_stderr_tail)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(f, "long", "for i in $(seq 1000); do echo \"line $i of many\" >&2; done");
     WAIT(f, f->n_ended == 1);
@@ -389,9 +376,8 @@ static void test_stderr_tail(void **state)
     assert_string_equal(f->ended[2].tail, "");
 }
 
-static void test_forget(void **state)
+LINK_TEST(test_forget)
 {
-    struct fixture *f = *state;
     open_ready(f);
     start(f, "gone", "while [ ! -e ../go ]; do sleep 0.01; done");
     ASK(f, node_ask(f->link, REQUEST(forget, .task = "gone"), on_done, f));
@@ -411,9 +397,8 @@ static void test_forget(void **state)
     free(go);
 }
 
-static void test_many_tasks(void **state)
+LINK_TEST(test_many_tasks)
 {
-    struct fixture *f = *state;
     char ids[60][8];
     open_ready(f);
     for (int i = 0; i < 60; i++) {
@@ -426,27 +411,4 @@ static void test_many_tasks(void **state)
     free(out);
     ASK(f, node_tasks(f->link, on_tasks, f));
     assert_int_equal(f->n_tasks, 60);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_run_and_exit_code),
-        TEST(test_same_id_starts_once),
-        TEST(test_signals),
-        TEST(test_signal_while_starting),
-        TEST(test_daemonized_processes_die),
-        TEST(test_a_program_without_a_shell),
-        TEST(test_command_lines_of_windows),
-        TEST(test_a_task_that_is_refused),
-        TEST(test_failures_to_start),
-        TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
-        TEST(test_secrets_stay_out_of_sight),
-        TEST(test_clean_environment),
-        TEST(test_stderr_tail),
-        TEST(test_forget),
-        TEST(test_many_tasks),
-    };
-    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
-    return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static void drop(struct fixture *f, const char *dir)
     free(d);
 }
 
-static void test_what_no_link_leads_to_is_removed(void **state)
+LINK_TEST(test_what_no_link_leads_to_is_removed)
 {
-    struct fixture *f = *state;
     open_ready(f);
     make_dir(f, "archives/pools");
     make_dir(f, "archives/tasks");
@@ -68,9 +67,8 @@ static void test_what_no_link_leads_to_is_removed(void **state)
     assert_false(there(f, "links/task_1") || there(f, "links/deep_1"));
 }
 
-static void test_what_is_not_there_is_no_error(void **state)
+LINK_TEST(test_what_is_not_there_is_no_error)
 {
-    struct fixture *f = *state;
     open_ready(f);
     drop(f, "archives");
     assert_string_equal(f->why.msg, "");
@@ -94,9 +92,8 @@ static void make_deep(struct fixture *f, const char *relative)
     free(path);
 }
 
-static void test_nothing_goes_where_not_all_links_are_seen(void **state)
+LINK_TEST(test_nothing_goes_where_not_all_links_are_seen)
 {
-    struct fixture *f = *state;
     open_ready(f);
     make_dir(f, "archives/pools");
     make_dir(f, "links/pool/app");
@@ -107,9 +104,8 @@ static void test_nothing_goes_where_not_all_links_are_seen(void **state)
     assert_true(there(f, "archives/pools/file"));
 }
 
-static void test_nothing_outside_and_nothing_of_the_agents_is_reached(void **state)
+LINK_TEST(test_nothing_outside_and_nothing_of_the_agents_is_reached)
 {
-    struct fixture *f = *state;
     open_ready(f);
     drop(f, "tasks");
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
@@ -119,17 +115,4 @@ static void test_nothing_outside_and_nothing_of_the_agents_is_reached(void **sta
     make_dir(f, "archives/nobodys");
     drop(f, "archives");
     assert_false(there(f, "archives/nobodys"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_no_link_leads_to_is_removed, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_not_there_is_no_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_goes_where_not_all_links_are_seen, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_outside_and_nothing_of_the_agents_is_reached,
-                                        setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

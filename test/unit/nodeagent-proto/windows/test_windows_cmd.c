@@ -3,18 +3,11 @@
  * What cmd /c makes of a line: variables, operators, conditions, loops, redirections, and exit
  * codes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/unit/nodeagent-proto/windows/windows_test.h"
+#include "test/unit/support/tests.h"
 
-static void echoes(void **state)
+PLACE_TEST(echoes)
 {
-    (void)state;
     assert_prints("cmd /c echo hello", "hello\n");
     assert_prints("cmd.exe /C ECHO Hello  World", "Hello  World\n");
     assert_prints("C:\\Windows\\System32\\cmd.exe /c echo a", "a\n");
@@ -26,9 +19,8 @@ static void echoes(void **state)
     assert_prints("cmd /c", "");
 }
 
-static void variables(void **state)
+PLACE_TEST(variables)
 {
-    (void)state;
     setenv("AZ_BATCH_APP_PACKAGE_APP01#1.0", "/pkg/app01", 1);
     setenv("AZ_BATCH_JOB_ID", "job01", 1);
     assert_prints("cmd /c echo %AZ_BATCH_JOB_ID%", "job01\n");
@@ -44,9 +36,8 @@ static void variables(void **state)
     assert_prints("cmd /c if defined COMPUTERNAME echo yes", "yes\n");
 }
 
-static void variables_that_are_set(void **state)
+PLACE_TEST(variables_that_are_set)
 {
-    (void)state;
     /* The whole line is expanded before anything of it runs. */
     assert_prints("cmd /c set A=1&& echo [%A%]", "[%A%]\n");
     assert_prints("cmd /c set A=1&& call echo [%A%]", "[1]\n");
@@ -62,9 +53,8 @@ static void variables_that_are_set(void **state)
     assert_prints("cmd /c set FOO=bar&& env | grep ^FOO=", "FOO=bar\n"); /* programs see them */
 }
 
-static void operators(void **state)
+PLACE_TEST(operators)
 {
-    (void)state;
     assert_prints("cmd /c echo a&echo b", "a\nb\n");
     assert_prints("cmd /c true && echo a", "a\n");
     assert_says("cmd /c false && echo a", 1, "", "");
@@ -83,9 +73,8 @@ static void operators(void **state)
     assert_says("cmd /c echo a >", 1, "", "The syntax of the command is incorrect.\n");
 }
 
-static void exit_codes(void **state)
+PLACE_TEST(exit_codes)
 {
-    (void)state;
     assert_says("cmd /c exit 3", 3, "", "");
     assert_says("cmd /c exit /b 4", 4, "", "");
     assert_says("cmd /c exit", 0, "", "");
@@ -105,9 +94,8 @@ static void exit_codes(void **state)
     assert_says("cmd", 1, "", NULL);
 }
 
-static void conditions(void **state)
+PLACE_TEST(conditions)
 {
-    (void)state;
     write_file("here.txt", "", 0644);
     setenv("A", "b", 1);
     assert_prints("cmd /c if exist here.txt echo yes", "yes\n");
@@ -133,9 +121,8 @@ static void conditions(void **state)
     assert_says("cmd /c if 1 FOO 2 echo a", 1, "", "FOO was unexpected at this time.\n");
 }
 
-static void loops(void **state)
+PLACE_TEST(loops)
 {
-    (void)state;
     unsetenv("A");
     write_file("b.dat", "", 0644);
     write_file("a.dat", "", 0644);
@@ -150,9 +137,8 @@ static void loops(void **state)
     assert_says("cmd /c for %n (1) do echo %n", 1, "", NULL);
 }
 
-static void redirections(void **state)
+PLACE_TEST(redirections)
 {
-    (void)state;
     assert_prints("cmd /c echo one> o.txt& echo two>>o.txt& type o.txt", "one\ntwo\n");
     assert_prints("cmd /c echo hidden > nul", "");
     assert_prints("cmd /c type nosuch 2>nul || echo gone", "gone\n");
@@ -168,9 +154,8 @@ static void redirections(void **state)
                 "The system cannot find the drive specified: E:\\x\n");
 }
 
-static void bounds(void **state)
+PLACE_TEST(bounds)
 {
-    (void)state;
     static char line[40000];
     memset(line, 'x', sizeof line - 1);
     memcpy(line, "cmd /c echo ", 12);
@@ -182,15 +167,4 @@ static void bounds(void **state)
     /* A line that calls itself ends. */
     setenv("SELF", "call %SELF%", 1);
     assert_int_equal(run_windows("cmd /c call %SELF%"), 1);
-}
-
-int main(void)
-{
-#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
-    const struct CMUnitTest tests[] = {
-        IN_PLACE(echoes),    IN_PLACE(variables),    IN_PLACE(variables_that_are_set),
-        IN_PLACE(operators), IN_PLACE(exit_codes),   IN_PLACE(conditions),
-        IN_PLACE(loops),     IN_PLACE(redirections), IN_PLACE(bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

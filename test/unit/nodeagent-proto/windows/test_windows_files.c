@@ -3,14 +3,8 @@
  * Files and programs in command lines of Windows: paths, copy and its kin, how programs are found,
  * and what walkthroughs write.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/unit/nodeagent-proto/windows/windows_test.h"
+#include "test/unit/support/tests.h"
 
 static void assert_file(const char *path, const char *text)
 {
@@ -19,9 +13,8 @@ static void assert_file(const char *path, const char *text)
     free(is);
 }
 
-static void copies(void **state)
+PLACE_TEST(copies)
 {
-    (void)state;
     assert_prints("cmd /c mkdir out\\deep && echo a> a.txt&& copy a.txt out\\deep",
                   "        1 file(s) copied.\n");
     assert_file("out/deep/a.txt", "a\n");
@@ -39,9 +32,8 @@ static void copies(void **state)
                 "The system cannot find the path specified.\n");
 }
 
-static void moves_and_removes(void **state)
+PLACE_TEST(moves_and_removes)
 {
-    (void)state;
     assert_prints("cmd /c md x & echo a>a.txt& move a.txt x> nul& type x\\a.txt", "a\n");
     assert_prints("cmd /c ren x\\a.txt b.txt & dir /b x", "b.txt\n");
     assert_prints("cmd /c del /q x\\*.txt & dir /b x", "");
@@ -54,9 +46,8 @@ static void moves_and_removes(void **state)
     assert_says("cmd /c dir nosuch", 1, "", "File Not Found\n");
 }
 
-static void folders(void **state)
+PLACE_TEST(folders)
 {
-    const struct place *place = *state;
     char text[160];
     assert_prints("cmd /c md sub & cd sub & echo a> f& cd .. & type sub\\f", "a\n");
     assert_prints("cmd /c cd /d D:\\batch\\tasks\\wd\\sub && type f", "a\n");
@@ -67,9 +58,8 @@ static void folders(void **state)
     assert_prints("cmd /c cmd /c cd sub & type sub\\f", "a\n"); /* another cmd's own folder */
 }
 
-static void paths_of_the_service(void **state)
+PLACE_TEST(paths_of_the_service)
 {
-    (void)state;
     assert_prints(
         "cmd /c mkdir D:\\batch\\tasks\\shared & echo s> d:\\BATCH\\tasks\\shared\\Data.txt"
         "& type D:\\batch\\tasks\\SHARED\\data.TXT",
@@ -86,18 +76,16 @@ static void paths_of_the_service(void **state)
                 "The system cannot find the drive specified: C:\\nosuch.txt\n");
 }
 
-static void words_of_programs(void **state)
+PLACE_TEST(words_of_programs)
 {
-    (void)state;
     assert_prints("printf [%s] a \"b c\" d\"e f\"g \"\"", "[a][b c][de fg][]");
     assert_prints("printf [%s] \"say \\\"x\\\"\" a\\\\b \"c\\\\\"", "[say \"x\"][a\\\\b][c\\]");
     assert_prints("printf [%s] \"a\"\"b\"", "[a\"b]");
     assert_prints("printf [%s] %HOME% a&b", "[%HOME%][a&b]"); /* nobody expands without cmd */
 }
 
-static void programs(void **state)
+PLACE_TEST(programs)
 {
-    (void)state;
     assert_int_equal(mkdir("pkg", 0755), 0);
     write_file("pkg/MyApp.exe", "#!/bin/sh\necho app \"$@\"; exit 9\n", 0755);
     setenv("AZ_BATCH_APP_PACKAGE_APP01#1.0", "pkg", 1);
@@ -125,9 +113,8 @@ static void programs(void **state)
 }
 
 /* Start tasks of the walkthroughs. */
-static void stubs(void **state)
+PLACE_TEST(stubs)
 {
-    const struct place *place = *state;
     write_file("myapp.msi", "msi", 0644);
     assert_says("cmd /c msiexec /i myapp.msi /quiet", 0, "",
                 "batchai-cmd: msiexec: nothing is done on a Linux node: myapp.msi\n");
@@ -148,9 +135,8 @@ static void stubs(void **state)
     unsetenv("BATCHAI_WINDOWS_PROGRAMS");
 }
 
-static void batch_files(void **state)
+PLACE_TEST(batch_files)
 {
-    (void)state;
     write_file("setup.cmd",
                "@echo off\r\n"
                ":: a comment\r\n"
@@ -187,20 +173,4 @@ static void batch_files(void **state)
                 "The system cannot find the batch label specified - nowhere\n");
     write_file("own.bat", "@call own.bat", 0644);
     assert_int_equal(run_windows("own.bat"), 1); /* it ends */
-}
-
-int main(void)
-{
-#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
-    const struct CMUnitTest tests[] = {
-        IN_PLACE(copies),
-        IN_PLACE(moves_and_removes),
-        IN_PLACE(folders),
-        IN_PLACE(paths_of_the_service),
-        IN_PLACE(words_of_programs),
-        IN_PLACE(programs),
-        IN_PLACE(stubs),
-        IN_PLACE(batch_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

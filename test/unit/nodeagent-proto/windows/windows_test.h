@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs command lines of Windows in a folder of the test's own, each in a process of its own. The
- * test program has included cmocka.
+ * Runs command lines of Windows in a folder of the test's own, each in a process of its own.
  */
 #ifndef TEST_UNIT_WINDOWS_WINDOWS_TEST_H
 #define TEST_UNIT_WINDOWS_WINDOWS_TEST_H
@@ -16,6 +15,7 @@
 
 #include "lib/fs.h"
 #include "nodeagent-proto/windows/windows.h"
+#include "test/unit/support/tests.h"
 
 struct place {
     char dir[64]; /* has wd, in which command lines run */
@@ -40,6 +40,8 @@ static inline int remove_place(void **state)
     const struct place *place = *state;
     return chdir("/") < 0 ? -1 : fs_remove_tree(place->dir, &e);
 }
+
+#define PLACE_TEST(name) TEST_IN(name, const struct place *place, *state, make_place, remove_place)
 
 static inline char *whole_file(const char *path)
 {

@@ -2,19 +2,13 @@
  *
  * Frames: whatever comes in, and however it is split, the decoder says message, more or error.
  */
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/codes.h"
 #include "nodeagent-proto/wire/message.h"
+#include "test/unit/support/tests.h"
 
 static void encode(struct strbuf *out, const char *text)
 {
@@ -59,9 +53,8 @@ static void expect_broken(struct frame_decoder *d, const char *words)
     frame_decoder_free(d);
 }
 
-static void test_round_trip_in_every_split(void **state)
+TEST(test_round_trip_in_every_split)
 {
-    (void)state;
     const char *one = "{\"id\":1,\"op\":\"hello\"}", *two = "{\"text\":\"\\u00e4\\n\"}",
                *three = "{}";
     struct strbuf b = STRBUF_INIT;
@@ -90,9 +83,8 @@ static void test_round_trip_in_every_split(void **state)
     strbuf_free(&b);
 }
 
-static void test_byte_by_byte(void **state)
+TEST(test_byte_by_byte)
 {
-    (void)state;
     struct frame_decoder d;
     struct strbuf b = STRBUF_INIT;
     frame_decoder_init(&d);
@@ -109,9 +101,8 @@ static void test_byte_by_byte(void **state)
     frame_decoder_free(&d);
 }
 
-static void test_wrong_lengths(void **state)
+TEST(test_wrong_lengths)
 {
-    (void)state;
     const struct {
         const char *bytes;
         size_t n;
@@ -130,9 +121,8 @@ static void test_wrong_lengths(void **state)
     }
 }
 
-static void test_wrong_contents(void **state)
+TEST(test_wrong_contents)
 {
-    (void)state;
     const struct {
         const char *text, *words;
     } cases[] = {
@@ -154,9 +144,8 @@ static void test_wrong_contents(void **state)
     }
 }
 
-static void test_garbage(void **state)
+TEST(test_garbage)
 {
-    (void)state;
     unsigned seed = 1; /* fixed: a failure must come again */
     for (int round = 0; round < 2000; round++) {
         struct frame_decoder d;
@@ -177,9 +166,8 @@ static void test_garbage(void **state)
     }
 }
 
-static void test_largest_and_too_large(void **state)
+TEST(test_largest_and_too_large)
 {
-    (void)state;
     const size_t around = strlen("{\"t\":\"\"}");
     char *text = calloc(1, FRAME_MAX + 1);
     struct strbuf b = STRBUF_INIT;
@@ -207,9 +195,8 @@ static void test_largest_and_too_large(void **state)
     free(text);
 }
 
-static void test_spec_and_status(void **state)
+TEST(test_spec_and_status)
 {
-    (void)state;
     struct kv env[] = {{.name = "A", .value = "1"},
                        {.name = "KEY", .value = "s=e", .is_secret = true}};
     struct task_spec in = {.id = "job.1_x-2",
@@ -249,13 +236,12 @@ static void test_spec_and_status(void **state)
 }
 
 /* In every split: the bytes are there with their message, and the next message is as good. */
-static void test_bytes_go_with_a_message(void **state)
+TEST(test_bytes_go_with_a_message)
 {
     struct strbuf b = STRBUF_INIT;
     struct err e;
     json_t *msg = json_pack("{s:i}", "id", 1), *other = json_pack("{s:i}", "id", 2);
     const char bytes[] = "\0\xff binary\n";
-    (void)state;
     assert_int_equal(frame_encode_with(msg, bytes, sizeof bytes, &b, &e), 0);
     assert_int_equal(frame_body_size(b.s), b.len - FRAME_HEADER);
     assert_int_equal(frame_encode(other, &b, &e), 0);
@@ -287,12 +273,11 @@ static void test_bytes_go_with_a_message(void **state)
     strbuf_free(&b);
 }
 
-static void test_bytes_that_are_not_there(void **state)
+TEST(test_bytes_that_are_not_there)
 {
     static const char frames[][14] = {"\x80\0\0\x03{}", "\x80\0\0\x06\0\0\0\x07{}",
                                       "\x80\0\0\x08\xff\xff\xff\xff{} x"};
     static const size_t n[] = {7, 10, 12};
-    (void)state;
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
         struct frame_decoder d;
         struct err e;
@@ -305,7 +290,7 @@ static void test_bytes_that_are_not_there(void **state)
     }
 }
 
-static void test_names_of_errors(void **state)
+TEST(test_names_of_errors)
 {
     /* As they have been on the wire since version 1. */
     static const struct {
@@ -317,7 +302,6 @@ static void test_names_of_errors(void **state)
         {ERR_NOT_SUPPORTED, "FeatureNotSupported"},    {ERR_PROTOCOL, "NodeProtocolError"},
         {ERR_BODY_TOO_LARGE, "RequestEntityTooLarge"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e = {.code = rows[i].code, .msg = "text"}, back;
         json_t *j = message_err(&e);
@@ -330,10 +314,9 @@ static void test_names_of_errors(void **state)
     assert_int_equal(wire_code_find("Unheard"), ERR_NODE);
 }
 
-static void test_a_refusal_without_a_reason_says_so(void **state)
+TEST(test_a_refusal_without_a_reason_says_so)
 {
     static const char *const texts[] = {"{}", "{\"message\": \"\"}", "{\"message\": 7}", "[]"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct err e;
         json_t *j = json_loads(texts[i], 0, NULL);
@@ -349,9 +332,8 @@ static void test_a_refusal_without_a_reason_says_so(void **state)
     json_decref(j);
 }
 
-static void test_ids(void **state)
+TEST(test_ids)
 {
-    (void)state;
     char longest[TASK_ID_MAX + 2];
     memset(longest, 'a', sizeof longest);
     longest[TASK_ID_MAX + 1] = '\0';
@@ -362,23 +344,4 @@ static void test_ids(void **state)
     assert_false(task_id_valid(""));
     assert_false(task_id_valid("a/b"));
     assert_false(task_id_valid("a b"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip_in_every_split),
-        cmocka_unit_test(test_byte_by_byte),
-        cmocka_unit_test(test_wrong_lengths),
-        cmocka_unit_test(test_wrong_contents),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_largest_and_too_large),
-        cmocka_unit_test(test_spec_and_status),
-        cmocka_unit_test(test_bytes_go_with_a_message),
-        cmocka_unit_test(test_bytes_that_are_not_there),
-        cmocka_unit_test(test_names_of_errors),
-        cmocka_unit_test(test_a_refusal_without_a_reason_says_so),
-        cmocka_unit_test(test_ids),
-    };
-    return cmocka_run_group_tests_name("codec", tests, NULL, NULL);
 }

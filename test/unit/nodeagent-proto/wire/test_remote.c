@@ -2,17 +2,11 @@
  *
  * Messages of remote commands: each kind there and back, and what is refused.
  */
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <string.h>
 
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/remote.h"
+#include "test/unit/support/tests.h"
 
 static void expect_same(const struct remote_msg *m)
 {
@@ -38,7 +32,7 @@ static void expect_same(const struct remote_msg *m)
     json_decref(j);
 }
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
     const struct remote_msg all[] = {
         {.kind = REMOTE_OPEN, .session = "a1", .host = "node-7"},
@@ -55,7 +49,6 @@ static void test_there_and_back(void **state)
         {.kind = REMOTE_EXIT, .session = "a1", .to_near = true, .n = 10, .signal = 9},
         {.kind = REMOTE_GONE, .session = "a1", .rank = 1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         expect_same(&all[i]);
 }
@@ -72,7 +65,7 @@ static int read_text(const char *text, const char *bytes, size_t n)
     return rc;
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
     static const char *const bad[] = {
         "{}",
@@ -96,7 +89,6 @@ static void test_what_is_refused(void **state)
         "{\"kind\":\"data\",\"session\":\"a\",\"rank\":0,\"n\":0,\"channel\":1}";
     static const char gone[] = "{\"kind\":\"gone\",\"session\":\"a\",\"rank\":0}";
     static char bytes[REMOTE_BYTES_MAX + 1];
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(read_text(bad[i], NULL, 0), -1);
     assert_int_equal(read_text(gone, NULL, 0), 0);
@@ -105,12 +97,11 @@ static void test_what_is_refused(void **state)
     assert_int_equal(read_text(data, bytes, REMOTE_BYTES_MAX + 1), -1);
 }
 
-static void test_texts_have_a_bound_and_are_utf8(void **state)
+TEST(test_texts_have_a_bound_and_are_utf8)
 {
     char host[REMOTE_TEXT_MAX + 2];
     struct remote_msg m = {.kind = REMOTE_OPEN, .session = "a", .host = host}, got;
     struct err e;
-    (void)state;
     memset(host, 'h', sizeof host);
     host[REMOTE_TEXT_MAX + 1] = '\0';
     json_t *j = remote_pack(&m);
@@ -120,14 +111,4 @@ static void test_texts_have_a_bound_and_are_utf8(void **state)
     expect_same(&m);
     m.host = "\xff";
     assert_null(remote_pack(&m));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_texts_have_a_bound_and_are_utf8),
-    };
-    return cmocka_run_group_tests_name("remote", tests, NULL, NULL);
 }

@@ -3,18 +3,12 @@
  * Requests: each is sent as it always was, read as it was sent, and refused with the words that say
  * what is wrong.
  */
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/request.h"
+#include "test/unit/support/tests.h"
 
 #define AS "+j"
 
@@ -106,10 +100,9 @@ static const struct {
     BARE(reboot),
 };
 
-static void packs_as_ever(void **state)
+TEST(packs_as_ever)
 {
     bool seen[N_REQUESTS] = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         json_t *msg = request_pack(&known[i].asked);
         char *text = json_dumps(msg, JSON_COMPACT);
@@ -124,9 +117,8 @@ static void packs_as_ever(void **state)
 }
 
 /* What was read is packed again: so every member got to its place. */
-static void reads_what_was_packed(void **state)
+TEST(reads_what_was_packed)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct arena a;
         struct err e;
@@ -145,10 +137,9 @@ static void reads_what_was_packed(void **state)
     }
 }
 
-static void finds_names(void **state)
+TEST(finds_names)
 {
     enum request_op op;
-    (void)state;
     for (int i = 0; i < N_REQUESTS; i++) {
         assert_true(request_find(request_form((enum request_op)i)->name, &op));
         assert_int_equal(op, i);
@@ -157,9 +148,8 @@ static void finds_names(void **state)
     assert_false(request_find("", &op));
 }
 
-static void a_missing_text_and_one_that_is_not_utf8_cannot_be_packed(void **state)
+TEST(a_missing_text_and_one_that_is_not_utf8_cannot_be_packed)
 {
-    (void)state;
     assert_null(request_pack(REQUEST(append, .path = "/f")));
     assert_null(request_pack(REQUEST(append, .path = "/f", .text = "\xff")));
     assert_null(request_pack(REQUEST(append, .path = "/f", .text = "x", .as = "\xff")));
@@ -223,9 +213,8 @@ static const struct {
      "'a/b' cannot be a job's name"},
 };
 
-static void refuses_what_is_missing_or_wrong(void **state)
+TEST(refuses_what_is_missing_or_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct arena a;
         struct err e;
@@ -242,12 +231,11 @@ static void refuses_what_is_missing_or_wrong(void **state)
 }
 
 /* What nobody knows is ignored, and a bool that is not true is false. */
-static void takes_the_rest_as_it_is(void **state)
+TEST(takes_the_rest_as_it_is)
 {
     struct arena a;
     struct err e;
     struct node_request got = {.op = REQUEST_clean};
-    (void)state;
     arena_init(&a);
     json_t *msg = json_loads("{\"take\":\"yes\",\"names\":[1]}", 0, NULL);
     assert_int_equal(request_read(msg, &a, &got, &e), 0);
@@ -257,7 +245,7 @@ static void takes_the_rest_as_it_is(void **state)
 }
 
 /* Members of replies are judged by their rows: a number that its member cannot hold is not cut. */
-static void refuses_replies_with_a_bad_member(void **state)
+TEST(refuses_replies_with_a_bad_member)
 {
 #define STATUS "\"id\":\"t\",\"started_us\":1,\"ended_us\":2,\"signal\":0"
     static const struct {
@@ -270,7 +258,6 @@ static void refuses_replies_with_a_bad_member(void **state)
         {"{" STATUS ",\"state\":\"exited\",\"exit_code\":0,\"why\":1}", "why"},
         {"{\"state\":\"exited\",\"exit_code\":0}", "id"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct task_status s;
         struct err e = {0};
@@ -280,18 +267,4 @@ static void refuses_replies_with_a_bad_member(void **state)
         assert_string_equal(e.target, rows[i].target ? rows[i].target : "");
         json_decref(j);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packs_as_ever),
-        cmocka_unit_test(reads_what_was_packed),
-        cmocka_unit_test(finds_names),
-        cmocka_unit_test(a_missing_text_and_one_that_is_not_utf8_cannot_be_packed),
-        cmocka_unit_test(refuses_what_is_missing_or_wrong),
-        cmocka_unit_test(takes_the_rest_as_it_is),
-        cmocka_unit_test(refuses_replies_with_a_bad_member),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,12 @@
  *
  * Streams of remote commands over a way that loses, repeats and delays messages.
  */
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
 #include "nodeagent-proto/wire/stream.h"
+#include "test/unit/support/tests.h"
 
 #define MESSAGES  500
 #define UNDER_WAY 64
@@ -66,9 +60,8 @@ static void put(struct remote_stream *s, int64_t n, struct way *w)
         send_over, w);
 }
 
-static void test_everything_arrives_once_and_in_order(void **state)
+TEST(test_everything_arrives_once_and_in_order)
 {
-    (void)state;
     for (int lost = 0; lost < 16; lost += 3) {
         struct way w = {.lost_in_16 = lost, .random = (uint64_t)lost};
         struct remote_stream from = {.acked = 0}, to = {.acked = 0};
@@ -93,11 +86,10 @@ static void test_everything_arrives_once_and_in_order(void **state)
     }
 }
 
-static void test_a_window_of_messages_is_kept_and_no_more(void **state)
+TEST(test_a_window_of_messages_is_kept_and_no_more)
 {
     struct way w = {.lost_in_16 = 16};
     struct remote_stream s = {.acked = 0};
-    (void)state;
     assert_true(remote_stream_is_clear(&s));
     for (int i = 0; i < STREAM_WINDOW; i++) {
         assert_true(remote_stream_has_room(&s));
@@ -118,22 +110,11 @@ static void test_a_window_of_messages_is_kept_and_no_more(void **state)
     remote_stream_free(&s);
 }
 
-static void test_what_came_and_what_is_ahead_is_not_taken(void **state)
+TEST(test_what_came_and_what_is_ahead_is_not_taken)
 {
     struct remote_stream s = {.expected = 5};
-    (void)state;
     assert_false(remote_stream_take(&s, &(struct remote_msg){.n = 4}));
     assert_false(remote_stream_take(&s, &(struct remote_msg){.n = 6}));
     assert_true(remote_stream_take(&s, &(struct remote_msg){.n = 5}));
     assert_int_equal(s.expected, 6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_arrives_once_and_in_order),
-        cmocka_unit_test(test_a_window_of_messages_is_kept_and_no_more),
-        cmocka_unit_test(test_what_came_and_what_is_ahead_is_not_taken),
-    };
-    return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  *
  * Archives, plain and hostile ones, made here byte by byte.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +14,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/zip/zip.h"
+#include "test/unit/support/tests.h"
 
 #define UNIX    (3U << 8)
 #define MODE(m) ((uint32_t)(m) << 16)
@@ -237,9 +232,8 @@ static void must_be(const struct folder *f, const char *path, const char *bytes,
     free(whole);
 }
 
-static void files_directories_and_programs_are_unpacked(void **state)
+TEST(files_directories_and_programs_are_unpacked)
 {
-    (void)state;
     static const struct one list[] = {
         {.name = "bin/", .made_by = UNIX, .attributes = MODE(S_IFDIR | 0700), .bytes = ""},
         {.name = "bin/run",
@@ -271,9 +265,8 @@ static void files_directories_and_programs_are_unpacked(void **state)
 
 /* --- hostile ones ----------------------------------------------------------------------------- */
 
-static void names_that_lead_out_are_refused(void **state)
+TEST(names_that_lead_out_are_refused)
 {
-    (void)state;
     static const struct {
         const char *name, *why;
     } cases[] = {
@@ -292,9 +285,8 @@ static void names_that_lead_out_are_refused(void **state)
     refused(&(struct one){.name = longest, .bytes = ""}, 1, "too long");
 }
 
-static void links_and_devices_are_refused(void **state)
+TEST(links_and_devices_are_refused)
 {
-    (void)state;
     const struct one link = {
         .name = "a", .bytes = "/etc", .made_by = UNIX, .attributes = MODE(S_IFLNK | 0777)};
     const struct one device = {
@@ -306,9 +298,8 @@ static void links_and_devices_are_refused(void **state)
     refused(&fifo, 1, "neither a file nor a directory");
 }
 
-static void a_path_is_there_once(void **state)
+TEST(a_path_is_there_once)
 {
-    (void)state;
     static const struct one twice[] = {
         {.name = "a/b", .bytes = "1"}, {.name = "c", .bytes = "x"}, {.name = "a\\b", .bytes = "2"}};
     static const struct one below[] = {
@@ -322,9 +313,8 @@ static void a_path_is_there_once(void **state)
     refused(both, 2, "is there twice");
 }
 
-static void sizes_and_sums_must_hold(void **state)
+TEST(sizes_and_sums_must_hold)
 {
-    (void)state;
     const char *text = "some bytes that are there, and there, and there again";
     const uint32_t n = (uint32_t)strlen(text);
     const struct one sum = {.name = "a", .bytes = text, .deflated = true, .wrong_sum = true};
@@ -346,9 +336,8 @@ static void sizes_and_sums_must_hold(void **state)
 }
 
 /* One stream of bytes that many entries claim. */
-static void shared_bytes_are_refused(void **state)
+TEST(shared_bytes_are_refused)
 {
-    (void)state;
     static char bytes[1001];
     memset(bytes, 'x', sizeof bytes - 1);
     const struct one list[] = {{.name = "a", .bytes = bytes},
@@ -356,9 +345,8 @@ static void shared_bytes_are_refused(void **state)
     refused(list, 2, "bytes of another one");
 }
 
-static void a_bomb_is_refused_by_what_it_says_and_by_what_it_does(void **state)
+TEST(a_bomb_is_refused_by_what_it_says_and_by_what_it_does)
 {
-    (void)state;
     static const struct zip_limits small = {1000, 2};
     char zeros[2001];
     memset(zeros, '0', 2000);
@@ -388,9 +376,8 @@ static void a_bomb_is_refused_by_what_it_says_and_by_what_it_does(void **state)
     strbuf_free(&m.text);
 }
 
-static void what_is_no_archive_is_refused(void **state)
+TEST(what_is_no_archive_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {"", "PK", "not an archive, but as long as one at least"};
     struct err e = {0};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -400,9 +387,8 @@ static void what_is_no_archive_is_refused(void **state)
 }
 
 /* Any byte of an archive may be another one, and it may end anywhere: nothing but an error. */
-static void damage_is_only_an_error(void **state)
+TEST(damage_is_only_an_error)
 {
-    (void)state;
     static const struct one list[] = {
         {.name = "a/b", .bytes = "aaaaaaaaaaaaaaaaaaa", .deflated = true},
         {.name = "c", .bytes = "some bytes"}};
@@ -423,9 +409,8 @@ static void damage_is_only_an_error(void **state)
 }
 
 /* Somebody who can write there put a link into the place. */
-static void nothing_is_written_through_a_link(void **state)
+TEST(nothing_is_written_through_a_link)
 {
-    (void)state;
     static const struct one list[] = {{.name = "a/b", .bytes = "x"}};
     static const struct one file[] = {{.name = "c", .bytes = "x"}};
     struct made m;
@@ -443,21 +428,4 @@ static void nothing_is_written_through_a_link(void **state)
     strbuf_free(&m.text);
     folder_close(&f);
     folder_close(&other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_directories_and_programs_are_unpacked),
-        cmocka_unit_test(names_that_lead_out_are_refused),
-        cmocka_unit_test(links_and_devices_are_refused),
-        cmocka_unit_test(a_path_is_there_once),
-        cmocka_unit_test(sizes_and_sums_must_hold),
-        cmocka_unit_test(shared_bytes_are_refused),
-        cmocka_unit_test(a_bomb_is_refused_by_what_it_says_and_by_what_it_does),
-        cmocka_unit_test(what_is_no_archive_is_refused),
-        cmocka_unit_test(damage_is_only_an_error),
-        cmocka_unit_test(nothing_is_written_through_a_link),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
