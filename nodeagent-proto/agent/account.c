@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds an account in /etc/passwd and /etc/group, else by getent and id, and lets the process act
- * as it: for a while (account_assume, account_resume) or for good. Where the machine's sources are
- * local files alone, no program is run. The caller owns what was found.
+ * Finds an account in /etc/passwd and /etc/group, otherwise by getent(1) and id(1), and lets the
+ * process act with the account's rights: for a while (account_assume, account_resume) or for good
+ * (account_become). If nsswitch.conf names only local files, no program is run. The caller owns the
+ * found account.
  */
 #include "nodeagent-proto/agent/account.h"
 
@@ -18,8 +19,9 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/run_tool.h"
 
-#define DATABASE_MAX (16U * 1024 * 1024) /* /etc/passwd or /etc/group of a large site */
-#define NAME_MAX_LEN 256                 /* LOGIN_NAME_MAX is 256 */
+/* bound for /etc/passwd and /etc/group, which are large at large sites */
+#define DATABASE_MAX (16U * 1024 * 1024)
+#define NAME_MAX_LEN 256 /* LOGIN_NAME_MAX is 256 */
 
 enum { PASSWD_NAME, PASSWD_UID = 2, PASSWD_GID, PASSWD_HOME = 5, PASSWD_SHELL, PASSWD_FIELDS };
 enum { GROUP_GID = 2, GROUP_MEMBERS, GROUP_FIELDS };
@@ -56,7 +58,7 @@ static bool read_id(const char *text, unsigned *out)
     errno = 0;
     unsigned long v = strtoul(text, &end, 10);
     *out = (unsigned)v;
-    /* The highest one means "none" to the system calls. */
+    /* UINT_MAX means "no id" to the system calls. */
     return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && v < UINT_MAX;
 }
 
@@ -69,7 +71,7 @@ static void add_group(struct account *a, gid_t gid)
     a->groups[a->n_groups++] = gid;
 }
 
-/* Reads the account from a line of passwd(5), which is cut up. */
+/* Reads the account from a line of passwd(5); modifies the line. */
 static bool read_passwd(char *text, const char *name, struct account *out)
 {
     char *line, *f[PASSWD_FIELDS];
@@ -130,7 +132,8 @@ static bool is_local_source(const char *word)
     return false;
 }
 
-/* Whether groups come from /etc/group alone by nsswitch.conf; without a line for them they do. */
+/* Whether groups come from /etc/group alone, according to nsswitch.conf. Without a line for groups
+ * they do. */
 static bool groups_are_local(void)
 {
     char *text, *line, *save;
@@ -198,7 +201,7 @@ static int find_groups(struct account *a, bool local, struct err *e)
 int account_find(const char *name, struct account *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
-    /* getent would take a number for a uid, and a dash for an option. */
+    /* getent would take a number for a uid, and a word with a leading dash for an option. */
     if (!*name || *name == '-' || strlen(name) > NAME_MAX_LEN || strpbrk(name, ":,/ \t\n") ||
         strspn(name, "0123456789") == strlen(name))
         return err_set(e, ERR_RESOURCE_NOT_FOUND, "user", "'%.100s' is not the name of an account",

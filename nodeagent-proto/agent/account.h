@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Accounts of the machine, and acting with their rights. The agent is linked statically, so libc's
- * getpwnam() would know /etc/passwd at most; so getent(1) and id(1), which are the machine's own
- * programs, look up accounts of a directory service (LDAP, SSSD).
+ * getpwnam() would know /etc/passwd at most. Therefore the machine's own programs getent(1) and
+ * id(1) look up accounts of a directory service (LDAP, SSSD).
  */
 #ifndef NODEAGENT_PROTO_AGENT_ACCOUNT_H
 #define NODEAGENT_PROTO_AGENT_ACCOUNT_H
@@ -19,24 +19,25 @@ struct account {
     char *name, *home, *shell;
     uid_t uid;
     gid_t gid;
-    gid_t *groups; /* supplementary ones, `gid` among them */
+    gid_t *groups; /* supplementary groups, including `gid` */
     size_t n_groups;
-    bool shares; /* its group may change what its commands make, whatever our umask */
+    bool shares; /* the account's group may change files of its commands, whatever the agent's umask
+                    is */
 };
 
 /* Looks the account up by name; account_free() releases it. For an account in /etc/passwd no
- * program is run, unless nsswitch.conf takes groups from elsewhere too. A directory service that
- * does not answer may take some seconds (limited), so do not call it on the agent's loop.
- * ERR_RESOURCE_NOT_FOUND: there is no such account. */
+ * program is run, unless nsswitch.conf names another source of groups. A directory service that
+ * does not answer may block the caller for some seconds (limited), so do not call this on the
+ * agent's loop. ERR_RESOURCE_NOT_FOUND: there is no such account. */
 int account_find(const char *name, struct account *out, struct err *e) MUST_CHECK;
-/* Sets a umask so that those who share with the account may change files made for it. Returns the
- * old umask, for umask(). NULL: no account, nothing changes. */
+/* Sets a umask so that accounts of the same group may change the files. Returns the old umask, for
+ * umask(). If `a` is NULL, nothing changes. */
 mode_t account_umask(const struct account *a);
-/* An account that is all zeros is fine, too. */
+/* Frees the texts of `a`; an account that is all zeros is allowed. */
 void account_free(struct account *a);
 
-/* ERR_NOT_SUPPORTED with an explanation unless this process may act as the account: it is root, or
- * has that account's uid. */
+/* ERR_NOT_SUPPORTED with an explanation unless this process may act as the account: the process is
+ * root, or has the account's uid. */
 int account_check(const struct account *a, struct err *e) MUST_CHECK;
 
 /* Gives the process the account's rights to files, until account_resume(). Does nothing if the
@@ -44,10 +45,11 @@ int account_check(const struct account *a, struct err *e) MUST_CHECK;
  * signal nor trace the process. NULL: the process's own rights. */
 int account_assume(const struct account *a, struct err *e) MUST_CHECK;
 /* Returns to root, without supplementary groups. Ends the process if that fails, because it would
- * have rights that nobody expects. */
+ * then keep the account's rights. */
 void account_resume(void);
 
-/* Becomes the account for good. Clears the parent-death signal, as the kernel has it. */
+/* Becomes the account for good. Clears the parent-death signal, because the kernel clears it when
+ * ids change. */
 int account_become(const struct account *a, struct err *e) MUST_CHECK;
 
 #endif

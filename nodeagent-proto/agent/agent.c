@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The life of the agent: opens root, records and watches in an order in which the next agent could
- * take over at any step, then turns its loop: poll, hear the link, tend tasks, workers, remotes
- * and trash, send. It reads no more requests while much waits to be sent. One thread owns struct
- * agent.
+ * The life of the agent. It opens root, records and watches in an order in which the next agent
+ * could take over at any step. Then it turns its loop: poll, read the link, tend tasks, workers,
+ * remote commands and trash, send. While much output waits, it reads no more requests. One thread
+ * owns struct agent.
  */
 #include "nodeagent-proto/agent/agent.h"
 
@@ -25,7 +25,8 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define OUT_MAX   (4U * FRAME_MAX) /* limit of unsent output; above it no more requests are read */
+/* bytes of unsent output; above this limit no more requests are read */
+#define OUT_MAX   (4U * FRAME_MAX)
 #define READ_SIZE 65536U
 
 static void on_started(void *ctx, json_int_t request, json_t *status)
@@ -94,7 +95,7 @@ static void agent_close(struct agent *a)
     free(a->root);
 }
 
-/* Its errors go to our stderr, and so into the daemon's log. */
+/* Errors of the reboot program go to the agent's stderr, and so into the daemon's log. */
 static void start_reboot(struct agent *a)
 {
     pid_t pid = fork();
@@ -176,7 +177,8 @@ static void write_link(struct agent *a)
     a->out_sent = 0;
 }
 
-/* The descriptors of tasks, of workers, of remote commands and of helpers follow these three. */
+/* The first descriptors of the poll list; those of tasks, workers, remote commands and helpers
+ * follow. */
 enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
 
 static int sooner(int a_ms, int b_ms)
@@ -200,7 +202,7 @@ static void turn(struct agent *a)
     workers_poll_fill(a, workers);
     remotes_poll_fill(a, workers + m);
     helpers_poll_fill(&a->helpers, workers + m + k);
-    /* Reaps supervisors and their orphans. Code that waits for a certain child does so by pid. */
+    /* Reaps supervisors and their orphans. Code that waits for a certain child waits by its pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
@@ -211,7 +213,8 @@ static void turn(struct agent *a)
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         workers_poll_act(a, workers, m);
-        remotes_poll_act(a, workers + m, k); /* before requests, which may end some */
+        remotes_poll_act(a, workers + m,
+                         k); /* before requests, because a request may end a remote command */
         helpers_poll_act(&a->helpers, workers + m + k, h, tasks_supervised, &a->tasks);
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
@@ -244,7 +247,8 @@ int agent_run(const char *root, bool looking)
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a size limit must fail the write */
-    (void)signal(SIGIO, SIG_IGN);   /* somebody opens what we look at with a lease (jobdir.c) */
+    (void)signal(SIGIO, SIG_IGN);   /* the kernel sends SIGIO if a process opens a file that has the
+                                       agent's lease (jobdir.c) */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     a.held = json_array();

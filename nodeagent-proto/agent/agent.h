@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
- * records, the supervisors, the workers (worker.h) and the process that empties the trash. It ends
- * with the link; the tasks do not. All its knowledge is read from ROOT, so the next agent has it
- * too.
+ * records, the supervisors, the workers (worker.h) and the process that empties the trash. The
+ * agent ends with the link; the tasks continue. The agent reads all its state from ROOT, so the
+ * next agent knows the same.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  *                   -> remotes.c -> sockets of jobs -> remotes.c -> events -> stdout
@@ -31,8 +31,8 @@
 
 struct agent {
     char *root, *tasks_dir, *trash_dir;
-    char *looks_at; /* an agent that only looks: the whole path of the root; `root` is the part of
-                       it that exists */
+    char *looks_at; /* an agent that only inspects: the whole path of the root; `root` is the part
+                       of this path that exists */
     int lock_fd;    /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct agent_tasks tasks;
@@ -42,27 +42,30 @@ struct agent {
     struct agent_peer peer;
     struct mounts_kept mounts;
     struct remotes remotes;
-    struct account as;            /* the account of the last file request; all zeros: none yet */
-    int64_t as_until_ms;          /* when the account must be looked up anew */
+    struct account
+        as; /* the account of the last file request; all zeros: no request named an account yet */
+    int64_t as_until_ms;          /* when the account must be looked up again (monotonic ms) */
     struct agent_worker *workers; /* requests in forked processes, oldest first */
-    json_t *held;                 /* an array: requests that wait for one of those, oldest first */
+    json_t *held; /* an array: requests that wait for an earlier request, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
     bool link_gone;
-    bool root_removed;    /* on request: the agent ends when its replies are sent */
-    char *reboot;         /* the program to run as soon as nothing is left to be sent; NULL: none */
+    bool root_removed; /* set by a request to remove the root: the agent ends when its replies are
+                          sent */
+    char *reboot; /* the reboot program, which runs as soon as no output waits; NULL: no reboot was
+                     requested */
     pid_t trash_worker;   /* 0: none */
     int trash_fd;         /* closes when the worker ends */
-    int64_t trash_due_ms; /* when the trash is to be emptied; 0: there is nothing new in it */
+    int64_t trash_due_ms; /* when the trash will be emptied (monotonic ms); 0: the trash is empty */
 };
 
-/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. An agent that only looks
- * makes and locks nothing, so that it can run beside another agent; it only reports the state of
+/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. With `looking` the agent
+ * creates and locks nothing, so that it can run beside another agent; it only reports the state of
  * the node. */
 int agent_run(const char *root, bool looking);
 
-/* The holder of accounts of jobs that the agent's node root is. */
+/* This agent's node root as a holder of job accounts. */
 static inline struct uid_holder agent_as_holder(const struct agent *a)
 {
     return (struct uid_holder){a->root, a->facts.incarnation};
@@ -70,30 +73,30 @@ static inline struct uid_holder agent_as_holder(const struct agent *a)
 
 /* ---- root.c ---- */
 
-/* Makes the root and takes its lock. */
+/* Creates the root and takes its lock. */
 int agent_open_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
-/* For an agent that only looks: as much of the root as there is. */
+/* For an agent that only inspects: finds the part of the root's path that exists. */
 int agent_find_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
-/* Whether the root of an agent that only looks could be used. */
+/* For an agent that only inspects: whether the root could be used. */
 int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
 /* ---- send.c ---- */
 
-/* Queues a message, whose reference it takes. */
+/* Queues a message; takes over the reference to `msg`. */
 void agent_send(struct agent *a, json_t *msg);
-/* The same, with bytes that go with it. */
+/* Like agent_send(), with bytes that follow the message. */
 void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
 /* ---- trash.c ---- */
 
-/* There is trash: it is removed in the background a moment later. */
+/* Schedules the removal of the trash, a moment later and in the background. */
 void agent_empty_trash(struct agent *a);
-/* For poll(), as in tasks.h; and what is to be done then. */
+/* For poll(), as in tasks.h: the timeout, and the work after poll(). */
 int agent_trash_timeout(const struct agent *a);
 void agent_tend_trash(struct agent *a);
 /* The worker has ended: trash_fd is readable. */
 void agent_reap_trash_worker(struct agent *a);
-/* For an agent that is about to end: nobody else will remove what came last. */
+/* For an agent that is about to end: removes the newest trash now, because nobody else will. */
 void agent_empty_trash_at_last(struct agent *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes, fills and removes cgroups. The base is found once (cgroup_bases_find()); below it each
- * step may be repeated. A limit that the kernel does not take is left out. In the agent and in
+ * Makes, fills and removes cgroups. The base is found once (cgroup_bases_find()); below the base
+ * each step may be repeated. A limit that the kernel refuses is left out. Runs in the agent and in
  * supervisors, each for its own task.
  */
 #include "nodeagent-proto/agent/cgroup.h"
@@ -25,12 +25,12 @@
 #include "nodeagent-proto/agent/spawn.h"
 
 #define HOLDER   "batchai"
-#define TEXT_MAX (1024U * 1024) /* mountinfo of a machine with very many mounts */
-#define PREFIX_LEN                                                                                 \
-    8 /* characters of the incarnation, which distinguish node roots on one machine */
+#define TEXT_MAX (1024U * 1024) /* bytes; mountinfo of a machine with very many mounts */
+/* characters of the incarnation in a name; they distinguish node roots on one machine */
+#define PREFIX_LEN    8
 #define CPU_PERIOD_US 100000
-#define MAKE_TRIES    3   /* the holder may be removed by a task that ends just then */
-#define REMOVE_TRIES  200 /* how long killed processes may take to be gone: */
+#define MAKE_TRIES    3   /* a task that ends at the same moment may remove the holder */
+#define REMOVE_TRIES  200 /* rounds of waiting for killed processes to end: */
 #define REMOVE_STEP                                                                                \
     (struct timespec)                                                                              \
     {                                                                                              \
@@ -66,7 +66,7 @@ static int put_number(const char *dir, const char *name, long long value)
     return put(dir, name, text);
 }
 
-/* Where the whole hierarchy is mounted (proc(5), mountinfo); NULL if it is not. */
+/* The mount point of the cgroup hierarchy (proc(5), mountinfo); NULL if it is not mounted. */
 static char *mount_point(void)
 {
     char *text = file_text("/proc/self", "mountinfo"), *save, *found = NULL;
@@ -81,7 +81,7 @@ static char *mount_point(void)
     return found;
 }
 
-/* The agent's own path below the mount point ("0::/path"); NULL if it is the top. */
+/* The agent's own path below the mount point ("0::/path"); NULL if the agent is at the top. */
 static char *own_path(void)
 {
     char *text = file_text("/proc/self", "cgroup"), *save, *path = NULL;
@@ -121,7 +121,7 @@ struct cgroup_owner {
     const char *group; /* or NULL */
 };
 
-/* The directory that the cgroup of a task is in; caller frees. */
+/* The parent directory of the task's cgroup; caller frees. */
 static char *holder_of(const char *base, const struct cgroup_owner *o)
 {
     struct strbuf b = STRBUF_INIT;
@@ -138,7 +138,7 @@ static char *path_in(const char *holder, const struct cgroup_owner *o)
     return strbuf_take(&b);
 }
 
-/* True if the children of `dir` have the controllers, or could be given them. */
+/* True if the children of `dir` have the controllers, or can get them. */
 static bool enable(const char *dir, const struct task_limits *l)
 {
     const struct {
@@ -158,7 +158,7 @@ static int make_dir(const char *path)
     return mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Ids are used once, so a directory that exists is this task's. */
+/* A task id is used once, so a directory that exists belongs to this task. */
 static int make_at(const char *base, const char *holder, const char *path)
 {
     char *top = fs_join(base, HOLDER);
@@ -172,7 +172,8 @@ static int make_at(const char *base, const char *holder, const char *path)
     return rc;
 }
 
-/* What `path` is in, up to the holder of all, unless others are in it. */
+/* Removes the parent directories of `path`, up to the common holder, unless they have other
+ * children. */
 static void remove_holders(const char *path)
 {
     char *at = xstrdup(path), *slash;
@@ -187,8 +188,8 @@ static void remove_holders(const char *path)
     free(at);
 }
 
-/* The children of the holder of all, where the limits are, get the controllers. `all`: fails unless
- * every limit works; otherwise uses the limits that work. */
+/* The children of the common holder get the controllers, because limits are set there. `all`: fails
+ * unless every limit works; otherwise uses the limits that work. */
 static bool try_base(const char *base, const struct cgroup_owner *o, const struct task_limits *l,
                      bool all, struct cgroup *out)
 {
@@ -214,8 +215,8 @@ static void set_limits(struct cgroup *g, const struct task_limits *l)
     if (l->memory_bytes && put_number(g->limited, "memory.max", l->memory_bytes) == 0) {
         g->memory = true;
         (void)put(g->limited, "memory.swap.max", "0"); /* not there without swap */
-        /* If one process is killed for memory, all are: half a job that waits for its other half
-         * helps nobody. */
+        /* If the kernel kills one process for memory, it kills all: half a job would wait for its
+         * other half forever. */
         (void)put(g->limited, "memory.oom.group", "1");
     }
     snprintf(quota, sizeof quota, "%lld %d", (long long)l->cpus * CPU_PERIOD_US, CPU_PERIOD_US);
@@ -282,8 +283,8 @@ static void close_again(int fd)
     errno = saved;
 }
 
-/* A raw system call, because the C library has no name for it. The child is a copy of a process
- * with one thread, so nobody holds the library's locks there. */
+/* A raw system call, because the C library has no function for it. The child is a copy of a process
+ * with one thread, so no lock of the library is held in it. */
 static pid_t clone_into(const char *path)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
@@ -319,13 +320,14 @@ pid_t cgroup_fork(const struct cgroup *g, bool *inside)
     return pid;
 }
 
-/* Before Linux 5.14 there is no such file; the processes are then killed one by one elsewhere. */
+/* Before Linux 5.14 the file cgroup.kill does not exist; then procs.c kills the processes one by
+ * one. */
 void cgroup_kill(const char *path)
 {
     (void)put(path, "cgroup.kill", "1");
 }
 
-/* A task that is root may have made cgroups of its own in there. */
+/* A task that is root may have made cgroups inside its own. */
 static void remove_tree(const char *path)
 {
     DIR *d = opendir(path);
@@ -403,7 +405,7 @@ static void remove_in(const char *holder, const struct cgroup_owner *o)
     free(at);
 }
 
-/* Its group is not known. */
+/* Removes a task's cgroup whose group is not known. */
 static void remove_below(const char *base, const struct cgroup_owner *o)
 {
     char *top = holder_of(base, o);
@@ -429,7 +431,7 @@ static void remove_empty_in(const char *holder, const char *incarnation)
         if (strncmp(de->d_name, incarnation, PREFIX_LEN) != 0 || de->d_name[PREFIX_LEN] != '-')
             continue;
         char *at = fs_join(holder, de->d_name);
-        rmdir(at); /* fails with any process or cgroup in it */
+        rmdir(at); /* fails if the cgroup contains a process or a cgroup */
         free(at);
     }
     if (d)

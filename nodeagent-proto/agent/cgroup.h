@@ -23,52 +23,54 @@
 
 struct cgroup {
     char *path;             /* NULL: there is none */
-    char *limited;          /* the cgroup that has the limits: its own, or its group's */
-    bool memory, cpu, pids; /* whether these limits are set there */
-    long killed_before;     /* in its group, for memory */
+    char *limited;          /* the cgroup that has the limits: the task's own, or its group's */
+    bool memory, cpu, pids; /* whether this limit is set in `limited` */
+    long killed_before;     /* memory kills in the group before this task began */
 };
 
-/* Directories below which cgroups of tasks may be made, kept as they were found last. */
+/* Directories below which cgroups of tasks may be made; the result of the last search. */
 struct cgroup_bases {
     char *dir[2];
     size_t n;
-    char *spare; /* an empty cgroup of this process, see cgroup_keep(); NULL: none */
+    char *spare; /* an empty cgroup of this process for the next task, see cgroup_keep(); NULL: none
+                  */
 };
 void cgroup_bases_find(struct cgroup_bases *b);
 void cgroup_bases_free(struct cgroup_bases *b);
 
-/* Makes the task's cgroup with as many of the limits as the machine has controllers for. If
- * that fails where cgroups were found last, they are looked for anew. */
+/* Makes the task's cgroup with as many of the limits as the machine has controllers for. If that
+ * fails below the known bases, searches the bases again. */
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out);
 void cgroup_free(struct cgroup *g);
-/* To make and remove a cgroup waits for all others on the machine who do, so one without limits
- * whose task could change nothing in it serves the next such task of the same supervisor; the
- * tasks' records have its path. Keeps it if it is empty, otherwise removes it; it is no longer in
- * *g then. */
+/* Making and removing a cgroup waits for every other such call on the machine. So the cgroup of a
+ * task without limits, which could change nothing in the cgroup, serves the next such task of the
+ * same supervisor; the records of tasks have its path. Keeps the cgroup and clears *g if the cgroup
+ * is empty; otherwise removes it. */
 void cgroup_keep(struct cgroup_bases *b, struct cgroup *g);
 /* False: there is none. */
 bool cgroup_take_kept(struct cgroup_bases *b, struct cgroup *out);
 void cgroup_remove_kept(struct cgroup_bases *b);
-/* Removes those of the incarnation that are empty: of supervisors that were killed between two
- * tasks. */
+/* Removes the empty cgroups of the incarnation: supervisors that were killed between two tasks left
+ * them. */
 void cgroup_remove_empty(const struct cgroup_bases *b, const char *incarnation);
-/* fork(2) of a process with one thread, whose child is in the cgroup, if there is one, from its
- * first moment: moving a process there would wait for all processors of the machine. *inside, for
- * the child: it is there. Kernels before 5.7 have to move it, or cannot. */
+/* fork(2) of a process with one thread. The child is in the cgroup, if `g` has one, from its first
+ * moment, because moving a process later would wait for all processors of the machine. *inside, for
+ * the child: whether the child is in the cgroup. Kernels before 5.7 have to move the child, or
+ * cannot. */
 pid_t cgroup_fork(const struct cgroup *g, bool *inside);
-/* The same by spawn(): fn(arg), which must not return, runs in the cgroup, if there is one, and in
- * the caller's memory. -1: that cannot be done. */
+/* Like cgroup_fork(), but by spawn(): fn(arg), which must not return, runs in the cgroup, if there
+ * is one, and in the caller's memory. -1: not supported. */
 pid_t cgroup_spawn(const struct cgroup *g, void (*fn)(void *arg), void *arg);
-/* SIGKILL to all processes in it at once. */
+/* Sends SIGKILL to all processes in the cgroup at once. */
 void cgroup_kill(const char *path);
-/* Kills the processes left in it, waits a little until they are gone, and removes it. */
+/* Kills the processes left in the cgroup, waits a little until they have ended, and removes it. */
 void cgroup_remove(const char *path);
-/* How many processes the kernel killed since it was made because the memory of the task, or of its
- * group, was used up. */
+/* How many processes the kernel killed since the cgroup was made because the memory limit of the
+ * task, or of its group, was reached. */
 long cgroup_oom_kills(const struct cgroup *g);
-/* Kills and removes the cgroup of a task without a supervisor, if it has one. `path` is the
- * recorded path, or NULL. */
+/* Kills the processes in the cgroup of a task without a supervisor, if there is one, and removes
+ * it. `path` is the recorded path, or NULL. */
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path);
 
 #endif

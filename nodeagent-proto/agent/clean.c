@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists what is below a root, by what made it, and takes it away: tasks, accounts, mounts,
- * directories. Entries that are not the agent's own are refused, not removed.
+ * Lists the things below a root by kind, and removes them: tasks, accounts, mounts, directories.
+ * Foreign entries (not made by an agent) are refused, not removed.
  */
 #include "nodeagent-proto/agent/clean.h"
 
@@ -30,8 +30,7 @@ bool clean_is_own(const char *name, size_t n)
     return false;
 }
 
-/* Calls fn with the path of each entry of `dir` that is somebody else's; ends with the first
- * failure. */
+/* Calls fn with the path of each foreign entry of `dir`; ends with the first failure. */
 static int each_entry(const char *dir,
                       int (*fn)(void *ctx, const char *root, const char *path, struct err *e),
                       void *ctx, struct err *e)
@@ -127,8 +126,8 @@ int clean_remove_root(const char *root, struct err *e)
         rc = fs_remove_tree(path, e);
         free(path);
     }
-    /* The root may be a mount point, or in a directory where its account may not remove it. Then it
-     * stays, empty. */
+    /* The root may be a mount point, or its parent may be closed to the agent's account. Then the
+     * root stays, empty. */
     if (rc == 0 && rmdir(root) < 0 && errno != EBUSY && errno != EACCES && errno != EPERM)
         rc = err_errno(e, ERR_IO, "cannot remove %s", root);
     return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds and removes what a daemon that is gone left below a node root: tasks, accounts, mounts,
- * directories.
+ * Finds and removes tasks, accounts, mounts and directories that an earlier daemon left below a
+ * node root.
  */
 #ifndef NODEAGENT_PROTO_AGENT_CLEAN_H
 #define NODEAGENT_PROTO_AGENT_CLEAN_H
@@ -15,9 +15,9 @@
 /* Adds a text for each of these to `found`: "account NAME", "mount PATH (TYPE)", "directory PATH".
  */
 int clean_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
-/* Removes all of them. For a worker. */
+/* Removes everything that clean_list() finds. For a worker. */
 int clean_take(const struct uid_holder *h, bool is_root, struct err *e) MUST_CHECK;
-/* Removes the root with what the agent itself keeps there, and nothing else. */
+/* Removes the root and the agent's own files in it, and nothing else. */
 int clean_remove_root(const char *root, struct err *e) MUST_CHECK;
 
 /* Whether `name` is one of the agent's own files in a root, which no other request may remove or

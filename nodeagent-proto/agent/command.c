@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a supervisor's child does between fork and exec, in this order: it dies with its
- * supervisor, has default signals, opens files with the account's rights, gets its limits, becomes
- * the account, and executes. A failure goes through a pipe as a letter and a text. The child may
- * be in the memory of its parent (spawn.h), so what it allocates is in the command's arena.
+ * The steps of a supervisor's child between fork and exec, in this order: it arranges to die with
+ * its supervisor, sets default signals, opens files with the account's rights, gets its limits,
+ * becomes the account, and executes. A failure goes through a pipe as a letter and a text. The
+ * child may run in the memory of its parent (spawn.h), so its allocations are in the command's
+ * arena.
  */
 #include "nodeagent-proto/agent/command.h"
 
@@ -27,7 +28,8 @@
 #include "nodeagent-proto/agent/simple_command.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* Those from DOCKER_HOST on lead to a docker or podman other than the machine's usual one. */
+/* The variables from DOCKER_HOST on select another docker or podman than the machine's usual
+ * one. */
 static const char *const inherited[] = {"PATH",
                                         "HOME",
                                         "USER",
@@ -74,7 +76,7 @@ static void put_inherited(char **env, size_t *n)
     }
 }
 
-/* TMPDIR is not inherited: perhaps only the agent can write there. */
+/* TMPDIR is not inherited: possibly only the agent can write there. */
 static void put_account(char **env, size_t *n, const struct account *a)
 {
     static const char *const common[] = {"PATH", "LANG"};
@@ -91,7 +93,7 @@ static void put_account(char **env, size_t *n, const struct account *a)
         env_put(env, n, make_pair(own[i].name, own[i].value));
 }
 
-/* For programs that act for an account that need not have a name. */
+/* For programs that act for an account; the account may lack a name. */
 static void put_ids(char **env, size_t *n, const struct account *a)
 {
     char text[32];
@@ -99,7 +101,7 @@ static void put_ids(char **env, size_t *n, const struct account *a)
     env_put(env, n, make_pair("BATCHAI_FILES_AS", text));
 }
 
-/* In front of the PATH that is there by now. */
+/* Puts the directories in front of the PATH that the environment has. */
 static void put_path(char **env, size_t *n, const char *directories)
 {
     const char *path = DEFAULT_PATH;
@@ -145,13 +147,14 @@ void command_default_signals(void)
 {
     sigset_t none;
     for (int s = 1; s < NSIG; s++)
-        (void)signal(s, SIG_DFL); /* signals whose action cannot be set have the default anyway */
+        (void)signal(s, SIG_DFL); /* the action of SIGKILL and SIGSTOP cannot be set, and is the
+                                     default anyway */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Some are meant for the job or for everybody (shutdown, a terminal): the job's own processes get
- * them too, and the supervisor stays to write down how it ended. */
+/* Some signals are meant for the job or for everybody (shutdown, a terminal). The job's own
+ * processes get them too, and the supervisor must survive to record how the job ended. */
 static const int not_ours[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGIO};
 
 void command_ignore_signals(void)
@@ -161,7 +164,7 @@ void command_ignore_signals(void)
         (void)signal(not_ours[i], SIG_IGN);
 }
 
-/* All others are at their default already. */
+/* All other signals are at their default already. */
 static void heed_signals(void)
 {
     sigset_t none;
@@ -179,8 +182,8 @@ static int redirect(int out, const char *path, int fd, struct err *e)
     return 0;
 }
 
-/* Makes the process die with its supervisor, also if that is gone already. The kernel forgets this
- * setting whenever the process changes its ids. */
+/* Makes the process die with its supervisor, even if the supervisor is dead already. The kernel
+ * drops this setting whenever the process changes its ids. */
 static void die_with(pid_t supervisor)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -202,7 +205,7 @@ static void make_folders(const char *path)
     (void)mkdir(path, 0755);
 }
 
-/* In a namespace of mounts of the task's own, which sees what is mounted and unmounted outside. */
+/* In a mount namespace of the task's own, which follows mounts and unmounts outside. */
 static void show(const struct task_view *v)
 {
     if (!v->source || !v->target || geteuid() != 0)
@@ -267,7 +270,7 @@ static const char *path_of(char **env)
     return DEFAULT_PATH;
 }
 
-/* A script without a first line that says what runs it is the shell's, as everywhere. */
+/* A script without a #! line is run by the shell, as execvp(3) does. */
 static void exec_script(const char *path, char *const *argv, char **env, struct arena *a)
 {
     size_t n = 0;
@@ -281,8 +284,9 @@ static void exec_script(const char *path, char *const *argv, char **env, struct 
     execve("/bin/sh", with_shell, env);
 }
 
-/* Goes on where there is no such program; *error is why the last one that is there did not begin.
- * What is in a directory of PATH that is closed to the account is not there. */
+/* Tries the next directory of PATH if the program does not exist in this one. *error is the reason
+ * of the last existing program that could not start. A program in a directory that is closed to the
+ * account counts as missing. */
 static void try_exec(const char *path, char *const *argv, char **env, struct arena *a, int *error)
 {
     execve(path, argv, env);
@@ -301,8 +305,8 @@ static bool is_refused(char *const *argv)
            argv[2];
 }
 
-/* The interpreter of Windows command lines, for a task that is run by it. Opened with the agent's
- * rights, as the account of a task may not get to where the agent's programs are. */
+/* Opens the interpreter of Windows command lines, for a task that needs it. Opened with the agent's
+ * rights, because the task's account may lack access to the agent's programs. */
 static int open_cmd(const struct task_spec *spec, int *fd, struct err *e)
 {
     static const char has_none[] =

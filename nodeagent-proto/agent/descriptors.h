@@ -5,7 +5,8 @@
 #ifndef NODEAGENT_PROTO_AGENT_DESCRIPTORS_H
 #define NODEAGENT_PROTO_AGENT_DESCRIPTORS_H
 
-/* Closes what a forked process must not hold: all descriptors above 2 except these (-1: none). */
+/* Closes all descriptors above 2 that a forked process must not hold, except these three (-1:
+ * none). */
 void descriptors_close_all_but(int a, int b, int c);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the BPF program by hand: for each device that is denied a comparison and a jump, and at
- * the end "allow". The kernel checks it when it is loaded. The descriptor is closed once the
- * program is attached to the cgroup, with which it ends.
+ * Writes the BPF program by hand: a comparison and a jump for each denied device, and at the end
+ * "allow". The kernel verifies the program when it is loaded. The descriptor is closed after the
+ * program is attached to the cgroup; the program ends with the cgroup.
  */
 #include "nodeagent-proto/agent/devices.h"
 
@@ -16,9 +16,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define AROUND     9 /* instructions before and after those of the devices */
+#define AROUND     9 /* instructions before and after the instructions of the devices */
 #define PER_DEVICE 3
-#define TYPE_MASK  0xffff /* of access_type; the rest says what for */
+/* the bits of access_type with the type of the device; the other bits have the kind of access */
+#define TYPE_MASK 0xffff
 
 enum { RESULT = BPF_REG_0, CONTEXT = BPF_REG_1, TYPE = BPF_REG_2, MAJOR, MINOR };
 
@@ -38,7 +39,7 @@ static void load(struct program *p, uint8_t dst, size_t from)
     p->at[p->n - 1].src_reg = CONTEXT;
 }
 
-/* Goes past the next `skip` instructions if the register does not have that value. */
+/* Jumps over the next `skip` instructions if the register does not have that value. */
 static void unless(struct program *p, uint8_t reg, int32_t value, size_t skip)
 {
     add(p, BPF_JMP | BPF_JNE | BPF_K, reg, (int16_t)skip, value);
@@ -82,7 +83,8 @@ static int attach(const char *path, int program)
     attr.target_fd = (uint32_t)fd;
     attr.attach_bpf_fd = (uint32_t)program;
     attr.attach_type = BPF_CGROUP_DEVICE;
-    attr.attach_flags = BPF_F_ALLOW_MULTI; /* whoever made a cgroup above may have one too */
+    attr.attach_flags =
+        BPF_F_ALLOW_MULTI; /* the maker of a parent cgroup may have attached a program too */
     int rc = bpf(BPF_PROG_ATTACH, &attr), saved = errno;
     close(fd);
     errno = saved;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathers the facts of a node. What may change while the agent runs is gathered again by
- * facts_refresh(); the incarnation is read from ROOT, or made there once. struct facts owns its
- * texts.
+ * Gathers the facts of a node. facts_refresh() gathers again the facts that may change while the
+ * agent runs; the incarnation is read from ROOT, or made there once. struct facts owns its texts.
  */
 #include "nodeagent-proto/agent/facts.h"
 
@@ -65,7 +64,7 @@ static int read_incarnation(const char *root, bool looking, char out[GUID_SIZE],
     return rc;
 }
 
-/* True if somebody listens: the socket file outlives its daemon. */
+/* True if a process listens on the socket: the socket file outlives its daemon. */
 static bool socket_answers(const char *path)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -81,8 +80,7 @@ static bool socket_answers(const char *path)
     return up;
 }
 
-/* A docker daemon elsewhere (tcp://, ssh://) is assumed to answer, because asking could take long.
- */
+/* A remote docker daemon (tcp://, ssh://) is assumed to answer, because asking could take long. */
 static bool docker_answers(void)
 {
     const char *host = getenv("DOCKER_HOST");
@@ -109,7 +107,7 @@ static char *runtimes(void)
     return strbuf_take(&b);
 }
 
-/* Our own account: the name for our uid in /etc/passwd, otherwise the number. */
+/* The agent's own account: the name of its uid in /etc/passwd, otherwise the number. */
 static char *own_name(void)
 {
     char *text, *name = NULL, *save = NULL, uid[24];

@@ -21,10 +21,10 @@ struct facts {
     char *gpus, *user, *runtimes, *mpi;
 };
 
-/* Makes the incarnation in `root` if there is none yet; an agent that only looks leaves it empty.
- */
+/* Makes the incarnation in `root` if it is missing. With `looking` a missing incarnation stays
+ * empty. */
 int facts_read(struct facts *f, const char *root, bool looking, struct err *e) MUST_CHECK;
-/* Reads again what may have changed: clock, disk, and the programs that are installed. */
+/* Reads the changeable facts again: clock, disk, and installed programs. */
 void facts_refresh(struct facts *f);
 void facts_free(struct facts *f);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about files, by path. Where a request must stay below the node root, links are not
- * followed. A text replaces a file as a whole; what is moved away goes to the trash in one rename.
+ * Requests about files, by path. Where a path must stay below the node root, links are not
+ * followed. A new text replaces a file as a whole; a discarded file goes to the trash in one
+ * rename.
  */
 #include "nodeagent-proto/agent/files.h"
 
@@ -25,7 +26,7 @@
 
 #define SAME_MAX 4096 /* longer files are not compared */
 
-/* Whether it is a file of ours already that says this. */
+/* Whether the file exists, belongs to this process and has this content and mode. */
 static bool is_so(const char *path, const void *data, size_t len, mode_t mode)
 {
     struct stat st;
@@ -66,8 +67,8 @@ out:
 
 int file_append(const char *path, const char *text, struct err *e)
 {
-    /* A pipe without a reader must not block us. A job may have put a link in the place of its log,
-     * to a file that is not the job's. */
+    /* O_NONBLOCK: a pipe without a reader must not block the agent. O_NOFOLLOW: a job may have
+     * replaced its log by a link to a foreign file. */
     const int flags =
         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
     int fd = open(path, flags, 0666);
@@ -92,7 +93,7 @@ int file_make_parents(const char *path, struct err *e)
     return rc;
 }
 
-/* `path` below `root`, relative to it; NULL if it is not strictly below. */
+/* The part of `path` below `root`; NULL if `path` is not strictly below. */
 static const char *below(const char *root, const char *path, struct err *e)
 {
     size_t n = strlen(root);
@@ -136,8 +137,8 @@ int file_open_holder(const char *root, const char *path, bool make, const char *
     return dir;
 }
 
-/* Opens the next directory of the path; makes it and gives it away if it is missing. Takes over
- * `dir`; -1: we cannot go further. */
+/* Opens the next directory of the path; makes it and gives it to the account if it is missing.
+ * Takes over `dir`. -1: failed. */
 static int step_down(int dir, const char *part, const struct account *as)
 {
     bool made = mkdirat(dir, part, 0777) == 0;
@@ -151,7 +152,7 @@ static int step_down(int dir, const char *part, const struct account *as)
 }
 
 /* Makes directories as far as the path leads through plain directories of the root's own file
- * system. True: all of them. */
+ * system. True: all exist now. */
 static bool make_below(const char *root, const struct account *as, const char *path)
 {
     const char *rest = below(root, path, NULL);
@@ -207,7 +208,7 @@ static int refuse_occupied(const char *target, struct err *e)
     return err_errno(e, ERR_IO, "cannot mount at %s", target);
 }
 
-/* A link is replaced by rename; an empty directory has to go first. */
+/* A rename replaces a link; an empty directory must be removed first. */
 static int place_link(int dir, const char *source, const char *name, const char *target,
                       struct err *e)
 {
@@ -279,7 +280,7 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     int dir = file_open_holder(root, path, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
-    /* A directory could be moved together with mounts in it. */
+    /* Renaming the directory could move mounts in it. */
     if (mounts_refuse_within(mounts, path, e) < 0) {
         close(dir);
         return -1;
@@ -304,7 +305,8 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     return rc;
 }
 
-/* Takes over `fd`. Jobs leave read-only directories behind (package caches do so on purpose). */
+/* Takes over `fd`. Jobs leave read-only directories behind (package caches do so on purpose); their
+ * content cannot be removed. */
 static void make_writable(int fd)
 {
     DIR *d = fdopendir(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads what the drivers of NVIDIA and AMD show in /proc and /sys, in the order of the GPUs'
- * numbers. A file that cannot be read leaves its field out, and fails nothing.
+ * Reads the files of the NVIDIA and AMD drivers in /proc and /sys, in the order of the GPUs'
+ * numbers. If a file cannot be read, its field is left out.
  */
 #include "nodeagent-proto/agent/gpus.h"
 
@@ -33,7 +33,7 @@ static void add_field(json_t *gpu, const char *name, const char *text, const cha
 }
 
 /* The first word of digits and points in a line such as "NVRM version: NVIDIA UNIX x86_64 Kernel
- * Module 535.104.05 Sat Aug 19 ...". NULL: there is none. Caller frees. */
+ * Module 535.104.05 Sat Aug 19 ...". NULL: not found. Caller frees. */
 static char *driver_version(void)
 {
     char *text;
@@ -86,7 +86,7 @@ static void add_nvidia(json_t *list, const char *bus, const char *driver)
     free(text);
 }
 
-/* Names on the bus have one length, so they sort as the driver numbers them. */
+/* Bus names have one length, so the order of names is the driver's order of numbers. */
 static void list_nvidia(json_t *list)
 {
     struct dirent **found;
@@ -101,7 +101,7 @@ static void list_nvidia(json_t *list)
     free(driver);
 }
 
-/* "name value" lines. Nodes without SIMDs are CPUs. */
+/* Reads a property from lines "name value". (Nodes without SIMDs are CPUs.) */
 static bool property(const char *text, const char *name, long long *out)
 {
     size_t len = strlen(name);
@@ -195,8 +195,8 @@ static bool is_among(const char *numbers, long long number)
     return false;
 }
 
-/* A GPU of AMD's is opened by its own node and by that of all (/dev/kfd), whose driver asks for the
- * right to the first. */
+/* A process opens an AMD GPU by the GPU's own device and by /dev/kfd, which all GPUs share. The
+ * driver of /dev/kfd checks the right to the own device, so denying that device is enough. */
 static bool device_of(const json_t *gpu, const char *dev, dev_t *out)
 {
     char path[512];

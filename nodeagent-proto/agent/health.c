@@ -16,9 +16,9 @@
 
 #define TRIED       ".writable" /* below the root */
 #define GPU_TROUBLE "NVRM: Xid"
-#define ERRORS_MAX  2000U /* bytes of errors reported at once */
-/* Records read in one look, so that a log that is written to without end does not block the agent.
- */
+#define ERRORS_MAX  2000U /* bytes of kernel errors in one report */
+/* Records that one call reads at most, so that a log that grows without end does not block the
+ * agent. */
 #define RECORDS_MAX 10000
 
 void health_open(struct agent_health *h)
@@ -57,7 +57,7 @@ static void read_kernel_log(struct agent_health *h)
     for (int i = 0; h->kernel_log >= 0 && i < RECORDS_MAX; i++) {
         ssize_t n = read(h->kernel_log, record, sizeof record - 1);
         if (n < 0 && errno == EPIPE)
-            continue; /* some were overwritten before we saw them */
+            continue; /* the kernel overwrote some records before they were read */
         if (n <= 0)
             return;
         record[n] = '\0';
@@ -65,7 +65,8 @@ static void read_kernel_log(struct agent_health *h)
     }
 }
 
-/* Says why nothing can be written; "": something can. It is not synced, which might take long. */
+/* Writes the reason if no file can be written; "" if one can. Without sync, which might take
+ * long. */
 static void try_to_write(struct agent_health *h, const char *root)
 {
     char *path = fs_join(root, TRIED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The health of the machine, which is asked for now and then. Never waits for anything.
+ * The health of the machine, for the daemon's regular health requests. Never blocks.
  */
 #ifndef NODEAGENT_PROTO_AGENT_HEALTH_H
 #define NODEAGENT_PROTO_AGENT_HEALTH_H
@@ -9,18 +9,18 @@
 #include "nodeagent-proto/wire/task.h"
 
 struct agent_health {
-    int kernel_log; /* /dev/kmsg, positioned behind the records already read; -1: we may not read it
-                     */
+    int kernel_log; /* /dev/kmsg, positioned after the records already read; -1: the agent may not
+                       read it */
     struct strbuf errors;
     char disk_error[256];
 };
 
-/* Skips what is already in the kernel's log. */
+/* Skips records that are already in the kernel's log. */
 void health_open(struct agent_health *h);
 void health_close(struct agent_health *h);
 
-/* *out borrows from `h` until the next look. `tries`: a byte is written below the root to see
- * whether that works, which free space does not tell of a disk that has failed. */
+/* *out borrows from `h` until the next call. `tries`: writes a byte below the root, because a
+ * failed disk may still show free space. */
 void health_look(struct agent_health *h, const char *root, bool tries, struct node_health *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two processes share this file: the first part below runs in the helper and ends with it, the
+ * Two processes share this file: the first part runs in the helper, which never leaves it; the
  * second part runs in the agent.
  */
 #include "nodeagent-proto/agent/helpers.h"
@@ -24,16 +24,16 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* Whatever is longer gets a process of its own: a message must fit the socket at once. */
+/* bytes; a longer message gets a new process, because a message must fit the socket at once */
 #define MESSAGE_MAX (64U * 1024)
 #define FDS_MAX     2
 
-/* Helpers that wait for work, and for how long. */
+/* Idle helpers to keep, and for how long. */
 #define IDLE_MAX 4
 #define IDLE_MS  3000
 
-/* A task comes with its claim and the descriptor to report on, a request with that for its answer.
- */
+/* A task comes with the descriptors of its claim and of its report; a request with the descriptor
+ * of its answer. */
 enum { TASK_FDS = 2, REQUEST_FDS = 1 };
 
 union fd_room {
@@ -66,7 +66,7 @@ static _Noreturn void leave(const struct supervisor_config *c)
     _exit(0);
 }
 
-/* Waits for work; does not return once the agent has closed the socket. */
+/* Waits for work; exits if the agent has closed the socket. */
 static json_t *hear(const struct end *en, int *fds, size_t *n_fds)
 {
     static char text[MESSAGE_MAX];
@@ -152,7 +152,7 @@ struct helper {
     pid_t pid;
     int fd;
     bool busy;
-    char *task; /* that it supervises; NULL: none */
+    char *task; /* the task that the helper supervises; NULL: none */
     int64_t idle_since_ms;
 };
 
@@ -200,7 +200,7 @@ static bool give(const struct helper *one, const json_t *j, const int *fds, size
     return given;
 }
 
-/* The helper that took it; NULL: none is idle, or it is too long for a message. */
+/* Returns the helper that took the message; NULL: no helper is idle, or the message is too long. */
 static struct helper *give_to_any(struct helpers *h, const json_t *j, const int *fds, size_t n_fds)
 {
     struct helper *one = h->head;
@@ -328,7 +328,7 @@ void helpers_poll_act(struct helpers *h, const struct pollfd *p, size_t n,
         if (got > 0)
             become_idle(h, one, fn, ctx);
         else if (got == 0 || errno != EAGAIN)
-            drop(h, one); /* it died; its task's records tell */
+            drop(h, one); /* the helper died; the records of its task have the result */
     }
 }
 

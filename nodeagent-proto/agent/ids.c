@@ -10,8 +10,8 @@
 
 #define DATABASE_MAX (16U * 1024 * 1024)
 
-/* "name:x:number:...", of passwd(5) and group(5): the name that has the number, or NULL; with
- * `name`, whether a line has that. Caller frees. */
+/* Searches lines "name:x:number:..." of passwd(5) or group(5). Without `name`: returns the name
+ * that has the number, or NULL. With `name`: whether a line has this name. Caller frees. */
 static char *find(const char *path, const char *name, unsigned number)
 {
     char *text, *save = NULL, *found = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the directory of a job that left nothing in it, and gives it to a later job. It is made
- * bare (owner, mode, access lists, content) before the rename that keeps it, and given away before
- * the rename that takes it, so a crash leaves it at one of the two places. As root.
+ * Keeps the directory of a job that left no files in it, and gives it to a later job. Owner, mode,
+ * access lists and content are reset before the rename that keeps the directory, and the directory
+ * gets its owner before the rename that takes it. So after a crash it is at one of the two places.
+ * As root.
  */
 #include "nodeagent-proto/agent/jobdir.h"
 
@@ -20,8 +21,8 @@
 
 #define JOBS         "/jobs/"
 #define KEPT         "accounts/.job"
-#define SHARED       "shared"   /* for all nodes of the job */
-#define HOSTFILE     "hostfile" /* which the daemon writes */
+#define SHARED       "shared"   /* the directory for all nodes of the job */
+#define HOSTFILE     "hostfile" /* the file that the daemon writes */
 #define HOSTFILE_MAX 4096
 
 static bool is_job(const char *root, const char *path)
@@ -32,7 +33,8 @@ static bool is_job(const char *root, const char *path)
            !strchr(path + n + strlen(JOBS), '/');
 }
 
-/* A directory as it was made; access lists would be for what is made in it later. */
+/* Whether the directory is as new. An access list would apply to files that are made in it
+ * later. */
 static bool make_plain(int fd, mode_t mode)
 {
     char names[1024];
@@ -47,7 +49,7 @@ static bool make_plain(int fd, mode_t mode)
     return true;
 }
 
-/* Whether `fd` has nothing but what `known` lists. */
+/* Whether the directory `fd` has no entries but those in `known`. */
 static bool has_only(int fd, const char *const *known, size_t n)
 {
     int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -74,8 +76,8 @@ static int open_hostfile(int dir)
     return openat(dir, HOSTFILE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Whether nobody has the file open, who could write to it when it is another job's: then the kernel
- * gives a lease. */
+/* Whether no other process has the file open and could write to it when it is another job's. The
+ * kernel grants a lease only then. */
 static bool is_ours_alone(int fd)
 {
     struct stat st;
@@ -83,7 +85,7 @@ static bool is_ours_alone(int fd)
            st.st_size <= HOSTFILE_MAX && fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 
-/* The next job's is the same as a rule, so its text stays. */
+/* Most jobs have the same hostfile, so its text stays. */
 static bool keep_hostfile(int dir)
 {
     int fd = open_hostfile(dir);

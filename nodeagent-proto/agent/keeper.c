@@ -11,7 +11,7 @@
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/supervisor.h"
 
-/* It needs milliseconds, unless something of the task hangs in the kernel. */
+/* The supervisor needs milliseconds, unless a process of the task hangs in the kernel. */
 #define WAIT_MS      2000
 #define WAIT_STEP_MS 10
 
@@ -29,7 +29,7 @@ static void wait_for(const struct start_record *r, int fd)
             return;
 }
 
-/* Kernels before 5.3 have no pidfd: between look and signal a pid could be reused there. */
+/* Kernels before 5.3 have no pidfd: there the pid could be reused between check and signal. */
 void keeper_end(const struct start_record *r)
 {
     union sigval v = {.sival_int = SIGKILL};

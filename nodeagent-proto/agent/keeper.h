@@ -7,8 +7,8 @@
 
 #include "nodeagent-proto/agent/record.h"
 
-/* Has it kill all of them, and waits until it is gone, but not for long. One that is gone already:
- * nothing happens. */
+/* Orders the supervisor to kill these processes, and waits until it has ended, for a limited time.
+ * Does nothing if the supervisor has ended already. */
 void keeper_end(const struct start_record *r);
 
 #endif

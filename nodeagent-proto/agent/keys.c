@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes .ssh of an account with its rights: authorized_keys, and the key pair, whose public half
- * comes from ssh-keygen. A file is replaced as a whole. Texts with keys are wiped.
+ * Writes .ssh of an account with the account's rights: authorized_keys, and the key pair, whose
+ * public half ssh-keygen computes. A file is replaced as a whole. Texts with keys are wiped.
  */
 #include "nodeagent-proto/agent/keys.h"
 
@@ -23,7 +23,7 @@ static void wipe(struct strbuf *b)
     strbuf_free(b);
 }
 
-/* OpenSSH wants the end of the last line, and no others' ends of lines. */
+/* OpenSSH requires a newline after the last line, and accepts only "\n" as the end of a line. */
 static void add_key(struct strbuf *out, const char *private_key)
 {
     for (const char *p = private_key; *p; p++)
@@ -33,7 +33,7 @@ static void add_key(struct strbuf *out, const char *private_key)
         strbuf_putc(out, '\n');
 }
 
-/* The line of the public half. */
+/* Finds the line of the public half. */
 static int find_public(const struct account *a, const char *private_key, struct strbuf *out,
                        struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ends what is left of a number, kind by kind: processes, files in shared directories, shared
- * memory, semaphores and message queues. A child takes the number's ids, so the kernel itself sees
- * to it that no other account is hit. Says what would not end.
+ * Ends the use of a uid, kind by kind: processes, files in shared directories, shared memory,
+ * semaphores and message queues. A child takes the uid, so the kernel itself guarantees that no
+ * other account is hit. The error names anything that did not end.
  */
 #include "nodeagent-proto/agent/lease_end.h"
 
@@ -43,8 +43,8 @@ static void act_as(uid_t uid)
         _exit(1); /* never as the other */
 }
 
-/* Which of them are the victims is seen with their rights; what became of these, with ours, because
- * /proc may be hidden from others. */
+/* The pids of the victims are listed with the victims' rights. Their states are read with the
+ * agent's rights, because /proc may hide them from others. */
 static bool lives_any(uid_t uid)
 {
     pid_t *pids;
@@ -62,9 +62,9 @@ static bool lives_any(uid_t uid)
     return lives;
 }
 
-/* kill(-1) hits all at once, however fast they fork. Where root's rights stay with another
- * effective id (securebits), that would be everybody: there the only hope is that nobody is left.
- */
+/* kill(-1) signals all processes at once, however fast they fork. Where securebits keep root's
+ * rights with another effective id, it would hit every process; there the function only checks that
+ * no process is left. */
 static bool kill_all(uid_t uid)
 {
     act_as(uid);
@@ -75,10 +75,11 @@ static bool kill_all(uid_t uid)
     return may_only || !procs_run_as(uid, 1);
 }
 
-/* Whether nothing runs as `uid`, not even what has ended and was not waited for. The kernel counts
- * the processes of each user for RLIMIT_NPROC, and refuses the next exec of one that has become a
- * user over that limit. (Up to Linux 5.16 it counts otherwise, so that this is never true.) That is
- * far cheaper than a look at all processes. What still runs could kill us here, so kill first. */
+/* Whether no process has the uid, not even a zombie. The kernel counts the processes of each user
+ * for RLIMIT_NPROC, and refuses the next exec of a process that became a user over this limit. (Up
+ * to Linux 5.16 the kernel counts otherwise, and this is never true.) This is far cheaper than a
+ * scan of all processes. A running process of the uid could kill this process here, so kill
+ * first. */
 static bool none_is_counted(uid_t uid, uid_t helper)
 {
     struct rlimit was, none;
@@ -88,7 +89,8 @@ static bool none_is_counted(uid_t uid, uid_t helper)
     bool known = setrlimit(RLIMIT_NPROC, &none) == 0 && setresuid(uid, 0, 0) == 0;
     char *const argv[] = {(char *)(uintptr_t) "none", NULL}, *const env[] = {NULL};
     errno = 0;
-    (void)execve("/", argv, env); /* a directory, if it gets that far */
+    (void)execve("/", argv,
+                 env); /* fails with another error than EAGAIN, because "/" is a directory */
     bool counted = errno != EACCES && errno != EISDIR;
     if (setresuid(helper, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
         _exit(1);
@@ -103,11 +105,11 @@ static int refuse_to_die(uid_t uid, struct err *e)
 }
 
 /* With the effective id of the victims, this process may signal them and nobody else; with a real
- * id that nobody has, they cannot signal it. Its saved id is what it comes back with. */
+ * id that nobody has, they cannot signal it. It returns by its saved id. */
 int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 {
     int64_t limit = monotonic_ms() + KILL_MS;
-    assert(uid != 0 && helper >= NODE_UID_LOWEST); /* lower ones belong to somebody else */
+    assert(uid != 0 && helper >= NODE_UID_LOWEST); /* lower ids belong to other accounts */
     if (setresuid(helper, 0, 0) < 0)
         return err_errno(e, ERR_NODE, "cannot become uid %u", (unsigned)uid);
     bool gone = kill_all(uid) && (none_is_counted(uid, helper) || !lives_any(uid));
@@ -122,7 +124,7 @@ int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 
 /* ---- files ---- */
 
-/* The account's, or those of the other users that it had in a container. */
+/* Whether `uid` is the account's, or one of its further uids in a container. */
 static bool is_of_account(uid_t owner, uid_t uid)
 {
     return owner == uid || (uid_has_room(uid) && owner - (uid - NODE_UID_ROOM) < 2 * NODE_UID_ROOM);
@@ -193,7 +195,7 @@ static void remove_msg(int id)
     (void)msgctl(id, IPC_RMID, NULL);
 }
 
-/* The index of the word `name` in the line; -1: none. */
+/* The index of the column `name` in the header line; -1: not found. */
 static int column_of(char *line, const char *name)
 {
     char *save = NULL, *word = strtok_r(line, " \n", &save);
@@ -203,7 +205,7 @@ static int column_of(char *line, const char *name)
     return -1;
 }
 
-/* The first line says what is in the columns; the second column is the id. */
+/* The first line has the names of the columns; the second column is the id. */
 static void remove_objects(const char *table, uid_t uid, void (*fn)(int id))
 {
     char line[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes the records of leases, as slips (small_record.h); what is no slip is of an
- * older agent, or from a file system that cannot rename without replacing. A record that cannot be
+ * Reads and writes the records of leases, as slips (small_record.h). Any other file is a record of
+ * an older agent, or of a file system that cannot rename without replacing. A record that cannot be
  * parsed is an error, never a free number.
  */
 #include "nodeagent-proto/agent/lease_record.h"
@@ -66,7 +66,8 @@ static int open_records(const char *root)
     return fd;
 }
 
-/* What a record says: 1; 0: there is none. Older agents wrote symbolic links and other files. */
+/* 1: *text is the record's text; 0: there is no record. Older agents wrote symbolic links and other
+ * files. */
 static int record_text(const char *path, const char *name, char **text, struct err *e)
 {
     char said[RECORD_MAX];
@@ -109,8 +110,8 @@ int lease_read(const char *root, const char *name, struct agent_lease *out, stru
     return rc;
 }
 
-/* A record is not waited for to get to the disk: what a power cut takes of it, the owner of the
- * directory tells (owner_of()). */
+/* No sync: if a power cut takes the record, the owner of the directory still has the number
+ * (owner_of()). */
 int lease_write(const char *root, const char *name, const struct agent_lease *l, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
@@ -147,8 +148,8 @@ void lease_free(struct agent_lease *l)
     free(l->dir);
 }
 
-/* Calls fn with each lease; ends with the first failure. Leftovers of a killed write are not names
- * of leases: they contain ".tmp-". */
+/* Calls fn with each lease; ends with the first failure. Temporary files of a killed write are
+ * skipped: their names contain ".tmp-". */
 int lease_each(const char *root,
                int (*fn)(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                          struct err *e),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes and releases leases in steps that may each be repeated, in an order in which a crash
- * leaves at worst a record without a directory. lease_sweep() finishes at the agent's start what
- * an earlier agent left half done. As root.
+ * Takes and releases leases in steps that may each be repeated. Their order leaves at worst a
+ * record without a directory after a crash. lease_sweep() completes at the agent's start the steps
+ * that an earlier agent left undone. As root.
  */
 #include "nodeagent-proto/agent/leases.h"
 
@@ -33,7 +33,7 @@
 
 /* ---- taking ---- */
 
-/* Everybody must be able to pass the directories on the way. Below the root we open them. */
+/* Jobs must be able to pass the directories on the way. Below the root the agent opens them. */
 static int open_way(const char *root, const char *dir, struct err *e)
 {
     size_t n = strlen(root);
@@ -50,7 +50,7 @@ static int open_way(const char *root, const char *dir, struct err *e)
                     "(mode %04o); open it for passing (chmod o+x), or have the node root elsewhere",
                     dir, part, (unsigned)st.st_mode & 07777);
         else if (rc < 0 && errno == ENOENT)
-            rc = 0; /* the directory itself says what is wrong */
+            rc = 0; /* the error of the directory itself is clearer */
         else if (rc < 0)
             err_errno(e, ERR_IO, "cannot open %s for passing", part);
         free(part);
@@ -73,21 +73,21 @@ static bool is_empty(int dir)
     return empty;
 }
 
-/* One that is empty was made a moment ago, by an agent that was killed or by another that does the
- * same at the same time: so it is never removed, as that one could not go on. */
+/* An empty directory was made a moment ago, by an agent that was killed or by another agent of the
+ * same job. So an empty directory is never removed: the other agent would fail. */
 static int give_dir(int fd, const struct agent_lease *l, struct err *e)
 {
     struct stat st, later;
     memset(&st, 0, sizeof st);
-    /* Whoever made it may give it to the account, and begin to fill it, between two looks. */
+    /* Between the two calls its maker may give it to the account, and the job may add files. */
     if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd) && fstat(fd, &later) == 0 &&
         later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s is there already, and not that of the job's account", l->dir);
-    /* Another account's directory may be below it by now, see open_way(). */
+    /* Another account's directory may be below this one, see open_way(). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
     if (st.st_uid == l->uid && st.st_gid == l->gid && (st.st_mode & 07777) == (0700 | passed))
-        return 0; /* it serves many tasks, and to write it each time would take longer */
+        return 0; /* it serves many tasks, and a new record for each would take longer */
     return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->gid) == 0
                ? 0
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
@@ -120,10 +120,9 @@ static int make_dir(const char *root, const struct agent_lease *l, struct err *e
     return rc < 0 ? -1 : open_way(root, l->dir, e);
 }
 
-/* Whether a job was begun before there were accounts here. It goes on as the owner of its
- * directory, *out. One of ours that is empty was made a moment ago by another node of the job, as
- * give_dir() says; when there is something in it, that has given it away, so its owner is looked at
- * last. */
+/* Whether the job began before accounts existed here. Then it continues as the owner of its
+ * directory, *out. An empty directory of the agent was made a moment ago by another node of the job
+ * (see give_dir()). A directory with content was given away, so its owner is read last. */
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
@@ -139,15 +138,14 @@ static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *
     return before;
 }
 
-/* The account is not one of ours: other processes that run as it have nothing to do with the job.
- */
+/* The account is not a lease's number: its other processes do not belong to the job. */
 static bool is_adopted(const struct agent_lease *l)
 {
     return l->number <= l->group;
 }
 
-/* The number that the job had before a power cut took the record, as its directory has it; only the
- * agent gives directories of jobs away. 0: none. */
+/* The number that the job had before a power cut took the record: the owner of its directory,
+ * because only the agent gives directories of jobs away. 0: none. */
 static uid_t owner_of(const struct lease_ask *ask)
 {
     struct stat st;
@@ -211,7 +209,7 @@ static int take_new(const struct lease_ask *ask, struct agent_lease *out, struct
     return lease_group(root) == out->group ? 0 : lease_set_group(root, out->group, e);
 }
 
-/* Makes the directory below the root of another agent, which may not have begun the job yet. */
+/* Makes the directory below the root of another agent, which may not have started the job yet. */
 static int make_also(const char *path, const struct agent_lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
@@ -270,7 +268,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {
-    /* An account that was made since may have got the number. */
+    /* An account that was made since then may have the same number. */
     bool lost = lease_is_chosen(l) && id_is_users(l->uid);
     int last = is_adopted(l) ? 0 : uids_let_go(h, name, e);
     if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0) ||
@@ -310,7 +308,7 @@ int lease_release_all(const struct uid_holder *h, struct err *e)
     return lease_each(h->root, release_one, (void *)(uintptr_t)h, e);
 }
 
-/* In a child, see lease_end_processes(). It says itself what fails. */
+/* In a child, see lease_end_processes(). The child reports its own failures. */
 static int release_apart(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                          struct err *e)
 {
@@ -411,7 +409,7 @@ bool lease_has_record(const char *root, const char *name)
     return has;
 }
 
-/* `group` is of all jobs. */
+/* `group` is the group of all jobs. */
 static void fill(struct account *out, uid_t uid, gid_t gid, gid_t group, const char *home)
 {
     *out = (struct account){.name = name_of(uid),

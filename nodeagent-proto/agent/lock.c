@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes the lock of a root, and waits a moment for an agent whose link has just ended. A holder
- * that works for the same owner is killed: it is found by the lock in fdinfo of a process that is
- * called as the agent is. The lock ends with the process.
+ * Takes the lock of a root, and waits a moment for an agent whose link has just ended. Kills a
+ * holder that works for the same owner: the holder is found by the lock in fdinfo of a process with
+ * the agent's name. The lock ends with the process.
  */
 #include "nodeagent-proto/agent/lock.h"
 
@@ -24,14 +24,14 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define WAIT_MS    5000 /* an agent whose link has just ended needs milliseconds */
+#define WAIT_MS    5000 /* an agent whose link has just ended exits within milliseconds */
 #define STEP_NS    2000000
 #define OWNER_MAX  512
 #define FDINFO_MAX 4096
-/* On a machine the file's name has a hash behind this, which the kernel cuts off. */
+/* On a machine the file's name continues with a hash, which the kernel cuts off. */
 #define AGENT_NAME "batchai-node"
 
-/* Whether the holder works for the same owner as we do, by the text of the lock file. */
+/* Whether the holder works for the same owner as this agent, by the text of the lock file. */
 static bool is_ours(int fd, const char *owner)
 {
     char text[OWNER_MAX + 1];
@@ -42,12 +42,12 @@ static bool is_ours(int fd, const char *owner)
 static void say_owner(int fd, const char *owner)
 {
     size_t n = strnlen(owner, OWNER_MAX);
-    /* Without this text, the next agent waits for us as it would for a stranger's agent. */
+    /* Without this text, the next agent would wait for this agent as for a stranger's. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, n, 0) != (ssize_t)n)
         fprintf(stderr, "the owner of the node root is not noted: %s\n", strerror(errno));
 }
 
-/* The process that took the lock may have ended, and another program may have its pid. */
+/* The process that took the lock may have ended, and its pid may belong to another program. */
 static bool is_agent(long pid)
 {
     char path[64], *name;
@@ -97,7 +97,7 @@ static long locker_in(long pid, const struct stat *file)
     return found;
 }
 
-/* The agent that holds the lock; 0: not known. A child that it has just forked has the same
+/* The pid of the agent that holds the lock; 0: not known. A child that was just forked has the same
  * descriptor, so the process that locked counts. */
 static long holder_of(int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One agent serves a node root at a time: the one that holds ROOT/agent.lock.
+ * One agent serves a node root at a time: the holder of the lock on ROOT/agent.lock.
  */
 #ifndef NODEAGENT_PROTO_AGENT_LOCK_H
 #define NODEAGENT_PROTO_AGENT_LOCK_H
@@ -8,9 +8,10 @@
 #include "lib/err.h"
 
 /* Takes the lock, waiting a few seconds for an agent whose link has just ended. An agent that works
- * for the same owner (NODE_OWNER_VARIABLE) is ended: a daemon has one link to a node, so that
- * agent's link is dead, only the machine does not know it yet (the network was away, a session
- * hangs, the agent was stopped). Tasks go on. Returns the descriptor that holds the lock, or -1. */
+ * for the same owner (NODE_OWNER_VARIABLE) is killed: a daemon has one link to a node, so that
+ * agent's link is dead, but the machine does not know it yet (the network was away, a session
+ * hangs, the agent was stopped). Tasks continue. Returns the descriptor that holds the lock, or
+ * -1. */
 int lock_take(const char *root, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batchai-node: the program on a node. A link starts it as `agent`; people need `version` at most.
+ * batchai-node: the program on a node. A link starts it as `batchai-node agent`; people need
+ * `version` at most.
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static const char usage[] =
     "       batchai-node help\n";
 
 /* Messages carry the secrets of jobs, so memory is wiped when it is freed. The size is kept in
- * front of each block, in room that keeps the block aligned for any type. */
+ * front of each block, in a header that keeps the block aligned for any type. */
 #define BLOCK_HEADER sizeof(max_align_t)
 
 static void *wiping_malloc(size_t size)
@@ -89,7 +90,8 @@ int main(int argc, char **argv)
                     {"help", print_help},       {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    if (argc > 0 && strcmp(name ? name + 1 : argv[0], "ssh") == 0) /* as ROOT/ssh/bin has it */
+    if (argc > 0 &&
+        strcmp(name ? name + 1 : argv[0], "ssh") == 0) /* ROOT/ssh/bin has a link of this name */
         return ssh_main(argv);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

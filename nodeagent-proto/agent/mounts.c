@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and keeps the list of mounts, and answers which of them are at or below a path. The kernel
- * says when the list has changed (POLLPRI on mountinfo), so it is read again only then, or after a
- * while. struct mounts_kept belongs to the agent; a forked worker has a copy.
+ * Reads and keeps the list of mounts, and finds the mounts at or below a path. The kernel reports
+ * changes of the list (POLLPRI on mountinfo), so it is read again only then, or after a while.
+ * struct mounts_kept belongs to the agent; a forked worker has a copy.
  */
 #include "nodeagent-proto/agent/mounts.h"
 
@@ -82,8 +82,8 @@ void mounts_free(struct agent_mounts *m)
     free(m->items);
 }
 
-/* The kernel notes for each descriptor whether something was mounted or unmounted since its last
- * poll, so a change during the reading is seen at the next call. */
+/* The kernel remembers for each descriptor whether a mount changed since its last poll, so a change
+ * during the reading is seen at the next call. */
 const struct agent_mounts *mounts_now(struct mounts_kept *k)
 {
     struct pollfd p = {.fd = k->fd, .events = POLLPRI};

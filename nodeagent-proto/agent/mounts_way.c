@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Follows the way to a path as the kernel would, one step at a time, so that it can stop in front
- * of a mount that may be dead.
+ * Follows a path as the kernel would, one step at a time, to stop before a mount that may be dead.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static bool is_remote(const char *type)
     return false;
 }
 
-/* The mount that `root` itself is on does not count. */
+/* The mount that contains `root` itself does not count. */
 static bool may_hang(const struct mount_point *mount, const char *root)
 {
     return is_remote(mount->type) && !mounts_is_within(mount->path, root);
@@ -58,7 +57,7 @@ static void step_up(struct strbuf *at)
     }
 }
 
-/* Puts the target of the link at `at` before `rest`. False: it cannot be read. */
+/* Puts the target of the link at `at` before `rest`. False: the link cannot be read. */
 static bool follow(struct strbuf *at, struct strbuf *rest, size_t done)
 {
     char target[PATH_MAX];
@@ -97,7 +96,7 @@ static bool goes_over_risky(const struct agent_mounts *m, const char *root, cons
         strbuf_printf(&at, "/%.*s", (int)n, part);
         risky = is_risky(m, root, at.s);
         if (risky || lstat(at.s, &st) < 0)
-            break; /* nothing is mounted below a path that does not exist */
+            break; /* the path does not exist, so there is no mount below it */
         if (!S_ISLNK(st.st_mode))
             continue;
         if (++links > LINKS_MAX || !follow(&at, &rest, pos))

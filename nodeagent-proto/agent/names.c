@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes the record of a number, and last a symbolic link to it by number, so a lookup finds only
- * whole records; takes both back, but not a link that leads to another account's record by now. As
- * root.
+ * whole records. Removes both again, unless the link leads to another account's record. As root.
  */
 #include "nodeagent-proto/agent/names.h"
 
@@ -21,7 +20,7 @@
 #define RECORDS      "/run/userdb"
 #define NSSWITCH     "/etc/nsswitch.conf"
 #define NSSWITCH_MAX 65536
-#define RECORD_MAX   8192 /* a longer one is written each time */
+#define RECORD_MAX   8192 /* bytes; a longer record is written each time without comparison */
 
 /* Whether the C library reads user records when a program looks up an account. */
 static bool are_read(void)
@@ -51,7 +50,7 @@ char *name_of(uid_t uid)
 }
 
 struct paths {
-    char file[64]; /* relative to the directory, like the link to it */
+    char file[64]; /* the path relative to the directory, for the link */
     char record[96], by_number[96];
 };
 
@@ -84,7 +83,7 @@ static bool put_record(struct strbuf *to, uid_t number, uid_t uid, gid_t gid, co
     return is_text;
 }
 
-/* Not if the number is another account's by now. */
+/* False if the number belongs to another account now. */
 static bool is_linked(const struct paths *p)
 {
     char link[sizeof p->file];
@@ -92,7 +91,7 @@ static bool is_linked(const struct paths *p)
     return to == (ssize_t)strlen(p->file) && memcmp(link, p->file, (size_t)to) == 0;
 }
 
-/* The account of many tasks is named again for each. */
+/* Whether the record exists with this text: an account of many tasks is named for each task. */
 static bool is_given(const struct paths *p, const struct strbuf *text)
 {
     char now[RECORD_MAX];
@@ -103,9 +102,9 @@ static bool is_given(const struct paths *p, const struct strbuf *text)
     return n >= 0 && (size_t)n == text->len && memcmp(now, text->s, text->len) == 0;
 }
 
-/* Writes the record in place instead of renaming it, so that a process that is killed meanwhile
- * leaves nothing that name_take_back() does not know. The link by number comes last, so lookups by
- * number find only whole records. */
+/* Writes the record in place instead of renaming it. So a process that is killed meanwhile leaves
+ * only files that name_take_back() removes. The link by number comes last, so lookups by number
+ * find only whole records. */
 void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     struct strbuf text = STRBUF_INIT;
@@ -128,7 +127,7 @@ void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char 
     strbuf_free(&text);
 }
 
-/* The uid that the record gives; `number` where there is none. */
+/* The uid in the record; `number` if the record has none. */
 static uid_t uid_in(const char *record, uid_t number)
 {
     char *text = NULL;

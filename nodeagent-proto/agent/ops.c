@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a request may be done, when, and its handler. The handlers of requests about the link and
- * about tasks are here, too.
+ * Decides whether and when a request may be carried out, and calls its handler. The handlers of
+ * requests about the link and about tasks are here, too.
  */
 #include "nodeagent-proto/agent/ops.h"
 
@@ -12,7 +12,8 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* Tasks in one reply; with the longest stderr tails, escaped, they fit a frame four times. */
+/* Tasks in one reply; even with the longest stderr tails, escaped, they need a quarter of a
+ * frame. */
 #define TASKS_PER_REPLY 100
 #define PING_MAX_S      86400
 
@@ -41,7 +42,7 @@ enum outcome serve_hello(struct agent *a, struct ops_asked *q, struct err *e)
 enum outcome serve_run(struct agent *a, struct ops_asked *q, struct err *e)
 {
     json_int_t id = json_integer_value(json_object_get(q->msg, "id"));
-    json_t *task = json_object_get(q->msg, "task"); /* goes to a helper as it is */
+    json_t *task = json_object_get(q->msg, "task"); /* a helper gets the task object unchanged */
     return tasks_run(&a->tasks, q->r.run.task, task, id, e) < 0 ? SERVE_FAILED : SERVE_ANSWERED;
 }
 

@@ -12,7 +12,7 @@
 /* Carries out one request (borrowed) and queues its reply, now or, for `run`, later. */
 void ops_serve(struct agent *a, json_t *req);
 
-/* Carries out requests that waited for an earlier one, if it is their turn now. */
+/* Carries out requests that waited for an earlier request, if that has ended. */
 void ops_serve_held(struct agent *a);
 
 /* In a helper: carries out a HELPED_OP (worker.h) and answers on `fd`. `agent`: struct agent. */

@@ -23,17 +23,17 @@
 #include "nodeagent-proto/wire/listing.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* How long a looked-up account stays valid: a directory service may be slow. */
+/* How long a looked-up account stays valid (ms), because a directory service may be slow. */
 #define ACCOUNT_MS 60000
 
-/* The limit for a file system that does not answer. */
+/* The time limit for a file system that does not answer (seconds). */
 #define LOOK_LIMIT_S 30
-/* The limit for opening a large share to all jobs for the first time. */
+/* The time limit for opening a large share to all jobs for the first time (seconds). */
 #define OPEN_LIMIT_S 600
-/* The limit for several mounts that are all stuck. */
+/* The time limit for several mounts that are all stuck (seconds). */
 #define UNMOUNT_LIMIT_S 60
 
-/* The account that the request is for; NULL: the agent's own. */
+/* The account that the request names; NULL: the agent's own. */
 static int get_as(struct agent *a, const char *name, const struct account **out, struct err *e)
 {
     int64_t now = monotonic_ms();
@@ -57,15 +57,15 @@ static bool is_far(struct agent *a, const char *path)
     return mounts_may_hang(&a->mounts, a->root, path);
 }
 
-/* Done by the agent itself, or in a worker if the path may hang; later requests wait for it either
- * way. */
+/* The agent carries the request out itself, or in a worker if the path may hang; later requests
+ * wait for it either way. */
 static enum outcome here_or_in_worker(struct agent *a, struct ops_asked *q, bool far, serve_fn fn,
                                       struct err *e)
 {
     return far ? worker_start_in_order(a, q->msg, fn, LOOK_LIMIT_S) : fn(a, q, e);
 }
 
-/* The agent's own files, which no request may take away or cover. */
+/* Whether `path` is one of the agent's own files, which no request may remove or cover. */
 static bool is_own(const struct agent *a, const char *path)
 {
     size_t n = strlen(a->root);
@@ -98,7 +98,7 @@ enum outcome serve_mount_folder(struct agent *a, struct ops_asked *q, struct err
     return here_or_in_worker(a, q, far, mount_folder, e);
 }
 
-/* A missing folder is no error here: whatever uses it will report it. */
+/* A missing folder is not an error here: its first user will report it. */
 static enum outcome open_folder(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *path = q->r.open_folder.path;
@@ -112,7 +112,7 @@ enum outcome serve_open_folder(struct agent *a, struct ops_asked *q, struct err 
 {
     const char *path = q->r.open_folder.path;
     if (is_far(a, path))
-        return SERVE_DONE; /* its own file system decides about access, and it may hang */
+        return SERVE_DONE; /* its own file system checks access, and may hang */
     if (!share_is_open(path))
         return worker_start_in_order(a, q->msg, open_folder, OPEN_LIMIT_S);
     return open_folder(a, q, e);
@@ -161,7 +161,7 @@ static enum outcome make_dirs(struct agent *a, struct ops_asked *q, struct err *
     const struct account *as;
     if (get_as(a, r->as, &as, e) < 0)
         return SERVE_FAILED;
-    /* Jobs with accounts of their own make things beside each other on shares. */
+    /* Jobs with accounts of their own share directories on shares. */
     bool open_to_all = as && *r->as == LEASE_SIGN;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < r->n_paths; i++) {
@@ -211,7 +211,7 @@ enum outcome serve_drop_unlinked(struct agent *a, struct ops_asked *q, struct er
     return outcome(rc);
 }
 
-/* The account that a file is written as, and our own umask. */
+/* The account for the writing of a file, and the agent's own umask. */
 struct rights {
     const struct account *as; /* NULL: ourselves */
     mode_t mask;
@@ -224,7 +224,7 @@ static void resume(const struct rights *r)
     (void)umask(r->mask);
 }
 
-/* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
+/* Makes the parents and acquires the rights to write `path`; call resume() afterwards. */
 static int prepare_to_write(struct agent *a, const char *as, const char *path, struct rights *r,
                             struct err *e)
 {
@@ -319,11 +319,11 @@ enum outcome serve_unpack(struct agent *a, struct ops_asked *q, struct err *e)
 
 /* ---- looking at files: in a worker ---- */
 
-/* With the longest names, all of them escaped, this many fit a frame. */
+/* A frame has room for this many entries, even with the longest names, all of them escaped. */
 #define ENTRIES_PER_REPLY 2000
 #define RUNS_DIR          "/jobs/"
 
-/* The place that is looked at, and the account (NULL: our own). */
+/* The place to read, and the account (NULL: the agent's own). */
 struct file_look {
     const struct account *as;
     const char *base, *path;
@@ -338,7 +338,7 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
     json_array_clear(entries);
 }
 
-/* The path of `base` relative to the directory of the job called `name`; NULL: it is not in it. */
+/* The path of `base` relative to the directory of the job called `name`; NULL: outside of it. */
 static const char *within_job(const struct agent *a, const char *name, const char *base)
 {
     size_t root = strlen(a->root), n = strlen(RUNS_DIR), m = strlen(name);
@@ -350,8 +350,8 @@ static const char *within_job(const struct agent *a, const char *name, const cha
                : NULL;
 }
 
-/* For a job whose account was released. The files left in its directory are ours, so they are
- * opened from there, and no link of the job's leads out of it. Everything else is opened without
+/* For a job whose account was released. The agent owns the files left in its directory, so opening
+ * starts there, and links that leave the directory are refused. Everything else is opened without
  * rights. */
 static void look_as_nobody(struct agent *a, struct file_look *l, const char *name)
 {
@@ -370,9 +370,8 @@ static void look_as_nobody(struct agent *a, struct file_look *l, const char *nam
     l->path = strbuf_take(&path);
 }
 
-/* While the account is released, the files in the job's directory become ours, and the directory
- * first.
- */
+/* While an account is released, the files in the job's directory become the agent's, and the
+ * directory first. */
 static bool is_handed_over(const struct agent *a, const char *name)
 {
     struct stat st;
@@ -383,8 +382,9 @@ static bool is_handed_over(const struct agent *a, const char *name)
     return ours;
 }
 
-/* Takes on the rights for the rest of this process. FUSE checks the real ids too, so these change
- * as well; then nobody may look into our memory, which holds requests of others. */
+/* Acquires the rights for the rest of this process. FUSE checks the real ids too, so these change
+ * as well; then no process of the account may read this process's memory, which holds other
+ * requests. */
 static int begin_look(struct agent *a, const char *name, struct file_look *l, struct err *e)
 {
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
@@ -392,9 +392,9 @@ static int begin_look(struct agent *a, const char *name, struct file_look *l, st
     if ((!leased || taken) && get_as(a, name, &l->as, e) < 0) {
         if (!leased || lease_is_taken(a->root, name + 1))
             return -1;
-        taken = false; /* it was released in between */
+        taken = false; /* the lease was released in between */
     }
-    /* A job from before accounts may be ours, and its directory always was. */
+    /* A job from before accounts may have the agent's own uid, and its directory too. */
     bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))
         look_as_nobody(a, l, name + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about the machine: health, usage, accounts to log in with, restart.
+ * Requests about the machine: health, usage, accounts for logins, restart.
  */
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define CLEAN_LIMIT_S 300 /* large trees, mounts that are stuck */
+#define CLEAN_LIMIT_S 300 /* seconds; for large trees, or mounts that are stuck */
 #define USERS_LIMIT_S 60  /* removing a large home takes a while */
 
 enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
@@ -127,8 +127,8 @@ enum outcome account_release(struct agent *a, struct ops_asked *q, struct err *e
     return SERVE_DONE;
 }
 
-/* The leases to release are listed now, because a worker may outlive its agent and meet later
- * leases. */
+/* The leases to release are listed now, because a worker may outlive its agent and would then see
+ * newer leases. */
 enum outcome serve_account_release(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *name = q->r.account_release.name;
@@ -201,7 +201,7 @@ enum outcome serve_reboot(struct agent *a, struct ops_asked *q, struct err *e)
     if (!a->reboot)
         a->reboot = program_find("reboot");
     if (a->reboot)
-        return SERVE_DONE; /* once the reply is on its way */
+        return SERVE_DONE; /* the reboot begins after the reply was sent */
     return outcome(err_set(e, ERR_NODE, NULL,
                            "this machine has no program 'reboot' in PATH; restart it by hand"));
 }

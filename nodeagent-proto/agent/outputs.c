@@ -49,7 +49,8 @@ static void make_file(int dir, const char *name, const struct account *owner)
     close(fd);
 }
 
-/* Makes directories that the account cannot make itself. Trying again shows whether that helped. */
+/* Makes directories that the account cannot make itself. The caller tries again, which shows
+ * whether that helped. */
 static void make_for(const struct outputs *o, const char *path, bool is_file)
 {
     const char *rest = below_root(o->root, path);
@@ -73,7 +74,7 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
 }
 
 /* access(2) would check with the real ids, so the file is simply opened. An earlier task may have
- * put a link in its place, to a file that is not the task's. */
+ * replaced the file by a link to a foreign file. */
 static int open_append_with(const char *path, int more_flags, struct err *e)
 {
     const int flags =
@@ -161,7 +162,7 @@ static int open_assumed(const struct outputs *o, const char *path, struct err *e
     return open_append(path, e);
 }
 
-/* What mostly goes well, in one change of rights; if not, nothing is lost. */
+/* The common case, in one change of rights. If it fails, the slow way starts from the beginning. */
 static bool enter_at_once(const struct outputs *o, const char *dir, const char *out_path,
                           const char *error_path, int *out, int *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's questions to the daemon, by id, and when to ask whether it is there: after ping_s of
- * silence, and the link is over after PATIENCE times that. On the agent's thread; struct agent
- * owns the questions.
+ * The agent's questions to the daemon, by id, and the check that the daemon is alive: the agent
+ * asks after ping_s of silence, and ends the link after PATIENCE times ping_s. On the agent's
+ * thread; struct agent owns the questions.
  */
 #include "nodeagent-proto/agent/peer.h"
 
@@ -15,7 +15,7 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* After a question the daemon has this many times ping_s to send anything at all. */
+/* After a question, the daemon has this many times ping_s to send anything. */
 #define PATIENCE 5
 
 struct peer_request {
@@ -94,7 +94,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 {
     (void)ctx;
     (void)reply;
-    (void)why; /* any answer shows that it is there */
+    (void)why; /* any answer shows that the daemon is alive */
     a->peer.asked = false;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes a picture of /proc and answers from it. Pids are used again, so a process is named by pid
- * and start time. Kills are repeated until a new picture shows nobody left, as a process may fork
- * meanwhile.
+ * Takes a snapshot of /proc and answers from it. The kernel reuses pids, so pid and start time
+ * identify a process. Kills are repeated until a new snapshot shows no victim, because a process
+ * may fork meanwhile.
  */
 #include "nodeagent-proto/agent/procs.h"
 
@@ -31,7 +31,7 @@ struct proc_list {
     size_t n, cap;
 };
 
-/* Fields of /proc/PID/stat, counted from the one behind the state (proc(5), fields 4 to 22). */
+/* Fields of /proc/PID/stat after the state (proc(5), fields 4 to 22); the first has index 0. */
 enum {
     STAT_PPID = 0,
     STAT_PGRP = 1,
@@ -41,9 +41,11 @@ enum {
     STAT_FIELDS
 };
 
-#define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
+/* bytes; more than the kernel allows at a process's start */
+#define ENVIRON_MAX (4U * 1024 * 1024)
 #define STATUS_MAX  65536
-#define KILL_ROUNDS 20 /* a tree that forks faster than it is killed is given up after these */
+/* a tree that forks faster than it is killed is abandoned after this many rounds */
+#define KILL_ROUNDS 20
 
 static int read_stat(const char *pid, struct proc *p)
 {
@@ -65,7 +67,9 @@ static int read_stat(const char *pid, struct proc *p)
     p->state = rest[2];
     rest += 3;
     for (size_t i = 0; i < STAT_FIELDS; i++)
-        field[i] = strtoull(rest, &rest, 10); /* -1 in some comes out large; those are not used */
+        field[i] = strtoull(
+            rest, &rest,
+            10); /* strtoull turns a -1 into a large number; the fields with -1 are not used */
     p->pid = (pid_t)strtol(pid, NULL, 10);
     p->ppid = (pid_t)field[STAT_PPID];
     p->pgrp = (pid_t)field[STAT_PGRP];
@@ -120,7 +124,7 @@ static bool is_spared(pid_t pid, const pid_t *spare, size_t n)
     return false;
 }
 
-/* Marks all processes that descend from a marked one, or from `top` if that is not 0. */
+/* Marks all processes that descend from a marked process, or from `top` if that is not 0. */
 static void mark_descendants(struct proc_list *l, pid_t top, const pid_t *spare, size_t n)
 {
     for (bool more = true; more;) {
@@ -269,8 +273,8 @@ static bool carries(pid_t pid, const char *marker)
     return found;
 }
 
-/* Our orphans (the agent is a subreaper) come from supervisors that are gone. Children that run our
- * own program are supervisors or helpers, though. */
+/* Orphans come to the agent, which is a subreaper, from dead supervisors. But children that run the
+ * agent's own program are supervisors or helpers. */
 static bool is_orphan(const struct proc *p)
 {
     char path[64], ours[4096], theirs[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads from /proc which process descends from which, so that every process of a job dies with it.
+ * Reads from /proc the tree of processes, so that every process of a job dies with the job.
  */
 #ifndef NODEAGENT_PROTO_AGENT_PROCS_H
 #define NODEAGENT_PROTO_AGENT_PROCS_H
@@ -10,26 +10,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Signals the process groups of all that descend from `top` (not top's own group), so that groups
- * of their own are reached too. SIGKILL goes to each process by itself. The `n` processes in
- * `spare` (0: nobody) and what descends from them are left alone; they lead groups of their own. */
+/* Signals the process groups of all descendants of `top` (not top's own group), because jobs make
+ * groups of their own. SIGKILL is sent to each process separately. Leaves alone the `n` processes
+ * in `spare` (0: nobody) and their descendants; these lead groups of their own. */
 void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
 
-/* Kills what is left of a task whose supervisor is gone: processes in the session of its command,
- * those that carry `marker` ("NAME=value") in their environment, orphans that came to the caller as
- * their subreaper, and what descends from them. `command_start` is the command's start time, 0 if
- * unknown; it shows whether the kernel has given the session id to another process since. */
+/* Kills the remaining processes of a task whose supervisor is dead: processes in the session of its
+ * command, processes with `marker` ("NAME=value") in their environment, orphans whose subreaper is
+ * the caller, and the descendants of all these. `command_start` is the command's start time, 0 if
+ * unknown; it shows whether the kernel has given the session id to another process since then. */
 void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);
 
-/* All processes that there are. Caller frees *pids. */
+/* Lists all processes. Caller frees *pids. */
 size_t procs_list(pid_t **pids);
 
-/* Whether the process has ended, with all its threads: one whose first thread ended is a zombie and
- * goes on. */
+/* Whether the process has ended, with all its threads: a process whose first thread ended is a
+ * zombie but continues. */
 bool procs_is_over(pid_t pid);
 
-/* Whether the caller may signal any living process besides its own. kill(-1) does not tell.
- */
+/* Whether the caller may signal any living process other than its own. kill(-1) does not report
+ * this. */
 bool procs_can_signal_any(void);
 
 /* Whether a process runs as one of the `n` users from `first` on, or could do so again (by a saved

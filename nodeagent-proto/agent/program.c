@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a program in PATH, then in the usual places, and runs it with pipes for input and output.
- * The input fits a pipe, so neither side waits for the other. Blocks until the program ends: for
- * workers, never for the agent's loop.
+ * Finds a program in PATH, then in the usual directories, and runs it with pipes for input and
+ * output. Blocks until the program ends: for workers, never for the agent's loop.
  */
 #include "nodeagent-proto/agent/program.h"
 
@@ -63,7 +62,7 @@ static _Noreturn void become(char *path, const char *const *argv, int in, int ou
     _exit(127);
 }
 
-/* A pipe with the whole input in it. The input is small enough, so neither side waits for the
+/* A pipe that holds the whole input. The input is small enough, so neither side waits for the
  * other. */
 static int input_pipe(const char *input)
 {

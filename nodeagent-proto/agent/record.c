@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes, reads and removes the files of tasks. A claim is renamed into place, never over another;
- * start and exit are written into the room that was kept with the claim, and renamed. The agent
- * and the supervisors share these files and the lock, and nothing else.
+ * Makes, reads and removes the files of tasks. A claim is renamed into place, never over another
+ * claim. Start and exit are written into the room that was reserved with the claim, then renamed.
+ * The agent and the supervisors share only these files and the lock.
  */
 #include "nodeagent-proto/agent/record.h"
 
@@ -24,7 +24,7 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define RECORD_MAX   (64U * 1024) /* a status with its stderr tail is far below */
+#define RECORD_MAX   (64U * 1024) /* bytes; a status with its stderr tail is far smaller */
 #define RECORD_USUAL 2048
 
 #define STARTING_MARK "starting\n"
@@ -35,11 +35,11 @@
 #define START_ROOM  (JSON_GROWTH * 2 * PATH_MAX + 1024)
 #define EXIT_ROOM   (JSON_GROWTH * (NODE_TAIL_MAX + 2048) + 1024)
 
-#define ROOM ".room" /* after the suffix of the record that it is kept for */
+#define ROOM ".room" /* the suffix of a reserved file, after the suffix of the record */
 
-/* What forgotten tasks leave for the next, in sets; no task can be called so. Files that are made
- * and removed all the time cost ext4 more and more, as it looks past all that were removed lately.
- */
+/* Files of forgotten tasks are reused by the next tasks, in sets; no task can have such a name.
+ * Constantly making and removing files costs ext4 more and more, because it searches past all
+ * recently removed inodes. */
 static const struct room {
     const char *suffix, *record, *spare;
     off_t size;
@@ -61,7 +61,7 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
-/* A file of a set; the first one's have no number. */
+/* A file of a set; the files of the first set have no number. */
 static char *spare_of(const char *dir, const char *name, int set)
 {
     struct strbuf b = STRBUF_INIT;
@@ -71,8 +71,8 @@ static char *spare_of(const char *dir, const char *name, int set)
     return strbuf_take(&b);
 }
 
-/* Its text is overwritten and cut, so that its block stays. -1: whoever has not let go of it yet
- * keeps it. */
+/* Overwrites the text and cuts the file, so that its block stays. -1: the last holder still has the
+ * lock. */
 static int lock_claim(const char *path, const char *boot_id)
 {
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -101,8 +101,8 @@ static int take_spare_claim(const char *dir, const char *boot_id, char **path, i
     return -1;
 }
 
-/* There is one agent per root, so the name needs no randomness. A file that a killed agent left
- * there may already be a claim under its other name, so it is not truncated. */
+/* There is one agent per root, so the name needs no randomness. A temporary file that a killed
+ * agent left may already be a claim under its other name, so it is not truncated. */
 static int make_claim(const char *dir, const char *boot_id, char **tmp, int *set)
 {
     int fd = take_spare_claim(dir, boot_id, tmp, set);
@@ -119,7 +119,8 @@ static int make_claim(const char *dir, const char *boot_id, char **tmp, int *set
     return -1;
 }
 
-/* Gives the claim its name, never over another. Not all file systems can do it in one step. */
+/* Gives the claim its name, never over another claim. Not all file systems can do it in one
+ * step. */
 static int publish(const char *tmp, const char *path)
 {
     if (renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
@@ -129,7 +130,7 @@ static int publish(const char *tmp, const char *path)
     return link(tmp, path) == 0 ? unlink(tmp) : -1;
 }
 
-/* Room of that set, or new. */
+/* Takes a reserved file of that set, or makes a new file. */
 static int take_room(const char *dir, const char *path, const struct room *room, int set)
 {
     struct stat st;
@@ -160,8 +161,8 @@ static int keep_room(const char *dir, const char *id, const struct room *room, i
     return rc;
 }
 
-/* Nothing was started yet, so on failure nothing stays. Called only after the claim was made: the
- * room of a task that has this id already belongs to that task. */
+/* Nothing was started yet, so a failure removes all files. Called only after the claim was made:
+ * the files of an id that was taken already belong to the other task. */
 static int keep_rooms(const char *dir, const char *id, int set, struct err *e)
 {
     if (keep_room(dir, id, &rooms[0], set, e) == 0 && keep_room(dir, id, &rooms[1], set, e) == 0)
@@ -177,7 +178,7 @@ int record_claim(const char *dir, const char *id, const char *boot_id, struct er
     int set, fd = make_claim(dir, boot_id, &tmp, &set);
     if (fd < 0) {
         err_errno(e, ERR_IO, "cannot claim task %s: cannot make %s", id, tmp);
-    } else if (publish(tmp, path) < 0) { /* complete and locked from its first moment */
+    } else if (publish(tmp, path) < 0) { /* the claim is complete and locked when it appears */
         if (errno == EEXIST)
             err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
         else
@@ -233,8 +234,8 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
     free(path);
 }
 
-/* Writes into blocks that exist already, so that a full disk does not matter. What is behind the
- * text stays: readers stop at its end. */
+/* Writes into existing blocks, so that a full disk does not matter. Old bytes after the text stay:
+ * readers stop at the end of the text. */
 static int fill(const char *path, const struct strbuf *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -264,8 +265,8 @@ static int write_json(const char *dir, const char *id, const char *suffix, const
     return rc;
 }
 
-/* What is behind the text, mostly nothing but room, need not be read if the first piece has it all.
- */
+/* The bytes after the text are mostly filler, so they are not read if the first piece has the whole
+ * text. */
 static json_t *read_json(const char *dir, const char *id, const char *suffix)
 {
     char *path = path_of(dir, id, suffix), *text, first[RECORD_USUAL];
@@ -344,7 +345,7 @@ json_t *record_read_exit(const char *dir, const char *id)
     return NULL;
 }
 
-/* The set that the claim is in then; NO_SET: it is where it was. */
+/* Returns the set that has the claim now; NO_SET: the claim was not moved. */
 static int leave_claim(const char *dir, const char *id)
 {
     char *path = path_of(dir, id, CLAIM);
@@ -380,7 +381,8 @@ static int drop(const char *dir, const char *id, const char *suffix, struct err 
     return rc;
 }
 
-/* The claim goes first: what has none is nobody's. A record was its room before. */
+/* The claim is removed first: other files without a claim belong to no task. A record's file was
+ * its reserved room before. */
 int record_forget(const char *dir, const char *id, struct err *e)
 {
     int set = leave_claim(dir, id);

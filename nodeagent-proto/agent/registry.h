@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine's directory of numbers that are given out (uids.h): a slip (small_record.h)
- * "NAME@INCARNATION" that says "UID ROOT" for each job and root. REGISTRY_ENDING behind the name:
- * let go. Whoever changes it, or gives out what is not in it, locks it; looking alone needs no
- * lock.
+ * The machine's directory of assigned numbers (uids.h): a slip (small_record.h) named
+ * "NAME@INCARNATION" with the text "UID ROOT" for each job and root. The suffix REGISTRY_ENDING
+ * marks a released entry. Changing an entry, and assigning a free number, need the lock; reading
+ * does not.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REGISTRY_H
 #define NODEAGENT_PROTO_AGENT_REGISTRY_H
@@ -28,32 +28,33 @@ struct registry_entry {
     const char *root; /* in `text` */
 };
 
-/* Each returns a descriptor of the registry, or -1. The first makes it where it is missing. */
+/* Each returns a descriptor of the registry, or -1. The first makes the registry if it is
+ * missing. */
 int registry_lock(struct err *e) MUST_CHECK;
 int registry_look(void);
 
-/* Reads the entry of that file; false: there is none. */
+/* Reads the entry of that file; false: there is no entry. */
 bool registry_read(int registry, const char *file, struct registry_entry *out);
-/* Calls fn with each entry of the job, NULL: of all jobs, until it returns that it has enough. Only
- * those entries are read. */
+/* Calls fn with each entry of the job (NULL: of all jobs) until fn returns true. Reads only these
+ * entries. */
 bool registry_each(int registry, const char *name,
                    bool (*fn)(void *ctx, int registry, const struct registry_entry *en), void *ctx);
 
 bool entry_is_held_by(const struct registry_entry *en, const struct uid_holder *h);
-/* Whether the root is gone, or is another one by now. What cannot be read may come back, so it is
- * not gone. May hang where the root does. */
+/* Whether the root does not exist any more, or was made anew. A root that cannot be read may come
+ * back, so it counts as existing. May hang where the root's file system does. */
 bool entry_is_gone(const struct registry_entry *en);
 
-/* Notes a number for a job of the root. -1 with errno on failure. Needs the lock. */
+/* Records a number for a job of the root. -1 with errno on failure. Needs the lock. */
 int registry_note(int registry, const struct uid_holder *h, const char *name, uid_t uid) MUST_CHECK;
-/* The name of a file; caller frees. */
+/* The name of an entry's file; caller frees. */
 char *registry_file(const struct uid_holder *h, const char *name, bool ending);
-/* Removes the root's entry of the job, let go or not. */
+/* Removes the root's entry of the job, released or not. */
 void registry_forget(int registry, const struct uid_holder *h, const char *name);
-/* Removes an entry of a root that is gone. */
+/* Removes an entry of a root that does not exist any more. */
 void registry_remove(int registry, const struct registry_entry *en);
-/* Removes what is left of a root that is gone: the file between two slips. fn(ctx, en) tells
- * whether the root of an entry is. */
+/* Removes the spare files (files between two slips) of roots that do not exist any more. fn(ctx,
+ * en) decides whether the root of an entry exists. */
 void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct registry_entry *en),
                             void *ctx);
 

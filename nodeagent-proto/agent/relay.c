@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Up to RELAY_MAX commands that pass signals on, a process each, oldest first, with the time at
- * which it is given up. The supervisor that owns them reaps them; one too many, or one that hangs,
- * is killed with all that descends from it.
+ * Up to RELAY_MAX commands that pass signals on, one process each, oldest first, with their
+ * deadlines. The supervisor that owns them reaps them. If there are too many, or a command hangs,
+ * it is killed with all its descendants.
  */
 #include "nodeagent-proto/agent/relay.h"
 
@@ -20,7 +20,8 @@
 
 #define LIMIT_MS 10000
 
-/* In a child. The supervisor's descriptors 0 to 2 are /dev/null, and its directory is "/". */
+/* In a child. The supervisor's descriptors 0 to 2 are /dev/null, and its working directory is
+ * "/". */
 static _Noreturn void become(const struct relay *r, int signo)
 {
     char number[32];

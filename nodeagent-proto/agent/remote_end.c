@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The connection of one end to its agent: reads and writes frames, keeps what the other end has
- * not acknowledged (wire/stream.h) and repeats it after a break. One thread, in a process of the
- * job, which owns struct remote_end.
+ * The connection of one end to its agent: reads and writes frames, keeps messages that the other
+ * end has not acknowledged (wire/stream.h) and repeats them after a break. One thread, in a process
+ * of the job, which owns struct remote_end.
  */
 #include "nodeagent-proto/agent/remote_end.h"
 
@@ -19,11 +19,12 @@
 #include "nodeagent-proto/agent/monotonic.h"
 
 #define DIAL_MS   200
-#define MEET_MS   1000 /* between questions to an end that is not there, or was not heard yet */
-#define SILENT_MS 5000 /* between those to one that was */
-#define STUCK_MS                                                                                   \
-    30000             /* without a word of anybody: perhaps nobody reads this connection any more */
-#define MISSED_MS 200 /* what comes after a lost message asks for it only so often */
+#define MEET_MS   1000 /* ms between questions to an end that was not heard yet */
+#define SILENT_MS 5000 /* ms between questions to an end that was heard */
+/* ms without any message: then the agent may have stopped reading this connection */
+#define STUCK_MS 30000
+/* ms; messages after a lost message request its repetition at most this often */
+#define MISSED_MS 200
 #define READ_SIZE 65536U
 
 void remote_end_begin(struct remote_end *r)
@@ -73,7 +74,7 @@ static void flush(struct remote_end *r)
     r->out_sent = 0;
 }
 
-/* Without a connection, or an other end, it is lost: a stream's messages are repeated. */
+/* Without a connection, or another end, the message is lost: messages of a stream are repeated. */
 static void say(void *ctx, const struct remote_msg *given)
 {
     struct remote_end *r = ctx;
@@ -198,7 +199,7 @@ static void read_socket(struct remote_end *r)
 
 /* --- connecting ----------------------------------------------------------------------------- */
 
-/* By the descriptor of its folder, as a socket's path has at most 107 bytes. */
+/* Connects by the descriptor of the folder, because the path of a socket has at most 107 bytes. */
 static int dial(const char *path)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -262,7 +263,7 @@ void remote_end_act(struct remote_end *r, const struct pollfd *p)
     if (r->fd >= 0 && (p->revents & (POLLIN | POLLHUP | POLLERR)))
         read_socket(r);
     int64_t now = monotonic_ms();
-    /* What waits in the agent says nothing about the agent: only whether it answers does. */
+    /* Messages that wait in the agent prove nothing about the agent; only its answers do. */
     if (r->fd >= 0 && now - r->heard_ms > STUCK_MS)
         hang_up(r);
     if (r->fd < 0)

@@ -5,7 +5,7 @@
  *   waiting for the command's text -> it runs -> it and its output ended -> EXIT was answered ->
  *   nothing of it is left
  *
- * When the near end is gone for good (its process ended), all that the command left is killed.
+ * If the near end's process has ended, the far end kills all processes of the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,20 +26,21 @@
 #include "nodeagent-proto/agent/remote_end.h"
 #include "nodeagent-proto/agent/ssh.h"
 
-#define COMMAND_MAX  (1024U * 1024)
-#define PENDING_MAX  (STREAM_WINDOW * REMOTE_BYTES_MAX) /* input that the command has not read */
-#define GONE_MAX_MS  5000                               /* an end that connects again takes less */
-#define GRACE_MS     3000                               /* between SIGTERM and SIGKILL */
+#define COMMAND_MAX (1024U * 1024)
+/* bytes of input that the command has not read */
+#define PENDING_MAX  (STREAM_WINDOW * REMOTE_BYTES_MAX)
+#define GONE_MAX_MS  5000 /* ms; an end that reconnects needs less */
+#define GRACE_MS     3000 /* between SIGTERM and SIGKILL */
 #define KILL_STEP_MS 50
 #define NOT_RUN      255
 
 struct far_end {
     struct remote_end end;
     struct strbuf command;
-    pid_t pid; /* 0: it does not run yet */
-    bool over; /* it was reaped, with this status */
+    pid_t pid; /* 0: the command does not run yet */
+    bool over; /* the command was reaped, with this status */
     int status;
-    int in, out[2]; /* our ends of its pipes, stdout and stderr; -1: closed */
+    int in, out[2]; /* this end's descriptors of the pipes, stdout and stderr; -1: closed */
     int signal_fd;
     struct strbuf pending; /* input up to in_at was written */
     size_t in_at;
@@ -79,7 +80,7 @@ static void close_both(const int fds[2])
             close(fds[i]);
 }
 
-/* -1: there are no descriptors or processes left; errno says which. */
+/* -1: the system has no descriptors or processes left; errno has the reason. */
 static int start(struct far_end *f)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
@@ -128,7 +129,7 @@ static void close_in(struct far_end *f)
     f->in_at = 0;
 }
 
-/* Input that nobody reads any more is taken all the same. */
+/* Input for a command that has closed its stdin is dropped. */
 static void write_in(struct far_end *f)
 {
     bool had = f->in_at < f->pending.len;
@@ -251,7 +252,7 @@ static void turn(struct far_end *f)
     send_exit(f);
 }
 
-/* True when no child is left. */
+/* Sends EXIT as sshd does: after the command and all processes with its output have ended. */
 static bool none_left(void)
 {
     while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -270,14 +271,15 @@ static void kill_rest(void)
     }
 }
 
-/* What goes on in the background when the command is over stays the task's. */
+/* Background processes that outlive the command belong to the task. */
 static void await_rest(void)
 {
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
         ;
 }
 
-/* Signals for the task are meant for the command, and reach it: we stay to tell how it ended. */
+/* Signals for the task are meant for the command, which gets them too; this process survives to
+ * report the exit. */
 static int take_signals(void)
 {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes ROOT/ssh and what is in it. Each step may be repeated after a crash: the program is
- * linked, or copied where it is on another file system, and a socket gets its name only once it
- * listens.
+ * Makes ROOT/ssh and its content. Each step may be repeated after a crash: the program is linked,
+ * or copied if it is on another file system, and a socket gets its name only after it listens.
  */
 #include "nodeagent-proto/agent/remote_place.h"
 
@@ -26,7 +25,7 @@
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-/* Whether it is this very program: it gets our time when it is whole. */
+/* Whether the file is this program: a complete copy gets the program's modification time. */
 static bool is_ours(int dir, const char *name, const struct stat *own)
 {
     struct stat st;
@@ -48,7 +47,8 @@ static int copy(int from, int to, const struct stat *own)
     return fchmod(to, 0755) == 0 ? futimens(to, times) : -1;
 }
 
-/* A second name takes no room, if everybody may run it and it is on the same file system. */
+/* A hard link takes no space. It needs the same file system, and everybody must be allowed to run
+ * the program. */
 static bool is_linked(int dir, const char *name, const struct stat *own)
 {
     return (own->st_mode & 0005) == 0005 &&
@@ -91,7 +91,8 @@ static int put_programs(int dir, struct err *e)
 
 /* --- the socket ----------------------------------------------------------------------------- */
 
-/* By the directory's descriptor, as the path of a socket has at most 107 bytes. */
+/* Names the socket by the directory's descriptor, because the path of a socket has at most 107
+ * bytes. */
 static int name_socket(int dir, const char *job, struct sockaddr_un *out, struct err *e)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -109,7 +110,7 @@ static int bind_closed(int fd, const struct sockaddr_un *to)
     return rc;
 }
 
-/* Nobody but the agent writes in `dir`, so the name cannot be exchanged meanwhile. */
+/* Only the agent writes in `dir`, so nobody can exchange the name meanwhile. */
 static int listen_in(int dir, const char *job, const struct account *as, struct err *e)
 {
     struct sockaddr_un to;
@@ -164,7 +165,7 @@ void remote_displace(const char *root, const char *job)
     free(dir);
 }
 
-/* Those of agents that were killed. */
+/* Removes the sockets of agents that were killed. */
 static void remove_sockets(const char *folder)
 {
     DIR *d = opendir(folder);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets of jobs, the ends that are connected to them, and the messages between an end and the
- * daemon. An end is identified by its socket, not by what it says. All on the agent's poll loop,
- * without blocking; struct remotes owns sockets and ends.
+ * Sockets of jobs, the connected ends, and the messages between an end and the daemon. An end is
+ * identified by its socket, not by its messages. All on the agent's poll loop, without blocking;
+ * struct remotes owns sockets and ends.
  */
 #include "nodeagent-proto/agent/remotes.h"
 
@@ -44,9 +44,9 @@ struct remote_client {
     struct frame_decoder in;
     struct strbuf out;
     size_t out_sent;
-    char session[REMOTE_SESSION_MAX + 1]; /* "": it has not said yet */
+    char session[REMOTE_SESSION_MAX + 1]; /* "": not received yet */
     bool is_near;
-    int rank; /* the node to which its messages go; -1: none yet */
+    int rank; /* the node that gets the messages of this end; -1: none yet */
 };
 
 /* --- jobs and ends -------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ int remotes_open(struct agent *a, const char *job, const struct account *as, str
     return 0;
 }
 
-/* Its memory goes in drop_dead(), because the lists are being walked. */
+/* drop_dead() frees the memory, because the caller is walking the list. */
 static void end_client(struct remotes *r, struct remote_client *c)
 {
     if (!c->job)
@@ -182,7 +182,7 @@ static void say_gone(struct agent *a, const struct remote_msg *m)
     agent_send(a, remote_pack(&gone));
 }
 
-/* Its connection ended, so the other end should look whether it comes again. */
+/* The connection ended: asks the other end to check for a new connection. */
 static void lose_client(struct agent *a, struct remote_client *c)
 {
     if (c->rank >= 0)
@@ -234,7 +234,7 @@ void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n)
 
 /* --- from the ends -------------------------------------------------------------------------- */
 
-/* The first message says which end it is. An end that was there under this name has connected
+/* The first message identifies the end. A connected end with the same identity has connected
  * again. */
 static bool introduce(struct remotes *r, struct remote_client *c, const struct remote_msg *m)
 {
@@ -249,7 +249,7 @@ static bool introduce(struct remotes *r, struct remote_client *c, const struct r
     return true;
 }
 
-/* -1: not what an end says. */
+/* -1: a message that an end must not send. */
 static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
 {
     struct remote_msg m;
@@ -278,7 +278,7 @@ static bool may_read(const struct agent *a)
     return a->remotes.tokens > 0 && a->out.len - a->out_sent <= LINK_WAITS_MAX;
 }
 
-/* Passes on what has come; some of it may wait for the next refill. */
+/* Passes received messages on; some may wait for the next refill. */
 static void serve_client(struct agent *a, struct remote_client *c)
 {
     json_t *msg;
@@ -332,8 +332,8 @@ size_t remotes_poll_count(const struct agent *a)
     return n;
 }
 
-/* Without events to wait for there is no descriptor, as poll() would tell of a hang-up again and
- * again. */
+/* Without events to wait for, the descriptor is left out, because poll() would report a hang-up
+ * again and again. */
 void remotes_poll_fill(const struct agent *a, struct pollfd *p)
 {
     short in = may_read(a) ? POLLIN : 0;
@@ -355,7 +355,7 @@ void remotes_poll_act(struct agent *a, const struct pollfd *p, size_t n)
     for (struct remote_job *j = r->jobs; j; j = j->next, p++)
         if (p->revents)
             accept_client(r, j);
-    /* Those just accepted are at the head of the list. */
+    /* New connections are at the head of the list. */
     struct remote_client *c = r->clients;
     for (size_t old = (size_t)(end - p), all = r->n_clients; all > old; all--)
         c = c->next;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's part in remote commands (wire/remote.h): a socket for each job, to which the ends of
- * its commands connect, and whose messages the agent passes on to the daemon and back. It keeps
- * nothing of them, and a message for an end that is not there, or does not read, is dropped: the
- * ends notice. What comes through a socket is its job's, whatever it says.
+ * The agent's part in remote commands (wire/remote.h): a socket for each job. The ends of the job's
+ * commands connect to it, and the agent passes messages between them and the daemon. The agent
+ * keeps no messages: a message for an end that is missing, or does not read, is dropped, and the
+ * ends notice the loss. Every message from a socket belongs to the socket's job, whatever its text.
  *
- * Bounds, as jobs may send what they like: connections; the length of a message; messages a second
- * of all of them together; what waits for one end; and nothing is read while much waits for the
- * link.
+ * Bounds, because jobs may send anything: connections; the length of a message; messages a second
+ * of all ends together; bytes that wait for one end. Nothing is read while much output waits for
+ * the link.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REMOTES_H
 #define NODEAGENT_PROTO_AGENT_REMOTES_H
@@ -35,11 +35,12 @@ struct remotes {
 /* Opens the job's socket to the account (NULL: the agent's own), unless it is open. */
 int remotes_open(struct agent *a, const char *job, const struct account *as,
                  struct err *e) MUST_CHECK;
-/* Closes it, and the connections of its ends. NULL: all of them, and removes the programs. */
+/* Closes the job's socket, and the connections of its ends. NULL: closes all, and removes the
+ * programs. */
 void remotes_close(struct agent *a, const char *job);
 void remotes_close_all(struct agent *a);
 
-/* A message of the daemon, with what goes with it. A malformed one is dropped. */
+/* Handles a message of the daemon, with its bytes. A malformed message is dropped. */
 void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n);
 
 /* For the poll loop, as in tasks.h. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a request, lets it be carried out and answers it: in the agent, in a worker, in a helper.
+ * Reads a request, has it carried out (in the agent, a worker or a helper) and answers it.
  */
 #include "lib/arena.h"
 #include "nodeagent-proto/agent/ops_priv.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The node root: made and locked by the agent that has it, or only looked at.
+ * The node root: made and locked by the agent that owns it, or only read (agent.h, `looking`).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,7 @@
 #include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/users.h"
 
-/* Removes files that a killed agent had not finished. Only the holder of the lock writes them.
- */
+/* Removes temporary files of killed agents. Only the holder of the lock writes such files. */
 static void remove_leftovers(const char *root)
 {
     static const char *const written[] = {"incarnation", "epoch"};

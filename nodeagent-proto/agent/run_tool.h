@@ -7,9 +7,9 @@
 
 #include "lib/err.h"
 
-/* Runs argv[0], found in PATH or in the usual places, with nothing on stdin, and waits for it; it
- * is killed after 10 s. *out is what it wrote to stdout, at most 64 KiB; the caller frees. Fails if
- * it could not be run or did not exit with 0. Not to be called on the agent's loop. */
+/* Runs argv[0], found in PATH or in the usual directories, with empty stdin, and waits for it;
+ * after 10 s it is killed. *out is its stdout, at most 64 KiB; the caller frees. Fails if the
+ * program could not be run or did not exit with 0. Not to be called on the agent's loop. */
 int ask_program(const char *const *argv, char **out, struct err *e) MUST_CHECK;
 
 #endif

@@ -13,8 +13,8 @@
 
 #define DEFAULT_LIST "system.posix_acl_default"
 
-/* A default ACL in the kernel's format (acl(5), linux/posix_acl_xattr.h): everybody may use what is
- * made in the directory, whoever makes it and with whatever umask. */
+/* A default ACL in the kernel's format (acl(5), linux/posix_acl_xattr.h): everybody may use new
+ * files in the directory, whatever their owner and the umask. */
 static const unsigned char everybody[] = {
     2,    0, 0, 0,                         /* version */
     0x01, 0, 7, 0, 0xff, 0xff, 0xff, 0xff, /* the owner: rwx */
@@ -44,7 +44,7 @@ static int open_one(const char *path, const struct stat *st)
     return 0;
 }
 
-/* The folder itself comes last, so that an interrupted walk is repeated. */
+/* The folder itself comes last: if the walk is interrupted, the next call repeats it. */
 int share_open(const char *dir, struct err *e)
 {
     if (share_is_open(dir))

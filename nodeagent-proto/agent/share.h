@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders that all jobs write in, each with an account of its own. Everybody who can reach a folder
- * may do everything in it, as on Azure Files; the directories above it decide who can.
+ * Folders in which several jobs write, each with an account of its own. Everybody who can reach a
+ * folder may do everything in it, as on Azure Files; the directories above it decide who can reach
+ * it.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SHARE_H
 #define NODEAGENT_PROTO_AGENT_SHARE_H
@@ -11,9 +12,9 @@
 #include "lib/err.h"
 
 bool share_is_open(const char *dir);
-/* Opens the present contents (slow for large trees) and the future ones: mode 0777, and a default
- * ACL with the same rights. On file systems without ACLs, jobs cannot write in what others will
- * make. For a worker, unless the folder is open already or empty. */
+/* Opens the present content (slow for large trees) and future content: mode 0777, and a default ACL
+ * with the same rights. On file systems without ACLs, jobs cannot write to files that others make
+ * later. For a worker, unless the folder is open already or empty. */
 int share_open(const char *dir, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splits the line at blanks and gives up at the first thing that a shell would read. So a line is
- * executed here only if every shell would do the same with it. In a child that executes next.
+ * Splits the line at blanks and gives up at the first character or word that means something to a
+ * shell. So a line is executed here only if every shell would execute it in the same way. In a
+ * child, right before its exec.
  */
 #include "nodeagent-proto/agent/simple_command.h"
 
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* None of these means anything to a shell, but for a '=' in the first word. */
+/* Characters without a meaning to a shell, except a '=' in the first word. */
 #define PLAIN                                                                                      \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                               \
     "_-./,:@%+="
@@ -33,8 +34,7 @@ static const char *const shells_own[] = {
     "times",   "trap",  "type",     "typeset", "ulimit",    "umask",    "unalias",  "unset",
     "until",   "wait",  "while"};
 
-/* How the names of variables begin that a shell heeds before its first command or hands on changed.
- */
+/* Prefixes of variables that bash reads before its first command, or changes for its children. */
 static const char *const heeded[] = {"BASH", "SHELLOPTS=", "SHLVL=", "PWD=", "OLDPWD=", "_="};
 
 static int by_name(const void *a, const void *b)
@@ -57,7 +57,7 @@ static bool is_plain_environment(char *const *env)
     return true;
 }
 
-/* The words of the line, which it cuts, with a NULL behind them; or NULL. */
+/* The words of the line, followed by a NULL; modifies the line. NULL: the line needs a shell. */
 static char **words_of(char *line, struct arena *a)
 {
     if (line[strspn(line, PLAIN BLANKS)] != '\0')
@@ -70,9 +70,9 @@ static char **words_of(char *line, struct arena *a)
     return n > 0 && !strchr(argv[0], '=') && !is_shells_own(argv[0]) ? argv : NULL;
 }
 
-/* The first program of that name in the directories of PATH, or NULL. An empty directory is the
- * current one to a shell, and a file that cannot be executed is spoken of by it: neither is for us.
- */
+/* The first program of that name in the directories of PATH, or NULL. For an empty directory (the
+ * current one) and a file that cannot be executed the shell has own rules and messages, so the
+ * answer is NULL. */
 static const char *find(const char *name, char *const *env, struct arena *a)
 {
     for (; *env && strncmp(*env, "PATH=", 5) != 0; env++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a slip into the spare file, or a new one, and renames it to its name, never over another;
- * drops a slip by renaming its file to be the spare. No fsync.
+ * Writes a slip into the spare file, or a new file, and renames it to its name, never over another
+ * slip; drops a slip by renaming its file to the spare name. No fsync.
  */
 #include "nodeagent-proto/agent/small_record.h"
 
@@ -23,7 +23,7 @@ static char *marked(const char *name, const char *mark)
     return strbuf_take(&b);
 }
 
-/* The spare file under its new name, or a new one. */
+/* Opens the spare file after renaming it, or a new file. */
 static int open_file(int dir, const char *spare, const char *fresh)
 {
     if (renameat(dir, spare, dir, fresh) == 0) {
@@ -36,7 +36,7 @@ static int open_file(int dir, const char *spare, const char *fresh)
     return openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* The file is cut only after it was overwritten, so that its block stays. */
+/* The file is cut only after the text was overwritten, so that its block stays. */
 static int fill(int fd, const struct strbuf *text)
 {
     return fs_write_all(fd, text->s, text->len) < 0 || ftruncate(fd, (off_t)text->len) < 0 ? -1 : 0;

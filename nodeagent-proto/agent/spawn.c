@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-/* AddressSanitizer would take what the child did with the stack for the parent's. */
+/* AddressSanitizer would mistake the child's use of the stack for the parent's. */
 #if defined __SANITIZE_ADDRESS__
 #define INSTRUMENTED 1
 #elif defined __has_feature
@@ -15,9 +15,9 @@
 
 #if defined __x86_64__ && !defined INSTRUMENTED
 
-/* Both are on one stack, so neither may return from a function that the other still needs, as the
- * C library's syscall() would: the child calls fn from here, further down than anything of the
- * parent's (128 bytes below the stack pointer may be in use). */
+/* Parent and child use one stack, so neither may return from a function that the other still needs,
+ * as the C library's syscall() would. So the child calls fn from here, at a lower stack address
+ * than all data of the parent (128 bytes below the stack pointer may be in use). */
 static long clone3(const struct clone_args *args, void (*fn)(void *arg), void *arg)
 {
     long rc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A child in the memory of its parent, as after vfork(2), which sleeps until the child has executed
- * a program or is gone: nothing is copied, and no page is copied later because both had it. What
- * the child has of its own are descriptors, directory, signal actions, limits and ids. What it
- * changes in memory stays changed, and what it allocates is the parent's to free.
+ * A child in the memory of its parent, as after vfork(2): the parent sleeps until the child has
+ * executed a program or ended. No page is copied, now or later. The child has its own descriptors,
+ * directory, signal actions, limits and ids. Its changes to memory stay, and the parent must free
+ * its allocations.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SPAWN_H
 #define NODEAGENT_PROTO_AGENT_SPAWN_H
@@ -11,8 +11,9 @@
 #include <linux/sched.h>
 #include <sys/types.h>
 
-/* Calls fn(arg), which must not return, in a new child of a process with one thread. Nothing but
- * SIGKILL reaches the caller before this returns. -1: the kernel or this build cannot do that. */
+/* Calls fn(arg), which must not return, in a new child of a process with one thread. No signal but
+ * SIGKILL reaches the caller before this returns. -1: the kernel or this build does not support
+ * it. */
 pid_t spawn(struct clone_args *args, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs the near end of a remote command: it reads ssh's arguments (ssh_args.c), connects to the
- * job's socket, and passes standard input, output and the exit code. A process of the job, with
- * one thread and nothing of the agent's.
+ * job's socket, and passes standard input, output and the exit code. A process of the job, with one
+ * thread and no state of the agent.
  */
 #include "nodeagent-proto/agent/ssh.h"
 
@@ -21,7 +21,7 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/remote_end.h"
 
-#define FAILED       255 /* as ssh has it, when the command could not be run or was lost */
+#define FAILED       255 /* ssh's exit code for a command that could not be run or was lost */
 #define BY_SIGNAL    128 /* as shells have it */
 #define GONE_MAX_MS  30000
 #define GOODBYE_MS   1000
@@ -50,7 +50,7 @@ static void finish(struct near_end *s, int status)
     s->over = true;
 }
 
-/* Whoever reads it may have made it non-blocking, as rsync does. */
+/* Another process with the same file may have made it non-blocking, as rsync does. */
 static int write_patiently(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -102,7 +102,7 @@ static void send_command(struct near_end *s)
                                .bytes = left ? s->command.s + s->command_at : "",
                                .n_bytes = left < REMOTE_BYTES_MAX ? left : REMOTE_BYTES_MAX};
         s->command_at += m.n_bytes;
-        s->command_sent = m.n_bytes == 0; /* an empty one is its end */
+        s->command_sent = m.n_bytes == 0; /* an empty message ends the text */
         remote_end_put(&s->end, &m);
     }
 }
@@ -112,8 +112,8 @@ static bool wants_input(const struct near_end *s)
     return s->command_sent && !s->input_ended && remote_stream_has_room(&s->end.stream);
 }
 
-/* Programs that use ssh as their way (sshfs) hold one socket as its input and output. When they
- * end, there is nobody left for whom it could go on. */
+/* Programs that use ssh as a transport (sshfs) pass one socket as its input and output. When they
+ * have ended, nobody can use the command any more. */
 static bool is_abandoned(const struct near_end *s)
 {
     struct stat in, out;
@@ -175,7 +175,7 @@ static void turn(struct near_end *s)
     go_to_background(s);
 }
 
-/* That the end has arrived is still to be said. */
+/* The far end must still get the acknowledgement of EXIT. */
 static void say_goodbye(struct near_end *s)
 {
     int64_t until = monotonic_ms() + GOODBYE_MS;
@@ -201,7 +201,7 @@ static int make_session(char out[SESSION_SIZE])
 const char ssh_sftp_server[] = "PATH=/usr/lib/openssh:/usr/libexec/openssh:/usr/lib/ssh:$PATH "
                                "exec sftp-server";
 
-/* As ssh does: the words with blanks between them, for the shell there. */
+/* Joins the words with blanks for the remote shell, as ssh does. */
 static void join_command(struct near_end *s)
 {
     if (s->args.subsystem) {
@@ -215,7 +215,8 @@ static void join_command(struct near_end *s)
     }
 }
 
-/* Without a descriptor 0, 1 or 2 a socket would become it. */
+/* If descriptor 0, 1 or 2 is closed, opens /dev/null there; otherwise a socket would get the
+ * number. */
 static void open_standard(void)
 {
     int fd;

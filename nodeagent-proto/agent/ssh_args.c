@@ -4,12 +4,12 @@
 
 #include "nodeagent-proto/agent/ssh.h"
 
-/* OpenSSH's options, by what becomes of them here. */
+/* OpenSSH's options, by their treatment here. */
 static const char ignored[] = "1246AaCGgKkMqTtVvXxYy", with_value[] = "BbcEeFIiJlmOoPpS",
                   refused[] = "DLQRWwN";
 
-/* One word of options: "-tt", "-p22", "-oX=Y", "-l". Returns how many more words it takes, or -1.
- */
+/* Reads one word of options: "-tt", "-p22", "-oX=Y", "-l". Returns how many of the next words
+ * belong to it, or -1. */
 static int read_option(const char *word, struct ssh_args *out, const char **why)
 {
     for (const char *c = word + 1; *c; c++) {
@@ -50,7 +50,8 @@ static char *const *read_options(char *const *argv, struct ssh_args *out, const 
     return argv;
 }
 
-/* USER@HOST, ssh://USER@HOST: users do not matter, as everything is the job's. */
+/* The host of USER@HOST or ssh://USER@HOST: the user does not matter, because the command runs as
+ * the job's account. */
 static const char *bare_host(const char *host)
 {
     static const char scheme[] = "ssh://";

@@ -39,9 +39,9 @@
 #include "nodeagent-proto/agent/tasklog.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define SWEEP_LIMIT_MS                                                                             \
-    10000 /* a process that cannot be killed in 10 s hangs in the kernel, and is given up */
-#define SWEEP_STEP_MS 50 /* between looks at processes that do not die */
+/* ms; a process that cannot be killed in 10 s hangs in the kernel, and is abandoned */
+#define SWEEP_LIMIT_MS 10000
+#define SWEEP_STEP_MS  50 /* ms between checks of processes that do not die */
 
 struct supervisor {
     const struct supervisor_config *c;
@@ -50,20 +50,20 @@ struct supervisor {
     struct outputs outputs;
     struct tasklog log;
     struct cgroup cgroup;
-    bool keeps_cgroup; /* for its next task: see cgroup_keep() */
+    bool keeps_cgroup; /* keeps the cgroup for the next task, see cgroup_keep() */
     struct relay relay;
     char **env;
     pid_t command;
     bool over; /* the command was reaped; `status` is its wait status */
     int status;
-    bool signalled;      /* somebody asked for its end */
-    bool timed_out;      /* ... its own time limit */
-    bool no_program;     /* there is none of that name */
-    bool sweeping;       /* everything is being killed; signals do not matter any more */
+    bool signalled;      /* the agent sent a signal that ends the task */
+    bool timed_out;      /* the time limit ended the task */
+    bool no_program;     /* the command's program does not exist */
+    bool sweeping;       /* all processes are being killed; signals do not matter any more */
     int64_t deadline_ms; /* monotonic; 0: none */
-    int killed;          /* processes left behind that had to be killed */
+    int killed;          /* how many leftover processes had to be killed */
     bool none_left;      /* in the end */
-    int rules;           /* of spec->confine; -1: it is not confined */
+    int rules;           /* rules for spec->confine; -1: the task is not confined */
     int64_t started_us, stderr_from;
 };
 
@@ -94,12 +94,12 @@ static void signal_all(struct supervisor *s, int signo)
 {
     if (signo == SIGKILL && s->cgroup.path) {
         cgroup_kill(s->cgroup.path);
-        s->keeps_cgroup = false; /* some kernels kill whatever is cloned into it later, too */
+        s->keeps_cgroup = false; /* some kernels also kill every later child in a killed cgroup */
     }
     procs_signal_below(getpid(), signo, s->relay.pid, RELAY_MAX);
 }
 
-/* The signal command decides about other signals, but SIGKILL goes to all processes. */
+/* With a signal command, other signals go through it; SIGKILL goes to all processes as well. */
 static void deliver(struct supervisor *s, int signo)
 {
     if (s->sweeping)
@@ -111,7 +111,7 @@ static void deliver(struct supervisor *s, int signo)
         signal_all(s, signo);
 }
 
-/* One SIGKILL is as good as many, and to pass each on takes longer than to send another. */
+/* Several SIGKILLs count as one: passing each on takes longer than sending the next. */
 static void drain_signals(struct supervisor *s)
 {
     struct signalfd_siginfo info;
@@ -155,14 +155,15 @@ static void check_deadline(struct supervisor *s)
     deliver(s, SIGKILL);
 }
 
-/* Kills all processes that are left. Orphans become our children, so nothing is left once we have
- * none. */
+/* Kills all remaining processes. Orphans become children of the supervisor, so the task is over
+ * when it has no children. */
 static void sweep(struct supervisor *s)
 {
     int64_t limit = monotonic_ms() + SWEEP_LIMIT_MS;
     bool none_left;
     s->sweeping = true;
-    /* In a container the command may have died of a signal without its other processes. */
+    /* A signal may have killed the command on the node, but not the other processes in the
+     * container. */
     if (s->relay.command && !s->relay.kill_sent &&
         (s->signalled || (s->over && WIFSIGNALED(s->status))))
         relay_send(&s->relay, SIGKILL);
@@ -187,8 +188,8 @@ static void wait_for_command(struct supervisor *s)
     }
 }
 
-/* Waits until the child is the command or has written why not. Signals work meanwhile, because
- * opening a file may hang. `why` stays empty if the command runs. */
+/* Waits until the child has executed the command or has written the reason for its failure. Signals
+ * are handled meanwhile, because opening a file may hang. `why` stays empty if the command runs. */
 static void wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t size)
 {
     size_t n = 0;
@@ -208,8 +209,8 @@ static void wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t si
         memmove(why, why + 1, n);
 }
 
-/* To look at a file takes no account's rights, unless it is a link, or on a volume that is closed
- * to root. */
+/* Reading the size needs no account's rights, unless the path is a link, or on a volume that is
+ * closed to root. */
 static bool is_known_size(const char *path, int64_t *size)
 {
     struct stat st;
@@ -268,8 +269,8 @@ static bool is_limited(const struct task_limits *l, const struct denied *d)
     return l->memory_bytes || l->cpus || l->processes || d->n > 0;
 }
 
-/* One without limits, in which the task can change nothing, serves again. Where GPUs cannot be
- * denied, the task's variables alone say which it is to use. */
+/* A cgroup without limits is reused, because the task can change nothing in it. If devices cannot
+ * be denied, only the task's variables select its GPUs. */
 static void join_cgroup(struct supervisor *s)
 {
     const struct supervisor_config *c = s->c;
@@ -285,8 +286,8 @@ static void join_cgroup(struct supervisor *s)
         (void)devices_deny(s->cgroup.path, denied.gpus, denied.n);
 }
 
-/* The supervisor opens files that its task may have put links in the place of. Its command is
- * confined once more, and so cannot trace it. */
+/* The supervisor opens files that the task may have replaced by links, so it is confined too. Its
+ * command is confined once more, and so cannot trace the supervisor. */
 static int confine(struct supervisor *s, struct err *e)
 {
     const struct task_confine *c = &s->c->spec->confine;
@@ -315,8 +316,8 @@ static void become_command(void *command)
     command_become(command);
 }
 
-/* Where the task has no time limit, nothing is asked of the supervisor before its command has begun
- * (an agent sends signals after it has read ID.start), so it may sleep until then. */
+/* A task without a time limit needs nothing from its supervisor before its command has begun (the
+ * agent sends signals after it has read ID.start), so the supervisor may sleep until then. */
 static pid_t start_child(struct supervisor *s, struct task_command *c)
 {
     c->in_cgroup = s->cgroup.path != NULL;
@@ -406,21 +407,21 @@ static void write_exit(struct supervisor *s, struct task_status *t)
     tasklog_end(&s->log, t, s->killed);
     json_t *j = message_task_status(t);
     struct err e;
-    /* The claim has reserved room for the record. Without a record (the root is gone, the disk is
-     * broken) the task counts as lost. The log may say more. */
+    /* The claim has reserved room for the record. Without a record (the root was removed, the disk
+     * is broken) the task counts as lost. The log may have more details. */
     if (record_write_exit(s->c->tasks_dir, t->id, j, &e) < 0)
         tasklog_note(&s->log, t->ended_us, e.msg);
     json_decref(j);
     free(tail);
 }
 
-/* Adds what the supervisor knows about the end besides the exit status. */
+/* Adds the supervisor's knowledge about the end to the exit status. */
 static void explain_end(const struct supervisor *s, struct task_status *t, char *why, size_t size)
 {
     const struct task_spec *spec = s->c->spec;
     if (s->timed_out) {
         snprintf(why, size, "it did not end within %d s and was killed", spec->timeout_s);
-        t->signal = SIGKILL; /* however its signal command did that */
+        t->signal = SIGKILL; /* in whatever way the signal command ended the process */
         t->exit_code = -1;
     } else if (t->exit_code != 0 && cgroup_oom_kills(&s->cgroup) > 0) {
         snprintf(why, size,
@@ -430,7 +431,7 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
     t->why = *why ? why : NULL;
 }
 
-/* The lock is the sign of a supervisor at work, so it goes first. */
+/* A held lock means that a supervisor works, so the lock is released first. */
 static _Noreturn void stay_with_children(struct supervisor *s)
 {
     descriptors_close_all_but(s->signal_fd, -1, -1);
@@ -474,7 +475,7 @@ static void supervise(struct supervisor *s)
     struct err e;
     launch(s, why, sizeof why);
     if (!*why && write_start(s, &e) < 0) {
-        /* A later agent could not find the task without a record, so it does not run at all. */
+        /* A later agent could not find the task without a record, so the command is not started. */
         snprintf(why, sizeof why, "%s", e.msg);
         signal_all(s, SIGKILL);
     }
@@ -498,7 +499,7 @@ int supervisor_take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What came too late for the task before. */
+/* Drops signals that came too late for the previous task. */
 static void forget_signals(int signal_fd)
 {
     struct signalfd_siginfo info;

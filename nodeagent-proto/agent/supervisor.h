@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The supervisor of a task: a process of its own (helpers.h), which outlives agent, link and
- * daemon, and has no other task meanwhile. It starts the command, writes ID.start and ID.exit
- * (record.h), and sees to it that every process of the task dies with it: as the reaper of orphans
- * (PR_SET_CHILD_SUBREAPER) it is the ancestor of all of them, however they daemonize.
+ * The supervisor of a task: a separate process (helpers.h), which outlives agent, link and daemon,
+ * and supervises one task at a time. It starts the command, writes ID.start and ID.exit (record.h),
+ * and ensures that every process of the task dies with the task: as the reaper of orphans
+ * (PR_SET_CHILD_SUBREAPER) it is the ancestor of all of them, even of daemons.
  *
- *   agent --fork--> supervisor --fork--> bash -c COMMAND
+ * agent --fork--> supervisor --fork--> bash -c COMMAND
  *
- * It is forked without exec, or hears of the task through a socket, so the task's environment
- * passes in memory and is visible nowhere.
+ * The supervisor is forked without exec, or gets the task through a socket, so the task's
+ * environment passes in memory and is visible nowhere.
  *
- * A task with keep_children that exits with 0 is the exception: ID.exit is written and the lock
- * released as usual, but the processes it left behind go on. The supervisor stays as their parent,
- * so that nobody takes them for leftovers of a lost task, and ends with the last of them.
+ * Exception: a task with keep_children that exits with 0. ID.exit is written and the lock released
+ * as usual, but the other processes of the task continue. The supervisor stays as their parent, so
+ * that the agent does not kill them as leftovers of a lost task, and ends with the last of them.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SUPERVISOR_H
 #define NODEAGENT_PROTO_AGENT_SUPERVISOR_H
@@ -25,8 +25,8 @@
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/wire/task.h"
 
-/* Sent to a supervisor with the signal for the task as its value. A real-time signal, since those
- * queue: a SIGKILL right after a SIGTERM is not lost. */
+/* Sent to a supervisor with the signal for the task as its value. A real-time signal, because these
+ * are queued: a SIGKILL right after a SIGTERM is not lost. */
 #define SUPERVISOR_SIGNAL (SIGRTMIN + 1)
 
 struct supervisor_config { /* all borrowed, for the call */
@@ -34,18 +34,19 @@ struct supervisor_config { /* all borrowed, for the call */
     const char *root, *tasks_dir, *hostname, *incarnation;
     struct cgroup_bases *cgroups;
     int claim_fd;       /* locked; see record.h */
-    uint64_t own_start; /* of the supervisor's process: procs_start_time() */
+    uint64_t own_start; /* procs_start_time() of the supervisor's process */
 };
 
-/* In a process of its own: takes the signals that a supervisor gets. Returns the descriptor that
- * they are read from; -1 on failure. */
+/* In a supervisor's process: blocks its signals and returns the descriptor (signalfd) that reads
+ * them; -1 on failure. */
 int supervisor_take_signals(void);
-/* Supervises a task from its start to its end. `report_fd` is closed once ID.start or ID.exit is
- * there, `claim_fd`, and so the lock, after ID.exit. True: nothing of the task is left, and the
- * process may supervise another: it was not confined. */
+/* Supervises a task from its start to its end. Closes `report_fd` when ID.start or ID.exit exists,
+ * and `claim_fd`, and so the lock, after ID.exit. True: nothing of the task is left, and the
+ * process may supervise another task because it was not confined. */
 bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal_fd) MUST_CHECK;
 
-/* "NAME=value", which all processes of the task have in their environment. Caller frees. */
+/* The variable "NAME=value" that all processes of the task have in their environment. Caller
+ * frees. */
 char *supervisor_marker(const char *incarnation, const char *task_id);
 
 #endif

@@ -50,7 +50,7 @@ static void clean(const char *data, size_t n, struct strbuf *out)
     }
 }
 
-/* The first start of a line at or behind `at`; without one, the first start of a character. */
+/* The first start of a line at or after `at`; if there is none, the first start of a character. */
 static const char *line_from(const char *s, size_t at)
 {
     if (at == 0)
@@ -63,7 +63,7 @@ static const char *line_from(const char *s, size_t at)
     return s + at;
 }
 
-/* `raw` has one byte before the part that is wanted if `cut_in_front`. */
+/* `raw` has one byte before the wanted part if `cut_in_front`. */
 static char *finish(const char *raw, size_t n, size_t max, bool cut_in_front)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The last lines of a file, fit for a message.
+ * The last lines of a file, as valid text for a message.
  */
 #ifndef NODEAGENT_PROTO_AGENT_TAIL_H
 #define NODEAGENT_PROTO_AGENT_TAIL_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most `max` bytes from the end of the file `fd` (which is closed; -1: none), from a line's
- * start, nothing before offset `from`; valid UTF-8 without NULs (other bytes become U+FFFD). NULL
- * if there is nothing. Caller frees. */
+/* Returns at most `max` bytes from the end of the file `fd` (closed by this; -1: no file), starting
+ * at a line, nothing before offset `from`; valid UTF-8 without NULs (other bytes become U+FFFD).
+ * NULL if there is nothing. Caller frees. */
 char *tail_read(int fd, int64_t from, size_t max);
 
 #endif

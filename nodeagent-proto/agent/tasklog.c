@@ -11,7 +11,7 @@
 void tasklog_note(const struct tasklog *l, int64_t when_us, const char *text)
 {
     const struct task_spec *t = l->spec;
-    /* An account that does not exist has no rights to open the file with. */
+    /* An account that does not exist has no rights, so the file cannot be opened. */
     if (!t->log_path || ((t->user || t->files_as) && !l->outputs.account))
         return;
     char stamp[TIMEFMT_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes about a task into its run's log (task_spec.log_path). No task fails if the log cannot be
- * written.
+ * Writes notes about a task into its run's log (task_spec.log_path). A failure to write the log
+ * does not fail the task.
  */
 #ifndef NODEAGENT_PROTO_AGENT_TASKLOG_H
 #define NODEAGENT_PROTO_AGENT_TASKLOG_H
@@ -18,10 +18,10 @@ struct tasklog { /* borrowed */
     struct outputs outputs;
 };
 
-/* One line, whatever is in `text`. */
+/* Writes one line; control characters in `text` are escaped. */
 void tasklog_note(const struct tasklog *l, int64_t when_us, const char *text);
 void tasklog_start(const struct tasklog *l, int64_t when_us, pid_t command);
-/* `killed`: how many processes the task left behind that had to be killed. */
+/* `killed`: how many leftover processes of the task had to be killed. */
 void tasklog_end(const struct tasklog *l, const struct task_status *t, int killed);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signs that a task has changed come from the directory of records (inotify, or a look each
- * second), from a pipe while its supervisor is being forked, and from a pidfd while that lives. A
- * sign may come twice or for nothing: at each one the records are read again, and they alone count.
+ * Signs that a task has changed come from the directory of records (inotify, or a check each
+ * second), from a pipe while the task's supervisor is being forked, and from a pidfd while the
+ * supervisor lives. A sign may come twice or for nothing: after each sign the records are read
+ * again, and only the records count.
  */
 #include "nodeagent-proto/agent/tasks.h"
 
@@ -30,18 +31,18 @@
 #include "nodeagent-proto/agent/tail.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* How often we look at a supervisor without a descriptor: one that the agent before us was about to
- * start, or any on a kernel before 5.3 (no pidfd). */
+/* ms between checks of a supervisor without a descriptor: a supervisor that the previous agent was
+ * about to start, or any supervisor on a kernel before 5.3 (no pidfd). */
 #define RECHECK_MS 100
-/* How often we look at the node root if there is no inotify. */
+/* ms between checks of the node root if there is no inotify. */
 #define ROOT_RECHECK_MS 1000
 
-/* How long to wait for a supervisor that was told to kill its task; it needs milliseconds. */
+/* How long to wait (ms) for a supervisor that must kill its task; it needs milliseconds. */
 #define ABANDON_MS 2000
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
 
-struct task_waiter { /* a run request that waits for the task to have started */
+struct task_waiter { /* a run request that waits for the start of the task */
     struct task_waiter *next;
     json_int_t request;
 };
@@ -51,10 +52,10 @@ struct agent_task {
     char *id;
     enum phase phase;
     pid_t supervisor; /* 0 while starting */
-    int fd;           /* PHASE_STARTING: closes when there is news; PHASE_RUNNING: pidfd; or -1 */
+    int fd; /* PHASE_STARTING: closes when the state changes; PHASE_RUNNING: pidfd; or -1 */
     struct task_waiter *waiters; /* only in PHASE_STARTING */
-    int early_signals[4];        /* asked for in PHASE_STARTING, 0-terminated unless full */
-    json_t *status;              /* as sent; NULL in PHASE_STARTING */
+    int early_signals[4];        /* signals requested in PHASE_STARTING, 0-terminated unless full */
+    json_t *status;              /* the status as sent; NULL in PHASE_STARTING */
 };
 
 static struct agent_task *find(const struct agent_tasks *t, const char *id)
@@ -122,8 +123,8 @@ static void answer_waiters(struct agent_tasks *t, struct agent_task *k)
     }
 }
 
-/* The lock shows that `supervisor` lives, so the pid is still its own. The pidfd was opened before
- * that check, so the pid cannot be reused later either. */
+/* The held lock shows that `supervisor` lives, so the pid is still its own. The pidfd was opened
+ * before that check, so the pid cannot be reused later either. */
 static void send_signal(const struct agent_tasks *t, const struct agent_task *k, int signo)
 {
     union sigval v = {.sival_int = signo};
@@ -195,8 +196,8 @@ static char *explain_loss(const struct agent_tasks *t, const struct agent_task *
     return strbuf_take(&b);
 }
 
-/* Reads with the rights of the task's account; looking up its supplementary groups is not worth it.
- */
+/* Reads with the rights of the task's account, but without its supplementary groups, whose lookup
+ * would take too long. */
 static char *tail_of_lost(const struct agent_tasks *t, const struct start_record *r)
 {
     struct account a = {
@@ -205,7 +206,7 @@ static char *tail_of_lost(const struct agent_tasks *t, const struct start_record
     return tail_read(outputs_open_read(&o, r->stderr_path), r->stderr_from, NODE_TAIL_MAX);
 }
 
-/* Nobody supervises the task and there is no record of its end. */
+/* There is no supervisor and no record of the task's end. */
 static void become_lost(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
@@ -224,7 +225,7 @@ static void become_lost(struct agent_tasks *t, struct agent_task *k)
                             .why = why,
                             .stderr_tail = tail};
     json_t *status = message_task_status(&s);
-    /* If it cannot be written (disk full), the next agent draws the same conclusion. */
+    /* If the write fails (disk full), the next agent draws the same conclusion. */
     int ignored = record_write_exit(t->dir, k->id, status, NULL);
     (void)ignored;
     become_ended(t, k, status);
@@ -234,9 +235,9 @@ static void become_lost(struct agent_tasks *t, struct agent_task *k)
     json_decref(start);
 }
 
-/* Looks at the records again. The order matters: a supervisor writes ID.exit before it lets go of
- * the lock, so only an exit that is missing after the lock was seen free is missing for good; but
- * mostly it is there. */
+/* Reads the records again. The order matters: a supervisor writes ID.exit before it releases the
+ * lock. So a missing exit is final only if it is read after the lock was seen free. Mostly the
+ * first read finds it. */
 static void refresh(struct agent_tasks *t, struct agent_task *k)
 {
     struct start_record r;
@@ -244,7 +245,8 @@ static void refresh(struct agent_tasks *t, struct agent_task *k)
         return;
     json_t *start = k->phase == PHASE_STARTING ? record_read_start(t->dir, k->id, &r) : NULL;
     if (start)
-        become_running(t, k, &r); /* even if ENDED follows at once, because the reply comes first */
+        become_running(t, k, &r); /* even if ENDED follows at once, because the reply to the run
+                                     request comes first */
     json_decref(start);
     json_t *end = record_read_exit(t->dir, k->id);
     bool supervised = end || record_is_supervised(t->dir, k->id);
@@ -261,7 +263,7 @@ static void load(void *ctx, const char *id)
     struct agent_tasks *t = ctx;
     if (find(t, id))
         return;
-    /* A task that was claimed but not begun does not count: the daemon asks again. */
+    /* A claimed task that was not begun does not count: the daemon repeats its request. */
     if (!record_is_supervised(t->dir, id) && record_is_unused(t->dir, id, t->boot_id) &&
         record_forget(t->dir, id, NULL) == 0)
         return;
@@ -289,7 +291,7 @@ int tasks_watch(struct agent_tasks *t, struct err *e)
         return 0;
     if (t->inotify_fd >= 0)
         close(t->inotify_fd);
-    t->inotify_fd = -1; /* the account's 128 inotify instances are in use: look by the clock */
+    t->inotify_fd = -1; /* the account's 128 inotify instances are in use: check by a timer */
     return 0;
 }
 
@@ -300,7 +302,7 @@ int tasks_open(struct agent_tasks *t, struct err *e)
 
 void tasks_abandon(struct agent_tasks *t)
 {
-    helpers_close(t->helpers); /* so that they end with their tasks */
+    helpers_close(t->helpers); /* the helpers end with their tasks */
     for (struct agent_task *k = t->head; k; k = k->next)
         if (k->phase == PHASE_RUNNING)
             send_signal(t, k, SIGKILL);
@@ -418,7 +420,7 @@ static int signal_early(struct agent_task *k, int signo, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, "id", "task %s is still being started; try again", k->id);
 }
 
-/* What the task left behind. */
+/* Ends processes that the task was allowed to leave behind (keep_children). */
 static void end_kept(const struct agent_tasks *t, const char *id)
 {
     struct start_record r;
@@ -497,8 +499,8 @@ static void refresh_all(struct agent_tasks *t)
         refresh(t, k);
 }
 
-/* Without the tasks directory an agent cannot work; without the incarnation nobody could tell a
- * root that was made anew from the old one. */
+/* Without the tasks directory an agent cannot work. Without the incarnation a root that was made
+ * anew could not be distinguished from the old root. */
 static bool is_vital(const char *name)
 {
     return strcmp(name, "tasks") == 0 || strcmp(name, "incarnation") == 0;
@@ -522,8 +524,8 @@ static void on_event(struct agent_tasks *t, const struct inotify_event *ev)
     }
 }
 
-/* Once the root is gone no record is read any more: removed records say nothing about their tasks.
- */
+/* After the root was removed no record is read any more: a missing record proves nothing about its
+ * task. */
 static void read_inotify(struct agent_tasks *t)
 {
     _Alignas(struct inotify_event) char buf[16384];
@@ -553,7 +555,7 @@ static bool is_still(const char *path, const struct stat *was)
     return st.st_dev == was->st_dev && st.st_ino == was->st_ino;
 }
 
-/* Checks by the clock what inotify would report about the root. */
+/* Checks, without inotify, whether the root still exists. */
 static void check_root(struct agent_tasks *t)
 {
     if (t->root_gone || !t->incarnation)
@@ -576,8 +578,8 @@ void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n)
         if (before == PHASE_ENDED || (k->fd >= 0 && !news && t->inotify_fd >= 0))
             continue;
         refresh(t, k);
-        /* The descriptor has nothing more to report, but the lock is held (a child that hangs
-         * before its exec has inherited it). From now on look by the clock. */
+        /* The descriptor has reported its last event, but the lock is held (a child that hangs
+         * before its exec has inherited it). From now on check by a timer. */
         if (news && k->phase == before)
             close_fd(k);
     }

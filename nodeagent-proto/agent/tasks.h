@@ -26,7 +26,7 @@ struct agent_task;
 
 /* Upward calls; `status` is borrowed. */
 struct tasks_callbacks {
-    /* The reply to run request `request` can be given. */
+    /* The run request `request` can be answered now. */
     void (*started)(void *ctx, json_int_t request, json_t *status);
     void (*ended)(void *ctx, json_t *status);
     void *ctx;
@@ -36,34 +36,34 @@ struct agent_tasks {
     const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
     struct helpers *helpers;     /* borrowed */
-    struct cgroup_bases cgroups; /* found before the first task that wants one */
-    bool announcing;             /* hello was answered: ends are reported as they come */
-    int inotify_fd, root_watch;  /* inotify_fd -1: none available; look by the clock */
+    struct cgroup_bases cgroups; /* searched before the first task that needs a cgroup */
+    bool announcing;             /* hello was answered: ends are reported when they happen */
+    int inotify_fd, root_watch;  /* inotify_fd -1: not available; check by a timer */
     struct stat root_was, dir_was;
-    bool root_gone; /* the root, or a vital part of it, was removed or moved away: it is not served
+    bool root_gone; /* the root, or a vital part of it, was removed or moved away; it is not served
                        any more */
     struct agent_task *head; /* in no order */
 };
 
-/* Watches root and dir. Called before the incarnation is read, so that later removals are noticed.
- */
+/* Watches root and dir. Called before the incarnation is read, so that no later removal is
+ * missed. */
 int tasks_watch(struct agent_tasks *t, struct err *e) MUST_CHECK;
 /* Reads the records. */
 int tasks_open(struct agent_tasks *t, struct err *e) MUST_CHECK;
-/* The root is gone: kills running tasks, because nobody could learn how they end and they will be
- * started again elsewhere. Waits for that, but not for ever. */
+/* The root was removed: kills running tasks, because their ends could not be reported and the
+ * daemon will start them elsewhere. Waits for their ends, for a limited time. */
 void tasks_abandon(struct agent_tasks *t);
 bool tasks_are_running(const struct agent_tasks *t);
-/* Whether a task that has not ended runs as `uid`, or is being started as an unknown account.
- * `tasks`: struct agent_tasks. */
+/* Whether a task that has not ended runs as `uid`, or is starting with an account that is not known
+ * yet. `tasks`: struct agent_tasks. */
 bool tasks_run_as(void *tasks, uid_t uid);
 void tasks_close(struct agent_tasks *t);
 
-/* Reports all tasks that have ended, and from now on each one that ends. */
+/* Reports all tasks that have ended, and from now on each task when it ends. */
 void tasks_announce(struct agent_tasks *t);
 
-/* Starts a task unless its id is known; cb.started follows with that request, perhaps at once.
- * `message` is what `spec` was read of. */
+/* Starts a task unless its id is known. cb.started follows with `request`, possibly before this
+ * returns. `message` is the JSON form of `spec`. */
 int tasks_run(struct agent_tasks *t, const struct task_spec *spec, json_t *message,
               json_int_t request, struct err *e) MUST_CHECK;
 int tasks_signal(struct agent_tasks *t, const char *id, int signo, struct err *e) MUST_CHECK;
@@ -71,11 +71,11 @@ int tasks_forget(struct agent_tasks *t, const char *id, struct err *e) MUST_CHEC
 /* Calls fn with the status of each task. */
 void tasks_each(struct agent_tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
 
-/* The supervisor of the task has done with it. `tasks`: struct agent_tasks. */
+/* Called when the supervisor has finished with the task. `tasks`: struct agent_tasks. */
 void tasks_supervised(void *tasks, const char *id);
 
-/* For the poll loop: counts the descriptors, fills them in, acts on events, and says how long
- * poll() may sleep (ms; -1: no limit). */
+/* For the poll loop: counts the descriptors, fills them in, handles events, and limits the sleep of
+ * poll() (ms; -1: no limit). */
 size_t tasks_poll_count(const struct agent_tasks *t);
 void tasks_poll_fill(struct agent_tasks *t, struct pollfd *p);
 void tasks_poll_act(struct agent_tasks *t, const struct pollfd *p, size_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was moved into the trash is removed by a process of its own, one at a time, which is begun a
- * moment later: so it serves what many small jobs leave.
+ * Removes the content of the trash in a forked process, one at a time. The process begins a moment
+ * later, so that one process serves many small jobs.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 static _Noreturn void trash_worker(const struct agent *a, int done_fd)
 {
     prctl(PR_SET_NAME, "batchai-trash");
-    /* This process must keep neither the link nor the agent's lock open. */
+    /* This process must not keep the link or the agent's lock open. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         close(fd);
     descriptors_close_all_but(done_fd, -1, -1);

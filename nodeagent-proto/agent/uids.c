@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses numbers: the next in turn that neither the registry nor the machine's databases have,
- * under the registry's lock. The text of NEXT says how far they were given out. As root.
+ * Chooses numbers: the next number in turn that is neither in the registry nor in the machine's
+ * databases, under the registry's lock. The file NEXT has the position. As root.
  */
 #include "nodeagent-proto/agent/uids.h"
 
@@ -18,20 +18,20 @@
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/registry.h"
 
-/* A file of the registry, "NUMBER BOOT FREE": the number behind the last that was given out, the
- * boot in which that was, and the number below which none is noted from NUMBER on. So the next may
- * be given out without reading what all others have. It holds because whoever notes a number that
- * was not noted yet writes this file anew. Older agents do so without FREE, and overlook it: then
- * it is found out again.
+/* A file of the registry, "NUMBER BOOT FREE": the number after the last assigned number; the boot
+ * of that assignment; and the lower end FREE of the next recorded numbers, so that the numbers from
+ * NUMBER to FREE may be assigned without reading all entries. This holds because every process that
+ * records a new number also rewrites this file. Older agents write no FREE and ignore it: then it
+ * is computed again.
  *
- * The file is written in place: its one line is never half there, it needs no room on a full disk,
- * and frees no blocks, which may mean to wait for the disk (mount option discard). Nothing else
- * here waits for it: numbers that were given out right before a power cut are skipped. */
+ * The file is written in place: its one line is never half there, it needs no space on a full disk,
+ * and frees no blocks, which may wait for the disk (mount option discard). No other write here
+ * waits for it: numbers that were assigned right before a power cut are skipped. */
 #define NEXT ".next"
-/* The account with room that was given out last: which of them. */
+/* The index of the last assigned account with room. */
 #define ROOM ".room"
 
-/* More numbers than are given out in the seconds that a power cut may lose; even. */
+/* More numbers than are assigned in the seconds that a power cut may lose; even. */
 #define BOOT_STEP 10000U
 
 #define LOWEST       ((unsigned)NODE_UID_LOWEST)
@@ -64,7 +64,7 @@ static void read_boot(char *out, size_t size)
     free(text);
 }
 
-/* The last notes of an earlier boot may have been lost in a power cut. */
+/* The last records of an earlier boot may have been lost in a power cut. */
 static void read_next(struct next *out)
 {
     char *text;
@@ -96,8 +96,8 @@ static int write_next(int registry, const struct next *n, struct err *e)
 
 /* ---- choosing ---- */
 
-/* Whether a line of `path` has one of `len` numbers from `uid` on in field `at`. With `counted`,
- * the next field is the length of a range (subuid(5)). */
+/* Whether a line of `path` has one of `len` numbers from `uid` on in field `at`. `counted`: the
+ * next field is the length of a range (subuid(5)). */
 static bool file_has(const char *path, int at, bool counted, uid_t uid, unsigned len)
 {
     char *text, *save = NULL;
@@ -129,7 +129,7 @@ static bool is_known(uid_t uid, unsigned len)
            file_has("/etc/subuid", 1, true, uid, len) || file_has("/etc/subgid", 1, true, uid, len);
 }
 
-/* Those of all entries, ascending. */
+/* The numbers of all entries, ascending. */
 struct numbers {
     uid_t *items;
     size_t n, cap;
@@ -160,7 +160,7 @@ static void read_numbers(int registry, struct numbers *out)
         qsort(out->items, out->n, sizeof *out->items, compare_numbers);
 }
 
-/* The lowest that is noted from `uid` on. */
+/* The lowest recorded number that is at least `uid`. */
 static uid_t noted_from(const struct numbers *all, uid_t uid)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -174,7 +174,7 @@ struct stretch {
     unsigned len;
 };
 
-/* What a root that is gone has noted counts no more once nothing runs as it. */
+/* An entry of a removed root is not needed after no process runs with its number. */
 static bool is_needed(void *ctx, int registry, const struct registry_entry *en)
 {
     const struct stretch *s = ctx;
@@ -194,7 +194,7 @@ bool uid_has_room(uid_t uid)
     return uid % (2 * NODE_UID_ROOM) == NODE_UID_ROOM;
 }
 
-/* The first account with room in the upper half of the range, and how many there are. */
+/* The first account with room in the upper half of the range; returns how many there are. */
 static unsigned rooms_of(const struct uid_range *r, uid_t *first)
 {
     const uint64_t step = 2 * NODE_UID_ROOM, from = r->first + (uint64_t)r->count / 2,
@@ -204,14 +204,14 @@ static unsigned rooms_of(const struct uid_range *r, uid_t *first)
     return slot + step <= to ? (unsigned)((to - slot) / step) : 0;
 }
 
-/* What accounts without room may have. */
+/* How many numbers accounts without room may have. */
 static unsigned plain_count(const struct uid_range *r)
 {
     uid_t first;
     return rooms_of(r, &first) > 0 ? r->count / 2 : r->count;
 }
 
-/* Begins behind the one that was given out last, which a file notes; without it some may be reused
+/* The index of the last assigned account with room, from its file; without the file some are reused
  * early. */
 static unsigned last_room(int registry, unsigned rooms)
 {
@@ -260,8 +260,8 @@ static int choose_room(int registry, const struct uid_range *r, uid_t *out, stru
 
 /* ---- accounts without ---- */
 
-/* The first number from the next on that nobody has. Reads all entries at most once, and not at all
- * as long as NEXT says that there are none. */
+/* Finds the first free number, starting at the next in turn. Reads all entries at most once, and
+ * not at all as long as NEXT shows that the number is free. */
 static int choose_next(int registry, const struct uid_range *r, struct next *next,
                        struct numbers *all, struct err *e)
 {
@@ -318,7 +318,7 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 struct uid_search {
     const struct uid_holder *holder;
     uid_t uid;     /* 0: not found yet */
-    bool is_noted; /* somebody has or had one for the job */
+    bool is_noted; /* a root has or had a number for the job */
     bool held;     /* by the holder */
 };
 
@@ -399,7 +399,7 @@ static bool is_there(int registry, const struct uid_holder *h, const char *name)
     return there;
 }
 
-/* What NEXT says of free numbers may be wrong then. */
+/* This may make the text of NEXT wrong, so it is rewritten. */
 static int note_again(int registry, const struct uid_holder *h, const char *name, uid_t uid,
                       struct err *e)
 {
@@ -454,7 +454,8 @@ bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const
     if (registry < 0)
         return false;
     (void)registry_each(registry, NULL, tidy_one, &t);
-    fs_remove_leftovers(REGISTRY "/" NEXT); /* of older agents, which replaced the file */
+    fs_remove_leftovers(REGISTRY
+                        "/" NEXT); /* temporary files of older agents, which replaced the file */
     close(registry);
     return t.has_others;
 }

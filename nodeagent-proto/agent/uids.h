@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Numbers for accounts of jobs. The site's configuration sets the range, which must be free. A
- * directory of the machine records who has which number, so that two agents never give the same
- * number to different jobs, and several nodes of one machine give the same number to the same job.
- * No account of the machine is made; names.h gives numbers names.
+ * directory of the machine records the holders of numbers, so that two agents never assign the same
+ * number to different jobs, and several nodes of one machine assign the same number to the same
+ * job. No account of the machine is made; names.h gives numbers names.
  *
- * `first` is the group of all jobs. The other numbers form pairs: one for a job, and one for ending
- * the processes of the first (lease_end.h). They are given out in turn, so that a number is reused
- * as late as possible. The upper half of a range that is large enough is for accounts with room:
- * nobody else has the NODE_UID_ROOM numbers before and behind theirs.
+ * `first` is the group of all jobs. The other numbers form pairs: the first for a job, the second
+ * for ending the processes of the first (lease_end.h). They are assigned in turn, so that a number
+ * is reused as late as possible. The upper half of a range that is large enough is for accounts
+ * with room: the NODE_UID_ROOM numbers before and after such a number are never assigned.
  *
- *   (free) --uids_take--> held, perhaps by several --uids_let_go--> ending --uids_forget--> (free)
+ * (free) --uids_take--> held, perhaps by several --uids_let_go--> ending --uids_forget--> (free)
  */
 #ifndef NODEAGENT_PROTO_AGENT_UIDS_H
 #define NODEAGENT_PROTO_AGENT_UIDS_H
@@ -25,35 +25,35 @@ struct uid_range {
     unsigned count;
 };
 
-/* A holder of numbers: a node root, and its incarnation, which distinguishes it from an earlier
- * root at the same path. */
+/* A holder of numbers: a node root. Its incarnation distinguishes it from an earlier root at the
+ * same path. */
 struct uid_holder {
     const char *root, *incarnation;
 };
 
-/* Checks that the range is above the numbers of people and programs, and below the highest.
+/* Checks that the range is above the numbers of people and programs, and below the highest number.
  * ERR_INVALID_PROPERTY. */
 int uids_check(const struct uid_range *range, struct err *e) MUST_CHECK;
 
-/* Takes a number for the job called `name`; this root holds it from now on. `room`: one with room,
- * if there are such. */
+/* Takes a number for the job called `name`; this root holds it from now on. `room`: a number with
+ * room, if the range has such numbers. */
 int uids_take(const struct uid_range *range, bool room, const struct uid_holder *h,
               const char *name, uid_t *out, struct err *e) MUST_CHECK;
-/* Whether a number is one with room. */
+/* Whether the number is one with room. */
 bool uid_has_room(uid_t uid);
-/* The root gives up the number, which is not free yet. 1: nobody else holds it. 0: another root
- * does. */
+/* The root gives up the number, which is not free yet. 1: no other root holds the number. 0:
+ * another root does. */
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
-/* A number that was let go becomes free. */
+/* Frees a number that was given up. */
 void uids_forget(const struct uid_holder *h, const char *name);
-/* The root has the number still: notes that again if it is not noted any more, because the root was
- * away when another agent looked, or the machine lost its power. */
+/* The root still holds the number: records it again if the record is missing, because the root
+ * could not be reached when another agent checked, or the machine lost its power. */
 int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
-/* Forgets numbers that the root holds but `knows` does not: an agent was killed before it could use
- * them. Whether other roots hold any. */
+/* Forgets numbers that the root holds but `knows` does not know: an agent was killed before it
+ * could use them. Returns whether other roots hold numbers. */
 bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
-/* Starts a process that forgets the numbers of other roots that are gone, once nothing runs as
- * them. The caller's loop reaps it. */
+/* Starts a process that forgets the numbers of removed roots after no process runs with them. The
+ * caller's loop reaps it. */
 void uids_forget_gone(const struct uid_holder *h);
 
 #endif

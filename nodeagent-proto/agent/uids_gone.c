@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forgets what node roots that are gone have noted. They are other agents' roots, and may lie on a
- * share that hangs: so a process of its own looks at them, without the registry's lock; it takes
- * that only to remove an entry that is still the one it has looked at. Roots on shares come last,
- * and after LIMIT_S, or as long a wait for its turn, it is over.
+ * Forgets the entries of removed node roots. Other agents own these roots, and a root may be on a
+ * share that hangs. So a separate process checks them, without the registry's lock; it takes the
+ * lock only to remove an entry that is unchanged since the check. Roots on shares come last. The
+ * process ends after LIMIT_S, and waits as long for its turn.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "nodeagent-proto/agent/registry.h"
 #include "nodeagent-proto/agent/uids.h"
 
-/* Locked by the one that is at work: what it leaves is little for the next. */
+/* Locked by the process that works now: it leaves little work for others. */
 #define AT_WORK ".forgetting"
 
 #define LIMIT_S 60
@@ -112,7 +112,7 @@ void uids_forget_gone(const struct uid_holder *h)
         return;
     prctl(PR_SET_NAME, "batchai-forget");
     setsid();
-    /* Neither the link nor the agent's lock may stay open for as long as this takes. */
+    /* This takes long, so the process must not keep the link or the agent's lock open. */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (dup2(null, fd) < 0)

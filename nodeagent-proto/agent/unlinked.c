@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes where all links below `used` lead, then moves to the trash the directories that no link
- * leads to, and removes the links that led to those. What cannot be looked through is an error, as
- * it may hold a link.
+ * Lists the targets of all links below `used`, moves directories without a link to the trash, and
+ * removes the links in `links` that led to them. A directory that cannot be read is an error,
+ * because it may hold a link.
  */
 #include "nodeagent-proto/agent/unlinked.h"
 
@@ -20,7 +20,7 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/files.h"
 
-/* What tasks may make of the directories of links must not hold up the agent. */
+/* Bound: tasks may fill the directories of links, and must not block the agent. */
 #define LINKS_MAX 10000
 
 struct unlinked_names {
@@ -54,8 +54,8 @@ static void forget(struct unlinked_names *all)
     free(all->items);
 }
 
-/* The name right below `dir` that a link leads to, *n bytes of `target`; NULL: it leads elsewhere.
- */
+/* The name right below `dir` that a link leads to, *n bytes of `target`; NULL: the link leads
+ * elsewhere. */
 static const char *led_to(int at, const char *link, const char *dir, char target[PATH_MAX],
                           size_t *n)
 {
@@ -70,7 +70,7 @@ static const char *led_to(int at, const char *link, const char *dir, char target
     return *n > 0 ? target + above + 1 : NULL;
 }
 
-/* What could not be looked into; what is not there holds no links. */
+/* Whether an entry could not be read; a missing entry holds no links. */
 static bool is_unseen(const FTSENT *at)
 {
     bool failed = at->fts_info == FTS_DNR || at->fts_info == FTS_ERR || at->fts_info == FTS_NS;
@@ -103,7 +103,7 @@ static int find_used(const struct unlinked *u, struct unlinked_names *out, struc
     return rc;
 }
 
-/* The entries of a directory, but "." and "..". */
+/* The entries of a directory, except "." and "..". */
 static void list(const char *dir, struct unlinked_names *out)
 {
     DIR *d = opendir(dir);

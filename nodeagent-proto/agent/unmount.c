@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unmounts. A system call on a dead mount may never return, so each attempt is made by a process of
- * its own; the kernel's list of mounts shows whether it worked.
+ * Unmounts. A system call on a dead mount may never return, so each attempt has its own process;
+ * the kernel's list of mounts shows the result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/program.h"
 
-#define POLITE_MS 3000 /* limit for a file system that still writes its data, or is dead */
+#define POLITE_MS 3000 /* ms; limit for a file system that still writes its data, or is dead */
 #define FORCED_MS 3000
 #define STEP_NS   2000000
-#define STACK_MAX 100 /* mounts within one target */
+#define STACK_MAX 100 /* the most mounts within one target */
 
 struct unmount_attempt {
     const char *root;
@@ -43,7 +43,7 @@ static size_t count_at(const char *path)
     return n;
 }
 
-/* Without root, FUSE's own helper may unmount it. */
+/* Without root, only FUSE's own helper may unmount a FUSE file system. */
 static int ask_fusermount(const struct unmount_attempt *t)
 {
     static const char *const names[] = {"fusermount3", "fusermount"};
@@ -58,7 +58,7 @@ static int ask_fusermount(const struct unmount_attempt *t)
     return EPERM;
 }
 
-/* Unmounts relative to the directory of the mount point, opened without following links, so that
+/* Unmounts relative to the directory above the mount point, opened without following links, so that
  * nobody can swap the path meanwhile. */
 static _Noreturn void unmount_here(const struct unmount_attempt *t)
 {
@@ -74,7 +74,7 @@ static _Noreturn void unmount_here(const struct unmount_attempt *t)
     _exit(errno);
 }
 
-/* Waits for the process up to its limit; a hanging one is left to the kernel. */
+/* Waits for the process up to its limit; after that the process is left to the kernel. */
 static int wait_some(pid_t pid, int limit_ms)
 {
     int status = 0;
@@ -88,7 +88,7 @@ static int wait_some(pid_t pid, int limit_ms)
     return ETIMEDOUT;
 }
 
-/* True if there is one mount less at the path. */
+/* Makes one attempt. True if the path has one mount less. */
 static bool try(struct unmount_attempt *t, int flags, int limit_ms)
 {
     size_t before = count_at(t->path);
@@ -100,8 +100,8 @@ static bool try(struct unmount_attempt *t, int flags, int limit_ms)
     return count_at(t->path) < before;
 }
 
-/* Force breaks the file system for all who have it mounted, so it is used only if nobody else has.
- */
+/* Force breaks the file system for every mount of it, so it is used only if there is no other
+ * mount. */
 static int forced_flags(const struct agent_mounts *m, const struct mount_point *p)
 {
     return MNT_DETACH | (mounts_is_shared(m, p->device, p->path) ? 0 : MNT_FORCE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Adds parts to a file, and unpacks an archive beside its target, which a rename shows as a whole.
+ * Adds parts to a file. Unpacks an archive beside its target; a rename then shows the directory as
+ * a whole.
  */
 #include "nodeagent-proto/agent/upload.h"
 
@@ -60,7 +61,7 @@ int file_write_piece(const char *path, const struct file_piece *piece, struct er
         rc = failed("cannot make", path, e);
     if (fd >= 0)
         close(fd);
-    if (rc < 0 && e && e->code == ERR_QUOTA) /* what is there of it would keep the disk full */
+    if (rc < 0 && e && e->code == ERR_QUOTA) /* the incomplete file would keep the disk full */
         unlink(part.s);
     strbuf_free(&part);
     return rc;

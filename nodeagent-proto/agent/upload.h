@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that come in parts, and archives that are unpacked.
+ * Files that come in parts, and unpacking of archives.
  */
 #ifndef NODEAGENT_PROTO_AGENT_UPLOAD_H
 #define NODEAGENT_PROTO_AGENT_UPLOAD_H
@@ -16,15 +16,15 @@ struct file_piece {
     int64_t offset; /* 0: begins anew */
     const void *bytes;
     size_t n;
-    bool last; /* the file is whole, and takes the place of what is at its path */
+    bool last; /* the file is complete, and replaces the file at its path */
     mode_t mode;
 };
-/* Adds a piece of the file `path`, which lies beside it until it is whole. ERR_CONFLICT: what comes
- * before is not there. */
+/* Adds a piece to the file `path`, which has a temporary name until it is complete. ERR_CONFLICT:
+ * an earlier piece is missing. */
 int file_write_piece(const char *path, const struct file_piece *piece, struct err *e) MUST_CHECK;
 
-/* Makes the directory `target` of what is in an archive, which is removed; what is there already
- * stays as it is. Nobody sees a part of it. */
+/* Makes the directory `target` from an archive, and removes the archive; an existing directory
+ * stays unchanged. Readers see the whole directory or nothing. */
 int archive_unpack(const char *archive, const char *target, struct err *e) MUST_CHECK;
 
 #endif

@@ -23,7 +23,7 @@ static const char *next_line(const char *at)
     return end ? end + 1 : at + strlen(at);
 }
 
-/* The numbers of a line from here on; how many of them there are. */
+/* Reads the numbers of a line from `at` on; returns how many there are. */
 static int read_numbers(const char *at, int64_t *out, int most)
 {
     int n = 0;
@@ -36,8 +36,8 @@ static int read_numbers(const char *at, int64_t *out, int most)
     return n;
 }
 
-/* "cpu  user nice system idle iowait irq softirq steal guest ..." of all processors together; what
- * guests had is in `user` already. */
+/* Reads "cpu user nice system idle iowait irq softirq steal guest ..." of all processors together;
+ * `user` includes the time of guests. */
 void usage_read_stat(const char *text, struct node_usage *out)
 {
     enum { IDLE = 3, IOWAIT = 4, COLUMNS = 8 };
@@ -105,7 +105,7 @@ void usage_read_disks(const char *text, bool (*is_disk)(const char *name), struc
     }
 }
 
-/* What lies on others (loop, md, dm) has no device of its own. */
+/* Devices that are stacked on others (loop, md, dm) have no "device" link. */
 static bool has_device(const char *name)
 {
     char path[128];
@@ -113,7 +113,8 @@ static bool has_device(const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* "" if it cannot be read. A longer one is cut: /proc/stat is of interest for its first line. */
+/* Returns "" if the file cannot be read. A longer text is cut: only the first line of /proc/stat is
+ * needed. */
 static const char *read_text(const char *path, char buf[TEXT_MAX])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

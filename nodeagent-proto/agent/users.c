@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes, changes and removes an account by the machine's programs, in steps that may each be
- * repeated after a crash. Each begins by looking whether the account is ours, and refuses to touch
- * any other, or a home that is there already.
+ * repeated after a crash. Each step first checks whether the agent made the account, and refuses to
+ * change any other account, or a home that exists already.
  */
 #include "nodeagent-proto/agent/users.h"
 
@@ -35,7 +35,7 @@
 #define KILL_MS       5000
 #define STEP_NS       10000000
 
-/* Exit codes of shadow's programs. */
+/* Exit codes of the programs of the shadow package. */
 enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
 
 #define NUMBER_SIZE 16
@@ -43,7 +43,7 @@ enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
 
 enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
 
-/* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
+/* ERR_INVALID_PROPERTY unless name, key and password are valid for an account. */
 static int check(const struct request_user_add *u, struct err *e)
 {
     static const char *const first = "abcdefghijklmnopqrstuvwxyz_";
@@ -102,8 +102,8 @@ static int mark(const char *root, const char *name, struct err *e)
     return rc;
 }
 
-/* "name:x:uid:gid:comment,room,...:home:shell". 0: no such line; else whether the comment is ours.
- */
+/* Reads "name:x:uid:gid:comment,room,...:home:shell". 0: no such line; otherwise *ours is whether
+ * the comment is the agent's. */
 static bool read_comment(const char *name, bool *ours)
 {
     char *text, *save = NULL;
@@ -135,7 +135,7 @@ static int find_owner(const char *root, const char *name, enum owner *out, struc
     }
     struct account a;
     memset(&a, 0, sizeof a);
-    int rc = account_find(name, &a, e); /* a directory service may know it */
+    int rc = account_find(name, &a, e); /* a directory service may have an account of this name */
     *out = rc == 0 ? OWNER_OTHER : OWNER_NONE;
     if (rc < 0 && e->code == ERR_RESOURCE_NOT_FOUND)
         rc = 0;
@@ -154,7 +154,7 @@ static int refuse_foreign(const char *name, struct err *e)
 
 /* ---- making ---- */
 
-/* Runs a program that must exit with 0; returns its exit code if it is not that. */
+/* Runs a program that must exit with 0; otherwise returns its exit code. */
 static int must_run(const char *const *argv, const char *input, struct err *e)
 {
     struct strbuf said = STRBUF_INIT;
@@ -175,9 +175,9 @@ static int refuse_home(const char *name, const char *home, struct err *e)
         name, home);
 }
 
-/* useradd decides where homes are made ("HOME=/home"). A home that exists already belonged to
- * somebody. The new account may even get that one's number, and its removal would delete that home.
- */
+/* useradd decides where homes are made ("HOME=/home"). An existing home belonged to another
+ * account. The new account might even get the same uid, and removing the account would delete that
+ * home. */
 static int check_no_home(const char *name, struct err *e)
 {
     const char *ask[] = {"useradd", "-D", NULL}, *base = "/home";
@@ -207,7 +207,7 @@ static int check_home(const struct account *a, struct err *e)
     return refuse_home(a->name, a->home, e);
 }
 
-/* The name of a group that is made for a gid that somebody chose; several accounts may have it. */
+/* The name of a group that is made for a chosen gid; several accounts may have the group. */
 static void group_of(unsigned gid, char out[GROUP_SIZE])
 {
     snprintf(out, GROUP_SIZE, COMMENT "-%u", gid);
@@ -239,7 +239,7 @@ static int run_useradd(const struct request_user_add *u, struct err *e)
     return rc == 0 ? must_run(chosen, NULL, e) : rc;
 }
 
-/* It goes with the last account that has it: until then groupdel refuses. */
+/* Removes the group with its last account: until then groupdel refuses. */
 static void delete_group(gid_t gid)
 {
     char group[GROUP_SIZE];
@@ -273,7 +273,8 @@ static int make_account(const char *root, const struct request_user_add *u, stru
     return -1;
 }
 
-/* Without a password the account is not locked with "!", because that would refuse keys as well. */
+/* An account without a password is not locked with "!", because sshd would then refuse keys as
+ * well. */
 static int set_password(const struct request_user_add *u, struct err *e)
 {
     const char *none[] = {"usermod", "-p", "*", "--", u->name, NULL}, *set[] = {"chpasswd", NULL};
@@ -298,7 +299,7 @@ static int set_keys(const struct request_user_add *u, struct err *e)
     return rc;
 }
 
-/* What is in its home belongs to the numbers that it has. */
+/* The files in an account's home belong to its present ids, so these may not change. */
 static int check_same_ids(const struct request_user_add *u, struct err *e)
 {
     struct account a;
@@ -329,8 +330,8 @@ int users_add(const char *root, const struct request_user_add *u, struct err *e)
 
 /* ---- removing ---- */
 
-/* A process of that account may signal all others of it and nobody else: kill(-1) hits them all at
- * once, however fast they fork. */
+/* A process of the account may signal all other processes of the account and nobody else: kill(-1)
+ * kills them all at once, however fast they fork. */
 static void kill_processes(uid_t uid)
 {
     int64_t limit = monotonic_ms() + KILL_MS;
@@ -339,7 +340,7 @@ static void kill_processes(uid_t uid)
         if (setresuid(uid, uid, uid) < 0)
             _exit(1);
         for (;;) {
-            (void)kill(-1, SIGKILL); /* it returns 0 even if it may signal none of them */
+            (void)kill(-1, SIGKILL); /* it returns 0 even if it may signal no process */
             if (!procs_can_signal_any() || monotonic_ms() >= limit)
                 break;
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
@@ -350,7 +351,7 @@ static void kill_processes(uid_t uid)
         ;
 }
 
-/* What is mounted in a home is not part of it. */
+/* Unmounts in a home: a mount is not part of the home. */
 static int clear_mounts(const char *home, struct err *e)
 {
     char *parent = xstrdup(home), *slash = strrchr(parent, '/');
@@ -406,7 +407,7 @@ int users_remove_all(const char *root, struct err *e)
     struct dirent *de;
     int rc = 0;
     while (d && rc == 0 && (de = readdir(d)))
-        if (!strchr(de->d_name, '.')) /* no name of an account has one: a mark half made */
+        if (!strchr(de->d_name, '.')) /* account names contain no dot: this is a temporary file */
             rc = users_remove(root, de->d_name, e);
     if (d)
         closedir(d);

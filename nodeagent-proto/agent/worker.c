@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two processes share this file: the first part below runs in the worker and ends with it, the
- * second part runs in the agent.
+ * Two processes share this file: the first part runs in the worker and ends with it, the second
+ * part runs in the agent.
  */
 #include "nodeagent-proto/agent/worker.h"
 
@@ -22,7 +22,7 @@
 #define PIPE_SIZE (256 * 1024)
 
 struct agent_worker {
-    struct agent_worker *next; /* in the order they were asked for */
+    struct agent_worker *next; /* in the order of the requests */
     json_t *req;
     serve_fn fn;
     int limit_s;
@@ -30,12 +30,12 @@ struct agent_worker {
     int64_t deadline_ms;
     pid_t pid; /* 0: waits its turn */
     int fd;
-    struct strbuf in; /* bytes from it that are not a whole frame yet */
+    struct strbuf in; /* received bytes that are not a whole frame yet */
 };
 
 /* ---- in the worker's process ---- */
 
-/* A worker must keep neither the link nor the agent's lock open. */
+/* A worker must not keep the link or the agent's lock open. */
 static void let_go(int keep_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -48,7 +48,7 @@ static void let_go(int keep_fd)
 int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd)
 {
     static const char end_mark[FRAME_HEADER];
-    strbuf_free(&a->out); /* what the agent had not sent yet is not ours */
+    strbuf_free(&a->out); /* the copy of the agent's unsent output */
     a->out_sent = 0;
     ops_serve_by(a, req, fn);
     strbuf_add(&a->out, end_mark, sizeof end_mark);
@@ -90,7 +90,7 @@ static void refuse(struct agent *a, struct agent_worker *w, const char *why)
     drop(a, w);
 }
 
-/* What helpers do, see ops_help(). */
+/* Whether a helper may carry it out, see ops_help(). */
 static bool is_helped(const struct agent_worker *w)
 {
     const char *op = json_string_value(json_object_get(w->req, "op"));
@@ -111,7 +111,7 @@ static int start(struct agent *a, struct agent_worker *w)
     close(fds[1]);
     w->fd = fds[0];
     (void)fcntl(w->fd, F_SETFL, O_NONBLOCK);
-    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* a piece of a file in few turns */
+    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* so that a piece of a file passes in few turns */
     w->deadline_ms = monotonic_ms() + w->limit_s * 1000LL;
     return w->pid < 0 ? -1 : 0;
 }
@@ -163,12 +163,12 @@ bool workers_in_order(const struct agent *a)
 
 void workers_close(struct agent *a)
 {
-    /* They go on: their changes are just as good if nobody hears of them. */
+    /* Running workers continue: their changes are valid even if no agent gets the answer. */
     while (a->workers)
         drop(a, a->workers);
 }
 
-/* Passes on whole frames. True once the end mark was seen. */
+/* Passes on whole frames. True after the end mark. */
 static bool forward(struct agent *a, struct agent_worker *w)
 {
     size_t done = 0;
@@ -206,7 +206,7 @@ static void hear(struct agent *a, struct agent_worker *w)
 static void give_up(struct agent *a, struct agent_worker *w)
 {
     char why[160];
-    assert(w->pid > 0); /* 0 would be everybody in our own group */
+    assert(w->pid > 0); /* kill(0) would signal the agent's own process group */
     kill(-w->pid, SIGKILL);
     kill(w->pid, SIGKILL);
     snprintf(why, sizeof why,

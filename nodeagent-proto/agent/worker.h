@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that may hang (a file system that is gone) or take long are carried out in a forked
- * process each, so that the agent goes on. A worker makes its replies as the agent would, sends
- * them through a pipe with an empty frame after the last, and ends; the agent passes them on as
- * they come. A worker that is not done in time is killed, and its request fails. At most
- * WORKERS_MAX run at once, the rest wait their turn.
+ * Requests that may hang (a dead file system) or take long are carried out in a forked process
+ * each, so that the agent continues. A worker makes replies as the agent does, sends them through a
+ * pipe with an empty frame after the last, and ends; the agent passes them on when they come. A
+ * worker that exceeds its time limit is killed, and its request fails. At most WORKERS_MAX run at
+ * once, the others wait.
  *
- *   (start) -> WAITING -> RUNNING -> (gone)      edges: there is room; end mark, end of file,
- * deadline
+ * (start) -> WAITING -> RUNNING -> (gone) edges: there is room; end mark, end of file, deadline
  */
 #ifndef NODEAGENT_PROTO_AGENT_WORKER_H
 #define NODEAGENT_PROTO_AGENT_WORKER_H
@@ -17,18 +16,18 @@
 #include "nodeagent-proto/agent/ops_priv.h"
 
 #define WORKERS_MAX 16
-/* Done by an idle helper (helpers.h) if there is one. Of all that workers do it is what each job
- * needs, and it leaves the process as it was. */
+/* Carried out by an idle helper (helpers.h) if there is one. Of all requests to workers, only this
+ * one comes with each job, and it leaves the process unchanged. */
 #define HELPED_OP "account_release"
 
-/* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must have its own limits for what
- * it waits for; a worker that hangs all the same is given up after `limit_s`. */
+/* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must limit its own waits; after
+ * `limit_s` the worker is killed. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* The same; requests that are carried out in order wait until it is done. */
+/* Like worker_start(); later requests that must keep the order wait for its end. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
 /* In a worker or helper: carries the request out and writes the answer, with its end, to `fd`. */
 int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd);
-/* Whether such a worker is under way. */
+/* Whether a worker of worker_start_in_order() runs or waits. */
 bool workers_in_order(const struct agent *a);
 void workers_close(struct agent *a);
 

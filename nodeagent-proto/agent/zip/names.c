@@ -4,7 +4,8 @@
 
 #include "nodeagent-proto/agent/zip/zip_priv.h"
 
-#define PATH_BYTES 4000 /* Linux has 4096, and what is unpacked lies below something */
+/* bytes; Linux allows 4096, and the archive's files are below a directory */
+#define PATH_BYTES 4000
 #define PART_BYTES 255
 
 static int refuse(const char *path, const char *why, struct err *e)
@@ -13,7 +14,7 @@ static int refuse(const char *path, const char *why, struct err *e)
                    why);
 }
 
-/* One part of a path. 1: it is to be kept; 0: it says nothing. */
+/* Checks one part of a path. 1: keep it; 0: skip it ("." or empty). */
 static int check_part(const char *path, const char *part, size_t n, struct err *e)
 {
     if (n == 0 || (n == 1 && part[0] == '.'))
@@ -60,7 +61,7 @@ int zip_name(struct zip *z, const char *name, size_t n, struct zip_entry *entry,
     return 0;
 }
 
-/* What is in a directory follows it at once: "a", "a/b", "a-b". */
+/* Sorts a directory's content right after it: "a", "a/b", "a-b". */
 static int by_path(const void *x, const void *y)
 {
     const unsigned char *a = (const unsigned char *)(*(const struct zip_entry *const *)x)->path;
@@ -80,7 +81,8 @@ static bool is_below(const char *path, const char *file)
 int zip_check_paths(struct zip *z, struct err *e)
 {
     const struct zip_entry **sorted = arena_alloc(&z->a, (z->n + 1) * sizeof(*sorted));
-    const struct zip_entry *file = NULL; /* the last that is none, or stands before what follows */
+    const struct zip_entry *file =
+        NULL; /* the last file (not directory) that could be a parent of the next entries */
     for (size_t i = 0; i < z->n; i++)
         sorted[i] = &z->entries[i];
     qsort(sorted, z->n, sizeof(*sorted), by_path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of an archive on disk. No link is followed or made, so nothing is written outside.
+ * Writes the files of an archive to disk. No link is followed or made, so nothing is written
+ * outside.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +23,8 @@ static int failed(const char *path, struct err *e)
                    strerror(errno));
 }
 
-/* The directory above the last part of `path`, made if it is missing; *last is that part. `at` is
- * closed unless it is `root`. -1: errno says why. */
+/* Opens the parent directory of the last part of `path`, and makes it if it is missing; *last is
+ * the last part. `at` is closed unless it is `root`. -1: see errno. */
 static int open_above(int root, const char *path, const char **last)
 {
     int at = root;

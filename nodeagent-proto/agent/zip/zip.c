@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * minizip reads the archive; what is refused is decided here.
+ * minizip reads the archive; this file decides which archives are refused.
  */
 #include "nodeagent-proto/agent/zip/zip.h"
 
@@ -27,7 +27,7 @@ static int refuse(const struct zip_entry *x, const char *why, struct err *e)
                    why);
 }
 
-/* What minizip cannot read is the disk's fault or the archive's. */
+/* A read error is either the disk's (ERR_IO) or the archive's (ERR_INVALID_CONTENT). */
 static int unreadable(const struct zip *z, struct err *e)
 {
     return z->failed ? err_set(e, ERR_IO, NULL, "The archive cannot be read.")
@@ -94,7 +94,7 @@ static int file_error(voidpf opaque, voidpf stream)
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-/* The mode is known of those that were made on Unix. */
+/* Only entries that were made on Unix have a mode. */
 static int check_mode(struct zip_entry *x, const unz_file_info64 *info, struct err *e)
 {
     uLong mode = info->external_fa >> 16, kind = mode & S_IFMT;
@@ -139,7 +139,7 @@ static int read_entry(struct zip *z, struct zip_entry *x, uint64_t *packed, stru
     return zip_name(z, name, n, x, e) < 0 ? -1 : check_entry(x, &info, e);
 }
 
-/* How much was counted, and how much there may be. */
+/* Adds `more` to the total; fails above the bound `most`. */
 static int add_within(uint64_t *total, uint64_t more, uint64_t most)
 {
     if (more > most || *total > most - more)
@@ -168,7 +168,8 @@ static int read_directory(struct zip *z, const struct zip_limits *limits, struct
             return err_set(e, ERR_INVALID_CONTENT, NULL,
                            "The archive unpacks to more than %llu bytes.",
                            (unsigned long long)limits->bytes);
-        /* Entries that share bytes make a small archive unpack to a very large one. */
+        /* Entries that share compressed bytes would make a small archive unpack to a very large
+         * one. */
         if (add_within(&of_file, packed, z->file_size) < 0)
             return refuse(x, "has bytes of another one, or lies beyond the archive's end", e);
     }

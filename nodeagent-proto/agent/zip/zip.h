@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Zip archives of strangers: read, checked and unpacked. What is not plain is refused, with a
- * message that names the entry: names that lead out (absolute, "..", drives) or come twice, entries
- * that are no regular file or directory, encryption, methods other than stored and deflated, data
- * that overlap, sizes or sums that do not hold, and more entries or bytes than the limits. So
- * nothing that was unpacked can surprise whoever uses it.
+ * Zip archives of untrusted origin: read, checked and unpacked. Refused, with a message that names
+ * the entry: paths that leave the directory (absolute, "..", drives) or occur twice, entries other
+ * than regular files and directories, encryption, methods other than stored and deflated,
+ * overlapping data, wrong sizes or checksums, and more entries or bytes than the limits.
  *
- * Everything here blocks: for worker threads, and for programs on nodes. Errors are
- * ERR_INVALID_CONTENT (the archive) or ERR_IO (the file, or where it goes).
+ * All functions block: for worker threads, and for programs on nodes. Errors are
+ * ERR_INVALID_CONTENT (the archive) or ERR_IO (the file, or the target directory).
  */
 #ifndef NODEAGENT_PROTO_AGENT_ZIP_ZIP_H
 #define NODEAGENT_PROTO_AGENT_ZIP_ZIP_H
@@ -20,7 +19,7 @@
 
 #include "lib/err.h"
 
-/* What an archive may unpack to. */
+/* Bounds of the unpacked content. */
 struct zip_limits {
     uint64_t bytes; /* of all files together */
     size_t entries;
@@ -30,7 +29,7 @@ struct zip_limits {
 extern const struct zip_limits zip_usual_limits;
 
 struct zip_entry {
-    const char *path; /* with "/" between its parts, and none at the end */
+    const char *path; /* with "/" between its parts, and no "/" at the end */
     bool is_directory, is_program;
     uint64_t size;
     unz64_file_pos place; /* for zip.c */
@@ -38,20 +37,20 @@ struct zip_entry {
 
 struct zip;
 
-/* Reads the directory of the archive in this file, which is borrowed. */
+/* Reads the directory of the archive in the file `fd`, which is borrowed. */
 int zip_open(int fd, const struct zip_limits *limits, struct zip **out, struct err *e) MUST_CHECK;
 void zip_close(struct zip *z); /* NULL is accepted */
 
 size_t zip_entries(const struct zip *z);
 const struct zip_entry *zip_entry(const struct zip *z, size_t i);
 
-/* Hands over the bytes of a file in pieces. `sink` returns -1 with *e set to stop. */
+/* Passes on the bytes of a file in pieces. `sink` returns -1 with *e set to stop. */
 typedef int (*zip_sink)(void *ctx, const void *bytes, size_t n, struct err *e);
 int zip_read(struct zip *z, size_t i, zip_sink sink, void *ctx, struct err *e) MUST_CHECK;
 
-/* Writes all of it below an empty directory. Files can be read by everybody and written by nobody;
- * programs can be run. An archive that does not say which files are programs, as those made on
- * Windows do not, has nothing else. On disk when it returns. */
+/* Writes all entries below an empty directory. Everybody may read the files and nobody may write
+ * them; programs are executable. An archive made on Windows has no modes, so none of its files is
+ * executable. On disk when this returns. */
 int zip_unpack(struct zip *z, int directory, struct err *e) MUST_CHECK;
 
 #endif

@@ -17,10 +17,10 @@ struct zip {
     size_t n;
 };
 
-/* names.c: fills entry->path and is_directory from a name as it stands in the archive. */
+/* names.c: fills entry->path and is_directory from a name in the archive. */
 int zip_name(struct zip *z, const char *name, size_t n, struct zip_entry *entry,
              struct err *e) MUST_CHECK;
-/* No path twice, and none below a file. */
+/* Refuses a path that occurs twice, or is below a file. */
 int zip_check_paths(struct zip *z, struct err *e) MUST_CHECK;
 
 #endif
