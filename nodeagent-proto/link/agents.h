@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The programs that the daemon can put on a machine, for each architecture: the agent and, where
- * the site runs command lines of Windows, their interpreter. Read once at start and shared by all
- * SSH links. Named on the machine by the SHA-256 of their content.
+ * The programs that the daemon can install on a machine, for each architecture: the agent and,
+ * where the site runs command lines of Windows, their interpreter. Read once at start and shared by
+ * all SSH links. On the machine their names contain the SHA-256 of their content.
  */
 #ifndef NODEAGENT_PROTO_LINK_AGENTS_H
 #define NODEAGENT_PROTO_LINK_AGENTS_H
@@ -15,20 +15,23 @@ enum node_program_kind { NODE_PROGRAM_AGENT, NODE_PROGRAM_CMD, NODE_PROGRAMS };
 
 struct node_agent_file {
     const char *arch;     /* as `uname -m` prints it: x86_64, aarch64 */
-    const char *path;     /* a batchai-node for it, statically linked */
-    const char *cmd_path; /* a batchai-cmd, likewise; NULL: machines get none */
+    const char *path;     /* a batchai-node for this architecture, statically linked */
+    const char *cmd_path; /* a batchai-cmd for this architecture, statically linked; NULL: machines
+                             get none */
 };
 
 struct node_program {
-    char *bytes; /* NULL: there is none to be put on machines */
+    char *bytes; /* NULL: there is no program to install on machines */
     size_t n;
-    char name[96]; /* of its file there: the program's, then the SHA-256 of the bytes, in hex */
+    char name[96]; /* the file's name on the machine: the program's name, then the SHA-256 of the
+                      bytes, in hex */
 };
 
 struct node_agent_image {
     char *arch;
     struct node_program programs[NODE_PROGRAMS];
-    char *no_cmd; /* why there is no batchai-cmd although a path was given; NULL: none was */
+    char *no_cmd; /* why the batchai-cmd of the given path could not be read; NULL: it was read, or
+                     no path was given */
 };
 
 struct node_agents {

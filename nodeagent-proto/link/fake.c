@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The connections of fake nodes: messages under way, each with its instant of arrival, and the
+ * The connections of fake nodes: messages in transit, each with its time of arrival, and the
  * daemon's end of the link. fake_agent.c carries out the requests.
  */
 #include "nodeagent-proto/link/fake_priv.h"
@@ -15,9 +15,9 @@
 #include "lib/fs.h"
 #include "lib/hash.h"
 
-/* A link to a node that cannot be reached fails after this. */
+/* How long a link to an unreachable node takes to fail. */
 #define REFUSED_US 200000
-/* An agent that is silent for this long counts as hanging. */
+/* An agent that is silent for this long counts as hanging (ms). */
 #define DEAD_MS 30000
 
 /* --- chance ------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ static void drop(struct message **list)
     }
 }
 
-/* Both ends have released the connection, or nobody will use it any more. */
+/* Both ends have released the connection, or nobody can use it any more. */
 static void conn_free(struct conn *c)
 {
     struct conn **at = &c->node->conns;
@@ -97,7 +97,7 @@ static void conn_free_if_done(struct conn *c)
         conn_free(c);
 }
 
-/* Sends a message whose frame is made already. */
+/* Sends a message whose frame is encoded already. */
 static int64_t send_down(struct conn *c, struct message *m, int64_t not_before, bool in_order)
 {
     struct fake_nodes *f = c->node->f;
@@ -122,7 +122,7 @@ int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_orde
     struct message *m = xcalloc(1, sizeof *m);
     struct err e;
     int rc = msg ? frame_encode(msg, &m->frame, &e) : -1;
-    assert(rc == 0); /* texts of fake_agent.c are short and UTF-8 */
+    assert(rc == 0); /* encoding cannot fail: texts of fake_agent.c are short and UTF-8 */
     (void)rc;
     json_decref(msg);
     return send_down(c, m, not_before, in_order);
@@ -172,7 +172,7 @@ static void say(struct conn *c)
     message_free(m);
 }
 
-/* One message at a time, because handling it may change everything. */
+/* One message at a time, because handling a message may change the list. */
 static void on_timer(void *ctx)
 {
     struct conn *c = ctx;
@@ -261,7 +261,7 @@ static struct conn *connect_to(struct fake_node *n, struct fake_link *l)
     return c;
 }
 
-/* Ends the agent that served the node before; it has the same daemon. */
+/* Ends the earlier agent of the node, which served the same daemon. */
 static void end_older(struct fake_node *n)
 {
     for (struct conn *c = n->conns, *next; c; c = next) {
@@ -383,7 +383,7 @@ static void forget_node(struct fake_nodes *f, size_t i)
     f->n--;
 }
 
-/* A directory that cannot be removed is found by the next start. */
+/* The next start finds a directory that cannot be removed. */
 static void remove_directory(struct node_provider *base, const char *root)
 {
     struct fake_nodes *f = CONTAINER_OF(base, struct fake_provider, base)->f;
@@ -409,7 +409,7 @@ struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop)
     return &p->base;
 }
 
-/* Drops messages under way to the node, except the first few. */
+/* Drops messages in transit to the node, except the first few. */
 static void lose_some(struct conn *c)
 {
     struct message **at = &c->up;
@@ -483,7 +483,7 @@ void fake_restart(struct fake_node *n)
     lose_links(n, 0);
     for (struct conn *c = n->conns, *next; c; c = next) {
         next = c->next;
-        drop(&c->up); /* the agent that would have read it is gone */
+        drop(&c->up); /* the agent that would have read the messages is dead */
         conn_free_if_done(c);
     }
 }

@@ -2,11 +2,11 @@
  *
  * Fake nodes: agents in memory that keep the promises of PROTOCOL.md (a task id starts once, ends
  * are reported on every link until they are forgotten, requests may be repeated), run tasks in the
- * time of their loop, and fail on command. Real frames go both ways, each message delayed by
- * itself.
+ * time of their loop, and fail on command. Real frames go both ways, each message with its own
+ * delay.
  *
- * The nodes outlive the daemon that talks to them. Each life of the daemon gets a provider, which
- * can be cut off as if the daemon were killed.
+ * The nodes outlive the daemon. Each life of the daemon gets a provider, which can be cut off as if
+ * the daemon were killed.
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_H
 #define NODEAGENT_PROTO_LINK_FAKE_H
@@ -16,7 +16,7 @@
 struct fake_nodes;
 struct fake_node;
 
-/* What a task writes while it runs, on a node that keeps files. */
+/* The output of a running task, on a node that keeps files. */
 struct fake_output {
     int64_t at_us; /* since its start */
     char *path;    /* absolute */
@@ -26,26 +26,26 @@ struct fake_output {
 
 /* The behaviour of a task. */
 struct fake_task {
-    int64_t run_us; /* until it ends by itself */
+    int64_t run_us; /* run time until the task ends by itself */
     int exit_code;
     bool ignores_term;
-    int64_t dying_us; /* time between SIGKILL and its end, to imitate a task that hangs in the
-                         kernel; 0: short */
-    const char *start_fails; /* why it cannot be started; NULL: it can */
-    int64_t hold; /* not 0: it runs, and its time does not begin before fake_let_go() is called with
-                     this number */
-    /* By at_us; the list and its texts are malloc'ed, and the task's from then on. */
+    int64_t dying_us; /* time between SIGKILL and the end of the task, to imitate a task that hangs
+                         in the kernel; 0: short */
+    const char *start_fails; /* the reason why the task cannot be started; NULL: it can */
+    int64_t hold; /* not 0: the task runs, and its time begins only when fake_let_go() is called
+                     with this number */
+    /* Sorted by at_us; the list and its texts are malloc'ed, and owned by the task. */
     struct fake_output *outputs;
     size_t n_outputs;
 };
 
-/* Callbacks for what happens on nodes, called at once. `id` and `command` are borrowed for the
- * call. */
+/* Callbacks for events on nodes, called at once. `id` and `command` are borrowed for the call. */
 struct fake_watch {
     void (*started)(void *ctx, struct fake_node *node, const char *id, const char *command);
     void (*ended)(void *ctx, struct fake_node *node, const char *id);
     void *ctx;
-    void (*rebooting)(void *ctx, struct fake_node *node); /* it was asked to; nothing is gone yet */
+    void (*rebooting)(
+        void *ctx, struct fake_node *node); /* the node was asked to reboot; its tasks still run */
 };
 
 struct fake_config {
@@ -53,26 +53,27 @@ struct fake_config {
     const struct log *log;
     uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
-    int gpus;                           /* of a node: see fake_set_gpus() */
-    /* The root of agents that are known by their hosts, and are root; those with other roots are
-     * agents beside them, known as HOST:ROOT. NULL: a machine has one agent, which is not root. */
+    int gpus;                           /* GPUs of each node: see fake_set_gpus() */
+    /* Agents with this root are known by their hosts alone, and are root; agents with other roots
+     * on the same machine are known as HOST:ROOT. NULL: a machine has one agent, which is not
+     * root. */
     const char *machine_root;
     /* Local nodes have files, in their roots, which are directories of this machine (fake_disk.h),
-     * and are forgotten with them. Their links are not asked whether they are there, so that
-     * nothing is due of which a test knows nothing. */
+     * and are forgotten with them. Their links have no sign-of-life checks, so that no timer is due
+     * that a test does not know. */
     bool keeps_files;
-    const char *runtimes; /* for containers, as in struct node_facts; NULL: none */
+    const char *runtimes; /* container runtimes, as in struct node_facts; NULL: none */
     /* NULL: see fake_read_command(). */
     void (*plan)(void *ctx, const struct fake_node *node, const struct task_spec *spec,
                  struct fake_task *out);
-    /* A node is reached for the first time, and nothing was said to it yet. NULL: nobody asks. */
+    /* Called when a node is reached for the first time, before its first message. May be NULL. */
     void (*met)(void *ctx, struct fake_node *node);
     struct fake_watch watch; /* any member may be NULL */
     void *ctx;               /* of plan and met */
 };
 
 struct fake_nodes *fake_nodes_create(const struct fake_config *c);
-/* Its providers must be freed, and no link open. */
+/* Before the call its providers must be freed, and all links closed. */
 void fake_nodes_free(struct fake_nodes *f);
 
 /* The command line "fake run=MS exit=N dying=MS stubborn" sets the behaviour of a task; the words
@@ -83,8 +84,8 @@ void fake_read_command(const char *command, struct fake_task *out);
 /* The daemon's side; `loop` is the daemon's. One provider serves both local nodes, which it
  * identifies by their roots, and machines, which it identifies by their hosts. */
 struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop);
-/* All its links lose their nodes without notice: of the messages under way to each node only the
- * first few arrive. */
+/* All links of the provider lose their nodes without notice: of the messages in transit to each
+ * node only the first few arrive. */
 void fake_provider_cut_off(struct node_provider *base);
 void fake_provider_free(struct node_provider *p);
 
@@ -92,44 +93,44 @@ void fake_provider_free(struct node_provider *p);
 size_t fake_count(const struct fake_nodes *f);
 struct fake_node *fake_at(const struct fake_nodes *f, size_t i);
 const char *fake_name(const struct fake_node *n); /* root or host */
-int64_t fake_id(const struct fake_node *n);       /* the daemon's, as it was last reached by */
-/* Lets all tasks go that wait for this number (fake_task.hold); how many there are, without letting
- * them go. */
+int64_t fake_id(const struct fake_node *n); /* the daemon's id of the node, from the last link */
+/* Releases all tasks that wait for this number (fake_task.hold). Returns how many. */
 int fake_let_go(struct fake_nodes *f, int64_t hold);
 int fake_count_held(const struct fake_nodes *f, int64_t hold);
-/* Whether a task of this id runs there. */
+/* Whether a task of this id runs on the node. */
 bool fake_runs(const struct fake_node *n, const char *task_id);
 /* Calls `each` for every task that runs on any node. */
 void fake_each_running(const struct fake_nodes *f,
                        void (*each)(void *ctx, struct fake_node *n, const char *id,
                                     const char *command),
                        void *ctx);
-/* How often something happened to the node that could make the daemon take it for lost: it was
- * down, hung, restarted or wiped, or its disk went bad. */
+/* How often an event happened to the node that could make the daemon consider it lost: it was down,
+ * hung, restarted or wiped, or its disk failed. */
 int fake_troubles(const struct fake_node *n);
 
-/* Its links go down; of the messages under way, only the first few arrive. */
+/* The node's links break; of the messages in transit, only the first few arrive. */
 void fake_cut(struct fake_node *n);
-/* It cannot be reached, and its links go down after `notice_us`; tasks go on. */
+/* `down`: the node cannot be reached, and its links break after `notice_us`; tasks continue. */
 void fake_set_down(struct fake_node *n, bool down, int64_t notice_us);
-/* It reads and sends nothing, but its links stay up; tasks go on. */
+/* `hung`: the node reads and sends nothing, but its links stay up; tasks continue. */
 void fake_set_hung(struct fake_node *n, bool hung);
-/* Refuses this many in a thousand requests with an I/O error. */
+/* The node refuses this many in a thousand requests with an I/O error. */
 void fake_set_refusals(struct fake_node *n, int permille);
-/* Refuses every request that touches its files with an I/O error. */
+/* `bad`: the node refuses every request that touches its files with an I/O error. */
 void fake_set_bad_disk(struct fake_node *n, bool bad);
-/* Its disk is full: it refuses every request that makes something there, and says so when it is
- * asked for its health. */
+/* `full`: the node refuses every request that creates files, and reports a full disk as its
+ * health. */
 void fake_set_full(struct fake_node *n, bool full);
-/* Why it refuses every request that touches its files (copied); NULL: it does not any more. */
+/* The reason with which the node refuses every request that touches its files (copied); NULL: ends
+ * this. */
 void fake_set_refusing(struct fake_node *n, const char *why);
-/* That which the daemon calls so; NULL: there is none any more. */
+/* The node with the daemon's id `id`; NULL: there is no such node any more. */
 struct fake_node *fake_by_id(const struct fake_nodes *f, int64_t id);
-/* Sets its number of GPUs, which it reports on the next link. */
+/* Sets the node's number of GPUs, which it reports on the next link. */
 void fake_set_gpus(struct fake_node *n, int gpus);
-/* Its tasks and links are gone, and it has a new boot id. */
+/* Ends the node's tasks and links, and gives it a new boot id. */
 void fake_restart(struct fake_node *n);
-/* Its root, tasks and all records are gone, and it has a new incarnation. */
+/* Removes the node's root, tasks and all records, and gives it a new incarnation. */
 void fake_wipe(struct fake_node *n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent of a fake node: its requests. Those about files always succeed and change nothing,
+ * The agent of a fake node: its requests. Requests about files always succeed and change nothing,
  * unless the node keeps files.
  */
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void do_hello(struct conn *c, struct fake_request *q)
             fake_task_tell(t);
 }
 
-/* Other answers may overtake this one, but the task's end must not come before it. */
+/* Other answers may overtake this answer, but the task's end must not come before it. */
 static void do_run(struct conn *c, struct fake_request *q)
 {
     struct fake_node_task *t = fake_task_find(c->node, q->r.run.task->id);
@@ -139,7 +139,7 @@ static void do_health(struct conn *c, struct fake_request *q)
     fake_reply(c, plus(yes(q), "health", message_health(&h)), 0, true);
 }
 
-/* A machine with one processor that is busy half of the time, and reads and sends as it does. */
+/* A machine with one processor that is busy half of the time, with matching reads and sends. */
 static void do_usage(struct conn *c, struct fake_request *q)
 {
     enum { TICK_US = 10000, BYTES = 1000 };
@@ -174,11 +174,11 @@ static void do_nothing(struct conn *c, struct fake_request *q)
     fake_reply(c, yes(q), 0, true);
 }
 
-/* A request that stands here not at all is one that fake nodes do not know. */
+/* Fake nodes do not know a request that is missing here. */
 static const struct op {
     void (*run)(struct conn *c, struct fake_request *q);
     bool on_disk;
-    bool clears; /* takes away what was there */
+    bool clears; /* the request removes old files */
 } ops[N_REQUESTS] = {
     [REQUEST_hello] = {.run = do_hello},
     [REQUEST_ping] = {.run = do_nothing},
@@ -209,7 +209,7 @@ static const struct op {
     [REQUEST_open_folder] = {.run = do_nothing, .on_disk = true},
 };
 
-/* On a node that keeps files. False: the request is not about files. */
+/* Carries out a request on a node that keeps files. False: the request is not about files. */
 static bool serve_files(struct conn *c, struct fake_request *q)
 {
     struct fake_answer more;
@@ -226,8 +226,8 @@ static bool serve_files(struct conn *c, struct fake_request *q)
     return rc != 0;
 }
 
-/* Why it refuses; NULL: it does not. What cannot be prepared, or has no room, fails in what is made
- * there, not in removing what was there before. */
+/* The reason of the node to refuse the request; NULL: it does not refuse. A node that cannot be
+ * prepared, or has a full disk, refuses to create files, but not to remove old files. */
 static const char *refusal(struct fake_node *n, enum request_op which)
 {
     const struct op *op = &ops[which];

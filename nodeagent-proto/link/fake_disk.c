@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about files of a fake node, done in its root at once: a table has the function of each
- * request that it knows. Runs on the loop, where it blocks as long as the disk does; fake nodes are
- * for tests. A file that write_bytes makes has the name FILE.part until its last piece has come.
+ * Requests about files of a fake node, carried out in its root at once: a table has the function of
+ * each known request. Runs on the loop, and blocks it as long as the disk does; fake nodes are for
+ * tests. A file that write_bytes makes is called FILE.part until its last piece has come.
  */
 #include "nodeagent-proto/link/fake_disk.h"
 
@@ -21,10 +21,10 @@
 
 #define DIR_MODE  0777
 #define FILE_MODE 0666
-/* A file of which the last piece has not come. */
+/* The suffix of a file whose last piece has not come. */
 #define UNFINISHED ".part"
 #define NS_PER_US  1000
-/* A listing is cut here: it goes in one frame. */
+/* The most entries of a listing, because it must fit one frame. */
 #define ENTRIES_MAX 2000
 
 static int make_parents(const char *path, struct err *e)
@@ -35,7 +35,7 @@ static int make_parents(const char *path, struct err *e)
     return rc;
 }
 
-/* Closes the file, which was written as it was to be or not. */
+/* Closes the file after a write; `well`: the write succeeded. */
 static int write_end(int fd, const char *path, bool well, int64_t now_us, struct err *e)
 {
     int rc = well ? 0 : err_errno(e, ERR_IO, "cannot write %s", path);
@@ -87,7 +87,7 @@ int fake_disk_append(const char *path, const char *text, size_t n, int64_t now_u
 /* --- the requests ------------------------------------------------------------------------------
  */
 
-/* One request: the node's root, what was asked and when, and what it is answered with. */
+/* One request: the node's root, the request and its time, and its answer. */
 struct disk_work {
     const char *root;
     const struct node_request *r;
@@ -125,7 +125,8 @@ static int clear_target(const struct disk_work *w, const char *target, struct er
     if (check_below(w, target, e) < 0)
         return -1;
     if (unlink(target) < 0 && errno == EISDIR)
-        (void)rmdir(target); /* with something in it, it is none of ours */
+        (void)rmdir(
+            target); /* fails if it is not empty, because then it is not a link's placeholder */
     return 0;
 }
 
@@ -161,7 +162,7 @@ static int append(struct disk_work *w, struct err *e)
     return rc;
 }
 
-/* Writes a piece of a file beside its path, which takes its place with the last one. */
+/* Writes a piece into the temporary file; the last piece renames it to its path. */
 static int put_piece(const struct disk_work *w, const struct request_write_bytes *p, struct err *e)
 {
     char *path = fake_disk_place(w->root, p->path);
@@ -200,7 +201,7 @@ static int remove_tree(struct disk_work *w, struct err *e)
     return check_below(w, path, e) < 0 ? -1 : fs_remove_tree(path, e);
 }
 
-/* An archive is not opened: its directory is there, and empty. */
+/* Makes the directory of an archive, empty: the archive is not opened. */
 static int unpack(struct disk_work *w, struct err *e)
 {
     const char *archive = w->r->unpack.path, *target = w->r->unpack.target;

@@ -19,14 +19,15 @@ struct fake_node_task {
     struct fake_node *node;
     char *id, *command;
     struct fake_task plan;
-    size_t written;            /* how many of its outputs are */
-    int64_t began_us, end_us;  /* monotonic; of a task that is held they are not known yet */
+    size_t written;            /* how many of its outputs were written */
+    int64_t began_us, end_us;  /* monotonic; unknown (0) while the task is held */
     char *why;                 /* of its status */
-    char *log_path, *step;     /* of the run's log; NULL: none */
-    struct task_status status; /* its texts are the task's, or static */
-    struct loop_timer *timer;  /* the next thing that it does; only while it runs */
-    int64_t reply_us; /* when the answer to its run arrives: its end is not reported before */
-    uint64_t told;    /* conn.serial of the connection that its end was reported on */
+    char *log_path, *step;     /* the log of the run; NULL: none */
+    struct task_status status; /* its texts belong to the task, or are static */
+    struct loop_timer *timer;  /* the next output, or the end; only while the task runs */
+    int64_t
+        reply_us;  /* when the answer to the run request arrives: the end is not reported earlier */
+    uint64_t told; /* conn.serial of the connection on which its end was reported */
 };
 
 /* A message under way, in either direction. */
@@ -52,20 +53,21 @@ struct fake_link {
     struct conn *conn; /* NULL: cut off, or closed */
 };
 
-/* A connection, owned by its node. Freed when its link is closed and everything sent to the node
- * has arrived. */
+/* A connection, owned by its node. Freed when its link is closed and all messages to the node have
+ * arrived. */
 struct conn {
     struct conn *next;
     uint64_t serial; /* from 1 */
     struct fake_node *node;
-    struct fake_link *link;     /* NULL: closed */
-    struct message *up, *down;  /* to the node, to the daemon; by arrival */
-    int64_t last_up, last_down; /* no later message arrives before this */
-    int64_t fail_us;            /* when the link goes down; 0: it does not */
-    bool is_dead;               /* nothing more that is written arrives */
-    bool outdated;              /* a newer daemon has said hello to the node */
-    bool greeted;               /* hello was answered: ends are told */
-    bool in_use;                /* inside its timer: not to be freed */
+    struct fake_link *link;    /* NULL: closed */
+    struct message *up, *down; /* to the node, to the daemon; by arrival */
+    int64_t last_up,
+        last_down;   /* the latest time of arrival so far; later messages do not arrive before it */
+    int64_t fail_us; /* when the link will break; 0: never */
+    bool is_dead;    /* messages written from now on do not arrive */
+    bool outdated;   /* a newer daemon has said hello to the node */
+    bool greeted;    /* hello was answered: ends are reported */
+    bool in_use;     /* inside its timer's callback: must not be freed */
     struct frame_decoder in;
     struct loop_timer *timer;
 };
@@ -76,11 +78,12 @@ struct fake_node {
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
     struct fake_node_task *tasks;
-    int64_t term; /* of the newest daemon that said hello, and its id */
+    int64_t
+        term; /* the term of the newest daemon that said hello, and the daemon's id of the node */
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, full, removed, is_root;
     int refusals, troubles, gpus;
-    int64_t id;    /* 0: nobody has reached it yet */
+    int64_t id;    /* 0: no link has reached it yet */
     char *refuses; /* NULL: see fake_set_refusing() */
 };
 
@@ -103,8 +106,8 @@ struct fake_nodes {
 uint64_t fake_random(struct fake_nodes *f);
 /* Finds or makes it. */
 struct fake_node *fake_find(struct fake_nodes *f, const char *name);
-/* Sends `msg`, which it takes over, so that it does not arrive before this instant. in_order: later
- * messages do not arrive before it. Returns when it arrives. */
+/* Sends `msg`, which it takes over, so that the message does not arrive before this instant.
+ * in_order: later messages do not arrive before it. Returns the time of arrival. */
 int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order);
 /* The same in order, with raw bytes. */
 void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);
@@ -113,9 +116,9 @@ void fake_reply_with(struct conn *c, json_t *msg, const void *bytes, size_t n);
 
 struct fake_node_task *fake_task_find(const struct fake_node *n, const char *id);
 struct fake_node_task *fake_task_start(struct fake_node *n, const struct task_spec *spec);
-/* Reports its end on every link that has not heard of it. */
+/* Reports the task's end on every link on which it was not reported. */
 void fake_task_tell(struct fake_node_task *t);
-/* It is over, and has not been told. */
+/* Ends the task; its end is not reported yet. */
 void fake_task_end(struct fake_node_task *t, enum task_state state);
 void fake_task_kill(struct fake_node_task *t, int signo);
 void fake_task_forget(struct fake_node_task *t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tasks of fake nodes: what they do is planned when they start, and happens by a timer.
+ * The tasks of fake nodes: their outputs and end are planned when they start, and a timer carries
+ * the plan out.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "nodeagent-proto/link/fake_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* The longest time between a signal and the end of the task that it kills. */
+/* The longest time between a signal and the end of the task that it kills (us). */
 #define DYING_US 5000
 
 void fake_read_command(const char *command, struct fake_task *out)
@@ -81,8 +82,8 @@ void fake_task_tell(struct fake_node_task *t)
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-/* As the agent's own lines in the log of a run (agent/tasklog.h). What cannot be written is left
- * out: no task fails by its log. */
+/* Writes a line like the agent's into the log of a run (agent/tasklog.h). A failure to write is
+ * ignored: a task does not fail because of its log. */
 static void note(const struct fake_node_task *t, int64_t when_us, const char *text)
 {
     struct err e;
@@ -139,8 +140,8 @@ static int make_files(struct fake_node_task *t, const struct task_spec *spec, st
     return open_output(t, spec->stdout_path, e) < 0 ? -1 : open_output(t, spec->stderr_path, e);
 }
 
-/* Those that are due. One that cannot be written is said in the log, as nothing fails by a full
- * disk alone. */
+/* Writes the outputs that are due. A failure goes into the log, because a full disk alone does not
+ * fail a task. */
 static void write_outputs(struct fake_node_task *t, int64_t now_us)
 {
     struct err e;
@@ -172,7 +173,7 @@ void fake_task_end(struct fake_node_task *t, enum task_state state)
         f->c.watch.ended(f->c.watch.ctx, t->node, t->id);
 }
 
-/* Its end, or an output before that. */
+/* Sets the timer for the next output, or for the end. */
 static void set_timer(struct fake_node_task *t)
 {
     int64_t at = t->end_us;
@@ -202,7 +203,7 @@ static void begin(struct fake_node_task *t)
     set_timer(t);
 }
 
-/* What a person wrote: the daemon may have put something in front of it. */
+/* The command line as the user wrote it, without a prefix from the daemon. */
 static const char *shown(const struct task_spec *spec)
 {
     return spec->title ? spec->title : spec->command_line;
@@ -265,7 +266,7 @@ void fake_task_kill(struct fake_node_task *t, int signo)
     t->plan.ignores_term = false;
     t->plan.hold = 0;
     forget_outputs(t);
-    /* Nodes without delays are there for tests, whose clock may stand still. */
+    /* Nodes without delays are for tests, whose clock may stand still. */
     int64_t dying_us = f->c.delay_max_us > 0 ? (int64_t)(fake_random(f) % DYING_US) : 0;
     if (signo == SIGKILL)
         dying_us += t->plan.dying_us;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Written with libsodium rather than by running ssh-keygen: the daemon's machine then needs no
- * OpenSSH client, nothing blocks, and libsodium's secret key (seed, then public key) is what the
- * format stores. The format: PROTOCOL.key of OpenSSH, cipher and kdf "none".
+ * Makes keys with libsodium rather than by running ssh-keygen: the daemon's machine then needs no
+ * OpenSSH client, nothing blocks, and libsodium's secret key (seed, then public key) has the layout
+ * of the file. The format: PROTOCOL.key of OpenSSH, cipher and kdf "none".
  */
 #include "nodeagent-proto/link/identity.h"
 
@@ -18,8 +18,8 @@
 #include "lib/strbuf.h"
 
 #define KEY_TYPE   "ssh-ed25519"
-#define LINE_CHARS 70U /* line length of base64, as ssh-keygen has it */
-#define BLOCK      8U  /* bytes; the private part is padded to a multiple */
+#define LINE_CHARS 70U /* line length of base64, as ssh-keygen writes it */
+#define BLOCK      8U  /* bytes; the private part is padded to a multiple of BLOCK */
 
 static void put_u32(struct strbuf *b, uint32_t v)
 {
@@ -43,7 +43,8 @@ static void put_public(struct strbuf *b, const unsigned char *public_key)
 static void put_private(struct strbuf *b, const unsigned char *public_key,
                         const unsigned char *secret_key, const char *comment)
 {
-    uint32_t check = randombytes_random(); /* stored twice: shows whether a passphrase was right */
+    uint32_t check = randombytes_random(); /* stored twice; after decryption, two equal values prove
+                                              the passphrase */
     put_u32(b, check);
     put_u32(b, check);
     put_public(b, public_key);

@@ -7,9 +7,10 @@
 
 #include "lib/err.h"
 
-/* Makes an ed25519 key pair in OpenSSH's format: `path` (mode 0600, no passphrase: a daemon has
- * nobody to ask) and `path`.pub, the line for authorized_keys. Files that exist are a conflict;
- * none is ever replaced. `*public_line` (may be NULL) is that line; the caller frees. */
+/* Makes an ed25519 key pair in OpenSSH's format: `path` (mode 0600, no passphrase, because a daemon
+ * cannot ask for one) and `path`.pub, the line for authorized_keys. ERR_CONFLICT if a file exists;
+ * no file is ever replaced. `*public_line` (may be NULL) is the line of `path`.pub; the caller
+ * frees. */
 int node_identity_create(const char *path, const char *comment, char **public_line,
                          struct err *e) MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The common part of all links, whatever carries their bytes: their state, requests and their
- * answers, and failing (link_hear.c has the rest). A failure inside a call of the owner's is noted
- * in the link or the request, and reported by a timer (kick()) in the next turn, so that no call
- * calls back.
+ * The common part of all links, for every transport: state, requests and their answers, and failing
+ * (link_hear.c has the rest). A failure inside a call of the owner is stored in the link or the
+ * request, and reported by a timer (kick()) in the next turn, so that no function calls its caller
+ * back.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* The picture at enum link_state as a table. */
+/* The edges of the picture at enum link_state. */
 static const bool steps[][LINK_CLOSING + 1] = {
     [LINK_OPENING] = {[LINK_READY] = true, [LINK_DOWN] = true, [LINK_CLOSING] = true},
     [LINK_READY] = {[LINK_DOWN] = true, [LINK_CLOSING] = true},
@@ -88,14 +88,15 @@ static void tell(const struct link_pending *p, const struct err *why, const void
     }
 }
 
-/* Takes `p` out of the list, so that whatever the callback does it is answered once. */
+/* Takes `p` out of the list first, so that the request is answered once, even if the callback uses
+ * the link. */
 void link_answer(struct node_link *link, struct link_pending *p, const struct err *why,
                  const void *what, size_t n)
 {
     struct link_pending **at = &link->head;
     while (*at && *at != p)
         at = &(*at)->next;
-    assert(*at); /* otherwise it was answered before */
+    assert(*at); /* otherwise the request was answered before */
     *at = p->next;
     tell(p, why, what, n);
     json_decref(p->parts);

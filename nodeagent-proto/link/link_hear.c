@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginning and the end of a link, and in between what the agent says.
+ * The beginning and the end of a link, and the messages of the agent in between.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* An agent that hears nothing for this long asks whether we are there. */
+/* An agent that has received nothing for this long (seconds) asks for a sign of life. */
 #define PING_S 60
 
 /* ---- hearing ---- */
@@ -21,7 +21,7 @@ static int hear_hello(struct node_link *link, struct link_pending *p, json_t *ms
     struct node_epoch newest;
     struct arena arena;
     arena_init(&arena);
-    assert(link->state == LINK_OPENING); /* it is asked once, and answered once */
+    assert(link->state == LINK_OPENING); /* hello is sent once, and answered once */
     int rc = message_facts_read(json_object_get(msg, "node"), &arena, &facts, e);
     if (rc == 0)
         rc = message_epoch_read(json_object_get(msg, "epoch"), &newest, e);
@@ -34,7 +34,8 @@ static int hear_hello(struct node_link *link, struct link_pending *p, json_t *ms
             link->user.ready(link->user.ctx, &facts);
     }
     arena_free(&arena);
-    if (!link_is_closing(link)) /* node_close() in `ready` has answered everything */
+    if (!link_is_closing(
+            link)) /* if `ready` called node_close(), all requests are answered already */
         link_answer(link, p, NULL, NULL, 0);
     return rc;
 }
@@ -70,8 +71,8 @@ static int hear_event(struct node_link *link, json_t *msg, struct err *e)
         return 0;
     }
     if (strcmp(name, "task_ended") != 0)
-        return 0; /* an event of a newer agent: it knows our version and may send more than we know
-                   */
+        return 0; /* ignores an event that only newer agents send: such an agent may send events of
+                     later versions */
     if (message_task_status_read(json_object_get(msg, "task"), &s, e) < 0)
         return -1;
     if (link->user.task_ended)
@@ -112,7 +113,7 @@ void link_received(struct node_link *link, const char *bytes, size_t n)
         link_fail(link, &e);
 }
 
-/* ---- beginning and end ---- */
+/* no caller waits for the answer */
 
 void link_start(struct node_link *link, const struct link_start *how)
 {

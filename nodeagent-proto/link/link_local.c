@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The local transport: the agent is a child process, its stdin and stdout are one end of a
- * socketpair, its stderr a pipe whose lines go into the daemon's log (and, the last of them, into
- * the reason why the link went down). The agent ends when its socket closes; it is always reaped.
+ * The local transport: the agent is a child process. Its stdin and stdout are one end of a
+ * socketpair. Its stderr is a pipe whose lines go into the daemon's log; the last lines also go
+ * into the reason why the link broke. The agent ends when its socket closes; it is always reaped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,23 +19,25 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define EXIT_WAIT_MS 2000 /* for an agent whose link has ended; it needs about one */
-#define KILL_WAIT_MS 5000 /* for one that was killed: longer, and it hangs in the kernel */
+#define EXIT_WAIT_MS 2000 /* ms to wait for an agent whose link has ended; it needs about one */
+#define KILL_WAIT_MS 5000 /* ms to wait for a killed agent: after that it hangs in the kernel */
 #define DEAD_MS      30000
-/* For the file system that the agent's program is on. In ticks, of which a loop that is busy (with
- * the start of other agents) sees one where several have gone by: it alone is not to blame then. */
+/* The period of checks (ms) for a file system that does not answer with the agent's program. A busy
+ * loop (it starts other agents) runs one tick instead of several, so its own delay is not counted
+ * against the file system. */
 #define LOOK_TICK_MS 1000
 #define LOOK_TICKS   10
-/* For one that has not begun, as the looks of other links are before it. */
+/* The limit (in ticks) for a check that has not begun, because checks of other links come before
+ * it. */
 #define TURN_TICKS   120
-#define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
+#define LINE_MAX_LEN 900 /* bytes of stderr; a longer line is split */
 
 struct local {
     struct node_link link;              /* first: the link is the allocation */
-    char *agent_path, *cmd_path, *root; /* cmd_path NULL: it gets none */
+    char *agent_path, *cmd_path, *root; /* cmd_path NULL: the agent gets no batchai-cmd */
     uv_process_t process;
     uv_pipe_t socket, errors;
-    uv_timer_t exit_timer; /* until the process runs: for the look at its program */
+    uv_timer_t exit_timer; /* until the process runs, the timer of the check of its program */
     int open_handles;
     int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
                    */
@@ -45,12 +47,12 @@ struct local {
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
     int exit_signal;
-    struct strbuf line; /* of stderr, not yet ended */
+    struct strbuf line; /* a line of stderr that has not ended yet */
     char last_line[LINE_MAX_LEN + 1];
     char read_buf[65536];
 };
 
-/* Input and result of a worker that looks at the agent's program. */
+/* Input and result of a worker that checks the agent's program. */
 struct program_look {
     struct local *l; /* the loop's */
     char *path;
@@ -142,7 +144,8 @@ static void fail(struct local *l)
     link_fail(&l->link, &why);
 }
 
-/* The end shows in three places; the reason is complete when it has shown in all three. */
+/* The end is visible in three places (process, socket, stderr); the reason is complete when all
+ * three have ended. */
 static void check_end(struct local *l)
 {
     if (link_is_closing(&l->link))
@@ -153,7 +156,7 @@ static void check_end(struct local *l)
         uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
 }
 
-/* We do not wait any longer for the process; its next parent reaps it. */
+/* Stops waiting for the process; its next parent reaps it. */
 static void on_kill_overdue(uv_timer_t *timer)
 {
     struct local *l = timer->data;
@@ -244,7 +247,7 @@ struct write_job {
 static void on_written(uv_write_t *req, int status)
 {
     struct write_job *w = CONTAINER_OF(req, struct write_job, req);
-    (void)status; /* on_bytes() reports a broken socket too, and knows more */
+    (void)status; /* on_bytes() reports a broken socket too, with more details */
     explicit_bzero(w->bytes, w->n);
     free(w);
 }
@@ -292,8 +295,8 @@ static bool is_variable(const char *pair, const char *name)
 
 enum { OWN_VARIABLES = 2 };
 
-/* The daemon's environment, plus variables of our own: the owner for whom the agent works (a local
- * root belongs to one daemon), and where batchai-cmd is. */
+/* The daemon's environment, plus NODE_OWNER_VARIABLE (a local root belongs to one daemon) and
+ * NODE_CMD_VARIABLE. */
 static char **environment_for(const struct local *l)
 {
     size_t n = 0, to = OWN_VARIABLES;
@@ -322,7 +325,8 @@ static int spawn(struct local *l, int child_fd)
         .exit_cb = on_process_exit,
         .file = l->agent_path,
         .args = args,
-        .flags = UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal must not reach it */
+        .flags =
+            UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal must not reach the agent */
         .stdio = stdio,
         .stdio_count = 3,
     };
@@ -452,7 +456,7 @@ int node_open_local(const struct node_local_config *c, struct node_link **out, s
                                               .epoch = &c->epoch,
                                               .dead_ms = c->dead_ms ? c->dead_ms : DEAD_MS});
     if (rc < 0) {
-        /* Closing the handles needs the loop; the memory is freed with the last one. */
+        /* Closing the handles needs the loop; the memory is freed after the last handle. */
         node_close(&l->link, NULL, NULL);
         return -1;
     }

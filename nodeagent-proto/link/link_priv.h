@@ -22,7 +22,7 @@
 
 struct link_pending;
 
-/* A request on its way. Owned by the link until it is answered. */
+/* A request that is not answered yet. Owned by the link. */
 struct link_pending {
     struct link_pending *next;
     int64_t id;
@@ -38,8 +38,8 @@ struct link_pending {
         node_texts_cb texts;
     } cb;
     void *ctx;
-    json_t *parts;      /* an answer in several parts: the parts so far */
-    struct err refused; /* code is not ERR_NONE: it could not be sent */
+    json_t *parts;      /* an answer in several messages: the received parts */
+    struct err refused; /* code is not ERR_NONE: the request could not be sent */
 };
 
 struct link_transport {
@@ -49,7 +49,7 @@ struct link_transport {
     void (*close)(struct node_link *link);
     /* Frees the link's memory; every handle is closed. */
     void (*free)(struct node_link *link);
-    /* How many bytes wait to be written; NULL: none ever do. */
+    /* How many bytes wait to be written; NULL: the transport never queues. */
     size_t (*waiting)(const struct node_link *link);
 };
 
@@ -65,19 +65,20 @@ struct node_link {
     const struct log *log; /* borrowed */
     const char *name;      /* for the log; borrowed from the transport */
     enum link_state state;
-    enum node_step step; /* kept by the transport; NODE_STEP_AGENT unless it has others */
+    enum node_step step; /* set by the transport; NODE_STEP_AGENT for a transport with one step */
     bool new_host;
     struct err why;    /* LINK_DOWN, or about to be: code is not ERR_NONE */
     struct loop *loop; /* borrowed */
     struct loop_timer *kick;
-    struct link_watch *watch; /* NULL: the agent is never asked whether it is there */
+    struct link_watch *watch; /* NULL: there are no sign-of-life checks */
     int64_t term;             /* of our own epoch */
     char *epoch_id;
     struct frame_decoder in;
     struct link_pending *head; /* requests without an answer, oldest first */
     int64_t last_id;
-    int64_t asked_since_us; /* when counting of the agent's questions began: see link_serve.c */
-    int n_asked, n_remote;  /* requests, and messages of remote commands, since then */
+    int64_t asked_since_us; /* the start of the period in which questions of the agent are counted:
+                               see link_serve.c */
+    int n_asked, n_remote;  /* requests, and messages of remote commands, since asked_since_us */
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -86,27 +87,27 @@ struct node_link {
 
 /* Before the first request. */
 void link_begin(struct node_link *link, struct loop *loop);
-/* The only writer of its state. */
+/* The only function that changes the link's state. */
 void link_go(struct node_link *link, enum link_state to);
-/* Sends a request; `p` says who is called back. */
+/* Sends a request; `p` has the callback. */
 void link_ask(struct node_link *link, const struct node_request *r, struct link_pending p);
-/* Calls back and forgets the request, so that whatever the callback does it is answered once. */
+/* Calls back and forgets the request first, so that it is answered once, even if the callback uses
+ * the link. */
 void link_answer(struct node_link *link, struct link_pending *p, const struct err *why,
                  const void *what, size_t n);
-/* Answers the requests made until now. Requests that a callback makes are answered in another turn.
- */
+/* Answers the pending requests. Requests that a callback makes are answered in another turn. */
 void link_answer_all(struct node_link *link, const struct err *why);
-/* Sends a message, which it takes over, as it is: a reply. -1: it does not fit a frame. */
+/* Sends a reply; takes `msg` over. -1: it does not fit a frame. */
 int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
-/* The link cannot go on; the first reason counts. Callable from anywhere. */
+/* Breaks the link; the first reason is kept. Callable from anywhere. */
 void link_fail(struct node_link *link, const struct err *why);
-/* True once the transport's own callbacks have nothing more to tell. */
+/* True after link_close(): the transport's callbacks must not report any more. */
 bool link_is_closing(const struct node_link *link);
 
 /* ---- requests.c ---- */
 
-/* Reads a reply that is ok, and calls link_answer() or waits for more parts. -1: the reply is
- * malformed, and the link goes down. */
+/* Reads a successful reply, and calls link_answer() or waits for more parts. -1: the reply is
+ * malformed, and the link breaks. */
 int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg,
                      struct err *e) MUST_CHECK;
 
@@ -115,20 +116,19 @@ int link_hear_answer(struct node_link *link, struct link_pending *p, json_t *msg
 /* Answers a request of the agent; an unknown one with an error. */
 void link_serve(struct node_link *link, json_t *req);
 
-/* A message of a remote command. */
+/* Passes a message of a remote command on. */
 void link_remote(struct node_link *link, const json_t *msg);
 
 /* ---- link_watch.c ---- */
 
-/* Asks the agent whether it is there when nothing comes from it, and fails the link when it does
- * not answer. */
+/* Asks a silent agent for a sign of life, and breaks the link if no answer comes. */
 struct link_watch *link_watch_start(struct node_link *link, int dead_ms);
 void link_watch_heard(struct link_watch *w);
 void link_watch_close(struct link_watch *w);
 
 /* ---- link_hear.c: beginning, end, and what the agent says ---- */
 
-/* What a transport tells about its link; all borrowed for the call except `log` and `name`. */
+/* A transport's information about its link; all borrowed for the call except `log` and `name`. */
 struct link_start {
     struct loop *loop;
     const struct link_transport *transport;
@@ -141,7 +141,7 @@ struct link_start {
 
 /* Prepares the link and sends hello. */
 void link_start(struct node_link *link, const struct link_start *how);
-/* Bytes that came from the agent. */
+/* Decodes bytes that came from the agent. */
 void link_received(struct node_link *link, const char *bytes, size_t n);
 /* The transport's handles are closed. */
 void link_released(struct node_link *link);

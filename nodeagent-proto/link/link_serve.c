@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow one is answered
- * later, by its id. Messages of remote commands are no requests: they are handed on, and have a
- * bound of their own.
+ * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow request is
+ * answered later, by its id. Messages of remote commands are not requests: they are passed on, and
+ * have a limit of their own.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,14 +11,15 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* The limit of requests in a minute. A healthy agent asks a few. One that asks without end would
- * occupy the loop and, if it does not read the answers, all memory. */
+/* The limit of requests in a minute. A healthy agent sends a few. An agent that sends requests
+ * without end would occupy the loop and, if it does not read the answers, all memory. */
 #define REQUESTS_MAX 1000
 #define WINDOW_US    10000000
-/* Messages of remote commands in the same time: an agent sends at most 20,000, and lets processes
- * wait that have more to say. */
+/* The limit of messages of remote commands in a minute: an agent sends at most 20,000, and then
+ * delays the processes. */
 #define REMOTE_MAX 40000
-/* What may wait for a node that reads slowly; what comes then is dropped, and sent again later. */
+/* The most bytes that may wait for a node that reads slowly; further messages are dropped, and the
+ * ends send them again. */
 #define REMOTE_WAITING_MAX (8U * 1024 * 1024)
 
 static bool is_too_much(struct node_link *link, int *count, int most, const char *what)
@@ -81,7 +82,7 @@ void link_serve(struct node_link *link, json_t *req)
 
 /* ---- remote commands ---- */
 
-/* A malformed message is dropped, as it is perhaps the job's fault. */
+/* A malformed message is dropped without breaking the link, because the job may have caused it. */
 void link_remote(struct node_link *link, const json_t *msg)
 {
     struct remote_msg m;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks that the agent is still there: asks it when nothing came from it for a third of `dead_ms`,
- * and fails the link when nothing comes for all of `dead_ms`. A hanging agent keeps its socket
- * open, so nothing else would show it.
+ * Checks that the agent is alive: asks it when no byte has come for a third of `dead_ms`, and
+ * breaks the link when no byte has come for `dead_ms`. A hanging agent keeps its socket open, so
+ * there is no other sign.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct link_watch {
     struct node_link *link;
     struct loop_timer *timer;
     int dead_ms;
-    int silent; /* looks in a row without a byte */
+    int silent; /* checks in a row without a byte */
 };
 
 static void look_again(struct link_watch *w)
@@ -26,7 +26,7 @@ static void look_again(struct link_watch *w)
 
 static void on_pong(void *ctx, const struct err *why)
 {
-    (void)ctx; /* the link has noted already that something came */
+    (void)ctx; /* the bytes of the answer were counted when they came */
     (void)why;
 }
 

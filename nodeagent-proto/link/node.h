@@ -6,12 +6,13 @@
  * back through the callbacks given to node_open_*().
  *
  * Everything is asynchronous on the loop; no call blocks. Requests are carried out in order and
- * each is answered exactly once, with an error if the link goes down or is closed first. The answer
- * to node_run() may be overtaken by answers to later requests; listing, reading, unmounting and
- * requests about accounts run beside the others: wait for their answer where that matters. No
- * callback runs inside the call that made the request, unless the link is already being closed.
- * Structures passed to callbacks are borrowed for the call. All paths are the node's. The process
- * must ignore SIGPIPE, because an agent may end during a write.
+ * each is answered exactly once, with an error if the link breaks or is closed first. Exceptions
+ * from the order: answers to later requests may overtake the answer to node_run(); listing,
+ * reading, unmounting and requests about accounts run in parallel to others, so a caller that needs
+ * their result first waits for the answer. No callback runs inside the call that made the request,
+ * unless the link is already being closed. Structures passed to callbacks are borrowed for the
+ * call. All paths are the node's. The process must ignore SIGPIPE, because an agent may end during
+ * a write.
  *
  * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
  * id that the node already knows starts nothing and answers with that task's status.
@@ -35,14 +36,14 @@
 
 struct node_link;
 
-/* The steps on the way to a machine. A local link has only the last one. */
+/* The steps of connecting to a machine. A local link has only the last step. */
 enum node_step {
     NODE_STEP_NAME,      /* the name is looked up */
     NODE_STEP_CONNECT,   /* TCP */
     NODE_STEP_HANDSHAKE, /* SSH */
     NODE_STEP_HOST_KEY,
     NODE_STEP_LOGIN,
-    NODE_STEP_MACHINE, /* a shell command finds out what the machine is */
+    NODE_STEP_MACHINE, /* a shell command reads the machine's architecture and programs */
     NODE_STEP_UPLOAD,  /* the agent is put there */
     NODE_STEP_START,   /* by the `become` command */
     NODE_STEP_AGENT,   /* hello and all later messages */
@@ -51,7 +52,8 @@ enum node_step {
 
 struct node_callbacks {
     void (*ready)(void *ctx, const struct node_facts *facts); /* hello was answered */
-    /* The link is gone and all pending requests were answered with an error; it must be closed. */
+    /* The link broke, and all pending requests were answered with an error; the owner must close
+     * it. */
     void (*down)(void *ctx, const struct err *why);
     void (*task_ended)(void *ctx, const struct task_status *status);
     void (*remote)(void *ctx, const struct remote_msg *m); /* of a job on the node */
@@ -59,28 +61,27 @@ struct node_callbacks {
 };
 
 struct node_local_config {
-    struct loop *loop;       /* borrowed; one of libuv's (lib/loop_uv.h) */
+    struct loop *loop;       /* borrowed; a loop of libuv (lib/loop_uv.h) */
     const struct log *log;   /* borrowed */
-    struct files *files;     /* borrowed: its workers look at the files that a link needs */
+    struct files *files;     /* borrowed: its workers read the files that a link needs */
     const char *agent_path;  /* the batchai-node binary */
     const char *cmd_path;    /* the batchai-cmd binary; NULL: tasks that need it fail */
     const char *root;        /* node root directory; made if missing */
-    struct node_epoch epoch; /* sent in hello; borrowed while the link is opened */
-    int dead_ms; /* without a byte from the agent for this long, although it was asked, the link is
-                  * down; 0: 30 s
-                  */
+    struct node_epoch epoch; /* sent in hello; borrowed while the link is being opened */
+    int dead_ms; /* an agent that sends no byte for this long, although it was asked, counts as
+                    dead; 0: 30 s */
     struct node_callbacks callbacks;
 };
 
-/* Starts the agent as a child process over a socketpair. `ready` or `down` follows. An agent that
- * an earlier daemon left on this root is ended. */
+/* Starts the agent as a child process over a socketpair. `ready` or `down` follows. An agent of an
+ * earlier daemon on this root is ended. */
 int node_open_local(const struct node_local_config *c, struct node_link **out,
                     struct err *e) MUST_CHECK;
 
-/* A machine that runs sshd. Nothing has to be installed there: the agent for its `uname -m` is put
+/* A machine that runs sshd. Nothing has to be installed: the agent for its `uname -m` is uploaded
  * into agent_dir, once per content, and started over the login. All texts are copied. */
 struct node_ssh_config {
-    struct loop *loop;        /* borrowed; one of libuv's (lib/loop_uv.h) */
+    struct loop *loop;        /* borrowed; a loop of libuv (lib/loop_uv.h) */
     const struct log *log;    /* borrowed */
     struct files *files;      /* borrowed: its workers read and write the files named here */
     const char *host;         /* name, IPv4 or IPv6 literal */
@@ -89,41 +90,43 @@ struct node_ssh_config {
     const char *identity;     /* private key file (ed25519), or NULL */
     const char *passphrase;   /* of that file, or NULL */
     const char *agent_socket; /* an ssh-agent's socket, or NULL */
-    const char *password;     /* or NULL; methods are tried in this order */
-    const char *known_hosts;  /* the daemon's own file; made if missing */
-    bool strict;              /* refuse a host that is not in it, rather than record its key */
-    const char *become;       /* put before the agent's command ("sudo -n"), or NULL */
+    const char *password; /* or NULL; methods are tried in this order: identity, agent, password */
+    const char *known_hosts; /* the daemon's own file; made if missing */
+    bool strict; /* refuses a host that is not in known_hosts, rather than recording its key */
+    const char *become;               /* prefix of the agent's command ("sudo -n"), or NULL */
     const struct node_agents *agents; /* borrowed until the link is closed */
     const char *agent_dir; /* on the machine, absolute or ~/...; NULL: ~/.cache/batchai-node */
     const char *root;      /* node root directory on the machine; made if missing */
-    /* Look only: no host key is recorded, nothing is made below root, and another agent that serves
-     * it is not disturbed. Only node_health() is answered, with an error if root could not be used.
-     * The agent's program is put into agent_dir all the same. */
+    /* Only inspects: no host key is recorded, nothing is made below root, and another agent that
+     * serves root is not disturbed. Only node_health() is answered, with an error if root could not
+     * be used. The agent's program is uploaded into agent_dir all the same. */
     bool look;
-    /* For programs that are not the daemon: an agent that serves root is left alone, even if it
-     * works for the owner of this known_hosts; the link fails then. */
+    /* For programs other than the daemon: if an agent serves root, the link fails, even if that
+     * agent works for the owner of this known_hosts. */
     bool yields;
-    struct node_epoch epoch; /* sent in hello; borrowed while the link is opened */
-    int connect_ms;          /* name and TCP; each of these: 0 is a default */
-    int login_ms;            /* each of handshake, host key and login */
-    int command_ms;          /* each command that prepares the machine; an upload: its stalling */
-    int keepalive_s;         /* how often the machine is asked whether it is still there */
-    int dead_ms;             /* without a byte from it: the link is down */
+    struct node_epoch epoch; /* sent in hello; borrowed while the link is being opened */
+    int connect_ms;  /* time limit of name lookup and TCP; for this and the next values, 0 is a
+                        default */
+    int login_ms;    /* time limit of each of handshake, host key and login */
+    int command_ms;  /* time limit of each command that prepares the machine; for an upload, of a
+                        standstill */
+    int keepalive_s; /* the period of keepalive messages */
+    int dead_ms;     /* a machine that sends no byte for this long counts as dead */
     struct node_callbacks callbacks;
 };
 
-/* Starts connecting; `ready` or `down` follows. Every failure says machine, step, cause and what
- * to do. Whether and when to try again is the caller's. */
+/* Starts connecting; `ready` or `down` follows. Every error has machine, step, cause and remedy.
+ * The caller decides whether and when to try again. */
 int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
                   struct err *e) MUST_CHECK;
 
-/* Ends the link; tasks go on under their supervisors. Requests still pending are answered with an
- * error before node_close() returns; after that only `closed` runs, once everything is released. */
+/* Ends the link; tasks continue under their supervisors. Pending requests are answered with an
+ * error before node_close() returns; after that only `closed` runs, when everything is released. */
 void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
 
-/* The step that the link has reached; if it is down, the step that failed. */
+/* The step that the link has reached; for a broken link, the step that failed. */
 enum node_step node_link_step(const struct node_link *link);
-/* Whether the agent has answered, and the link is not down. */
+/* Whether the agent has answered, and the link is not broken. */
 bool node_link_is_ready(const struct node_link *link);
 /* Whether the machine's host key was not in known_hosts before this link. */
 bool node_link_is_new_host(const struct node_link *link);
@@ -145,44 +148,45 @@ struct node_bytes {
 };
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
-/* Asks for what is answered with nothing but success: node_ask(link, REQUEST(remove_tree, .path =
- * path), cb, ctx). wire/requests.txt says what each request does. `cb` may be NULL.
+/* Sends a request whose answer is only success or an error: node_ask(link, REQUEST(remove_tree,
+ * .path = path), cb, ctx). wire/requests.txt describes each request. `cb` may be NULL.
  *
- * `as` of a request about files: the account whose rights it uses and that owns the files that it
- * makes; below the node root the agent itself makes directories and gives them to the account.
- * NULL, or an agent that is not root: the agent's own account. */
+ * `as` of a request about files: the account whose rights are used and that owns new files; below
+ * the node root the agent itself makes directories and gives them to the account. NULL, or an agent
+ * that is not root: the agent's own account. */
 void node_ask(struct node_link *, const struct node_request *r, node_done_cb cb, void *ctx);
-/* Whether it is carried out beside later requests: whoever needs it done waits for its answer. */
+/* Whether later requests may overtake it: a caller that needs its result first waits for its
+ * answer. */
 bool node_ask_is_beside(const struct node_request *r);
 
-#define NODE_PIECE_MAX (512 * 1024) /* bytes of one write_bytes */
+#define NODE_PIECE_MAX (512 * 1024) /* the most bytes of one write_bytes */
 
 /* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
  * itself) and nothing outside base can be reached, not even by symbolic links. Regular files and
  * directories only. ERR_FILE_NOT_FOUND. */
 void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
                    node_dir_cb cb, void *ctx);
-/* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end.
- * `raw` is set here. */
+/* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; no bytes at the end
+ * of the file. This sets `raw`. */
 void node_read_file(struct node_link *, const struct request_read_file *r, node_bytes_cb cb,
                     void *ctx);
 
-/* Starts a task under a supervisor of its own, or answers with the status of the one that has this
- * id. The reply comes when the command's process exists, or could not be made: then it is a status
- * in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id is
- * still free. The end of a task, in any state, is reported by task_ended: once on each link until
+/* Starts a task under a supervisor of its own, or answers with the status of the known task with
+ * this id. The reply comes when the command's process exists, or could not be made: then the reply
+ * is a status in TASK_FAILED_TO_START, not an error. An error means that nothing was started and
+ * the id is still free. task_ended reports the end of a task, in any state, once on each link until
  * the request forget, after the reply to its node_run(); for tasks that ended while there was no
  * link, right after ready. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
-/* Sends a message of a remote command. Like anything on its way it may be dropped: without a link,
- * and when the node reads too slowly. */
+/* Sends a message of a remote command. Any message may be dropped: without a link, and when the
+ * node reads too slowly. */
 void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 void node_usage(struct node_link *, node_usage_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
-/* Lists what is below the node root, a text for each: tasks, accounts, mounts, directories. With
- * `take` ends, unmounts and removes all of it. */
+/* Lists the things below the node root, a text for each: tasks, accounts, mounts, directories. With
+ * `take`, ends, unmounts and removes all of them. */
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
 
 #endif

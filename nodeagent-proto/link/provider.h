@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Providers open links to nodes: local ones (agents on this machine, one directory each), machines
- * reached by SSH, or fake ones in memory (fake.h). Their users need not know which, because there
+ * Providers open links to nodes: local nodes (agents on this machine, one directory each), machines
+ * reached by SSH, or fake nodes in memory (fake.h). Callers need not know the kind, because there
  * is one vtable.
  */
 #ifndef NODEAGENT_PROTO_LINK_PROVIDER_H
@@ -10,7 +10,7 @@
 #include "lib/loop.h"
 #include "nodeagent-proto/link/node.h"
 
-/* Which node. Texts are borrowed for the call. */
+/* Identifies the node. Texts are borrowed for the call. */
 struct node_target {
     int64_t id; /* the caller's */
     const char *name;
@@ -28,8 +28,8 @@ struct node_provider_ops {
     /* Starts to open a link; `ready` or `down` follows. */
     int (*open)(struct node_provider *p, const struct node_target *at,
                 const struct node_callbacks *callbacks, struct node_link **out, struct err *e);
-    /* The rest is for a provider whose node roots are not directories of this machine; others leave
-     * it NULL. remove_root removes the whole tree. */
+    /* The rest is for a provider whose node roots are not directories of this machine; otherwise
+     * NULL. remove_root removes the whole tree. */
     bool (*has_root)(struct node_provider *p, const char *root);
     void (*remove_root)(struct node_provider *p, const char *root);
     /* Calls `each` with the name of every node root below `dir`. */
@@ -37,18 +37,18 @@ struct node_provider_ops {
                       void (*each)(void *ctx, const char *name), void *ctx);
 };
 
-/* First member of what an implementation allocates. */
+/* First member of the struct of each implementation. */
 struct node_provider {
     const struct node_provider_ops *ops;
 };
 
 /* Runs agents as children of this process, from the program `agent_path`; they run command lines of
- * Windows by `cmd_path` (NULL: not). All is borrowed. The caller frees with node_provider_free()
- * after the last link was closed. */
+ * Windows by `cmd_path` (NULL: not supported). All is borrowed. The caller frees with
+ * node_provider_free() after the last link was closed. */
 struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
                                           const char *agent_path, const char *cmd_path);
 struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log);
-/* Frees a provider that these two made. NULL is accepted. */
+/* Frees a provider of node_provider_local() or of the function above. NULL is accepted. */
 void node_provider_free(struct node_provider *p);
 
 int node_provider_open(struct node_provider *p, const struct node_target *at,

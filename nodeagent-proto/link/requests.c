@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of node.h and their answers, each read as the request's row says.
+ * The requests of node.h and their answers, each decoded by the request's row in wire/requests.txt.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const struct {
     [ANSWER_USAGE] = {read_usage, sizeof(struct node_usage), false},
 };
 
-/* Reads the items, those of `parts` if the answer is a list, and answers with them. */
+/* Reads the items (of `parts` if the answer is a list) and answers with them. */
 static int hear_items(struct node_link *link, struct link_pending *p, json_t *parts, struct err *e)
 {
     enum answer_kind kind = p->form->answer;
@@ -77,7 +77,7 @@ static bool collect(struct link_pending *p, json_t *part, json_t *msg)
     return !json_is_true(json_object_get(msg, "more"));
 }
 
-/* An agent that cannot send bytes beside the JSON sends them in base64. */
+/* An agent that cannot attach raw bytes to the JSON sends base64. */
 static int hear_base64(json_t *text, char **owned, struct node_bytes *got, struct err *e)
 {
     if (base64_decode(json_string_value(text), json_string_length(text), owned, &got->n) < 0)

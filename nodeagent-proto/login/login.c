@@ -2,11 +2,11 @@
  *
  * A listener with a session for each connection:
  *
- *   accepted --files are there--> sshd -i has it --exit--> gone
+ * accepted --files are written--> sshd -i has the connection --exit--> ended
  *
- * The files are written on a lane when the first connection comes; later ones wait for that. The
- * listener's handle, the lane's work and each session hold a reference to the listener; the last
- * one frees it.
+ * The files are written on a lane when the first connection comes; later connections wait for them.
+ * The listener's handle, the lane's work and each session hold a reference to the listener; the
+ * last one frees it.
  */
 #include "nodeagent-proto/login/login.h"
 
@@ -23,7 +23,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/login/login_priv.h"
 
-/* More sessions at once are refused: each takes two processes. */
+/* The most sessions at once; further connections are refused, because each takes two processes. */
 #define SESSIONS_MAX 64
 #define BACKLOG      16
 #define NAME_MAX_LEN 32
@@ -33,8 +33,8 @@ struct session {
     struct login_server *login;
     uv_tcp_t socket;
     uv_process_t sshd;
-    bool is_running; /* sshd was started, or could not be */
-    int handles;     /* open ones; the last one to close frees the session */
+    bool is_running; /* the start of sshd was tried, successfully or not */
+    int handles;     /* open handles; closing the last handle frees the session */
 };
 
 struct login_server {
@@ -45,7 +45,7 @@ struct login_server {
     uv_tcp_t listener;
     struct loop_lane *lane;
     bool writing, written, closing;
-    struct err why; /* the files could not be written; code ERR_NONE: they could */
+    struct err why; /* why the files could not be written; code ERR_NONE: they were written */
     struct session *sessions;
     int n_sessions;
     int refs;
@@ -144,7 +144,7 @@ static int spawn(struct session *s, int fd)
     return rc;
 }
 
-/* Passes the descriptor to sshd, which needs a blocking one, and closes ours. */
+/* Passes the descriptor to sshd, which needs a blocking descriptor, and closes it here. */
 static void hand_over(struct session *s)
 {
     uv_os_fd_t fd;
@@ -154,7 +154,7 @@ static void hand_over(struct session *s)
     if (copy >= 0) {
         fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) & ~O_NONBLOCK);
         s->is_running = true;
-        s->handles++; /* uv_spawn() makes a handle that must be closed in any case */
+        s->handles++; /* even a failed uv_spawn() leaves a handle that must be closed */
         rc = spawn(s, copy);
         close(copy);
     }

@@ -25,7 +25,7 @@ struct login_config {       /* all texts are copied */
     struct loop_lane *lane; /* borrowed; writes the files */
     const struct log *log;  /* borrowed */
     const char *node;       /* for the log */
-    const char *root;       /* the node's; keys and configuration are kept in ROOT/login (0700) */
+    const char *root; /* the node's root; keys and configuration are kept in ROOT/login (0700) */
     struct request_user_add user;
 };
 
@@ -34,7 +34,7 @@ bool login_available(void);
 /* Listens on a free port of 127.0.0.1. */
 int login_open(const struct login_config *c, struct login_server **out, struct err *e) MUST_CHECK;
 int login_port(const struct login_server *l);
-/* Stops listening and ends the sessions; `closed` runs once everything is released. */
+/* Stops listening and ends the sessions; `closed` runs when everything is released. */
 void login_close(struct login_server *l, void (*closed)(void *ctx), void *ctx);
 
 #endif

@@ -81,8 +81,8 @@ static int hash(const char *password, struct strbuf *out, struct err *e)
     return rc;
 }
 
-/* The account comes first, so that it hides one of the machine with the same name; then the
- * machine's own accounts, because sshd looks up its own account too. */
+/* The login account comes first, so that it hides an account of the machine with the same name.
+ * Then follow the machine's own accounts, because sshd looks up its own account too. */
 static int write_accounts(const struct login_files *f, struct err *e)
 {
     struct strbuf b = STRBUF_INIT, hashed = STRBUF_INIT;
@@ -112,8 +112,8 @@ static int write_accounts(const struct login_files *f, struct err *e)
     return rc;
 }
 
-/* A root's sshd goes into this empty folder to have nothing in reach, and refuses everybody without
- * it. The service of Debian's package makes it; who only installs the package has none. */
+/* An sshd that is root enters this empty folder (privilege separation), and refuses everybody
+ * without it. The service of Debian's package makes it; the package alone does not. */
 static int make_empty_folder(struct err *e)
 {
     if (geteuid() != 0 || mkdir(SSHD_EMPTY_DIR, 0755) == 0 || errno == EEXIST)

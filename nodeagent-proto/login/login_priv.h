@@ -7,7 +7,7 @@
 
 #include "lib/err.h"
 
-/* Where things are on Debian and its relatives. */
+/* The paths on Debian and its derivatives. */
 #define SSHD_PATH      "/usr/sbin/sshd"
 #define SSHD_EMPTY_DIR "/run/sshd"
 
@@ -16,9 +16,8 @@ struct login_files {
 };
 
 /* Writes host key, sshd_config, authorized_keys and the passwd and group files of libnss-wrapper
- * into dir. Blocks, so call it on another thread. Existing files are written anew, except the host
- * key.
- */
+ * into dir. Blocks, so call it on another thread. Existing files are rewritten, except the host
+ * key. */
 int login_files_write(const struct login_files *f, struct err *e) MUST_CHECK;
 
 #endif

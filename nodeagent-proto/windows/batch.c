@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch files: lines one after the other, labels, arguments. What is echoed by `echo on` is not
- * printed.
+ * Batch files: lines in sequence, labels, arguments. `echo on` is accepted, but commands are not
+ * echoed.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '=';
 }
 
-/* Words with their quotes, the first of which is `first`. */
+/* Words with their quotes; `first` is the first word. */
 static char **read_arguments(struct arena *a, const char *first, const char *rest)
 {
     char **out = arena_alloc(a, (WINDOWS_WORDS + 2) * sizeof *out);
@@ -55,7 +55,7 @@ static char **read_lines(struct arena *a, char *text)
     return lines;
 }
 
-/* How many blocks a line leaves open, or closes if it is below 0. */
+/* How many blocks a line leaves open; negative: how many it closes. */
 static int open_blocks(const char *line)
 {
     int open = 0;
@@ -71,7 +71,8 @@ static int open_blocks(const char *line)
     return open;
 }
 
-/* The next line, with those that its blocks, or a ^ at its end, go on in. NULL: there is none. */
+/* The next command: a line, with the following lines if it has an open block or a ^ at its end.
+ * NULL: end of file. */
 static const char *next_line(struct arena *a, struct batch_file *b)
 {
     if (!b->lines[b->at])
@@ -106,7 +107,8 @@ static int run_lines(struct shell *sh, struct batch_file *b)
     return code;
 }
 
-/* The line behind a label; SIZE_MAX: there is none. The end of the file has a label of its own. */
+/* The index of the line after a label; SIZE_MAX: not found. The label :eof is the end of the
+ * file. */
 static size_t find_label(const struct batch_file *b, const char *label)
 {
     size_t end = 0, n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cmd does itself, without files: echo, set, exit, cd, call and small things.
+ * Commands inside cmd that need no files: echo, set, exit, cd, call and others.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *skip(const char *p)
     return p;
 }
 
-/* `text` up to its last character that is no blank. */
+/* `text` without blanks at its end. */
 static char *without_end(struct shell *sh, const char *text)
 {
     size_t n = strlen(text);
@@ -26,8 +26,8 @@ static char *without_end(struct shell *sh, const char *text)
     return arena_strndup(sh->arena, text, n);
 }
 
-/* One character stands between echo and its text, whatever it is; blanks behind it are the text's.
- */
+/* One character separates echo from its text, whatever the character is; blanks after it belong to
+ * the text. */
 static int echo(struct shell *sh, const char *rest)
 {
     char *trimmed = without_end(sh, skip(rest));
@@ -45,7 +45,7 @@ static int by_name(const void *a, const void *b)
                      ((const struct cmd_variable *)b)->name);
 }
 
-/* All variables whose names begin so. */
+/* Prints all variables whose names begin with `prefix`. */
 static int set_show(struct shell *sh, const char *prefix)
 {
     size_t n = strlen(prefix), found = 0;
@@ -132,7 +132,7 @@ static long add_up(struct sum *s)
     return a;
 }
 
-/* NAME=SUM, NAME+=SUM and so on, or a sum alone; several with commas. */
+/* Computes NAME=SUM, NAME+=SUM and so on, or a sum alone; several are separated by commas. */
 static int set_sums(struct shell *sh, const char *text)
 {
     struct sum s = {.sh = sh, .p = text};
@@ -215,8 +215,8 @@ static int change_folder(struct shell *sh, const char *rest)
     return chdir(path) == 0 ? 0 : complain("The system cannot find the path specified.");
 }
 
-/* Expands once more: `call echo %NAME%` sees what was set on the same line. Of a batch file it
- * comes back. */
+/* Expands once more: `call echo %NAME%` sees the value that was set on the same line. A called
+ * batch file returns to the caller. */
 static int call(struct shell *sh, const char *rest)
 {
     const char *what = skip(rest), *after;
@@ -249,7 +249,8 @@ static int wait_some(struct shell *sh, const char *rest)
     return complain("ERROR: Invalid syntax.");
 }
 
-/* start [/wait] [/b] ["TITLE"] PROGRAM: always waits, as nothing outlives a task's command line. */
+/* start [/wait] [/b] ["TITLE"] PROGRAM: always waits, because no process may outlive a task's
+ * command line. */
 static int start(struct shell *sh, const char *rest)
 {
     const char *p = skip(rest), *after;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cmd does with files: copy, move, del, ren, mkdir, rmdir, type, dir, xcopy.
+ * Commands inside cmd about files: copy, move, del, ren, mkdir, rmdir, type, dir, xcopy.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/windows/windows_priv.h"
 
-/* The switches (/y) of a command in lower case, and its other words as they are. */
+/* The switches (/y) of a command in lower case, and its other words unchanged. */
 struct operands {
     char **words; /* NULL-terminated */
     size_t count;
@@ -63,7 +63,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Where a file goes: into a folder by its own name, else to the name itself. */
+/* The target path of a file: in the folder `to` under its own name, otherwise `to` itself. */
 static const char *destination(struct shell *sh, const char *from, const char *to)
 {
     size_t n = strlen(to);
@@ -107,7 +107,7 @@ static int copy_file(const char *from, const char *to, bool append)
     return rc == 0 ? 0 : complain("The system cannot find the path specified.");
 }
 
-/* All files of a folder, or those that a pattern names. */
+/* All files of a folder, or the files that match a pattern. */
 static char **sources(struct shell *sh, const char *windows)
 {
     char **found = path_glob(sh, windows);
@@ -238,7 +238,7 @@ static int move(struct shell *sh, const char *rest)
     return 0;
 }
 
-/* ren FROM NAME: stays in its folder. */
+/* ren FROM NAME: the file stays in its folder. */
 static int ren(struct shell *sh, const char *rest)
 {
     struct operands o = read_operands(sh, rest);
@@ -254,8 +254,8 @@ static int ren(struct shell *sh, const char *rest)
     return rename(from, to) == 0 ? 0 : not_found();
 }
 
-/* del [/q] [/f] FILE...: of a folder its files. One that is not there is said, but is no failure.
- */
+/* del [/q] [/f] FILE...: of a folder, deletes its files. A missing file is reported, but is not a
+ * failure. */
 static int del(struct shell *sh, const char *rest)
 {
     struct operands o = read_operands(sh, rest);
@@ -273,7 +273,7 @@ static int del(struct shell *sh, const char *rest)
     return code;
 }
 
-/* mkdir FOLDER...: with those above it. */
+/* mkdir FOLDER...: also makes missing parents. */
 static int make_folder(struct shell *sh, const char *rest)
 {
     struct operands o = read_operands(sh, rest);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * %VARIABLES% and what may be asked of them.
+ * Expands %VARIABLES% and their modifiers.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static const char *command_line(struct shell *sh)
     return sh->line;
 }
 
-/* What has a value unless somebody set another. */
+/* Default values of variables that nobody has set. */
 static const struct {
     const char *name;
     const char *(*value)(struct shell *);
@@ -120,7 +120,7 @@ const char *shell_value(struct shell *sh, const char *name)
     return set;
 }
 
-/* ~START[,LENGTH]; negative ones count from the end. */
+/* ~START[,LENGTH]; negative numbers count from the end. */
 static const char *part_of(struct shell *sh, const char *value, const char *how)
 {
     long size = (long)strlen(value), from, n = size;
@@ -137,7 +137,7 @@ static const char *part_of(struct shell *sh, const char *value, const char *how)
     return arena_strndup(sh->arena, value + from, (size_t)n);
 }
 
-/* FROM=TO, wherever FROM is, without regard to case. "*FROM" is all up to it. */
+/* FROM=TO: replaces every FROM, without regard to case. "*FROM" also covers all text before it. */
 static const char *replaced(struct shell *sh, const char *value, const char *how)
 {
     const char *equals = strchr(how + (*how == '*'), '=');
@@ -166,7 +166,7 @@ static const char *replaced(struct shell *sh, const char *value, const char *how
     return out;
 }
 
-/* What is between two signs: NAME, NAME:~..., NAME:...=... NULL: it has no value. */
+/* The value of the text between two signs: NAME, NAME:~..., NAME:...=... NULL: no value. */
 static const char *value_of(struct shell *sh, const char *text, size_t n)
 {
     char *name = arena_strndup(sh->arena, text, n);
@@ -195,7 +195,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* %~dp0 and the like: `how` are the letters. All parts of a path, without quotes. */
+/* %~dp0 and the like: `how` has the letters. Returns the selected parts of a path, without
+ * quotes. */
 static const char *part_of_path(struct shell *sh, const char *given, const char *how)
 {
     const char *bare = unquote(sh->arena, given), *whole = path_of(sh, bare);
@@ -213,8 +214,8 @@ static const char *part_of_path(struct shell *sh, const char *given, const char 
         strchr(how, 'x') ? name + base : "");
 }
 
-/* %1, %*, %~dp0 of a batch file, at the character behind the %. Returns how many characters they
- * are; 0: something else is here. */
+/* %1, %*, %~dp0 of a batch file, at the character after the %. Returns the number of characters; 0:
+ * something else. */
 static size_t batch_argument(struct shell *sh, const char *p, const char **value)
 {
     const struct batch_file *b = sh->batch;
@@ -235,8 +236,8 @@ static size_t batch_argument(struct shell *sh, const char *p, const char **value
     return letters + 1;
 }
 
-/* %% is %, arguments, and what is not set is nothing: only in batch files. 0: none of it is here.
- */
+/* In batch files only: %% is %, then arguments; a variable without a value is empty. 0: none of
+ * these. */
 static size_t batch_special(struct shell *sh, const char *p, const char **value)
 {
     if (!sh->batch || *p != '%')
@@ -254,7 +255,7 @@ static size_t batch_special(struct shell *sh, const char *p, const char **value)
     return end ? (size_t)(end - p) + 1 : 1;
 }
 
-/* One pass over the text for the variables between two of `sign`. */
+/* One pass over the text that replaces variables between two characters `sign`. */
 static char *expand_by(struct shell *sh, const char *text, char sign)
 {
     struct strbuf b = STRBUF_INIT;

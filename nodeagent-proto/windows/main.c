@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * batchai-cmd: runs a command line of Windows on a Linux node. The agent starts it for tasks of
- * pools with an image of Windows; people may try lines with it.
+ * pools with an image of Windows; people may use it to try command lines.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
         return puts("batchai-cmd " BATCHAID_VERSION) < 0;
     if (strcmp(argv[1], "--help") == 0)
         return fputs(usage, stdout) < 0;
-    prctl(PR_SET_NAME,
-          "batchai-cmd"); /* the agent executes a descriptor, whose number it would be */
+    prctl(PR_SET_NAME, "batchai-cmd"); /* the agent executes a descriptor, whose number would be the
+                                          name of the process */
     return windows_run(argv[1]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree of a command line that is expanded already. Operators bind in the order | && || &; a
- * line break is like &. A ^ makes the sign behind it an ordinary one, as quotes do.
+ * Parses an expanded command line into a tree. Operators bind in the order | && || &; a line break
+ * is like &. A ^ makes the next character an ordinary one, as quotes do.
  */
 #include <ctype.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 struct cmd_parser {
     struct arena *arena;
     const char *p;
-    int depth;       /* of blocks and conditions */
-    int blocks;      /* that are open: a ) ends a command */
+    int depth;       /* nesting of blocks and conditions */
+    int blocks;      /* open blocks: inside a block, a ) ends a command */
     const char *why; /* set on failure */
 };
 
@@ -56,7 +56,8 @@ static struct cmd_node *make(struct cmd_parser *p, enum node_kind kind)
     return n;
 }
 
-/* A word without case, and nothing that goes on with it. Moves past it. */
+/* Whether the keyword `word` is next (without regard to case, followed by a separator). Moves past
+ * it. */
 static bool keyword(struct cmd_parser *p, const char *word)
 {
     size_t n = strlen(word);
@@ -67,7 +68,7 @@ static bool keyword(struct cmd_parser *p, const char *word)
     return true;
 }
 
-/* Whether an operator, or the end of what is being read, is here. */
+/* Whether an operator, or the end of the text, is next. */
 static bool at_end(const struct cmd_parser *p)
 {
     return !*p->p || *p->p == '\n' || *p->p == '&' || *p->p == '|' ||
@@ -94,7 +95,7 @@ static const char *read_target(struct cmd_parser *p)
     return out;
 }
 
-/* <, >, >>, 2>&1 and the like, at the sign; `fd` was before it. */
+/* Reads <, >, >>, 2>&1 and the like; `fd` is the descriptor before the sign. */
 static int read_redirection(struct cmd_parser *p, struct cmd_node *n, int fd)
 {
     struct redirection *r = arena_alloc(p->arena, sizeof *r), **last = &n->redirections;
@@ -119,7 +120,7 @@ static int read_redirection(struct cmd_parser *p, struct cmd_node *n, int fd)
     return 0;
 }
 
-/* The descriptor in front of a sign of redirection, if one is: a digit of its own. */
+/* The descriptor before a redirection, if there is one: a digit that is a separate word. */
 static int descriptor_before(struct strbuf *b)
 {
     if (b->len == 0 || !isdigit((unsigned char)b->s[b->len - 1]) ||
@@ -140,7 +141,7 @@ static const struct cmd_node *parse_command(struct cmd_parser *p)
         char c = *p->p;
         if (!quoted && c == '^') {
             p->p++;
-            p->p += *p->p == '\n'; /* goes on in the next line */
+            p->p += *p->p == '\n'; /* continues in the next line */
             if (*p->p)
                 strbuf_putc(&b, *p->p++);
         } else if (!quoted && (c == '<' || c == '>')) {
@@ -186,7 +187,7 @@ static const struct cmd_node *parse_block(struct cmd_parser *p)
     return read_block_redirections(p, n) < 0 ? unexpected(p) : n;
 }
 
-/* A word of a condition: up to a blank or ==. NULL: there is none. */
+/* A word of a condition: up to a blank or ==. NULL: there is no word. */
 static const char *read_word(struct cmd_parser *p)
 {
     bool quoted = false;
@@ -313,7 +314,7 @@ static const struct cmd_node *parse_primary(struct cmd_parser *p)
     return p->why ? NULL : n;
 }
 
-/* `left` and what an operator puts behind it. */
+/* A node with `left` and the command after the operator. */
 static const struct cmd_node *join(struct cmd_parser *p, enum node_kind kind,
                                    const struct cmd_node *left, const struct cmd_node *right)
 {
@@ -353,7 +354,7 @@ static const struct cmd_node *parse_or(struct cmd_parser *p)
     return n;
 }
 
-/* Whether something else is to follow, after an & or a line break. */
+/* Whether another command follows after an & or a line break. */
 static bool goes_on(struct cmd_parser *p)
 {
     bool on = *p->p == '&' || *p->p == '\n';

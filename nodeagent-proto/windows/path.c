@@ -12,7 +12,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-/* Where the service keeps everything on its Windows nodes. */
+/* The root of Azure Batch on its Windows nodes. */
 static const char windows_root[] = "D:/batch/tasks";
 
 bool is_directory(const char *path)
@@ -28,7 +28,7 @@ bool path_is_device(const char *windows, const char **device)
     return nul || same_name(windows, "con") == 0;
 }
 
-/* With slashes, one at a time. */
+/* With forward slashes, repeated ones merged. */
 static char *with_slashes(struct arena *a, const char *windows)
 {
     char *out = arena_alloc(a, strlen(windows) + 1), *to = out;
@@ -42,7 +42,7 @@ static char *with_slashes(struct arena *a, const char *windows)
     return out;
 }
 
-/* D:/batch/tasks/x -> ROOT/x; NULL: it is not there. */
+/* D:/batch/tasks/x -> ROOT/x; NULL: the path is elsewhere. */
 static char *below_root(struct shell *sh, const char *path)
 {
     size_t n = sizeof windows_root - 1;
@@ -57,7 +57,7 @@ static bool has_drive(const char *path)
     return isalpha((unsigned char)path[0]) && path[1] == ':';
 }
 
-/* The entry of a folder whose name is the same but for case; NULL: none. */
+/* The entry of a folder with the same name, without regard to case; NULL: none. */
 static char *entry_without_case(struct arena *a, const char *folder, const char *name)
 {
     DIR *d = opendir(folder);
@@ -71,7 +71,7 @@ static char *entry_without_case(struct arena *a, const char *folder, const char 
     return found;
 }
 
-/* The same path as far as it exists, in the case that it has on disk. */
+/* The existing part of the path in the case of the disk, and the rest unchanged. */
 static char *on_disk(struct shell *sh, char *path)
 {
     struct stat st;
@@ -109,8 +109,8 @@ char *path_of(struct shell *sh, const char *windows)
     return on_disk(sh, path);
 }
 
-/* Whether a text with backslashes is likely to be a path: absolute, from the current folder on, or
- * of a folder that is here. */
+/* Whether a text with backslashes is likely a path: absolute, relative to the current folder ("."),
+ * or below an existing folder. */
 static bool looks_like_path(const char *slashed)
 {
     if (*slashed == '/' || *slashed == '.')
@@ -146,7 +146,7 @@ char **path_folders(struct shell *sh)
         char *rest = NULL;
         if (has_drive(part)) {
             char *below = below_root(sh, with_slashes(sh->arena, part));
-            if (below) /* other drives are not there */
+            if (below) /* other drives do not exist */
                 out[n++] = on_disk(sh, below);
             continue;
         }
@@ -161,7 +161,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the entries of a folder are called that a pattern matches. *.* is all. */
+/* The names of the entries of a folder that match a pattern. *.* matches all. */
 static char **matching(struct shell *sh, const char *folder, const char *pattern,
                        const char *before)
 {

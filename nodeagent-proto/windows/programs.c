@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs: which file a name means, and running it.
+ * Finds the file of a program's name, and runs it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "nodeagent-proto/windows/windows_priv.h"
 
-/* What cmd exits with for a name that it does not know, and for a file that is no program. */
+/* Exit codes of cmd for an unknown name, and for a file that is not a program. */
 enum { CODE_UNKNOWN = 1, CODE_NO_PROGRAM = 193 };
 
 enum file_kind { FILE_NONE, FILE_RUNS, FILE_SCRIPT, FILE_BATCH, FILE_WINDOWS, FILE_OTHER };
@@ -23,7 +23,7 @@ static bool ends_with(const char *name, const char *end)
     return n > k && same_name(name + n - k, end) == 0;
 }
 
-/* By its first bytes, as what comes out of an archive made on Windows has no x bits. */
+/* Decides by the first bytes, because files from an archive made on Windows have no x bits. */
 static enum file_kind kind_of(const char *path)
 {
     struct stat st;
@@ -52,8 +52,8 @@ static char *base_name(struct arena *a, const char *name)
     return base;
 }
 
-/* A file in a folder, or "" and a path: as it is called, with or without ".exe", or a batch file.
- */
+/* Finds a file in a folder (or by its path if the folder is ""): the name itself, with or without
+ * ".exe", or a batch file. */
 static enum file_kind find_in(struct shell *sh, const char *folder, const char *name, char **out)
 {
     const char *names[] = {
@@ -72,7 +72,7 @@ static enum file_kind find_in(struct shell *sh, const char *folder, const char *
     return FILE_NONE;
 }
 
-/* In the current folder first, as in Windows, and then in those of PATH. */
+/* Searches the current folder first, as Windows does, and then the folders of PATH. */
 static enum file_kind find(struct shell *sh, const char *name, char **out)
 {
     if (strpbrk(name, "/\\"))
@@ -83,7 +83,7 @@ static enum file_kind find(struct shell *sh, const char *name, char **out)
     return kind;
 }
 
-/* The site's program of that name; NULL: it has none. */
+/* The site's program of that name; NULL: none. */
 static char *of_the_site(struct shell *sh, const char *base)
 {
     const char *folder = variables_get(&sh->variables, "BATCHAI_WINDOWS_PROGRAMS");
@@ -101,7 +101,7 @@ static const char *path_list(struct shell *sh)
     return list;
 }
 
-/* argv[0] of a script is its interpreter, which reads it though it is not executable. */
+/* argv[0] of a script is its interpreter, which reads the script even if that is not executable. */
 static void become(struct shell *sh, const char *path, enum file_kind kind, char **argv)
 {
     char **env = variables_environment(&sh->variables, path_list(sh));
@@ -124,7 +124,7 @@ static void become(struct shell *sh, const char *path, enum file_kind kind, char
         if (*rest)
             with[k++] = arena_strdup(sh->arena, rest);
         with[k++] = arena_strdup(sh->arena, path);
-        memcpy(with + k, argv + 1, n * sizeof *with); /* with the NULL at its end */
+        memcpy(with + k, argv + 1, n * sizeof *with); /* including the NULL at its end */
         execve(program, with, env);
     }
     complain("%s: %s", path, strerror(errno));
@@ -147,7 +147,7 @@ static int start(struct shell *sh, const char *path, enum file_kind kind, const 
     return pid < 0 ? complain("Not enough memory resources are available.") : wait_for(pid);
 }
 
-/* Another cmd: a process of its own, whose folder and variables are not ours. */
+/* Starts another cmd in a process of its own, with its own folder and variables. */
 static int start_cmd(struct shell *sh, const char *rest)
 {
     fflush(stdout);

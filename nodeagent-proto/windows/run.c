@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks trees: what runs after what, with which files as input and output.
+ * Executes trees: the order of commands, and the files of their input and output.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@ static int run(struct shell *sh, const struct cmd_node *n);
 
 /* --- redirections --- */
 
-enum { SAVED = 10 }; /* descriptors that were replaced are kept from this number on */
+enum { SAVED = 10 }; /* replaced descriptors are saved from this number on */
 
 struct kept_stream {
     int fd, copy; /* -1: it was not open */
@@ -90,7 +90,7 @@ static int run_command(struct shell *sh, const char *text)
     char *name = command_name(sh, late, &rest);
     if (!*name)
         return 0;
-    /* What has to do with files sets ERRORLEVEL as programs do; the rest only if it fails. */
+    /* Commands about files set ERRORLEVEL as programs do; the others only if they fail. */
     builtin_fn builtin = builtin_named(name);
     builtin_fn with_files = builtin ? NULL : builtin_file_named(name);
     int code = builtin      ? builtin(sh, rest)
@@ -110,7 +110,7 @@ static bool as_number(const char *text, long *out)
     return *text && !*end;
 }
 
-/* Numbers if both are, else texts. */
+/* Compares as numbers if both are numbers, otherwise as texts. */
 static int compare(const struct cmd_node *n, const char *a, const char *b)
 {
     long x, y;
@@ -187,7 +187,7 @@ static int run_once(struct shell *sh, const struct cmd_node *n, const char *valu
     return code;
 }
 
-/* (START,STEP,END). A step of 0 would have no end; cmd runs for ever. */
+/* (START,STEP,END). A step of 0 would never end, as in cmd, so it is refused. */
 static int run_count(struct shell *sh, const struct cmd_node *n, const char *set)
 {
     long number[3] = {0};
@@ -232,7 +232,7 @@ static int run_for(struct shell *sh, const struct cmd_node *n)
 
 /* --- pipes --- */
 
-/* A copy of the shell runs one side; what it sets is lost, as in cmd. */
+/* A copy of the shell runs one side of a pipe; its variables are lost, as in cmd. */
 static pid_t start_side(struct shell *sh, const struct cmd_node *n, int replace,
                         const int pipe_fds[2])
 {

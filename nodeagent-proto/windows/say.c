@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cmd says, and what children exit with.
+ * Messages of cmd, and exit codes of children.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of Windows that walkthroughs run to set nodes up. There is nothing for them to do on a
- * Linux node: the site has installed there what its jobs need. They say so, and succeed where the
- * real ones would.
+ * Programs of Windows that set up nodes in published walkthroughs. They have nothing to do on a
+ * Linux node, where the site has installed the programs that jobs need. They print a notice, and
+ * succeed where the real programs would.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static int note(const char *program, const char *what)
     return 0;
 }
 
-/* msiexec /i PACKAGE: that the package is there is all that can be said of it. 1619 is what the
- * real one exits with if it is not. */
+/* msiexec /i PACKAGE: checks only that the package exists. The real program exits with 1619 if it
+ * does not. */
 static int msiexec(struct shell *sh, const char *rest)
 {
     enum { PACKAGE_OPEN_FAILED = 1619 };
@@ -44,7 +44,8 @@ static int msmpi_setup(struct shell *sh, const char *rest)
     return note("MSMpiSetup", "");
 }
 
-/* ping [-n COUNT] HOST is how batch files wait: a second between two of them. Nothing is sent. */
+/* ping [-n COUNT] HOST: batch files use it to wait, a second between two packets. Nothing is
+ * sent. */
 static int ping(struct shell *sh, const char *rest)
 {
     enum { USUAL = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Variables of the environment, whose names have no case.
+ * Variables of the environment; the case of their names does not matter.
  */
 #include <ctype.h>
 #include <string.h>

@@ -14,8 +14,8 @@
 #ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_H
 #define NODEAGENT_PROTO_WINDOWS_WINDOWS_H
 
-/* Runs a command line. Returns what the process shall exit with: the code of the command line, or
- * 255 for one that Linux, which has 8 bits for it, would take for success. */
+/* Runs a command line. Returns the exit code for the process: the code of the command line, or 255
+ * for a code whose low 8 bits are 0, because Linux would take it for success. */
 int windows_run(const char *line);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share. A command line goes this way: words.c finds "cmd /c" in it,
- * expand.c puts in the %VARIABLES%, parse.c makes a tree of it, run.c walks the tree, with
- * builtins*.c for what is inside of cmd and programs.c for all else.
+ * Declarations shared by the files of this room. The stages of a command line: words.c finds "cmd
+ * /c" in it, expand.c replaces the %VARIABLES%, parse.c makes a tree, run.c executes the tree, with
+ * builtins*.c for commands inside cmd and programs.c for all others.
  *
  * A process has one command line, so all memory is in one arena.
  */
@@ -16,9 +16,10 @@
 #include "lib/strbuf.h"
 
 enum {
-    WINDOWS_LONGEST = 32768, /* characters of a command line, as Windows has it; also expanded */
-    WINDOWS_DEPTH = 64,      /* of blocks, conditions and calls in one another */
-    WINDOWS_WORDS = 4096,    /* arguments of a program */
+    WINDOWS_LONGEST =
+        32768, /* characters of a command line (the limit of Windows); also after expansion */
+    WINDOWS_DEPTH = 64,   /* nesting of blocks, conditions and calls */
+    WINDOWS_WORDS = 4096, /* arguments of a program */
 };
 
 /* --- variables: names without regard to case --- */
@@ -34,28 +35,28 @@ struct variables {
 void variables_init(struct variables *v, struct arena *a, char *const *environment);
 const char *variables_get(const struct variables *v, const char *name);       /* NULL: none */
 void variables_set(struct variables *v, const char *name, const char *value); /* NULL: removes it */
-/* For execve(), with this PATH. */
+/* The environment for execve(), with this PATH. */
 char **variables_environment(const struct variables *v, const char *path);
 int same_name(const char *a, const char *b); /* as strcasecmp(), in ASCII */
 
 /* --- a shell --- */
 
 struct shell;
-/* How what is run runs more: `call` a text, another cmd a line of its own. */
+/* Callbacks that run further commands: `call` a text, another cmd a separate line. */
 struct shell_ways {
     int (*run_text)(struct shell *sh, const char *text);
     int (*run_line)(struct shell *sh, const char *line);
 };
 
-/* What a command has left, beside the rest of its line. */
+/* The effect of a command on the rest of its line. */
 enum leaving {
     LEAVES_NOTHING,
-    LEAVES_LINE,  /* goto: the batch file goes on elsewhere */
+    LEAVES_LINE,  /* goto: the batch file continues at a label */
     LEAVES_BATCH, /* exit /b */
     LEAVES_ALL,   /* exit */
 };
 
-/* A batch file that runs, or a part of it that was called. */
+/* A running batch file, or a called part of it. */
 struct batch_file {
     char **lines;    /* NULL-terminated */
     size_t at;       /* the next one */
@@ -71,10 +72,10 @@ struct shell {
     struct batch_file *batch; /* NULL: none runs */
     int level;                /* ERRORLEVEL */
     enum leaving leaving;
-    bool delayed; /* !VARIABLES! are put in when a command runs: /v:on */
+    bool delayed; /* !VARIABLES! are expanded when a command runs: /v:on */
     int depth;
     const char *line;                  /* CMDCMDLINE */
-    const struct loop_variable *loops; /* of for, the innermost first */
+    const struct loop_variable *loops; /* variables of for, the innermost first */
 };
 
 struct loop_variable {
@@ -91,7 +92,7 @@ char **words_split(struct arena *a, const char *text);
 /* The first word of a command line; *rest is what follows it. */
 char *words_first(struct arena *a, const char *text, const char **rest);
 
-/* What is to be run by a command line "cmd [switches] /c COMMAND". */
+/* The command of a command line "cmd [switches] /c COMMAND". */
 struct cmd_line {
     const char *command; /* NULL: no /c or /k */
     bool delayed;
@@ -99,11 +100,12 @@ struct cmd_line {
 /* True: the command line starts cmd. */
 bool cmd_line_read(struct arena *a, const char *line, struct cmd_line *out);
 
-/* The value of a variable, also of those that cmd computes; NULL: it has none. */
+/* The value of a variable, including computed variables of cmd; NULL: none. */
 const char *shell_value(struct shell *sh, const char *name);
-/* %NAME%, %NAME:~1,2%, %NAME:a=b%; what is not set stays as it is. NULL: too long. */
+/* Expands %NAME%, %NAME:~1,2%, %NAME:a=b%; a variable without a value stays as text. NULL: too
+ * long. */
 char *expand(struct shell *sh, const char *text);
-/* The same for !NAME! and the %a of for, when a command is run. */
+/* Like expand(), for !NAME! and the %a of for, right before a command runs. */
 char *expand_late(struct shell *sh, const char *text);
 
 /* --- trees --- */
@@ -121,9 +123,9 @@ enum node_kind {
 
 struct redirection {
     int fd;
-    char how;           /* '<', '>', 'a' for >>, '&' for what `from` is */
+    char how;           /* '<', '>', 'a' for >>, '&' for a copy of descriptor `from` */
     int from;           /* of '&' */
-    const char *target; /* as written, with quotes */
+    const char *target; /* the file as written, with quotes */
     struct redirection *next;
 };
 
@@ -131,36 +133,36 @@ enum condition { IF_EQUAL, IF_EXIST, IF_DEFINED, IF_ERRORLEVEL, IF_COMPARE };
 
 struct cmd_node {
     enum node_kind kind;
-    const char *text; /* of a command: all of it but redirections; of for: what is in ( ) */
+    const char *text; /* of a command: its text without redirections; of for: the text in ( ) */
     const struct cmd_node *left, *right; /* right may be NULL */
     struct redirection *redirections;
     enum condition condition;
     bool no_case, negated;
     const char *a, *op, *b; /* of a condition */
-    char letter, option;    /* of for: its variable; 'l', 'd' or none */
+    char letter, option;    /* of for: its variable; and its option 'l', 'd' or none */
 };
 
-/* Returns 0 and the tree (NULL: nothing to do), or -1 and what cmd says about it. */
+/* Returns 0 and the tree (NULL: nothing to do), or -1 and cmd's message. */
 int parse(struct arena *a, const char *text, const struct cmd_node **out, const char **why);
 
 /* --- running --- */
 
 /* Runs a program (not a builtin) with the rest of its command line. */
 int run_program(struct shell *sh, const char *name, const char *rest);
-/* Runs a batch file with the rest of its command line, and a part of the one that runs, from a
+/* Runs a batch file with the rest of its command line; and a part of the current batch file, from a
  * label on. */
 int run_batch(struct shell *sh, const char *path, const char *rest);
 int batch_call(struct shell *sh, const char *label, const char *rest);
-/* goto LABEL, in the batch file that runs. */
+/* goto LABEL, in the current batch file. */
 int batch_goto(struct shell *sh, const char *rest);
-/* Waits for a child; its code, or 128 and the signal that ended it. */
+/* Waits for a child. Returns its exit code, or 128 and the signal that ended it. */
 int wait_for(int pid);
 
 /* Prints a message of cmd on stderr, with a line break. Returns 1, the usual code. */
 int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 typedef int (*builtin_fn)(struct shell *sh, const char *rest);
-/* NULL: none of that name. */
+/* NULL: there is no builtin of that name. */
 builtin_fn builtin_named(const char *name);
 builtin_fn builtin_file_named(const char *name);
 /* A stub for a program of Windows; NULL: none. */
@@ -168,15 +170,15 @@ builtin_fn stub_named(const char *name);
 
 /* --- paths --- */
 
-/* A path of Windows as one of Linux; names without regard to case where need be. NULL: a drive that
- * is not there, which was said on stderr. */
+/* Converts a path of Windows to a path of Linux; matches names without regard to case if necessary.
+ * NULL: a drive that does not exist, after a message on stderr. */
 char *path_of(struct shell *sh, const char *windows);
-/* Like path_of(), for an argument of a program, which need not be a path at all. */
+/* Like path_of(), for an argument of a program, which may not be a path at all. */
 char *path_argument(struct shell *sh, const char *text);
-/* The files that a path with * and ? in its last part names, NULL-terminated and sorted; without
- * them, the path itself. */
+/* The files that match a path with * and ? in its last part, NULL-terminated and sorted; without *
+ * and ?, the path itself. */
 char **path_glob(struct shell *sh, const char *windows);
-/* The folders of PATH, NULL-terminated, in which those of Windows are set off by ;. */
+/* The folders of PATH, NULL-terminated; folders of Windows in it are separated by ;. */
 char **path_folders(struct shell *sh);
 bool path_is_device(const char *windows, const char **device); /* nul, con */
 bool is_directory(const char *path);

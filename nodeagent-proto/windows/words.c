@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of command lines: by the rules by which programs for Windows take theirs apart, and those
- * by which cmd finds its command.
+ * Words of command lines: by the rules of Windows programs for their arguments, and by the rules of
+ * cmd for its command.
  */
 #include <ctype.h>
 #include <string.h>
@@ -32,8 +32,9 @@ char *unquote(struct arena *a, const char *text)
     return out;
 }
 
-/* Backslashes are themselves unless a quote follows them: 2n of them are n, and the quote begins or
- * ends quotes; 2n + 1 are n and the quote itself. "" in quotes is a quote. */
+/* A backslash is an ordinary character unless a quote follows: 2n backslashes before a quote are n,
+ * and the quote begins or ends quotes; 2n + 1 are n and a literal quote. "" in quotes is a literal
+ * quote. */
 static const char *one_word(const char *p, char *to)
 {
     bool quoted = false;
@@ -87,7 +88,7 @@ char *words_first(struct arena *a, const char *text, const char **rest)
     return unquote(a, arena_strndup(a, text, (size_t)(end - text)));
 }
 
-/* The name of a program without its folder and ".exe". */
+/* Whether the program's name, without folder and ".exe", is cmd. */
 static bool is_cmd(const char *word)
 {
     const char *slash = strrchr(word, '\\');
@@ -95,8 +96,8 @@ static bool is_cmd(const char *word)
     return same_name(name, "cmd") == 0 || same_name(name, "cmd.exe") == 0;
 }
 
-/* cmd keeps the quotes of `"PROGRAM WITH SPACES"` with nothing special about them, and else takes
- * away the first and the last one. */
+/* Whether cmd keeps the quotes: of `"PROGRAM WITH SPACES"` without special characters. Otherwise it
+ * removes the first and the last quote. */
 static bool quotes_stay(struct arena *a, const char *command, const char *last)
 {
     const char *second = strchr(command + 1, '"');

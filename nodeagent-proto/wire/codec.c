@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decoder keeps what has come in one buffer: bytes before `pos` are taken and wiped, `spent`
- * bytes from there on belong to the message returned last and are wiped at the next call. Once
- * `broken` is set it stays. One owner, one thread; memory is the decoder's until
- * frame_decoder_free().
+ * The decoder keeps received bytes in one buffer: bytes before `pos` are consumed and wiped; the
+ * next `spent` bytes belong to the message returned last and are wiped at the next call. `broken`
+ * is never reset. One owner, one thread; the decoder owns its memory until frame_decoder_free().
  */
 #include "nodeagent-proto/wire/codec.h"
 
@@ -31,8 +30,8 @@ void frame_decoder_free(struct frame_decoder *d)
     d->pos = 0;
 }
 
-/* Frames may have carried secrets, so they are wiped before anything else; their room is used
- * again. */
+/* Frames may have carried secrets, so consumed bytes are wiped first; their space is then
+ * reused. */
 static void take(struct frame_decoder *d)
 {
     if (d->spent == 0)
@@ -95,7 +94,7 @@ size_t frame_body_size(const char *header)
     return get_u32(header) & ~WITH_BYTES;
 }
 
-/* Parses a whole body: its JSON, and perhaps attached bytes. */
+/* Parses a whole body: its JSON, and attached bytes if there are any. */
 static int parse_body(struct frame_decoder *d, const char *body, uint32_t n, bool with_bytes,
                       json_t **msg)
 {

@@ -2,10 +2,10 @@
  *
  * Frames: a length in 4 bytes, big-endian, then that many bytes of JSON, always one object. With
  * the highest bit of the length set, the body is the length of its JSON in 4 bytes, the JSON, and
- * then raw bytes that belong to the message: contents of files. Used by both ends of a link; knows
- * nothing of what the messages mean (message.h, PROTOCOL.md). Whatever the peer sends, decoding
- * ends in a message, "more is needed" or an error; after an error the stream is out of step for
- * good, and the link must be closed.
+ * then raw bytes that belong to the message: contents of files. Used by both ends of a link,
+ * independent of the meaning of messages (message.h, PROTOCOL.md). For any input, decoding ends in
+ * a message, "more bytes are needed" or an error; after an error the decoder cannot find the next
+ * frame, and the link must be closed.
  */
 #ifndef NODEAGENT_PROTO_WIRE_CODEC_H
 #define NODEAGENT_PROTO_WIRE_CODEC_H
@@ -22,7 +22,7 @@
 struct frame_decoder {
     struct strbuf buf; /* bytes not yet taken start at pos */
     size_t pos;
-    size_t spent;             /* how many of them belong to the last message returned */
+    size_t spent;             /* how many of the bytes belong to the last message returned */
     size_t bytes_at, n_bytes; /* the raw bytes of that message */
     struct err broken;        /* code ERR_NONE while the stream is in step */
 };
@@ -30,24 +30,25 @@ struct frame_decoder {
 void frame_decoder_init(struct frame_decoder *d);
 void frame_decoder_free(struct frame_decoder *d);
 
-/* Adds bytes as they came, split in any way. */
+/* Adds received bytes, split in any way. */
 void frame_decoder_feed(struct frame_decoder *d, const void *data, size_t n);
 
-/* 1: *msg is the next message (caller decrefs); 0: more bytes are needed; -1: out of step. */
+/* 1: *msg is the next message (caller decrefs); 0: more bytes are needed; -1: invalid input, for
+ * good. */
 int frame_decoder_next(struct frame_decoder *d, json_t **msg, struct err *e) MUST_CHECK;
 
-/* The bytes that came with the last message; NULL: none. Valid until the decoder is used again. */
+/* The raw bytes of the last message; NULL: none. Valid until the decoder is used again. */
 const char *frame_decoder_bytes(const struct frame_decoder *d, size_t *n);
 
-/* Appends `msg` as compact JSON text; -1 if it cannot be written as such. */
+/* Appends `msg` as compact JSON text; -1 if it has no such text. */
 int codec_text(const json_t *msg, struct strbuf *out) MUST_CHECK;
 
-/* Appends the frame of `msg` (borrowed) to `out`, or fails and leaves `out` as it was. */
+/* Appends the frame of `msg` (borrowed) to `out`; on failure `out` is unchanged. */
 int frame_encode(const json_t *msg, struct strbuf *out, struct err *e) MUST_CHECK;
 /* The same, with raw bytes. */
 int frame_encode_with(const json_t *msg, const void *bytes, size_t n, struct strbuf *out,
                       struct err *e) MUST_CHECK;
-/* The length of a frame behind its header, from the FRAME_HEADER bytes of the header. */
+/* The length of a frame after its header, from the FRAME_HEADER bytes of the header. */
 size_t frame_body_size(const char *header);
 
 #endif

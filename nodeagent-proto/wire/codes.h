@@ -8,9 +8,9 @@
 
 #include "lib/err.h"
 
-/* The name of an error; one that has none of its own is a "NodeFailure". Static string. */
+/* The name of an error; "NodeFailure" for an error without its own name. Static string. */
 const char *wire_code_name(enum err_code code);
-/* The kind of a name; an unknown name is ERR_NODE. */
+/* The error of a name; ERR_NODE for an unknown name. */
 enum err_code wire_code_find(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node's facts as text for keeping, and back.
+ * A node's facts as text for the database, and back.
  */
 #ifndef NODEAGENT_PROTO_WIRE_FACTS_H
 #define NODEAGENT_PROTO_WIRE_FACTS_H
@@ -15,10 +15,11 @@ char *node_facts_text(const struct node_facts *f);
 int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
                      struct err *e) MUST_CHECK;
 
-/* GPUs that are none, as a node lists GPUs; the arena's. And whether such a list is one of them. */
+/* A list of fake GPUs in the format of a node's list, in the arena. And whether such a list is
+ * fake. */
 const char *node_fake_gpus(struct arena *a, int n);
 bool node_gpus_are_fake(const char *gpus);
-/* Whether the first of such a list is AMD's. */
+/* Whether the first GPU of the list is AMD's. */
 bool node_gpus_are_amd(const char *gpus);
 
 #endif

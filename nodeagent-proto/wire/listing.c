@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every path is opened beneath its base by the kernel (fs_open_beneath()), so neither `..` nor a
- * symbolic link leads out, also if somebody changes the tree meanwhile. Blocks: for a worker. What
- * it returns belongs to the caller.
+ * The kernel opens every path beneath its base (fs_open_beneath()), so neither `..` nor a symbolic
+ * link leaves the base, even if somebody changes the tree meanwhile. Blocks: for a worker. The
+ * caller owns the results.
  */
 #include "nodeagent-proto/wire/listing.h"
 
@@ -18,7 +18,7 @@
 #include "lib/fs.h"
 #include "lib/jsontext.h"
 
-/* A directory with more entries than this is cut: sorting and sending it would take for ever. */
+/* The most entries of a directory in a listing: sorting and sending more would take too long. */
 #define ENTRIES_MAX 100000
 
 static int64_t mtime_us(const struct stat *st)

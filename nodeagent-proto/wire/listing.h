@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists and reads files below a directory, and nothing outside it. For a worker, because a file
- * system that is gone may hang.
+ * Lists and reads files below a directory, and nothing outside it. For a worker, because a dead
+ * file system may hang.
  */
 #ifndef NODEAGENT_PROTO_WIRE_LISTING_H
 #define NODEAGENT_PROTO_WIRE_LISTING_H
@@ -16,9 +16,9 @@ struct disk_listing {
     size_t n;
 };
 
-/* Regular files, directories, and links to regular files inside `base`. A link to a directory is
- * left out, as it could make a walk endless, and so is a name that is not UTF-8. At most 100,000
- * entries. */
+/* Regular files, directories, and links to regular files inside `base`. Left out: links to
+ * directories, because they could make a walk endless, and names that are not UTF-8. At most
+ * 100,000 entries. */
 int disk_list(const char *base, const char *path, struct disk_listing *out,
               struct err *e) MUST_CHECK;
 void disk_list_free(struct disk_listing *l);
@@ -29,7 +29,7 @@ struct disk_part {
     int64_t size, mtime_us; /* of the whole file */
 };
 
-/* Up to `max` bytes of a regular file. The caller frees out->bytes. */
+/* Reads up to `max` bytes of a regular file. The caller frees out->bytes. */
 int disk_read_file(const char *base, const char *path, int64_t offset, size_t max,
                    struct disk_part *out, struct err *e) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks and errors as JSON and back, and the envelope of replies. What an
- * agent needs to act safely (ids, absolute paths, limits) is checked here, while the task is read.
- * Pure: no state, any thread; texts that are read belong to the JSON.
+ * Tasks and errors as JSON and back, and the envelope of replies. Reading a task checks all values
+ * whose errors would be dangerous for the agent (ids, absolute paths, limits). Pure: no state, any
+ * thread; texts that are read belong to the JSON.
  */
 #include "nodeagent-proto/wire/message.h"
 
@@ -22,7 +22,7 @@ bool task_id_valid(const char *id)
     return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
 }
 
-/* A task has dozens of these, and json_pack() reads its format each time. */
+/* A task has dozens of variables, and json_pack() would parse its format for each. */
 static json_t *pack_pair(const struct kv *v)
 {
     json_t *pair = json_array();
@@ -33,7 +33,7 @@ static json_t *pack_pair(const struct kv *v)
     return NULL;
 }
 
-/* NULL: one of them is not UTF-8. */
+/* NULL: a text is not UTF-8. */
 static json_t *pack_env(const struct kv *env, size_t n)
 {
     json_t *list = json_array();
@@ -69,7 +69,7 @@ static json_t *pack_limits(const struct task_limits *l)
     return NULL;
 }
 
-/* NULL: one of them is not UTF-8. */
+/* NULL: a text is not UTF-8. */
 static json_t *pack_argv(const struct task_spec *s)
 {
     json_t *list = json_array();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The structs of task.h as JSON and back, for both ends of a link and for the records of tasks on
- * the node's disk, so that no two places can disagree about a name. See PROTOCOL.md.
- * Readers borrow: their text lives as long as the JSON it came from.
+ * the node's disk, so that the names of members are in one place. See PROTOCOL.md. Readers borrow:
+ * their text lives as long as the JSON.
  */
 #ifndef NODEAGENT_PROTO_WIRE_MESSAGE_H
 #define NODEAGENT_PROTO_WIRE_MESSAGE_H
@@ -16,14 +16,14 @@
 
 #define PROTOCOL_VERSION 1
 #define TASK_ID_MAX      100
-/* The variable in an agent's environment with its owner: the daemon that it works for, and that
- * daemon's name for the node. */
+/* The variable of an agent's environment with its owner: the daemon, and the daemon's name for the
+ * node. */
 #define NODE_OWNER_VARIABLE "BATCHAI_NODE_OWNER"
-/* Of the agent's environment: the absolute path of batchai-cmd on the node, or else a text that
- * says why the node has none; empty or missing: the site does not ask for it. */
+/* The variable of the agent's environment with the absolute path of batchai-cmd on the node, or
+ * with the reason why the node has none; empty or missing: the site does not use batchai-cmd. */
 #define NODE_CMD_VARIABLE "BATCHAI_NODE_CMD"
 
-/* New references; NULL when a text is not UTF-8. */
+/* New references; NULL if a text is not UTF-8. */
 json_t *message_task_spec(const struct task_spec *s);
 json_t *message_task_status(const struct task_status *s);
 json_t *message_facts(const struct node_facts *f);
@@ -33,14 +33,14 @@ json_t *message_dir_entry(const struct node_dir_entry *en);
 json_t *message_epoch(const struct node_epoch *ep);
 json_t *message_err(const struct err *e);
 
-/* `env` is allocated in `a`. Checks id and paths as the agent must before it acts on them. */
+/* `env` is allocated in `a`. Checks id and paths, because the agent acts on them. */
 int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out,
                            struct err *e) MUST_CHECK;
 int message_task_status_read(json_t *j, struct task_status *out, struct err *e) MUST_CHECK;
 /* `gpus` is allocated in `a`, because it is JSON text made from the message. */
 int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
                        struct err *e) MUST_CHECK;
-/* Copies its texts into `a`. */
+/* Copies the texts of `f` into `a`. */
 void message_facts_keep(struct node_facts *f, struct arena *a);
 int message_usage_read(json_t *j, struct node_usage *out, struct err *e) MUST_CHECK;
 int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
@@ -50,8 +50,7 @@ int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e) MUST_CH
 /* Fills `e` from a reply's "error"; an unknown code is ERR_NODE. */
 void message_err_read(json_t *j, struct err *e);
 
-/* The kind of a message: with "event" an event, with "op" a request of the other end, otherwise a
- * reply. */
+/* The kind of a message: with "event" an event, with "op" a request, otherwise a reply. */
 enum message_kind { MESSAGE_EVENT, MESSAGE_REQUEST, MESSAGE_REPLY };
 enum message_kind message_kind(const json_t *msg);
 /* Replies, for either end. New references; message_reply() takes over `body` (an object, or NULL).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row for each kind of message says which members it has; both ends pack and read by the rows. A
+ * A table row for each kind of message lists its members; both ends pack and read by the rows. A
  * message with a member out of its range is refused as a whole. Pure: any thread; texts and bytes
  * that are read belong to the caller's JSON and buffer.
  */
@@ -14,7 +14,7 @@
 #define N_MAX    (INT64_C(1) << 53)
 #define RANK_MAX 1000000
 
-/* What a message of each kind has besides the session, its direction and the rank. */
+/* The members of each kind of message, in addition to the session, its direction and the rank. */
 static const struct shape {
     const char *name;
     bool has_n, has_bytes, has_exit;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Messages of remote commands: a process of a job (the near end) runs a command on another node of
- * its job (where the far end runs it), through both nodes' agents and the daemon between them.
+ * its job (in the far end's process), through both nodes' agents and the daemon between them.
  *
- *   near end -- socket -- agent -- link -- daemon -- link -- agent -- socket -- far end -- command
+ * near end -- socket -- agent -- link -- daemon -- link -- agent -- socket -- far end -- command
  *
- * Agents and daemon only pass messages on, keep nothing of them and may drop any; the two ends
- * number what must arrive (stream.h) and ask for what was lost. So a session goes on when an agent
- * or the daemon is started again. Both on the socket and on the links a message is a frame, an
+ * Agents and daemon only pass messages on; they keep none and may drop any. The two ends number the
+ * messages that must arrive (stream.h) and request lost messages again. So a session survives a
+ * restart of an agent or the daemon. On the socket and on the links, a message is a frame with an
  * event called "remote".
  */
 #ifndef NODEAGENT_PROTO_WIRE_REMOTE_H
@@ -21,51 +21,52 @@
 #include "lib/err.h"
 
 #define REMOTE_EVENT       "remote"
-#define REMOTE_BYTES_MAX   32768U /* that go with one message */
+#define REMOTE_BYTES_MAX   32768U /* bytes of data in one message */
 #define REMOTE_SESSION_MAX 32U    /* characters: [a-z0-9] */
-#define REMOTE_TEXT_MAX    1024U  /* bytes of a host or a reason */
-/* The frame of the longest message, with room: longer ones are refused before they are read. */
+#define REMOTE_TEXT_MAX    1024U  /* the most bytes of a host or a reason */
+/* The frame of the longest message, with reserve: longer frames are refused before they are
+ * read. */
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
-/* Variables of processes: the socket; of a far end alone, "RANK-SESSION" of its near end; and of a
- * far end that serves files whatever command it is sent. */
+/* Variables of processes: the socket; only for a far end, "RANK-SESSION" of its near end; and a
+ * mark of a far end that serves files, whatever its command is. */
 #define REMOTE_SOCKET_VARIABLE  "JOB_SSH_SOCKET"
 #define REMOTE_SESSION_VARIABLE "JOB_SSH_SESSION"
 #define REMOTE_SFTP_VARIABLE    "JOB_SSH_SFTP_ONLY"
-/* As a host, which no host is called: the directory that the run's nodes share, on the first. */
+/* A reserved host name: the directory that the run's nodes share, on the first node. */
 #define REMOTE_SHARED "..shared"
-/* Below a node root: the sockets, each called as its job's directory, and the programs. */
+/* Below a node root: the sockets, each named like its job's directory, and the programs. */
 #define REMOTE_DIR  "ssh"
 #define REMOTE_BIN  "ssh/bin"
-#define REMOTE_NODE "batchai-node" /* in REMOTE_BIN, beside `ssh`, which is a link to it */
+#define REMOTE_NODE "batchai-node" /* in REMOTE_BIN, beside `ssh`, which links to it */
 
-/* Kinds that an end sends to the other go through; the daemon hears OPEN and says LOST. */
+/* Messages from one end to the other pass through the daemon; the daemon itself handles OPEN and
+ * sends LOST. */
 enum remote_kind {
     REMOTE_OPEN,   /* near end to daemon: start a far end on `host`; may be repeated */
-    REMOTE_LOST,   /* daemon to near end: `why` there is no far end, or none any more */
-    REMOTE_RESUME, /* I am here and expect message `n` next: send again from there, and say likewise
-                      what you expect, unless `answer` is true */
+    REMOTE_LOST,   /* daemon to near end: there is no far end (any more), with the reason `why` */
+    REMOTE_RESUME, /* "I am here and expect message `n` next": the receiver sends again from there,
+                      and replies with its own position, unless `answer` is true */
     REMOTE_ACK,    /* I expect message `n` next */
-    REMOTE_DATA,   /* message `n`: bytes of `channel`; none: its end */
-    REMOTE_EXIT,   /* message `n` of the far end, its last: how the command ended */
-    REMOTE_GONE    /* an agent's answer to RESUME: the end that you mean is not here now */
+    REMOTE_DATA,   /* message `n`: bytes of `channel`; no bytes: the end of the channel */
+    REMOTE_EXIT,   /* message `n` of the far end, its last: the exit status of the command */
+    REMOTE_GONE    /* an agent's answer to RESUME: the addressed end is not connected now */
 };
 
 enum remote_channel {
     REMOTE_STDIN,
     REMOTE_STDOUT,
     REMOTE_STDERR,
-    REMOTE_COMMAND /* the text of the command, before all else */
+    REMOTE_COMMAND /* the text of the command, before all other channels */
 };
 
 struct remote_msg { /* all borrowed */
     enum remote_kind kind;
-    const char *run; /* the directory below ROOT/jobs: set by the agent, as it knows whose the
-                        socket is; NULL on a socket */
+    const char *run; /* the directory below ROOT/jobs: set by the agent, which knows the owner of
+                        the socket; NULL on a socket */
     const char *session;
-    bool to_near; /* for the near end; else for the far end */
-    int rank;     /* of the node: to an agent that of the sender, from an agent that of the
-                     receiver */
+    bool to_near; /* for the near end; otherwise for the far end */
+    int rank;     /* number of a node: to an agent the sender's, from an agent the receiver's */
     int64_t n;
     bool answer;
     enum remote_channel channel;
@@ -75,9 +76,9 @@ struct remote_msg { /* all borrowed */
     int exit_code, signal; /* signal 0: it exited */
 };
 
-/* A new reference, without the bytes; NULL when a text is not UTF-8. */
+/* A new reference, without the bytes; NULL if a text is not UTF-8. */
 json_t *remote_pack(const struct remote_msg *m);
-/* Checks all that does not depend on who sent it. `bytes` go with the message. */
+/* Checks everything that does not depend on the sender. `bytes` belong to the message. */
 int remote_read(const json_t *j, const char *bytes, size_t n, struct remote_msg *out,
                 struct err *e) MUST_CHECK;
 bool remote_session_valid(const char *session);

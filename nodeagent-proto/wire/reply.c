@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The structs of replies and events as JSON and back, by the rows that are made of requests.txt: a
- * kind of member is one case in put() and one in take(). What is missing, of another kind or out of
- * range is refused, and the struct is then not to be used. Pure: no state, any thread; texts that
- * are read belong to the JSON.
+ * The structs of replies and events as JSON and back, by rows that are generated from requests.txt:
+ * a kind of member is one case in put() and one in take(). If a member is missing, of another kind
+ * or out of range, the message is refused and the struct must not be used. Pure: no state, any
+ * thread; texts that are read belong to the JSON.
  */
 #include <assert.h>
 #include <limits.h>
@@ -45,7 +45,7 @@ static_assert(N_STATES == TASK_LOST + 1, "a name a state");
 
 /* ---- packing ---- */
 
-/* A new reference; NULL: it is left out. */
+/* A new reference; NULL: the member is left out. */
 static json_t *put(const struct part_member *m, const void *at)
 {
     switch (m->kind) {
@@ -191,7 +191,7 @@ int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e)
     return j ? take_all(&epoch_part, j, out, e) : 0;
 }
 
-/* The facts have their protocol's version and a list of GPUs besides. */
+/* Facts have two further members: the protocol's version and a list of GPUs. */
 
 json_t *message_facts(const struct node_facts *f)
 {

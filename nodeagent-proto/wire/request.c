@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kind of member is two functions, which know its place in the message and in the struct.
+ * Packs and reads requests: each kind of member has two functions, which know its place in the
+ * message and in the struct.
  */
 #include "nodeagent-proto/wire/request.h"
 
@@ -24,7 +25,7 @@ static struct request_place place_of(struct node_request *r, const struct reques
     return (struct request_place){.m = m, .at = (char *)r + m->at, .also = (char *)r + m->also};
 }
 
-/* ---- packing: -1: there is no such JSON ---- */
+/* ---- packing: -1: the value has no JSON ---- */
 
 static int put(const struct request_place *p, json_t *value)
 {
@@ -297,7 +298,7 @@ static int read_task(const struct request_place *p, struct err *e)
     return message_task_spec_read(get(p), p->arena, spec, e);
 }
 
-/* ---- the kinds, and the forms that are made of them ---- */
+/* ---- the kinds, and their JSON types ---- */
 
 static const struct {
     int (*pack)(const struct request_place *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests as values (requests.h) and as messages, by the rows that are made of requests.txt: the
- * daemon's end packs them, the agent's end reads and checks them. Nobody else names a member.
+ * Requests as values (requests.h) and as messages, by rows that are generated from requests.txt:
+ * the daemon's end packs them, the agent's end reads and checks them. No other code names a member.
  */
 #ifndef NODEAGENT_PROTO_WIRE_REQUEST_H
 #define NODEAGENT_PROTO_WIRE_REQUEST_H
@@ -12,11 +12,10 @@
 #include "lib/err.h"
 #include "nodeagent-proto/wire/requests.h"
 
-#define REQUEST_READ_MAX (1024 * 1024) /* bytes of a file in one reply */
+#define REQUEST_READ_MAX (1024 * 1024) /* the most bytes of a file in one reply */
 #define REQUEST_MODE_MAX 07777
-#define REQUEST_ID_MAX                                                                             \
-    INT32_MAX /* the most that Azure Batch's own have, and most programs know                      \
-               */
+/* the most that Azure Batch's own have, and most programs know */
+#define REQUEST_ID_MAX INT32_MAX
 
 enum member_kind {
     MEMBER_TEXT,
@@ -38,7 +37,7 @@ enum member_kind {
     N_MEMBER_KINDS
 };
 
-/* What the reply has besides `ok`. */
+/* The reply's content in addition to `ok`. */
 enum answer_kind {
     ANSWER_NOTHING,
     ANSWER_FACTS,
@@ -56,16 +55,17 @@ struct request_member {
     const char *name, *second; /* second: of a pair */
     enum member_kind kind;
     bool optional;
-    size_t at, also; /* in struct node_request: its value, and the second one or the count */
+    size_t at, also; /* offsets in struct node_request: of the value, and of the second value or the
+                        count */
 };
 
 struct request_form {
     const char *name;
-    bool looks; /* it changes nothing, and is done for an outdated daemon too */
-    /* What happens while a worker still carries out an earlier request: IN_ORDER waits for it;
-     * BY_TASK waits if the start of its task waits. */
+    bool looks; /* the request changes nothing, and is served for an outdated daemon too */
+    /* When a request is carried out while a worker still handles an earlier one: IN_ORDER waits for
+     * the worker; BY_TASK waits if the start of its task waits. */
     enum { REQUEST_IN_ORDER, REQUEST_ANY_TIME, REQUEST_BY_TASK } when;
-    bool beside; /* later requests do not wait for it */
+    bool beside; /* later requests do not wait for this one */
     enum answer_kind answer;
     const char *answer_name; /* the member of the reply; NULL: none */
     const struct request_member *members;
@@ -73,12 +73,12 @@ struct request_form {
 };
 
 const struct request_form *request_form(enum request_op op);
-/* False: no request has this name. */
+/* False: there is no request of this name. */
 bool request_find(const char *name, enum request_op *out);
 
 /* A new reference; NULL: a text is not UTF-8, or missing. */
 json_t *request_pack(const struct node_request *r);
-/* The members of a message whose `op` is out->op. What is missing or wrong is refused. */
+/* Reads the members of a message whose `op` is out->op. Missing or wrong members are refused. */
 int request_read(json_t *msg, struct arena *a, struct node_request *out, struct err *e) MUST_CHECK;
 
 #endif

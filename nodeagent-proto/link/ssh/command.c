@@ -8,7 +8,7 @@
 
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-#define ERRORS_MAX (64U << 10) /* bytes kept of a command's errors */
+#define ERRORS_MAX (64U << 10) /* the most bytes kept of a command's stderr */
 
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in)
 {
@@ -41,7 +41,7 @@ const char *ssh_command_said(struct ssh_command *c)
     return *s ? (end ? end + 1 : s) : "it printed no error";
 }
 
-/* 0: everything available was read; -1: failed. */
+/* Reads the available output. 0: success; -1: failed. */
 static int collect(struct ssh *l, int stream, struct strbuf *to)
 {
     char buf[8192];
@@ -52,8 +52,8 @@ static int collect(struct ssh *l, int stream, struct strbuf *to)
     return n == 0 || n == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
-/* A command that ends early stops reading. Its own message about that is worth more than the error
- * of the write. */
+/* Whether the command ended early and does not read its input any more. Its own message explains
+ * more than the error of the write. */
 static bool remote_gone(ssize_t rc)
 {
     return rc == LIBSSH2_ERROR_CHANNEL_CLOSED || rc == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
@@ -100,7 +100,7 @@ static enum ssh_step talk(struct ssh *l)
     return l->lib.libssh2_channel_eof(c->channel) ? SSH_NEXT : SSH_WAIT;
 }
 
-/* Interprets the result of a libssh2 call, which must be repeated while it is EAGAIN. */
+/* Interprets the result of a libssh2 call; on EAGAIN the call must be repeated. */
 static enum ssh_step outcome(struct ssh *l, int rc, const char *what)
 {
     if (rc == LIBSSH2_ERROR_EAGAIN)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * libssh2, loaded with the first link over SSH: it brings in OpenSSL's libcrypto, of which a daemon
- * without machines uses nothing. The members of the table have the names of the functions, so that
- * libssh2's macros serve here too: lib->libssh2_channel_read(...).
+ * libssh2, loaded at the first link over SSH: it needs OpenSSL's libcrypto, which a daemon without
+ * machines does not use. The members of the table have the names of the functions, so that
+ * libssh2's macros work here too: lib->libssh2_channel_read(...).
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_FUNCTIONS_H
 #define NODEAGENT_PROTO_LINK_SSH_FUNCTIONS_H
@@ -11,8 +11,8 @@
 
 #include "lib/library.h"
 
-/* libssh2 1.11.1 has a second name for callbacks of the function type that it wants, and calls the
- * first deprecated. */
+/* libssh2 1.11.1 has a new name for the function that sets callbacks, and calls the old name
+ * deprecated. */
 #if LIBSSH2_VERSION_NUM >= 0x010b01
 #define SSH2_CALLBACK_SET libssh2_session_callback_set2
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known_hosts file is read and judged by libssh2, in a session of its own that never connects,
- * and a new key is appended under a lock of the file, because other daemons and ssh may use the
- * same file. Runs on a worker, whose `struct known_hosts` it fills in; it owns nothing else.
+ * libssh2 reads the known_hosts file and judges the host key, in a separate session that never
+ * connects. A new key is appended under a lock of the file, because other daemons and ssh may use
+ * the same file. Runs on a worker, whose `struct known_hosts` it fills in; it owns nothing else.
  */
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 
@@ -92,7 +92,7 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 
 /* The name is passed without a separate port: given a port, libssh2 would accept the key of a
  * server on another port. No key type is passed, so that a key of another type than the recorded
- * one counts as changed. */
+ * key counts as changed. */
 static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *old = NULL;
@@ -178,7 +178,7 @@ static void record(struct known_hosts *k, LIBSSH2_SESSION *session)
 void known_hosts_look(struct known_hosts *k)
 {
     LIBSSH2_SESSION *session =
-        k->lib.libssh2_session_init(); /* needed only for its memory and error texts */
+        k->lib.libssh2_session_init(); /* needed only for libssh2's memory and error texts */
     if (!session) {
         failed(k, NULL, "no memory to read %s", k->path);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known_hosts file: the host keys that machines have shown. Everything here blocks as long as
- * the file system does, and knows nothing of links: it is for a worker.
+ * The known_hosts file: the host keys of machines. All functions block as long as the file system
+ * does, and do not depend on links: for a worker.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
 #define NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
@@ -17,26 +17,26 @@ enum known_verdict {
     KNOWN_MATCH,
     KNOWN_NEW,     /* nothing is recorded about the machine, or no key was given */
     KNOWN_CHANGED, /* another key is recorded */
-    KNOWN_FAILED   /* the file could not be read or written; `cause` says why */
+    KNOWN_FAILED   /* the file could not be read or written; see `cause` */
 };
 
 struct known_hosts {
     /* The question; texts and key are borrowed. */
     struct ssh2_functions lib;
     const char *path;
-    const char *name; /* "host", or "[host]:port" where the port is another than 22 */
-    const char *key;  /* that the machine shows; NULL: it has not been asked yet */
+    const char *name; /* "host", or "[host]:port" if the port is not 22 */
+    const char *key;  /* the machine's key; NULL: it has not been asked yet */
     size_t n_key;
     int type;    /* libssh2's LIBSSH2_HOSTKEY_TYPE_... */
-    bool record; /* a machine that is not in the file */
+    bool record; /* append the key of a machine that is not in the file */
 
     /* The result. */
     enum known_verdict verdict;
     bool recorded; /* by this call */
     char shown[FINGERPRINT_LEN], old[FINGERPRINT_LEN];
-    char *types;     /* types of the machine's recorded keys, each with a comma behind it; owned */
-    char cause[512]; /* of KNOWN_FAILED */
-    const char *remedy; /* of static life; NULL: none */
+    char *types;        /* types of the machine's recorded keys, each followed by a comma; owned */
+    char cause[512];    /* of KNOWN_FAILED */
+    const char *remedy; /* static text; NULL: none */
 };
 
 void known_hosts_look(struct known_hosts *k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Phases and their deadlines, the socket, the end. See ssh_priv.h.
+ * Phases and their deadlines, the socket, and the end of an SSH link. See ssh_priv.h.
  */
 #include <assert.h>
 #include <netdb.h>
@@ -13,16 +13,19 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-#define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
-#define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
-#define OUT_KEPT    1024        /* buffer kept for an idle link's output; an upload needs more */
+/* ms to wait for an agent whose input was closed; it needs about one */
+#define END_WAIT_MS 2000
+/* the most bytes to read from the socket in one turn of the loop */
+#define READ_CHUNK (64U << 10)
+/* bytes of buffer kept for an idle link's output; an upload needs more */
+#define OUT_KEPT 1024
 
-#define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 takes */
+#define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 accepts (seconds) */
 
 /* A name lookup. It may outlive its link, because a resolver cannot be interrupted. */
 struct ssh_lookup {
     uv_getaddrinfo_t req;
-    struct ssh *l; /* NULL: nobody waits any more */
+    struct ssh *l; /* NULL: the link has ended */
 };
 
 enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
@@ -30,7 +33,8 @@ enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
 static const struct phase {
     enum patience patience;
     enum node_step told;
-    enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop end this phase */
+    enum ssh_step (*step)(
+        struct ssh *l); /* NULL: callbacks of the loop end this phase, not a step */
 } phases[] = {
     [SSH_RESOLVE] = {CONNECT_MS, NODE_STEP_NAME, NULL},
     [SSH_CONNECT] = {CONNECT_MS, NODE_STEP_CONNECT, NULL},
@@ -90,7 +94,7 @@ static void drop_lookup(struct ssh *l)
     if (!l->lookup)
         return;
     l->lookup->l = NULL;
-    (void)uv_cancel((uv_req_t *)&l->lookup->req); /* its callback frees it either way */
+    (void)uv_cancel((uv_req_t *)&l->lookup->req); /* its callback frees the lookup either way */
     l->lookup = NULL;
 }
 
@@ -101,8 +105,8 @@ static void drop_asking(struct ssh *l)
     l->asking = NULL;
 }
 
-/* Ends all activity. The session stays until the memory is freed, because a step may be using it.
- */
+/* Ends all activity. The session stays until the memory is freed, because a step may be using
+ * it. */
 static void over(struct ssh *l)
 {
     l->phase = SSH_OVER;
@@ -144,8 +148,8 @@ static void on_keepalive(uv_timer_t *timer)
     int next;
     if (l->phase != SSH_RUNNING)
         return;
-    /* Counts periods, not time, so that a daemon that was itself stopped has missed only one.
-     */
+    /* Counts periods, not time, so that a daemon that was stopped itself has missed only one
+     * period. */
     l->silent_ms += uv_timer_get_repeat(timer);
     if (l->silent_ms > (uint64_t)l->dead_ms) {
         char what[64];
@@ -160,8 +164,8 @@ static void on_keepalive(uv_timer_t *timer)
 }
 
 /* All idle links send keepalives at the same instants, so that thousands of them wake the loop once
- * a second. libssh2 counts in whole seconds, at least two, and sends only when these are over; if
- * that would skip one, the timer is twice as fast. */
+ * a second. libssh2 counts in whole seconds, at least two, and sends only after the whole period;
+ * if a timer tick could come too early, the timer is twice as fast. */
 static void arm_keepalive(struct ssh *l)
 {
     bool is_short = l->keepalive_s <= LIB_KEEPALIVE_S;
@@ -173,7 +177,7 @@ static void arm_keepalive(struct ssh *l)
 
 static void enter(struct ssh *l, enum ssh_phase phase)
 {
-    /* One after the other; how it ends is said elsewhere. */
+    /* Phases follow one another in order; over() sets the last. */
     assert(phase <= SSH_RUNNING && (phase == SSH_RESOLVE || phase == l->phase + 1));
     l->phase = phase;
     l->link.step = phases[phase].told;
@@ -231,7 +235,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     (void)handle;
     (void)suggested;
-    /* No buffer is kept while idle, and little of this one is touched. */
+    /* Idle links keep no buffer; mostly only the first pages of this buffer are used. */
     *buf = uv_buf_init(xrealloc(NULL, READ_CHUNK), READ_CHUNK);
 }
 
@@ -254,7 +258,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     fail_now(l, n == UV_EOF ? "the machine closed the connection" : uv_strerror((int)n));
 }
 
-/* ---- work of steps on other threads: meanwhile nothing is read ---- */
+/* ---- work of steps on other threads: meanwhile the loop reads nothing ---- */
 
 static void go_on(struct ssh *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks the machine's identity (its host key, pinned in a known_hosts file) and proves ours (key
- * file, ssh-agent, password: in this order, each if given and accepted by the machine).
+ * Verifies the machine (its host key, recorded in a known_hosts file) and authenticates the daemon
+ * (key file, ssh-agent, password: in this order, each if given and accepted by the machine).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-/* Our order of types, unless the file has a key of another type for this host: then that type goes
+/* The daemon's order of types. If the file has a key of another type for this host, that type goes
  * first. */
 #define HOST_KEY_TYPES "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521"
 
 /* ---- known hosts ---- */
 
-/* "host", or "[host]:port" where the port is another than 22; as OpenSSH writes it. */
+/* "host", or "[host]:port" if the port is not 22; as OpenSSH writes it. */
 static char *known_name(const struct ssh *l)
 {
     struct strbuf b = STRBUF_INIT;
@@ -52,7 +52,7 @@ static void known_free(struct ssh_file *f)
 
 static const struct ssh_file_kind known_kind = {known_work, known_free};
 
-/* Asks the file about the machine and the key that it shows. */
+/* Looks up the machine and its key in the file. */
 static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int type)
 {
     struct known_file *f = xcalloc(1, sizeof *f);
@@ -85,7 +85,7 @@ static enum ssh_step prefer_known_types(struct ssh *l)
     strbuf_printf(&types, "%s" HOST_KEY_TYPES, k->types);
     l->lib.libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
     strbuf_free(&types);
-    l->methods = xstrdup(""); /* marks that this step is done */
+    l->methods = xstrdup(""); /* not NULL: this step is done */
     ssh_file_drop(l);
     return SSH_NEXT;
 }
@@ -174,7 +174,7 @@ enum ssh_step ssh_step_host_key(struct ssh *l)
 
 struct key_file {
     struct ssh_file base; /* first */
-    char *text;           /* NULL: `why` it could not be read */
+    char *text;           /* NULL: it could not be read, see `why` */
     size_t n;
     struct err why;
 };
@@ -210,7 +210,7 @@ static enum ssh_step ask_key(struct ssh *l)
     return SSH_FILE;
 }
 
-/* ---- login: these run on the pool ---- */
+/* ---- login: these functions run on the thread pool ---- */
 
 static int try_identity(struct ssh *l)
 {
@@ -252,7 +252,7 @@ static int try_password(struct ssh *l)
 
 static const struct method {
     const char *wire; /* as the host lists it */
-    size_t setting;   /* offset of the text that turns it on */
+    size_t setting;   /* offset of the text in node_ssh_config that enables the method */
     const char *what;
     int (*attempt)(struct ssh *l);
 } methods[] = {

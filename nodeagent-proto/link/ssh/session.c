@@ -2,7 +2,8 @@
  *
  * The environment of libssh2. Its memory is wiped when freed, because it holds passwords and
  * decrypted keys; memory that libssh2 leaks (1.10: the ephemeral keys of a session that ends during
- * its key exchange) is freed with the session. For its socket it gets our buffers.
+ * its key exchange) is freed with the session. Instead of the socket, libssh2 uses buffers of the
+ * link.
  */
 #include <assert.h>
 #include <errno.h>
@@ -76,7 +77,8 @@ static void *resize(void *bytes, size_t n, void **abstract)
 
 /* ---- a socket ---- */
 
-/* Receives with a time limit: another process may never answer, and the thread must come back. */
+/* Receives with a time limit: an ssh-agent may never answer, and the thread must return to the
+ * pool. */
 static ssize_t receive_by(int fd, void *buf, size_t n, int flags, int patience_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -96,7 +98,7 @@ static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags
     struct ssh *l = *abstract;
     assert(l->in_at <= l->in.len);
     size_t there = l->in.len - l->in_at;
-    if (fd != l->fd) /* the socket of an ssh-agent; on the pool */
+    if (fd != l->fd) /* another descriptor is the socket of an ssh-agent; on the pool */
         return receive_by(fd, buf, n, flags, l->login_ms);
     if (is_over(l))
         return -ECONNRESET;
@@ -153,7 +155,7 @@ LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 
 void ssh_session_free(struct ssh *l)
 {
-    /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
+    /* In phase OVER sending and receiving fail at once, so this cannot return EAGAIN. */
     if (l->session && l->lib.libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh_session_not_freed", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An SSH link that has not begun: checks, copies and frees its settings, and loads libssh2.
+ * An SSH link before its start: checks, copies and frees its settings, and loads libssh2.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-#ifndef SSH2_SONAME /* the Makefile has that of the libssh2 it builds with */
+#ifndef SSH2_SONAME /* the Makefile sets the soname of the libssh2 at build time */
 #define SSH2_SONAME "libssh2.so.1"
 #endif
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The SSH transport, in parts: link_ssh.c (phases, deadlines, the socket, the end) calls the steps:
- * login.c (handshake, host key, authentication), upload.c (what the machine is, putting the agent
- * there, starting it), stream.c (frames). These stand on command.c (one command on an exec
- * channel), step.c (errors, the time limit), session.c (what libssh2 is given), known_hosts.c (the
- * file) and settings.c, and call nothing of link_ssh.c: a step asks for work on another thread with
- * what it returns.
+ * The SSH transport, in parts. link_ssh.c (phases, deadlines, the socket, the end) calls the steps:
+ * login.c (handshake, host key, authentication), upload.c (probing the machine, uploading the
+ * agent, starting it), stream.c (frames). The steps use command.c (one command on an exec channel),
+ * step.c (errors, the time limit), session.c (libssh2's environment), known_hosts.c (the file) and
+ * settings.c. They call nothing of link_ssh.c: a step requests work on another thread by its return
+ * value.
  *
  *   RESOLVE > CONNECT > HANDSHAKE > HOST_KEY > LOGIN > PROBE > UPLOAD > START > RUNNING
- *   any of them --a step failed, deadline, connection lost--> OVER (and `down` is told)
- *   RUNNING --node_close()--> ENDING (the agent is let go in good order) > OVER
+ *   any of them --a step failed, deadline, connection lost--> OVER (calls `down`)
+ *   RUNNING --node_close()--> ENDING (the agent ends in order) > OVER
  *   any other --node_close()--> OVER
  *
- * Each phase but the first two is one step function over libssh2 in non-blocking mode: it goes as
- * far as it can and says NEXT, WAIT (for the network or room), WORK or FILE (for another thread) or
- * FAILED. libssh2 never sees the socket: its send and receive are buffers of ours. So a send is
- * never partial; libssh2 does not allow reading between the parts of one. After drive() everything
- * received was consumed, unless the step waits for room to send.
+ * Each phase except the first two is one step function over libssh2 in non-blocking mode: it goes
+ * as far as it can and returns NEXT, WAIT (for the network or buffer space), WORK or FILE (for
+ * another thread) or FAILED. libssh2 never sees the socket: it sends to and receives from buffers
+ * of the link. So a send is never partial; libssh2 does not allow reading between the parts of a
+ * send. After drive() all received bytes were consumed, unless the step waits for space to send.
  *
- * Logging in runs on the thread pool (bcrypt of a passphrase takes its time, an ssh-agent blocks).
- * While it does (`work_busy`) the loop touches neither session nor buffers. Files of this machine
+ * Logging in runs on the thread pool (bcrypt of a passphrase is slow, an ssh-agent blocks).
+ * Meanwhile (`work_busy`) the loop touches neither session nor buffers. Files of this machine
  * (known_hosts, keys) may be on a file system that hangs, so workers of storage/folders/ read and
  * write them: struct ssh_file. Meanwhile (`asking`) the link waits, and may end.
  */
@@ -34,8 +34,8 @@
 #include "nodeagent-proto/link/ssh/functions.h"
 #include "storage/folders/files.h"
 
-#define SSH_LINE_MAX 600          /* of an agent's stderr; a longer line is cut into several */
-#define SSH_ROOM     (256U << 10) /* bytes on their way to the socket before a step must wait */
+#define SSH_LINE_MAX 600          /* bytes of an agent's stderr; a longer line is split */
+#define SSH_ROOM     (256U << 10) /* bytes that may wait for the socket before a step must wait */
 
 enum ssh_phase {
     SSH_RESOLVE,
@@ -51,13 +51,13 @@ enum ssh_phase {
     SSH_OVER
 };
 
-/* WORK: `job` is to run on the thread pool; FILE: the work of `wanted` on a worker. Then the step
- * is taken again. */
+/* WORK: run `job` on the thread pool; FILE: run the work of `wanted` on a worker. Then the step is
+ * called again. */
 enum ssh_step { SSH_NEXT, SSH_WAIT, SSH_WORK, SSH_FILE, SSH_FAILED };
 
 enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CMD_FREE };
 
-/* One command on an exec channel: input goes in, output and errors are collected. */
+/* One command on an exec channel: sends input, collects output and errors. */
 struct ssh_command {
     enum command_stage stage;
     LIBSSH2_CHANNEL *channel; /* freed with the session if not before */
@@ -69,7 +69,7 @@ struct ssh_command {
     int exit_code;
 };
 
-/* A frame, or the rest of one, that waits for the channel. Wiped when freed. */
+/* A frame, or the rest of a frame, that waits for the channel. Wiped when freed. */
 struct ssh_chunk {
     struct ssh_chunk *next;
     size_t n, at;
@@ -82,13 +82,12 @@ struct ssh_file_kind {
     void (*free)(struct ssh_file *f); /* frees the kind's own members */
 };
 
-/* Work on a file of this machine: the question, then the result. The first member of each kind's
- * struct.
- */
+/* Work on a file of this machine: the input, then the result. The first member of the struct of
+ * each kind. */
 struct ssh_file {
     const struct ssh_file_kind *kind;
     char *path;
-    struct ssh *l; /* the loop's; valid until the link forgets the work */
+    struct ssh *l; /* belongs to the loop; valid until the link abandons the work */
 };
 
 struct ssh {
@@ -105,24 +104,24 @@ struct ssh {
     enum ssh_phase phase;
     bool driving;
     uv_timer_t deadline, keepalive;
-    int open_handles; /* timers, sockets and the work in the pool; 0: released */
+    int open_handles; /* timers, sockets and work in the pool; 0: all are released */
     struct ssh_lookup *lookup;
     struct addrinfo *addresses, *next_address;
     int connect_rc;
-    uv_tcp_t *tcp;      /* NULL while there is none; each attempt has its own */
-    uv_os_fd_t fd;      /* of tcp; only to distinguish it from an ssh-agent's */
+    uv_tcp_t *tcp;      /* NULL: no socket; each attempt has its own */
+    uv_os_fd_t fd;      /* descriptor of tcp; distinguishes it from an ssh-agent's socket */
     uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
 
     struct ssh2_functions lib;
     LIBSSH2_SESSION *session;
     struct ssh_block *blocks; /* libssh2's memory */
-    struct strbuf in;         /* from the socket; bytes not yet taken start at in_at */
+    struct strbuf in;         /* bytes from the socket; bytes not yet consumed start at in_at */
     size_t in_at;
     struct strbuf out; /* for the socket */
 
-    struct ssh_file *wanted;   /* a step's, from its return to the beginning of the work */
+    struct ssh_file *wanted;   /* set by a step, from its return to the beginning of the work */
     struct files_work *asking; /* the file work under way; NULL: none */
-    const char *asking_path;   /* its path, which belongs to the work */
+    const char *asking_path;   /* the path of the file, which belongs to the work */
     struct ssh_file *file;     /* the last work, until ssh_file_drop(); owned */
 
     uv_work_t work;
@@ -130,38 +129,38 @@ struct ssh {
     bool work_busy, work_done;
     int work_rc;
     char *methods; /* the methods that the host accepts, comma-separated */
-    size_t method; /* the row of login.c's table that is being tried */
+    size_t method; /* the row of login.c's table that is being tried now */
     bool method_tried;
     LIBSSH2_AGENT *keys; /* ssh-agent */
     struct libssh2_agent_publickey *agent_key;
-    struct strbuf tried; /* what was tried in vain, for the error */
+    struct strbuf tried; /* the methods that failed, for the error */
 
     struct ssh_command cmd;
     const struct node_agent_image *image;
     char *paths[NODE_PROGRAMS]; /* of the image's programs, on the machine; NULL: it gets none */
     bool has[NODE_PROGRAMS];    /* they are there, whole */
-    char *no_cmd;               /* why it has no batchai-cmd; NULL: it has, or needs none */
-    LIBSSH2_CHANNEL *channel;   /* the agent's; owned by cmd */
+    char *no_cmd;             /* why the machine has no batchai-cmd; NULL: it has, or needs none */
+    LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
     size_t queued;      /* bytes in there */
-    struct strbuf line; /* of the agent's stderr, not yet ended */
+    struct strbuf line; /* a line of the agent's stderr that has not ended yet */
     char last_line[SSH_LINE_MAX + 1];
     bool agent_ended;
 };
 
 /* ---- step.c ---- */
 
-/* Fails the link with "NAME: DOING: cause; remedy". NULL: the remedy of the phase. Returns
+/* Fails the link with "NAME: ACTION: cause; remedy". NULL: the remedy of the phase. Returns
  * SSH_FAILED. */
 enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same with libssh2's error as the cause. */
+/* Like ssh_fail(), with libssh2's error as the cause. */
 enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what);
 /* libssh2's text for its last error. Borrowed. */
 const char *ssh_lib_error(struct ssh *l);
-/* Bytes that the socket has not taken yet. */
+/* How many bytes the socket has not accepted yet. */
 size_t ssh_unsent(const struct ssh *l);
-/* The phase has made progress: its time limit begins anew. */
+/* Restarts the time limit of the phase after progress. */
 void ssh_progress(struct ssh *l);
 void ssh_file_free(struct ssh_file *f);
 /* Frees l->file. */
@@ -174,7 +173,7 @@ void ssh_session_free(struct ssh *l);
 
 /* ---- settings.c ---- */
 
-/* A link that has not begun. NULL: refused, or libssh2 is missing. */
+/* Creates a link that has not begun. NULL: invalid settings, or libssh2 is missing. */
 struct ssh *ssh_create(const struct node_ssh_config *c, struct err *e);
 void ssh_settings_free(struct ssh *l);
 
@@ -194,12 +193,12 @@ void ssh_login_free(struct ssh *l);
 
 /* Prepares `cmd` for `line` (taken over) with `in` (borrowed) as its input. */
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in);
-/* Opens the channel and starts the command; NEXT once the server has accepted it. */
+/* Opens the channel and starts the command; NEXT when the server has accepted it. */
 enum ssh_step ssh_command_begin(struct ssh *l);
-/* Runs the command to its end; NEXT once exit_code, out and errors are whole. */
+/* Runs the command to its end; NEXT when exit_code, output and errors are complete. */
 enum ssh_step ssh_command_run(struct ssh *l);
 void ssh_command_free(struct ssh_command *c);
-/* The last line of its errors, for a message. Borrowed. */
+/* The last line of the command's stderr, for a message. Borrowed. */
 const char *ssh_command_said(struct ssh_command *c);
 
 /* ---- stream.c ---- */

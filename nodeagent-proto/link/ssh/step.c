@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the steps of an SSH link stand on: the texts of its phases and the errors made of them, the
- * time limit of a phase, the file that a step has read. Everything here runs on the loop, and
- * nothing here takes a step or ends the link.
+ * Helpers for the steps of an SSH link: the texts of the phases and the error messages with them,
+ * the time limit of a phase, the result of a file's work. All functions run on the loop; none calls
+ * a step or ends the link.
  */
 #include <assert.h>
 #include <stdarg.h>

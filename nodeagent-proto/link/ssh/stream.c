@@ -40,7 +40,7 @@ void ssh_queue_free(struct ssh *l)
         drop_chunk(l);
 }
 
-/* NEXT: libssh2 has taken all of it. */
+/* NEXT: libssh2 has accepted the whole queue. */
 static enum ssh_step send_queue(struct ssh *l)
 {
     while (l->queue) {
@@ -88,7 +88,7 @@ static void take_frames(struct ssh *l, const char *bytes, size_t n)
     link_received(&l->link, bytes, n);
 }
 
-/* Less than 0: broken. Everything is read, even if nobody wants it, because the streams share one
+/* Less than 0: broken. Also reads output that nobody wants, because the streams share one
  * window. */
 static ssize_t read_stream(struct ssh *l, int stream,
                            void (*take)(struct ssh *l, const char *bytes, size_t n))

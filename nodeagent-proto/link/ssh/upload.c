@@ -12,10 +12,12 @@
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* Behind this line the channel is the agent's; start files of a login shell may print before it. */
+/* After this line the channel belongs to the agent; start files of a login shell may print before
+ * it. */
 #define START_MARK "batchai-node-follows\n"
 
-/* Arguments DIR (NAME-HASH SIZE)...: prints what the machine is and which programs it has whole. */
+/* Arguments DIR (NAME-HASH SIZE)...: prints the machine's architecture and the programs that it has
+ * completely. */
 static const char probe_script[] =
     "d=$1; shift; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
     "echo; echo batchai-system $(uname -sm); echo \"batchai-dir $d\"; "
@@ -25,11 +27,12 @@ static const char probe_script[] =
     "if [ \"${s%% *}\" = $h ]; then echo batchai-has $1; fi; fi; shift 2; done";
 
 /* Arguments DIR NAME-HASH SIZE, with the program on stdin. The file gets its name only when it is
- * complete. Leftovers of an upload that a power cut ended are removed by an upload a day later. */
+ * complete. An upload removes leftovers that are older than a day (of uploads that a power cut
+ * ended). */
 static const char upload_script[] =
     "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; h=${2##*-}; "
     "gone() { rm -f \"$t\"; }; trap gone EXIT; trap \"exit 1\" HUP INT TERM; "
-    "trap \"\" PIPE; " /* when the link is gone, nobody could read an error */
+    "trap \"\" PIPE; " /* after the link broke, nobody could read an error */
     "find \"$1\" -name \".upload-*\" -mtime +0 -exec rm -f {} + 2> /dev/null; "
     "cat > \"$t\" || exit 1; n=$(wc -c < \"$t\"); "
     "if [ $n -ne $3 ]; then echo \"only $n of $3 bytes arrived\" >&2; exit 1; fi; s=$h; "
@@ -109,7 +112,7 @@ static enum ssh_step choose_image(struct ssh *l, const char *system)
     return l->image ? SSH_NEXT : no_such_agent(l, arch + 1);
 }
 
-/* Where each program is, or will be, on the machine; NULL: it gets none of the kind. */
+/* Sets the path of each program on the machine; NULL: the machine gets no program of the kind. */
 static void learn_places(struct ssh *l, const char *dir)
 {
     for (int k = 0; k < NODE_PROGRAMS; k++) {
@@ -166,8 +169,8 @@ static void ask_upload(struct ssh *l, const struct node_program *p)
     ssh_command_set(&l->cmd, &line, p->bytes, p->n);
 }
 
-/* Without the agent there is no link. Without batchai-cmd there is: the tasks that need it fail,
- * and say why. */
+/* Without the agent the link fails. Without batchai-cmd only the tasks that need it fail, with the
+ * reason. */
 static enum ssh_step not_uploaded(struct ssh *l, enum node_program_kind kind)
 {
     struct strbuf why = STRBUF_INIT;
@@ -212,10 +215,9 @@ enum ssh_step ssh_step_upload(struct ssh *l)
 
 /* ---- start ---- */
 
-/* The owner: this daemon (each has a known_hosts file of its own) and its name for the machine, so
- * that a machine with two names is refused under the second. A program that uses the file but is
- * not the daemon says so.
- */
+/* The owner: this daemon (each has its own known_hosts file) and its name for the machine, so that
+ * a machine with two names is refused under the second. A program that uses the file but is not the
+ * daemon adds a mark. */
 static void owner_argument(struct strbuf *line, const struct ssh *l)
 {
     char host[UV_MAXHOSTNAMESIZE] = "";
@@ -240,8 +242,8 @@ static void ask_start(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark.
- */
+/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the
+ * mark. */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
@@ -279,7 +281,7 @@ enum ssh_step ssh_step_start(struct ssh *l)
         return ssh_fail_lib(l, l->lib.libssh2_session_last_errno(l->session), "reading");
     if (!marked)
         return l->lib.libssh2_channel_eof(l->cmd.channel) ? not_started(l) : SSH_WAIT;
-    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* it may have failed already */
+    ssh_take_errors(l, l->cmd.errors.s, l->cmd.errors.len); /* the agent may have failed already */
     l->channel = l->cmd.channel;
     return SSH_NEXT;
 }
