@@ -13,43 +13,42 @@
 #include "lib/kv.h"
 
 /* One life of the daemon, from a start to the next. The term grows with each start; the random part
- * distinguishes two with the same term, which can happen after a backup was put back. */
+ * distinguishes two lives with the same term, which can happen after a backup was restored. */
 struct node_epoch {
     int64_t term;   /* 0: not known */
     const char *id; /* random, [a-z0-9]; NULL: none */
 };
 
-/* The only runtime of a node that runs nothing: it is told what is to run in a container as it
- * would be told without one. */
+/* The only runtime of a fake node, which runs no processes: it gets the commands of a container
+ * without the container. */
 #define RUNTIME_SCRIPTED "scripted"
 
 struct node_facts { /* from hello */
     const char *agent_version, *hostname, *os, *arch;
-    const char *incarnation; /* random id of this node root; changes when the root was wiped */
+    const char *incarnation; /* random id of this node root; a wiped root gets a new id */
     const char *boot_id;
     int cpus;
     int64_t memory_bytes, disk_free_bytes;
-    const char *gpus; /* JSON array text, "[]" if none: bus, model, uuid, driver */
-    int n_gpus;       /* how many these are; set when facts are read */
-    const char *user; /* the account that the agent runs as */
-    bool is_root;     /* it may mount, make accounts, and run tasks as others */
-    const char *
-        runtimes; /* programs there that can run containers, separated by blanks: "docker podman" */
-    const char *mpi; /* the mpirun that would be found, or "" */
-    int64_t time_us; /* the machine's clock when it answered */
+    const char *gpus;     /* JSON array text, "[]" if none: bus, model, uuid, driver */
+    int n_gpus;           /* how many GPUs `gpus` lists; set when facts are read */
+    const char *user;     /* the name of the agent's account */
+    bool is_root;         /* the agent may mount, make accounts, and run tasks as other accounts */
+    const char *runtimes; /* container programs on the node, separated by blanks: "docker podman" */
+    const char *mpi;      /* the path of mpirun in PATH, or "" */
+    int64_t time_us;      /* the machine's clock at the answer */
 };
 
-/* The health of a node, which is asked for now and then. */
+/* The health of a node, which the daemon asks for regularly. */
 struct node_health {
     int64_t time_us; /* the machine's clock */
     int64_t disk_free_bytes, disk_total_bytes;
-    const char *disk_error; /* why nothing can be written below the root, or "" */
+    const char *disk_error; /* why no file can be written below the root, or "" */
     int gpus;               /* how many the driver shows */
     const char *gpu_errors; /* errors of the driver, or "" */
 };
 
-/* Members of struct node_usage, as the protocol calls them: those that grow since the machine was
- * started, and those that are as they are now. */
+/* Members of struct node_usage, by their names in the protocol: counters since the machine's boot,
+ * and present levels. */
 #define NODE_USAGE_COUNTERS(X)                                                                     \
     X(cpu_ticks)                                                                                   \
     X(cpu_busy_ticks)                                                                              \
@@ -61,7 +60,7 @@ struct node_health {
     X(network_out_bytes)
 #define NODE_USAGE_LEVELS(X) X(memory_bytes) X(disk_bytes)
 
-/* What a node's machine does, which is asked for as long as somebody wants to know. */
+/* The load of a node's machine, which is asked for only while somebody needs it. */
 struct node_usage {
     int64_t time_us; /* the machine's clock */
 #define NODE_USAGE_MEMBER(name) int64_t name;
@@ -76,29 +75,28 @@ struct node_dir_entry {
     int64_t size, mtime_us;
 };
 
-/* Numbers for accounts of jobs; the first one is the group of all. */
+/* Numbers for accounts of jobs; the first number is the group of all jobs. */
 /* An account with room has this many numbers on either side of its own, for the other users of a
- * container: its number is an odd multiple. No other account has such a number. */
+ * container: its number is an odd multiple of this. No other account has such a number. */
 #define NODE_UID_ROOM    65536
 #define NODE_UIDS_MIN    1000
-#define NODE_UID_LOWEST  65536 /* distributions give lower ones to people and services */
+#define NODE_UID_LOWEST  65536 /* distributions assign lower numbers to people and services */
 #define NODE_UID_HIGHEST 4294967294LL
 
 enum task_state {
-    TASK_UNKNOWN = 0, /* the node has no record of it */
+    TASK_UNKNOWN = 0, /* the node has no record of the task */
     TASK_RUNNING,
     TASK_EXITED,
     TASK_FAILED_TO_START, /* no shell, bad directory, output file not writable: see why */
-    TASK_LOST             /* its supervisor vanished without a record (node rebooted, killed) */
+    TASK_LOST             /* the supervisor vanished without a record (node rebooted, killed) */
 };
 
-/* The exit code of one that failed to start because its program does not exist, as shells have it.
- */
+/* The exit code of a task whose program does not exist; the same as in shells. */
 #define TASK_NO_PROGRAM 127
 /* The first word of an argv that runs the interpreter of Windows command lines, wherever it is on
- * the node; the second is the line. Where it is not, the task fails to start. */
+ * the node; the second word is the line. On a node without it, the task fails to start. */
 #define TASK_CMD "batchai-cmd"
-/* The first two words of an argv that does not begin; the third says why. */
+/* The first two words of an argv that must fail to start; the third word is the reason. */
 #define TASK_NODE   "batchai-node"
 #define TASK_REFUSE "refuse"
 
@@ -106,64 +104,68 @@ struct task_status {
     const char *id;
     enum task_state state;
     int64_t started_us, ended_us;
-    int exit_code;           /* when exited normally, else -1; TASK_NO_PROGRAM */
-    int signal;              /* when killed by a signal, else 0 */
-    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; TASK_EXITED if the supervisor knows
-                              * what ended it: its time was up, or its memory; else NULL */
+    int exit_code; /* after a normal exit, otherwise -1; TASK_NO_PROGRAM */
+    int signal;    /* the signal that killed the task, otherwise 0 */
+    /* for TASK_FAILED_TO_START, TASK_LOST; for TASK_EXITED if the supervisor knows the cause of the
+     * end (time limit, memory limit); otherwise NULL */
+    const char *why;
     const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
 };
 
 #define NODE_TAIL_MAX 2048
 
-/* What a task may use; 0: no limit. */
+/* The limits of a task; 0: no limit. */
 struct task_limits {
-    int64_t memory_bytes; /* with cgroups all its processes together, otherwise each */
-    int cpus;             /* with cgroups only */
-    int processes;     /* with cgroups those of the task, otherwise those of its account (root: no
-                          limit) */
+    int64_t
+        memory_bytes;  /* with cgroups for all processes of the task together, otherwise for each */
+    int cpus;          /* with cgroups only */
+    int processes;     /* with cgroups for the task, otherwise for its account (root: no limit) */
     int open_files;    /* each process */
-    const char *group; /* tasks of the same name share the first three, with cgroups; NULL: none */
-    const char *gpus;  /* the numbers of the GPUs that it may open, as the node counts them: "0,2";
-                          NULL: all. With cgroups only, and where the agent is root */
+    const char *group; /* tasks with the same group name share the first three limits, with cgroups;
+                          NULL: none */
+    const char *gpus; /* the numbers of the GPUs that the task may open, in the node's order: "0,2";
+                         NULL: all. Only with cgroups, and if the agent is root */
 };
 
-/* A directory that the task and its command cannot get at, except what they may reach below it
- * (lib/confine.h); `hide` NULL: there is none. */
+/* A directory that is hidden from the task and its command, except the listed parts of it
+ * (lib/confine.h); `hide` NULL: nothing is hidden. */
 struct task_confine {
     const char *hide;
     const char *const *reach; /* absolute */
     size_t n_reach;
 };
 
-/* A folder of the node that a task sees at another path too, where the agent is root and may have
- * mounts that others do not see; elsewhere it does not. NULL: there is none. */
+/* A folder of the node that the task also sees at another path, if the agent is root and may make
+ * private mounts; otherwise the second path does not exist. NULL: none. */
 struct task_view {
     const char *source, *target;
 };
 
 struct task_spec {
     const char *id;           /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
-    const char *command_line; /* for the shell (bash if there, else sh) -c */
-    const char *const *argv;  /* program and arguments, run without a shell; the program is found in
-                                 PATH or cwd. command_line is shown alone then. NULL: the shell */
+    const char *command_line; /* for the shell: bash if the node has it, otherwise sh */
+    /* program and arguments, run without a shell; the program is searched in PATH or cwd. Then
+     * command_line is only shown. NULL: the shell */
+    const char *const *argv;
     size_t n_argv;
     const char *cwd;      /* made if missing */
-    const struct kv *env; /* added to a small clean environment; secrets included */
+    const struct kv *env; /* added to a small clean environment; may hold secrets */
     size_t n_env;
-    const char *path; /* directories that are put in front of its PATH; NULL: none */
+    const char *path; /* directories that are put in front of PATH; NULL: none */
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
     const char *log_path; /* the run's log, for lines about start and exit; or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
-    const char *title;    /* what the log shows instead of command_line; NULL: command_line */
-    const char *user;     /* the account it runs as; NULL: the agent's own */
-    const char *files_as; /* its files are opened with this account's rights; NULL: the account it
-                             runs as */
-    bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
-    int timeout_s;        /* killed after this time, as `why` says then; 0: never */
-    /* For processes that signals do not reach, as in a container. The shell runs it with the
-     * signal's number in BATCHAI_SIGNAL whenever the task is signalled; the task's own processes
-     * then get no signals except SIGKILL. If the task ends after a signal or because of one, it
-     * runs once more with 9 before the end is reported. 10 s each. NULL: none. */
+    const char *title;    /* the text in the log instead of command_line; NULL: command_line */
+    const char *user;     /* the account of the task; NULL: the agent's own */
+    const char
+        *files_as; /* the account whose rights open the task's files; NULL: the same as `user` */
+    bool keep_children; /* after exit 0, the other processes of the task continue: a mount's helper
+                         */
+    int timeout_s;      /* the task is killed after this time, with `why` set; 0: no limit */
+    /* For processes that signals do not reach, as in a container. Whenever the task gets a signal,
+     * the shell runs this command with the signal's number in BATCHAI_SIGNAL; the task's own
+     * processes then get no signals except SIGKILL. If the task ends after a signal or because of
+     * one, the command runs once more with 9 before the end is reported. 10 s each. NULL: none. */
     const char *signal_command;
     struct task_limits limits;
     struct task_confine confine;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Birth and end of the fleet.
+ * Start and end of the fleet.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ int fleet_start(struct fleet *fl, struct err *e)
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us)
 {
     if (row->idle_us == 0)
-        return 0; /* nor is it known that its row is on disk */
+        return 0; /* its row may not be on disk yet */
     struct node_rt *rt = node_rt_get(fl, row);
     if (rt->idle_row_us != row->idle_us) {
         rt->idle_row_us = row->idle_us;

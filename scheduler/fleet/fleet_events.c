@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls from the fleet to those above it.
+ * Calls from the fleet to the rooms above it.
  */
 #include "scheduler/fleet/fleet_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of scheduler/fleet/ share. Memory holds only what the database cannot know: links
- * (struct node_rt) and steps in flight. Everything is made from rows, so a start after kill -9 is
- * no special case.
+ * Shared by the files of scheduler/fleet/. Memory holds only the state that the database cannot
+ * know: links (struct node_rt) and steps in progress. Everything else is made from rows, so a start
+ * after kill -9 is not a special case.
  */
 #ifndef SCHEDULER_FLEET_FLEET_PRIV_H
 #define SCHEDULER_FLEET_FLEET_PRIV_H
@@ -20,28 +20,28 @@
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
-/* A machine: machines.c. Made at the start for each machine of the inventory, and for each that a
- * node row still names although the inventory does not. drained, reason and the claim repeat the
- * rows; after a rollback they are read again. */
+/* A machine: machines.c. Made at the start for each machine of the inventory, and for each further
+ * machine that a node row names. drained, reason and the claim repeat the rows; after a rollback
+ * they are read again. */
 struct machine {
     int64_t id; /* of its row */
     char *name;
     const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
     bool drained;
-    bool lends;          /* for dedicated pools; low-priority ones may have it meanwhile */
+    bool lends;          /* for dedicated pools; low-priority pools may use it meanwhile */
     char *reason;        /* why drained */
-    int64_t node_id;     /* who has claimed it; 0: free */
+    int64_t node_id;     /* the node that claims it; 0: free */
     int64_t pool_id;     /* that node's; 0: free */
     int64_t contact_us;  /* last contact; 0: never */
     char *facts;         /* node_facts_text(), or NULL */
     struct capacity has; /* slots 0: not known */
-    char *trouble;       /* why it could not be reached or used when last tried; NULL: none */
+    char *trouble;       /* why it could not be reached or used at the last try; NULL: no problem */
 };
 
 /* Turns to connect: node/connect.c. */
 struct connect_turns {
-    int connecting;               /* links of machines between open and ready */
-    struct node_rt *first, *last; /* those that wait to connect, the oldest first */
+    int connecting;               /* number of machines whose links are between open and ready */
+    struct node_rt *first, *last; /* nodes that wait to connect, the oldest first */
 };
 
 /* A dedicated pool is short of machines of this size. */
@@ -62,45 +62,45 @@ struct fleet {
     struct loop_lane *trees;  /* removes and reads directories */
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;
-    struct id_map machine_ids; /* the same, by the ids of their rows */
+    struct id_map machine_ids; /* the same machines by the ids of their rows */
     struct capacity local_has; /* each local node; slots 0: not known */
     struct connect_turns turns;
     const struct node_work *const *works; /* node_works */
     struct fleet_counts counts;
-    struct id_map reads; /* struct node_read * that are not answered yet: node/files.c */
+    struct id_map reads; /* struct node_read * of pending reads: node/files.c */
     int64_t last_read;
     bool reads_ended;
     struct id_map servers; /* struct server_work *, owned, by file server */
 };
 
-/* Tell who is above: struct fleet_events. */
+/* Calls struct fleet_events. */
 void fleet_pool_changed(struct fleet *fl, int64_t pool_id);
 void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
 void fleet_row_gone(struct fleet *fl);
 
 /* --- machines.c ------------------------------------------------------------------------------ */
-/* Reads and completes the rows; call once, before nodes are looked at. */
+/* Reads the rows and adds missing ones; call once, before nodes are used. */
 int machines_load(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
 void machines_free(struct fleet *fl);
 struct machine *machine_find(const struct fleet *fl, int64_t id);
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
-/* Notes who has a machine, or that the node's row is gone. */
+/* Records the holder of a machine, or that the node's row was removed. */
 void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id);
 void machine_release(struct fleet *fl, int64_t node_id);
-/* An effect: reads again what the rows say if they were rolled back. */
+/* An effect: after a rollback, reads the rows again. */
 void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
-/* Notes the last contact of a machine, or its trouble. Facts are written to its row. With facts
- * NULL the machine just answered; that is kept in memory only, and so is trouble, which any contact
+/* Records the last contact of a machine, or its problem. Facts are written to its row. With facts
+ * NULL the machine just answered; this is kept in memory only, like a problem, which any contact
  * ends. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
 
 /* --- node/capacity.c ------------------------------------------------------------------------- */
-/* Notes what a machine has whose facts are known from its last contact. */
+/* Records the capacity of a machine from the facts of its last contact. */
 void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 
 /* --- node/files.c, file_server.c: for wakes_handle() ------------------------------------------ */
-/* Reads of files on nodes, by numbers of their own. */
+/* Wakes reads of files on nodes, by their own numbers. */
 WAKE_KIND(woken_node_read, "node read", WAKE_NODES);
 void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
 void file_server_reconcile(void *ctx, int64_t id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the steps of a script: their environment, and one shell program each. Who the processes
- * are is decided by one table, of the runtime, the agent's rights and the site's wish. Nothing
- * is kept here; a container belongs to whoever named it.
+ * Makes the steps of a script: their environment, and one shell program each. A table decides the
+ * users of the processes by the runtime, the agent's rights and the site's setting. Nothing is kept
+ * here.
  */
 #include "scheduler/fleet/container/container.h"
 
@@ -15,7 +15,7 @@
 #define PULL_CODE  FAIL_FAILED_PULLING_CONTAINER_IMAGE
 #define START_CODE FAIL_FAILED_STARTING_CONTAINER
 
-/* How long the quick commands may take, in s; pulling an image may take as long as the run. */
+/* Time limit of the quick commands, in s; pulling an image may take as long as the run. */
 #define START_TIMEOUT_S  300
 #define REMOVE_TIMEOUT_S 120
 
@@ -72,7 +72,7 @@ static bool is_scripted(const struct container *c)
     return strcmp(c->runtime, RUNTIME_SCRIPTED) == 0;
 }
 
-/* An id such as a runtime would say: what the container is called, without what is no digit. */
+/* An id in the form of a runtime's id: the digits of the container's name. */
 static const char *scripted_id(struct arena *a, const struct container *c)
 {
     char *id = arena_strdup(a, c->name);
@@ -84,7 +84,7 @@ static const char *scripted_id(struct arena *a, const struct container *c)
     return id;
 }
 
-/* The image, with its registry in front unless its name has one. */
+/* The image, with the registry of `c` in front unless its name has a registry. */
 static const char *image_name(struct arena *a, const struct container *c)
 {
     const char *image = c->spec->image, *server = c->spec->server;
@@ -93,8 +93,8 @@ static const char *image_name(struct arena *a, const struct container *c)
     return said ? image : arena_printf(a, "%s/%s", server, image);
 }
 
-/* The name to pull. Without a registry podman would search a list of its own, but docker's registry
- * is meant. */
+/* The name to pull. Without a registry podman would search a list of registries, but Azure means
+ * docker's. */
 static const char *pull_name(struct arena *a, const struct container *c)
 {
     const char *image = image_name(a, c);
@@ -140,7 +140,7 @@ static void set_registry(struct env *v, const struct container *c)
     env_add(v, &password, 1);
 }
 
-/* As the shell reads them. */
+/* The words, quoted for the shell. */
 static const char *quoted_words(struct arena *a, const char *const *words, size_t n)
 {
     const char *text = "";
@@ -155,7 +155,7 @@ static const char *work_dir(const struct container *c)
     return c->spec->in_image ? "" : c->work_dir;
 }
 
-/* A line for each: how, and the path. */
+/* The parameters of one of the shell programs. */
 static const char *bind_lines(struct arena *a, const struct container *c)
 {
     const char *text = "";
@@ -216,10 +216,11 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->run_dir),
         .step = label->what,
-        .files_as = c->user, /* the directory belongs to the run, which may have put links there */
+        .files_as =
+            c->user, /* the directory belongs to the run, which may have put links into it */
         .timeout_s = run->timeout_s,
-        /* podman's monitor of the container is a child of this command; other children that an
-         * ordinary user's podman leaves behind are not needed. */
+        /* podman's monitor of the container is a child of this command and must survive; podman
+         * leaves other children behind, which nobody needs. */
         .keep_children = run->program == start_program,
     };
     struct script_label named = *label;
@@ -355,8 +356,8 @@ void container_add_sweep(struct script *sc, struct arena *a, const struct front_
     script_ask(sc, &tidy, REQUEST(remove_tree, .path = dir));
 }
 
-/* The container's environment is in a file that was written at its start. Variables that one task
- * has besides are set in front of its command. */
+/* A file, written at the container's start, has the container's environment. Further variables of
+ * one task are set in front of its command. */
 static const char *with_variables(struct arena *a, const struct kv *own, size_t n, const char *path,
                                   const char *command)
 {
@@ -371,7 +372,7 @@ static const char *with_variables(struct arena *a, const struct kv *own, size_t 
     return text;
 }
 
-/* What the container's shell runs; "": what the image starts by itself. */
+/* The command for the container's shell; "": the image's own command. */
 static const char *command_of(struct arena *a, const struct container *c,
                               const struct task_spec *task)
 {
@@ -408,8 +409,8 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->files_as = c->user;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
-    /* It is the runtime that keeps the run from the node's files; and podman without root needs
-     * what is taken from what is confined. */
+    /* The runtime itself keeps the run from the node's files; and podman without root needs rights
+     * that a confined process lacks. */
     task->confine = (struct task_confine){.hide = NULL};
     task->view = (struct task_view){NULL, NULL};
 }

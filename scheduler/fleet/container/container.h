@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers: one for each run and node. It only stays up; the run's processes are executed in it.
- * Short shell programs (container.c) call docker or podman on the node. They get all parameters in
- * their environment, so that nothing has to be quoted and no secret is in an argument list.
+ * Containers: one for each run and node. The container itself only waits; the run's processes are
+ * executed in it. Short shell programs (container.c) call docker or podman on the node. They get
+ * all parameters in their environment, so that nothing has to be quoted and no secret is in an
+ * argument list.
  *
  * The container has the name of the attempt and a label with the node root. It uses the host's
  * network, and sees the node root, the targets of its mounts and the directory that the run's nodes
@@ -22,58 +23,60 @@ struct container {
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
-    const char *root, *run_dir; /* on the node; run_dir: of what belongs to the container */
-    const char *work_dir;       /* where its processes begin, unless that is the image's to say */
-    const char *mounts_dir;     /* with the pool's volumes */
-    const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */
-    const char *log_path;       /* the run's log: progress goes there */
-    const char *user;           /* the run's account; NULL: it has none */
+    const char *root,
+        *run_dir; /* paths on the node; run_dir: the parent directory of the container's files */
+    const char *work_dir;   /* the working directory, unless the image sets it */
+    const char *mounts_dir; /* with the pool's volumes */
+    const char *shared_dir; /* the directory that the run's nodes share, perhaps below another root;
+                               NULL: none */
+    const char *log_path;   /* the run's log, for messages about progress */
+    const char *user;       /* the run's account; NULL: none */
     const struct site *site;
     bool agent_is_root;
     int gpus;
-    const char *devices; /* their numbers on the node: "0,2"; NULL: all */
+    const char *devices; /* the numbers of its GPUs on the node: "0,2"; NULL: all */
     struct task_limits limits;
-    struct task_confine confine; /* what links in its mounts may not lead to */
+    struct task_confine confine; /* the directory that links in its mounts must not reach */
 };
 
-/* The first of the site's runtimes that the node has; NULL: none. Where the site names none, podman
- * comes first if the agent is root, and docker elsewhere. */
+/* The first of the site's runtimes that the node has; NULL: none. If the site lists none, podman is
+ * preferred if the agent is root, and docker otherwise. */
 const char *container_runtime(const struct site *site, const char *node_runtimes,
                               bool agent_is_root);
-/* Who its processes are, a word for its programs: the same table is in docs/machines.md.
- *   "mapped": the image's user inside, the run's account outside; its other users have numbers
- *     beside the account's (NODE_UID_ROOM). An account without such: as "account".
+/* A word for the users of its processes; docs/machines.md has the same table.
+ *   "mapped": the image's user inside, the run's account outside; other users of the image have
+ *   numbers
+ *     near the account's (NODE_UID_ROOM). An account without such numbers: as "account".
  *   "rootless": the image's user inside, the agent's own account outside.
  *   "account", "agent": the run's account, or the agent's own, inside and outside.
- *   "root": root, inside and outside, if that is the image's user; else as "account" or "agent".
+ *   "root": root, inside and outside, if the image's user is root; otherwise "account" or "agent".
  *   "image": the image's user, inside and outside. */
 const char *container_who(const struct container *c);
 
-/* Pulls the image of `c` unless it is there; no more is done with it, and a failure is only logged.
- */
+/* Pulls the image of `c` unless the node has it; a failure is only logged. */
 void container_add_pull(struct script *sc, struct arena *a, const struct container *c,
                         const char *id);
-/* Pulls the image unless it is there, and starts the container unless it runs. `prefix` begins the
- * ids of the commands. `env` is what the run's processes get: it is written to a file. *`said` is
- * for container_id(), once it runs. */
+/* Pulls the image unless the node has it, and starts the container unless it runs. `prefix` begins
+ * the ids of the commands. `env` is the environment of the run's processes, which is written to a
+ * file. *`said` gets the output of the start, for container_id(). */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
                          const char *prefix, const struct env *env, const char **said);
-/* The runtime's id of a container that has started, by what its start said; NULL: it has not. The
- * arena's. */
+/* The runtime's id of a started container, from the output of its start; NULL: not started. In the
+ * arena. */
 const char *container_id(struct arena *a, const char *said);
-/* What the runtime said of a container that did not start; NULL: that is not why something failed,
- * or nothing was said. Borrowed from `why`. */
+/* The runtime's message about a container that did not start; NULL: another failure, or no message.
+ * Borrowed from `why`. */
 const char *container_error(const struct failure *why);
-/* Removes the container, whatever runs in it; safe to repeat. A container that stays fails the
- * script: nothing else may start there. */
+/* Removes the container and ends all processes in it; safe to repeat. If the container cannot be
+ * removed the script fails: no other run may start on the node then. */
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
                            const char *prefix);
-/* Removes all that earlier runs of this node root left behind. */
+/* Removes all containers that earlier runs of this node root left. */
 void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
                          const char *root, const char *id);
-/* Turns a task of the run (command line, cwd, output paths) into one that executes it in the
- * container and passes signals on. Without a command line it is what the image starts by itself.
- * `own`: variables of this task, on top of the container's; no secrets. */
+/* Turns a task of the run (command line, cwd, output paths) into a task that executes it in the
+ * container and passes signals on. Without a command line the image's own command runs. `own`:
+ * further variables of this task; no secrets. */
 void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
                     struct task_spec *task);
 

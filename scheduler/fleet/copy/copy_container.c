@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All files of a container: page by page the names are found, then each file is carried. As in
+ * Copies all files of a container: lists the names page by page, and carries each file. As in
  * copy_step.c, a step is an order, and a `struct putting` carries it out.
  */
 #include <assert.h>
@@ -15,9 +15,9 @@
 #include "storage/folders/walk.h"
 
 #define PAGE 1000 /* names */
-/* Of a page of a list of others, which has 5,000 names at most. */
+/* The most bytes of a page of a foreign list, which has 5,000 names at most. */
 #define LIST_BYTES_MAX ((size_t)16 * 1024 * 1024)
-/* A container with more is a mistake rather than a wish. */
+/* More files in a container are most likely a user's mistake, so the step fails. */
 #define FILES_MAX 100000
 
 /* A file of the container. */
@@ -27,13 +27,13 @@ struct listed_blob {
     bool has_bytes;
 };
 
-/* Where they are put, by a hash each: names of blobs that differ may be those of one file. Whoever
- * makes up names with the same hash has a task that fails. */
+/* Hashes of the target paths: different names of blobs may map to one file. A hash collision, which
+ * only a hostile user can arrange, fails that user's task. */
 struct targets {
     uint64_t *hash;
     size_t n;
     struct arena a;
-    const char **changed; /* names that are not the file's */
+    const char **changed; /* names that differ from their file's path */
     size_t n_changed;
 };
 
@@ -49,11 +49,11 @@ struct putting {
     struct node_link *link;
     struct arena a; /* of the page */
     struct listed_blob *found;
-    size_t n, at, total; /* total: of all pages, which count too */
-    char *next;          /* where the next page begins; NULL: there is none */
-    bool is_aside;       /* the page is of those that lie aside */
+    size_t n, at, total; /* total: of all pages so far; each counts against FILES_MAX */
+    char *next;          /* the marker of the next page; NULL: there is none */
+    bool is_aside;       /* the page lists blobs of `.aside` (names that are not file names) */
     struct transfer *list;
-    struct strbuf text; /* of the list, as far as it is here */
+    struct strbuf text; /* the received part of the list */
     struct carry *carry;
     struct targets targets;
 };
@@ -79,8 +79,8 @@ static void end(struct putting *j, const struct err *why)
 /* --- names -------------------------------------------------------------------------------------
  */
 
-/* The path of the file that a blob becomes: the name without empty parts and dots, which no path
- * has. NULL: no file below the directory can be it. */
+/* The path of the file for a blob: the name without empty parts and dots, which a path cannot have.
+ * NULL: no file below the directory has such a path. */
 static const char *path_of(struct arena *a, const char *name)
 {
     char *path = arena_strdup(a, name);
@@ -130,7 +130,7 @@ static int compare_hashes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A blob whose file another one's has taken the place of, or the other way round; NULL: none. */
+/* A blob whose file would replace another blob's file or directory; NULL: none. */
 static const char *find_clash(struct targets *t)
 {
     if (t->n_changed == 0)
@@ -357,7 +357,8 @@ static void halt(void *ctx)
     j->order = NULL;
     if (j->carry)
         carry_halt(j->carry);
-    if (j->carry || j->list) /* else the names are looked for, and what finds them ends it */
+    if (j->carry ||
+        j->list) /* otherwise the search for names continues, and its end ends the step */
         end(j, NULL);
 }
 

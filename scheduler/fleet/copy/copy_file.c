@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owned by itself: freed with the one callback that carry_begin() promises. carry_halt() lets
- * what is under way answer first.
+ * The work owns itself: it is freed with the one callback that carry_begin() promises. carry_halt()
+ * first waits for the answer to a pending call.
  */
 #include "scheduler/fleet/copy/copy_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A URL that cannot be had for the moment is tried so often, after pauses that double. */
+/* How often an unavailable URL is tried, with pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
 
@@ -20,7 +20,7 @@ struct carry {
     struct file *file;
     struct transfer *transfer;
     int tries;
-    uint64_t at, size; /* size: of a file; of what a URL leads to it is not known */
+    uint64_t at, size; /* size: of a daemon's file; unknown for a URL */
     bool reading;
     char *piece;
 };
@@ -120,7 +120,7 @@ static struct file_range whole(const char *text, uint64_t size)
 
 static void begin_transfer(struct carry *c);
 
-/* True: it is tried once more. */
+/* True: the transfer will be tried once more. */
 static bool tries_again(struct carry *c)
 {
     if (c->at > 0 || c->tries == TRIES)
@@ -190,7 +190,7 @@ struct carry *carry_begin(struct node_link *link, const struct carry_what *what,
     return c;
 }
 
-/* What is read calls back no more once it is closed. What the node was asked for does, as does the
+/* A read that is cancelled does not call back any more. A request to the node does, and so does the
  * opening of a file; end() follows then. */
 void carry_halt(struct carry *c)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file on its way to a node, over its link, piece by piece: a file of the daemon's, or what a
- * URL of others leads to. One thing is under way at a time: the file is opened, a piece is read, or
- * a request to the node waits for its answer. So the end, which may be asked for at any moment, has
- * to wait for one callback at most.
+ * Copies one file to a node, over its link, piece by piece: a file of the daemon, or the content of
+ * a foreign URL. There is one pending operation at a time: opening the file, reading a piece, or a
+ * request to the node. So a halt, which may come at any moment, waits for one callback at most.
  */
 #ifndef SCHEDULER_FLEET_COPY_COPY_FILE_H
 #define SCHEDULER_FLEET_COPY_COPY_FILE_H
@@ -17,20 +16,20 @@ struct carry_what {
     struct files *files;
     struct file_place from;
     struct transfers *transfers; /* NULL: no URLs */
-    const char *url;             /* instead of `from`; NULL: none */
+    const char *url;             /* a URL instead of `from`; NULL: none */
     const char *as, *path;       /* on the node */
     int mode;
 };
 
 struct carry;
-/* `why` NULL: the file is there. ERR_UNAVAILABLE: the other end was silent for too long. */
+/* `why` NULL: the file is on the node. ERR_UNAVAILABLE: the other end was silent for too long. */
 typedef void (*carry_done)(void *ctx, const struct err *why);
 struct carry *carry_begin(struct node_link *link, const struct carry_what *what, carry_done done,
                           void *ctx);
-/* `done` does not run any more, and nothing that was given is looked at. */
+/* Halts: `done` is not called any more, and the borrowed arguments are not read any more. */
 void carry_halt(struct carry *c);
 
-/* The largest file that is taken from a URL. */
+/* The largest file that is accepted from a URL (bytes). */
 #define CARRY_MAX (INT64_C(1) << 40)
 
 #endif

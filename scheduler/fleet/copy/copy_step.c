@@ -15,7 +15,7 @@
 struct carry_order {
     struct carry_what what;
     bool archive;
-    struct carrying *work; /* while it is carried out */
+    struct carrying *work; /* the work, while it runs */
 };
 
 struct carrying {
@@ -23,7 +23,7 @@ struct carrying {
     struct script_turn *turn;
     struct node_link *link;
     struct carry *carry;
-    char *archive; /* where it lies on the node until it is unpacked; NULL: it is none */
+    char *archive; /* its temporary path on the node until it is unpacked; NULL: not an archive */
 };
 
 static void end(struct carrying *j, const struct err *why)
@@ -64,7 +64,7 @@ static void carry(struct carrying *j)
     j->carry = carry_begin(j->link, &what, on_carried, j);
 }
 
-/* Whether the node has unpacked it before. */
+/* The node's answer whether it has unpacked the archive before. */
 static void on_looked(void *ctx, const struct err *why)
 {
     struct carrying *j = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a run or a set-up task has on its node before it begins.
+ * The files of a run or a set-up task that must be on its node before it begins.
  */
 #ifndef SCHEDULER_FLEET_COPY_INPUT_FILES_H
 #define SCHEDULER_FLEET_COPY_INPUT_FILES_H
@@ -11,20 +11,20 @@
 struct files;
 struct transfers;
 
-/* Where the steps go to, and who carries them out. */
+/* The script that gets the steps, and the services that carry them out. */
 struct inputs {
     struct script *script;
     struct arena *a; /* the script's */
     struct files *files;
-    struct transfers *transfers; /* NULL: what is of others fails */
+    struct transfers *transfers; /* NULL: files at foreign URLs fail */
     const char *root;            /* the node's */
     const char *as;              /* who owns the files */
 };
-/* Adds the steps that put all of it there. A failure is one of those with FAIL_INPUT_...,
- * FAIL_PACKAGE or FAIL_NO_ROOM. */
+/* Adds the steps that put all files there. Their failures are FAIL_INPUT_..., FAIL_PACKAGE or
+ * FAIL_NO_ROOM. */
 void inputs_add(const struct inputs *in, const struct input_list *list);
 
-/* Whether the failure says that something could not be put there. */
+/* Whether the failure is one of inputs_add(). */
 bool inputs_failed(const struct failure *why);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A step is an order, in the script's arena; a `struct upload_work` carries it out. One thing is
- * under way at a time: a request to the node, which always calls back, or a call of a transfer,
- * which does not once that is ended. So halted work waits for the node alone.
+ * A step is an order, in the script's arena; a `struct upload_work` carries it out. There is one
+ * pending operation at a time: a request to the node, which always calls back, or a transfer, which
+ * does not after it was ended. So halted work waits for the node alone.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 
@@ -14,18 +14,18 @@
 #include "scheduler/fleet/transfer/blobs.h"
 
 #define PIECE ((size_t)512 * 1024)
-/* A pattern that matches more is a mistake rather than a wish. */
+/* A pattern with more matches is most likely a user's mistake, so the step fails. */
 #define FILES_MAX 10000
-/* A blob that cannot be put for the moment is put so often, after pauses that double. */
+/* How often a failed upload is tried, with pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
-/* In one request, and as a block of a larger one, which is longer if there would be too many: so
- * one that fails costs little when it is tried again. */
+/* The bytes of a file that goes in one request, and of a block of a larger file (longer if there
+ * would be too many blocks). So a failed request costs little when it is tried again. */
 #define WHOLE_MAX ((uint64_t)64 * 1024 * 1024)
 #define BLOCK     ((uint64_t)16 * 1024 * 1024)
-/* Bytes a second of which an account puts its blocks together at least: a busy disk's. */
+/* The least rate (bytes a second) at which an account assembles blocks: a busy disk's. */
 #define ASSEMBLED_S ((uint64_t)10 * 1024 * 1024)
-/* Of the storage service; blocks of such sizes are taken from this one on. */
+/* The version of the storage service from which it accepts blocks of this size. */
 #define VERSION "x-ms-version: 2020-04-08"
 
 struct upload_order {
@@ -44,16 +44,16 @@ struct upload_work {
     struct node_link *link;
     struct arena a;
     struct glob_place place;
-    struct upload_names dirs, files; /* below that; dirs: still to be listed */
+    struct upload_names dirs, files; /* relative to `base`; dirs: not listed yet */
     size_t at;                       /* of the files */
-    const char *path, *blob;         /* of the file: below the base; in the container */
+    const char *path, *blob;         /* paths of the file: below the base; in the container */
     struct transfer *transfer;
     int tries;
     uint64_t size, sent; /* of the file */
-    uint64_t from, upto; /* of it, what the request under way puts */
+    uint64_t from, upto; /* the part of the file in the pending request */
     size_t block;        /* the number of that */
     bool asks;           /* the node is to answer */
-    struct err why;      /* what it is to end with once that is logged */
+    struct err why;      /* the error to end with after it was logged */
 };
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ static void end(struct upload_work *j, const struct err *why)
         script_turn_end(turn, why ? &e : NULL);
 }
 
-/* Of an answer of the node. True: there is nothing left to do with it. */
+/* Handles an answer of the node. True: the work was halted, so the answer is dropped. */
 static bool answered(struct upload_work *j)
 {
     j->asks = false;
@@ -91,7 +91,7 @@ static void on_failure_logged(void *ctx, const struct err *why)
         end(j, &j->why);
 }
 
-/* Ends the work with this error, once it stands in the file for errors. */
+/* Ends the work with this error after writing it to the file for errors. */
 static void fail(struct upload_work *j, const struct err *why)
 {
     const struct upload *u = &j->order->what;
@@ -136,7 +136,7 @@ static void log_line(struct upload_work *j, const char *text)
     node_ask(j->link, REQUEST(append, .path = u->log, .text = text, .as = u->as), on_logged, j);
 }
 
-/* The name of the blob: `path` itself for one file, else a directory of blobs. */
+/* The name of the blob: `path` itself for one file, otherwise below `path`. */
 static const char *blob_of(struct upload_work *j, const char *name)
 {
     const char *path = j->order->what.file->path;
@@ -161,7 +161,7 @@ static void log_end(struct upload_work *j)
                              (unsigned long long)j->size, j->blob));
 }
 
-/* Whether the answer is good; else the request is tried again, or all of it has failed. */
+/* Whether the request succeeded; otherwise tries the request again, or fails the work. */
 static bool is_done(struct upload_work *j, const struct err *why, const struct transfer_got *got,
                     void (*again)(struct upload_work *j))
 {
@@ -181,10 +181,10 @@ static bool is_done(struct upload_work *j, const struct err *why, const struct t
     return false;
 }
 
-/* Which requests there are: whether they say the blob's kind, and what its user says of it. */
+/* Kinds of requests: they differ in the headers for the blob's kind and its metadata. */
 enum put { PUT_BLOB, PUT_BLOCK, PUT_LIST };
 
-/* A put of `n` bytes to this URL; `a` is free once it has begun. */
+/* Begins a put of `n` bytes to this URL; the caller may free `a` afterwards. */
 static void begin_transfer(struct upload_work *j, struct arena *a, enum put put, const char *url,
                            uint64_t n)
 {
@@ -272,7 +272,7 @@ static void on_written(void *ctx, const struct err *why)
         transfer_read(j->transfer, PIECE, on_answer, j);
 }
 
-/* A part of the file, or all of it. */
+/* Begins the upload of a part of the file, or of the whole file. */
 static void begin_part(struct upload_work *j)
 {
     const char *container = j->order->what.file->url;
@@ -289,7 +289,7 @@ static void begin_part(struct upload_work *j)
     arena_free(&a);
 }
 
-/* A file that grows meanwhile is put as it was when that began. */
+/* A file that grows meanwhile is uploaded with its size at the beginning. */
 static void on_read(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct upload_work *j = ctx;
@@ -306,7 +306,7 @@ static void on_read(void *ctx, const struct err *why, const struct node_bytes *g
     }
     if (why) {
         e = *why;
-        e.code = ERR_IO; /* the container's errors alone have codes of their own */
+        e.code = ERR_IO; /* only errors of the container have codes of their own */
         fail(j, &e);
         return;
     }

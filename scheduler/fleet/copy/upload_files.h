@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of a node on their way into a container of blobs, by HTTP, as a step of a script: those
- * that match a pattern are found, and each is read piece by piece and put whole. Repeatable: a blob
- * is put anew.
+ * Uploads files of a node into a container of blobs, by HTTP, as a step of a script: finds the
+ * files that match a pattern, reads each piece by piece and puts it as a whole. Repeatable: a blob
+ * is replaced.
  */
 #ifndef SCHEDULER_FLEET_COPY_UPLOAD_FILES_H
 #define SCHEDULER_FLEET_COPY_UPLOAD_FILES_H
@@ -12,18 +12,18 @@
 #include "scheduler/fleet/script/script.h"
 #include "scheduler/fleet/transfer/transfer.h"
 
-/* Texts are borrowed, as those of other steps. */
+/* The parameters of an upload. Texts are borrowed, as in other steps. */
 struct upload {
     struct transfers *transfers;
     const struct output_file *file;
-    const char *as;      /* whose rights the files are read with */
+    const char *as;      /* the account whose rights read the files */
     const char *base;    /* nothing outside is read, not even by links */
-    const char *from;    /* what a relative pattern is below */
+    const char *from;    /* the directory of a relative pattern */
     const char *pattern; /* with its variables replaced */
-    const char *log;     /* on the node: a line for each file, and for a failure; */
+    const char *log;     /* a file on the node: a line for each uploaded file, and for a failure; */
     const char *errors;  /* the latter here too */
 };
-/* Its failure is one of those with FAIL_OUTPUT_... A pattern that nothing matches is none. */
+/* Adds the step. Its failures are FAIL_OUTPUT_... A pattern without matches is not a failure. */
 void script_upload(struct script *, struct arena *, const struct upload *what);
 
 #endif

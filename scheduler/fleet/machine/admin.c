@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What people ask of machines: drain, undrain, restart.
+ * Administrators' operations on machines: drain, undrain, reboot.
  */
 #include <stdlib.h>
 #include <strings.h>
@@ -8,8 +8,8 @@
 #include "model/states.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* How long a machine that was told to restart is left alone. It must have gone down by then,
- * because otherwise a node would be prepared on it just to be cut off. */
+/* How long a rebooting machine is left alone (us). It must have gone down by then; otherwise a node
+ * would be prepared on it and cut off. */
 #define REBOOT_PAUSE_US 30000000
 
 static struct machine *find_named(struct fleet *fl, const char *name, struct err *e)
@@ -38,7 +38,7 @@ static struct machine *find_named(struct fleet *fl, const char *name, struct err
 
 static void set_reason(struct machine *m, const char *reason)
 {
-    char *copy = reason ? xstrdup(reason) : NULL; /* the text may be the old reason itself */
+    char *copy = reason ? xstrdup(reason) : NULL; /* `reason` may point into the old reason */
     free(m->reason);
     m->reason = copy;
 }
@@ -65,7 +65,7 @@ int fleet_machine_drain(struct fleet *fl, const char *name, const char *reason, 
     return 0;
 }
 
-/* 1, 0 (none: the machine is free) or -1. */
+/* Returns 1 (found), 0 (the machine is free) or -1. */
 static int claiming_node(struct fleet *fl, const struct machine *m, struct arena *a,
                          struct node *row, struct err *e)
 {
@@ -123,7 +123,8 @@ static void on_rebooting(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-/* Runs before the node is looked at again, which closes the link, so the request still goes out. */
+/* Runs before the next reconcile of the node, which closes the link, so the request is still
+ * sent. */
 static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -153,8 +154,8 @@ static int refuse_reboot(const struct fleet *fl, const struct machine *m, const 
     return 0;
 }
 
-/* Makes the node unusable first, so that it gets no further run. The restart is asked for once that
- * is on disk, and not if it was taken back. */
+/* Makes the node unusable first, so that it gets no further run. The reboot is requested when this
+ * is on disk, and not after a rollback. */
 static int reboot_node(struct fleet *fl, struct node_rt *rt, struct err *e)
 {
     const struct failure f = {.code = FAIL_NODE_REBOOTING,

@@ -15,7 +15,7 @@
 
 static void replace(char **field, const char *text)
 {
-    char *copy = text ? xstrdup(text) : NULL; /* the text may be the field's own */
+    char *copy = text ? xstrdup(text) : NULL; /* `text` may point into the field itself */
     free(*field);
     *field = copy;
 }
@@ -80,7 +80,7 @@ static int load_inventory(struct fleet *fl, struct arena *a, const struct machin
     return 0;
 }
 
-/* Loads machines that the inventory does not name: they are kept as long as a node names them. */
+/* Loads machines that are not in the inventory: they are kept as long as a node row names them. */
 static int load_others(struct fleet *fl, const struct machine_row *rows, size_t n,
                        const struct id_map *claimed, struct err *e)
 {
@@ -178,7 +178,7 @@ bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priori
     return !sizes || !*sizes || fleet_is_size_of(sizes, vm_size);
 }
 
-/* A dedicated pool that is short of machines wants this one. */
+/* Whether a dedicated pool that is short of machines could use this machine. */
 static bool is_wanted(const struct fleet *fl, const struct machine *m)
 {
     for (size_t i = 0; i < fl->n_wishes; i++)
@@ -246,7 +246,7 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     return n;
 }
 
-/* How promising a free machine is: 0 (most) to PROMISES - 1. What is lent comes last. */
+/* The number of classes of free machines, from most promising (0) to lent (last). */
 #define PROMISES 6
 static int promise(const struct machine *m, enum vm_priority priority)
 {
@@ -340,7 +340,7 @@ void machines_reread(struct fleet *fl)
 
 /* --- what can be had -------------------------------------------------------------------------- */
 
-/* Amounts that are not known are 0; every node that was reached has slots. */
+/* Unknown amounts are 0; every node that was reached has slots. */
 static bool fits_one(const struct capacity *has, const struct capacity *need, struct capacity *most)
 {
     if (has->slots == 0)

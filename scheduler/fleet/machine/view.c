@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts about machines: the table that `batchaid nodes` shows, and why a pool has fewer machines
- * than it asked for.
+ * Texts about machines: the table of `batchaid nodes`, and the reason why a pool has fewer machines
+ * than its target.
  */
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     out->has = m->has;
     if (u) {
         view_use(v, u, out);
-        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors say the same */
+        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors have the same text */
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
     } else if (m->trouble) {
         out->state = "unreachable";
@@ -90,7 +90,7 @@ static void view_local(struct viewing *v, const struct node_use *u, struct machi
     view_use(v, u, out);
     if (rt) {
         out->contact_us = rt->contact.hello_us;
-        if (rt->room.closed && u->state != NODE_UNUSABLE) /* the node's errors say the same */
+        if (rt->room.closed && u->state != NODE_UNUSABLE) /* the node's errors have the same text */
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, rt->room.closed));
         view_facts(v, rt->seen.facts, out);
     }
@@ -120,7 +120,7 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
 
 /* --- which sizes there are -------------------------------------------------------------------- */
 
-/* A message names at most this many sizes. */
+/* A message lists at most this many sizes. */
 #define SIZES_MAX 30
 
 struct sizes {
@@ -162,7 +162,7 @@ const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priorit
 struct shortage {
     int serving, own, drained, troubled;
     struct strbuf drained_names, troubled_names;
-    struct id_map others; /* a set: the other pools that have some */
+    struct id_map others; /* a set: the other pools that hold machines */
 };
 
 static void add_name(struct strbuf *b, const char *name, int nth)

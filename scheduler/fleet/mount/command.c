@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands for the shell of a node. The shell is bash or any sh, and mountpoint(1) may be missing.
- * So mounts are found in /proc/self/mountinfo, which also never touches a stuck mount.
+ * Commands for the shell of a node. The shell may be bash or any sh, and mountpoint(1) may be
+ * missing. So mounts are searched in /proc/self/mountinfo, which also never touches a stuck mount.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char *taken(struct arena *a, struct strbuf *b)
     return text;
 }
 
-/* The value of the placeholder at `p` ("{name}..."), and its length; NULL: it is none. */
+/* The value of the placeholder at `p` ("{name}..."), and its length; NULL: not a placeholder. */
 static const char *placeholder(const char *p, const struct mount_words *w, size_t *len)
 {
     const struct {
@@ -50,8 +50,8 @@ const char *mount_fill(struct arena *a, const char *text, const struct mount_wor
     return taken(a, &b);
 }
 
-/* Sets $target and $real, its path without symbolic links, and defines `mounted`. Names in
- * mountinfo have blanks and backslashes as octal escapes, which %b undoes. */
+/* Sets $target and $real, the target without symbolic links, and defines the function `mounted`.
+ * Names in mountinfo have blanks and backslashes as octal escapes, which %b decodes. */
 static void put_head(struct arena *a, struct strbuf *b, const char *root, const char *target)
 {
     strbuf_printf(b, "root=%s target=%s\n", shell_quoted(a, root), shell_quoted(a, target));
@@ -78,13 +78,13 @@ const char *mount_script(struct arena *a, const char *root, const char *target, 
     strbuf_puts(&b, "if mounted; then exit 0; fi\n");
     if (dir)
         strbuf_printf(&b, "mkdir -p -- %s || exit\n", shell_quoted(a, dir));
-    /* Root must not mount anything at the target of a link in somebody's share. */
+    /* Root must not mount over the target of a link that a user put into a share. */
     strbuf_puts(&b, "mkdir -p -- \"$target\" && got=$(cd \"$target\" && pwd -P) || exit\n"
                     "if [ \"$got\" != \"$real\" ]; then\n"
                     "  echo \"a symbolic link is on the way to $target\" >&2; exit 1\n"
                     "fi\n");
     strbuf_printf(&b, "(\n%s\n) || exit\n", mount);
-    /* Some helpers go to the background before they have mounted anything. */
+    /* Some helpers fork into the background before the mount is complete. */
     strbuf_puts(&b, "tries=0\n"
                     "until mounted; do\n"
                     "  tries=$((tries + 1))\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A work is owned by fleet.servers, by the id of its row. It is made by a reconcile, begun once
- * the decision is on disk, and stays until its end is written:
+ * A work is owned by fleet.servers, by the id of its row. A reconcile makes it; it begins when the
+ * decision is on disk, and stays until its end is written:
  *
- *   waits for the disk -> begun -> done -> freed by the reconcile or by file_server_forget()
+ * waits for the disk -> begun -> done -> freed by the reconcile or by file_server_forget()
  */
 #include "scheduler/fleet/mount/file_server.h"
 
@@ -12,7 +12,7 @@
 
 #include "storage/folders/files.h"
 
-/* Exporting again: the pause after a failure doubles between these. */
+/* The pause after a failed export doubles between these limits (us). */
 #define AGAIN_MIN_US 1000000
 #define AGAIN_MAX_US 300000000
 
@@ -51,7 +51,7 @@ static void work_done(struct server_work *w)
         return;
     wake_waiting(w);
     wake(w->fleet->wakes, &woken_file_server, w->id);
-    fleet_row_gone(w->fleet); /* the file server may have been deleted while it was set up */
+    fleet_row_gone(w->fleet); /* the file server may have been deleted during its set-up */
 }
 
 static struct server_work *work_new(struct fleet *fl, const struct file_server *f, bool take_down,
@@ -85,7 +85,7 @@ static void on_folder_removed(void *ctx, const struct err *why)
     wakes_unref(fl->wakes);
 }
 
-/* Each file server's folder is a share of its own. */
+/* The folder of a file server is treated as a share of its own. */
 static void remove_folder(struct server_work *w)
 {
     wakes_ref(w->fleet->wakes);
@@ -99,7 +99,7 @@ static void effect_begin(void *ctx, int64_t id, const struct err *why)
     struct server_work *w = id_map_find(&fl->servers, id);
     if (!w || w->begun)
         return;
-    if (why) { /* looked at again: the row may be older than the turn that was rolled back */
+    if (why) { /* reconciled again: the row may be older than the turn that was rolled back */
         work_free(w);
         wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
@@ -139,7 +139,7 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
     return FRONT_ASK(f, file_server_made, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 
-/* What was rolled back is written again; until then it is known from the work. */
+/* After a rollback the end is written again; until then the work has it. */
 static void effect_finished(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -185,7 +185,7 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
 
 /* --- exporting again what is served ----------------------------------------------------------- */
 
-/* Nothing is decided by that, so nothing has to be on disk before it begins. */
+/* Exporting changes no row, so no write has to be on disk before it begins. */
 static void plan_again(struct fleet *fl, struct arena *a, const struct file_server *f, int tries)
 {
     struct file_server_backing at;
@@ -322,7 +322,7 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
         return false;
     }
     if (w && w->take_down)
-        return true; /* failures to take it down were logged */
+        return true; /* failures to end the export were logged */
     file_server_forget(fl, id);
     if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
         !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))

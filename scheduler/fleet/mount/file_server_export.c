@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An NFS export on a machine of the inventory, which need not be a node. One link for the one
- * command, with an agent root of its own, so that it never meets the agent of a node there. A root
- * has one agent, so each machine does the work of one file server at a time.
+ * An NFS export on a machine of the inventory, which may not be a node. Each export has a short
+ * link for one command, with a separate agent root, so that it never meets the agent of a node
+ * there. A root has one agent, so each machine does the work of one file server at a time.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,13 +14,14 @@
 #define EXPORTS      "/etc/exports.d"
 #define OPTIONS      "(rw,sync,no_subtree_check,no_root_squash)"
 #define TIME_LIMIT_S 60
-/* For all of it. The login, the end of earlier tasks and the command may take a minute each; what
- * hangs in the kernel over there would hold up forever those who wait to mount the file server. */
+/* Time limit of the whole work, in s. The login, the end of earlier tasks and the command may take
+ * a minute each; a command that hangs in the machine's kernel would delay the mounts of the file
+ * server forever. */
 #define LINK_LIMIT_S 180
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Appends text for exports(5), where every unusual character is written in octal. */
+/* Appends text for exports(5), with every unusual character in octal. */
 static void put_escaped(struct strbuf *b, const char *path)
 {
     for (; *path; path++) {
@@ -129,7 +130,7 @@ static void fail(struct server_work *w, enum failure_code code, const char *mess
                          .exit_code = -1};
 }
 
-/* The link is closed in the next turn, because it must not be closed inside its own callback. */
+/* Closes the link in the next turn, because it must not be closed inside its own callback. */
 static void over(struct server_work *w)
 {
     w->over = true;
@@ -191,8 +192,8 @@ static const char *command_of(struct server_work *w)
                         : export_script(&w->a, w->guid, w->at.directory, clients, site->n_machines);
 }
 
-/* Tasks that an earlier daemon began for this file server are ended first, and forgotten: only the
- * work of this daemon counts. */
+/* Ends and forgets the tasks of an earlier daemon for this file server: only the work of this
+ * daemon counts. */
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,

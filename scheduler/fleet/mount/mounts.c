@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Each volume is planned (plan.h) and becomes some steps. Keys go to the node in files that only
- * root reads; the copies here are on a list that mounts_wipe() empties. Unmounting goes by the
- * list of volumes backwards, and none of its steps fails the script.
+ * root can read; the copies in memory are on a list that mounts_wipe() wipes. Unmounting follows
+ * the list of volumes backwards, and none of its steps fails the script.
  */
 #include "scheduler/fleet/mount/mounts.h"
 
@@ -15,7 +15,7 @@
 /* Below the node root: keys for mount commands, their logs and caches. */
 #define WORK_DIR "volumes"
 
-/* How long a mount command may take; one that is stuck must not hold up its node for ever. */
+/* Time limit of a mount command, in s: a stuck command must not block its node forever. */
 #define TIMEOUT_S 60
 
 struct mount_secret {
@@ -92,11 +92,11 @@ static void add_planned(const struct node_mounts *m, size_t i, const struct moun
     memcpy(env, plan->env, sizeof plan->env);
     spec.env = env;
     spec.n_env = plan->n_env;
-    spec.keep_children = true; /* sshfs and similar programs go on to serve the mount */
+    spec.keep_children = true; /* sshfs and similar programs continue to run and serve the mount */
     script_command(m->script, &label, &spec, false);
 }
 
-/* NULL: the volume is of another kind, or there is none. */
+/* NULL: the volume is of another kind, or there is no such file server. */
 static int find_server(const struct node_rt *rt, struct arena *a, const struct mount_volume *v,
                        struct file_server **out, struct err *e)
 {
@@ -107,7 +107,8 @@ static int find_server(const struct node_rt *rt, struct arena *a, const struct m
                : 0;
 }
 
-/* Being created for as long as that took in the service; (kind, id) is woken when it is over. */
+/* Whether its creation still lasts, as long as in the real service (strict mode); (kind, id) is
+ * woken at the end. */
 static bool awaits_creation(const struct node_rt *rt, const struct file_server *f,
                             const struct wake_kind *kind, int64_t id)
 {
@@ -216,7 +217,7 @@ static struct script_label unmount_label(struct arena *a, const struct mount_vol
 }
 
 /* Adds the rule's own unmount command, if it has one. Works also for a volume that cannot be
- * planned (any more). */
+ * planned any more. */
 static void add_unmount_command(const struct node_mounts *m, const struct mount_volume *v, size_t i)
 {
     const struct mount_node node = node_of(m);
@@ -252,7 +253,7 @@ void mounts_remove(const struct node_mounts *m, const struct mount_list *list)
     script_ask(m->script, &tidy, REQUEST(remove_tree, .path = work_dir(m)));
 }
 
-/* Needs no keys. If the pool is gone, only the node's own unmounting is left. */
+/* Needs no keys. If the pool is deleted, only the node's own unmounting remains. */
 static void add_pool_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->front;

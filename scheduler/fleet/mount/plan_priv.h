@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One volume being planned: what the files behind plan.h share.
+ * One volume during its planning: shared by the files behind plan.h.
  */
 #ifndef SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
 #define SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
@@ -12,7 +12,7 @@ struct planning {
     const struct mount_node *node;
     const struct mount_volume *m;
     const struct site_mount_rule *rule; /* shares and containers on machines */
-    const char *options;                /* the rule's, filled in; "" if none */
+    const char *options; /* the rule's options with placeholders replaced; "" if none */
     struct mount_words words;
     size_t i;
     struct mount_plan *out;
@@ -20,23 +20,23 @@ struct planning {
 };
 
 /* --- parts.c --------------------------------------------------------------------------- */
-/* Notes why the volume cannot be mounted; returns false. */
+/* Records why the volume cannot be mounted; returns false. */
 bool plan_refuse(struct planning *p, enum failure_code code, const char *message,
                  const char *remedy);
 bool plan_refuse_without_root(struct planning *p, const char *way);
-/* Makes this command the plan, wrapped so that it is safe to repeat. */
+/* Makes this command the plan, wrapped so that repeating it is safe. */
 void plan_set_command(struct planning *p, const char *command);
-/* "a,b" from the parts that are not NULL. */
+/* Joins the parts that are not NULL: "a,b". */
 const char *plan_joined(struct arena *a, const char *const *parts, size_t n);
-/* "-o OPTIONS ", quoted, from the parts that are not NULL; "" without any. */
+/* "-o OPTIONS ", quoted, from the parts that are not NULL; "" without parts. */
 const char *plan_options(struct planning *p, const char *const *parts, size_t n);
-/* The volume's own options, if mount(8) would take them. */
+/* The volume's own options, if they are options of mount(8). */
 const char *plan_own_options(const struct planning *p);
 bool plan_matches(const char *pattern, const char *text);
 
 /* types.c: a share or container by p->rule. */
 bool plan_by_type(struct planning *p);
-/* server.c; `f` may be NULL: there is none. */
+/* server.c; `f` NULL: the file server does not exist. */
 bool plan_file_server(struct planning *p, const struct file_server *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the way in which a volume is mounted.
+ * Chooses the type of mount for a volume.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static bool plan_share(struct planning *p)
 
 /* --- unmanaged -------------------------------------------------------------------------------- */
 
-/* The service appended the path to the command. */
+/* Azure Batch AI appends the path to the command. */
 static bool plan_unmanaged(struct planning *p)
 {
     p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
@@ -81,7 +81,7 @@ static bool plan_unmanaged(struct planning *p)
     p->out->remedy = front_text(p->node->words, p->a,
                                 "see that {mount_command}, with the path of the mount behind it, "
                                 "works on the node, and ends once it has mounted");
-    if (p->m->key) { /* as mount.cifs reads them */
+    if (p->m->key) { /* in the format of mount.cifs */
         p->out->env[p->out->n_env++] =
             (struct kv){.name = "PASSWD", .value = p->m->key, .is_secret = true};
         p->out->env[p->out->n_env++] = (struct kv){.name = "USER", .value = p->m->account};

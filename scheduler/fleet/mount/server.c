@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds who serves a file server, and plans how its volumes are mounted.
+ * Finds the host of a file server, and plans the mounts of its volumes.
  */
 #include <string.h>
 
@@ -54,8 +54,8 @@ bool file_server_backing(struct arena *a, const struct site *site, int local_nod
     return true;
 }
 
-/* sourceDirectory relative to the directory that is served. People also write it as a path below
- * mountSettings.mountPoint. NULL: it leads elsewhere. */
+/* sourceDirectory relative to the exported directory. People also write it as a path below
+ * mountSettings.mountPoint. NULL: it is outside. */
 static const char *source_below(struct arena *a, const char *directory, const char *source)
 {
     size_t n = strlen(directory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The types of rules under `mounts`, and the plan that each makes for a share or container.
+ * The types of rules under `mounts`, and the plan of each for a share or container.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -72,7 +72,7 @@ static bool need_key(struct planning *p)
     return true;
 }
 
-/* Credentials that the site gives in the options are used instead of the volume's key. */
+/* Credentials in the site's options replace the volume's key. */
 static bool site_has_credentials(const char *options)
 {
     static const char *const names[] = {
@@ -110,7 +110,7 @@ static bool plan_cifs(struct planning *p)
     return true;
 }
 
-/* Root mounts for the run's user, who is somebody else. */
+/* Root mounts for the run's user, who is another account. */
 static bool plan_sshfs(struct planning *p)
 {
     struct arena *a = p->a;
@@ -154,9 +154,8 @@ static const char *blobfuse_config(struct planning *p, const char *cache)
                         yaml_quote(a, p->words.share), yaml_quote(a, endpoint));
 }
 
-/* Adds options as they follow -o, or, if they begin with a dash, arguments separated by blanks, as
- * the service took them.
- */
+/* Adds options after -o, or, if they begin with a dash, arguments separated by blanks, as the real
+ * service does. */
 static void put_arguments(struct arena *a, struct strbuf *b, const char *options)
 {
     if (is_given(options) && *options != '-') {
@@ -208,7 +207,7 @@ static bool asks_for_key(const char *text)
     return text && strstr(text, "{key}");
 }
 
-/* Fills the values that the rule's texts may use; {key} only if a text asks for it. */
+/* Fills the values for the placeholders of the rule; {key} only if a text contains it. */
 static bool fill_words(struct planning *p)
 {
     const struct site_mount_rule *r = p->rule;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The accounts of runs on a node. Where the agent is root, each run has an account of its
- * own with the name of its directory, unless the site names one for all.
+ * The accounts of runs on a node. If the agent is root, each run has an account of its own with the
+ * name of its directory, unless the site sets one account for all.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const
     return g->run_user ? g->run_user : g->user;
 }
 
-/* The other users of a container need numbers of their own where podman maps them. */
+/* The other users of a container need numbers of their own if podman maps them. */
 static bool wants_room(const struct node_rt *rt, bool contained)
 {
     const char *runtime = node_rt_container_runtime(rt);
@@ -95,7 +95,7 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
     return node_rt_run_account(rt, a, place->account ? place->account : dir);
 }
 
-/* What a node keeps of a shared account. */
+/* The key in the node's list of shared accounts. */
 static const char *account_key(struct arena *a, const struct place_spec *place)
 {
     return arena_printf(a, "%s %d:%d %s", place->account, place->uid, place->gid,
@@ -119,14 +119,14 @@ void node_place_account_take_step(const struct node_rt *rt, struct arena *a, str
 {
     if (account_is_there(rt, a, place))
         return;
-    bool by_name = place->user && rt->machine; /* it is another account there */
+    bool by_name = place->user && rt->machine; /* a machine knows it by a user's name */
     const char *below = place->account ? place->account_dir : place->dir;
     const struct request_account_take account = {
         .name = place->account ? place->account : dir,
         .dir = arena_concat(a, rt->root, "/", below),
         .uid = by_name ? 0 : place->uid,
         .gid = by_name ? 0 : place->gid,
-        /* Others that have the same account may have one. */
+        /* Other runs with the same account may have a container. */
         .room = wants_room(rt, contained || place->account)};
     add_taking(rt, a, sc, account, false);
 }
@@ -153,7 +153,7 @@ static struct script_label user_label(const struct node_rt *rt, struct arena *a,
                              "{pool}")};
 }
 
-/* Without a name on the machine it is a number, as a run's account is. */
+/* Without a name on the machine the account is a number, like a run's account. */
 static void add_unnamed(const struct node_rt *rt, struct arena *a, struct script *sc,
                         const struct admin_user_spec *u)
 {
@@ -197,7 +197,7 @@ const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct scr
     return dir;
 }
 
-/* Added even if accounts are not used any more: an agent that is root may have some from before. */
+/* Added even if accounts are not used any more: an agent that is root may still hold some. */
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What nodes have: as they say themselves, unless the site says it.
+ * The capacity of nodes: as the site configures it, otherwise as the node reports it.
  */
 #include "scheduler/fleet/node/node_priv.h"
 
@@ -8,7 +8,7 @@
 
 #include "nodeagent-proto/wire/facts.h"
 
-/* A node may say anything; its row takes only what can be. */
+/* A node may report any number; its row accepts only a valid range. */
 static int64_t within(int64_t most, int64_t said)
 {
     return said < 0 ? 0 : said > most ? most : said;
@@ -22,7 +22,7 @@ static const struct site_capacity *wish_of(const struct fleet *fl, const struct 
     return fl->cfg.site ? &fl->cfg.site->local_capacity : &none;
 }
 
-/* Nodes with GPUs of their own keep these. */
+/* Nodes with real GPUs keep these. */
 static bool shows_fakes(struct arena *a, const struct site_capacity *c, struct node_facts *facts)
 {
     bool had = node_gpus_are_fake(facts->gpus);
@@ -31,7 +31,7 @@ static bool shows_fakes(struct arena *a, const struct site_capacity *c, struct n
         facts->n_gpus = c->fake_gpus;
         return true;
     }
-    if (had) { /* known from a time when the site had some */
+    if (had) { /* from a time when the site configured fake GPUs */
         facts->gpus = "[]";
         facts->n_gpus = 0;
     }
@@ -87,7 +87,7 @@ bool node_capacity_as_row(struct node_rt *rt, const struct node *row)
     struct err e = {0};
     if (row->pool_slots > 0)
         has.slots = row->pool_slots;
-    /* What is held stays within the slots: fewer count once nothing is there. */
+    /* While runs hold slots, the count of slots cannot shrink; it shrinks when the node is free. */
     if (row->live > 0 && has.slots < row->has.slots)
         has.slots = row->has.slots;
     if (same(row, &has, rt->seen.devices))

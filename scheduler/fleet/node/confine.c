@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What commands of users on local nodes are kept from. Where the daemon is root, runs have accounts
- * of their own, and files have modes. Otherwise they run as the daemon's own user, and its state
- * directory is hidden from them as soon as somebody else may log in.
+ * The directory that is hidden from users' commands on local nodes. If the daemon is root, runs
+ * have accounts of their own, and file modes protect the daemon. Otherwise they run as the daemon's
+ * own user, and its state directory is hidden from them as soon as another person may log in.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_hidden(const struct node_rt *rt)
 {
     const struct fleet *fl = rt->fleet;
     struct err e;
-    /* If that cannot be read, it is better hidden. */
+    /* If this cannot be read, hiding is the safe choice. */
     return !rt->machine && fl->cfg.site && fl->cfg.site->hidden &&
            st_credential_any(fl->st, &e) != 0;
 }

@@ -6,10 +6,10 @@
  *       ^                    | down                 | down, or no longer wanted
  *       +----closed---- CONNECTION_CLOSING <--------------+
  *
- * A lost link is opened again after pauses that grow; tasks on the node go on meanwhile. Links of
+ * A lost link is opened again after growing pauses; tasks on the node continue meanwhile. Links of
  * machines take turns: at most site.connect_limit connect at once, and the others wait in order of
- * arrival. After a failure that a person has to put right (a changed host key, a refused login) the
- * node is given up at once, and tried again rarely.
+ * arrival. After a failure that needs a person (a changed host key, a refused login) the node is
+ * given up at once, and tried again rarely.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -17,26 +17,26 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* Local nodes: pause before the n-th reopening, in ms: about 4 s in all, enough for an agent that
- * was killed or a machine short of processes for a moment. */
+/* Local nodes: pause before the n-th reopening, in ms: about 4 s in all, enough for a killed agent,
+ * or a machine that has no free processes for a moment. */
 static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
-/* Tries that take long, as of an agent that hangs, are fewer: the node is given up with the first
- * loss that comes this long after the first of all. */
+/* Slow tries (a hanging agent) are fewer: the node is given up at the first loss that comes this
+ * long (us) after the first of the series. */
 #define LOCAL_LOST_US 60000000
-/* A node that was given up is tried again this often. */
+/* The period of tries (us) of a node that was given up. */
 #define LOCAL_AGAIN_US 30000000
 
-/* Machines: the pause doubles with each loss, between these. */
+/* Machines: the pause doubles with each loss, between these limits (us). */
 #define PAUSE_MIN_US     500000
 #define PAUSE_MAX_US     30000000
 #define REFUSED_US       300000000
 #define PREPARING_LOSSES 3
 
-/* After a link that lived this long, earlier losses do not count any more. */
+/* After a link that lived this long (us), earlier losses do not count any more. */
 #define GOOD_LINK_US 2000000
 
-/* The picture above as a table. */
+/* The edges of the picture above. */
 static const bool steps[][CONNECTION_CLOSING + 1] = {
     [CONNECTION_NONE] = {[CONNECTION_OPENING] = true},
     [CONNECTION_OPENING] = {[CONNECTION_READY] = true, [CONNECTION_CLOSING] = true},
@@ -105,7 +105,7 @@ static void turn_give_up(struct node_rt *rt)
     wake_next(rt->fleet);
 }
 
-/* True: it may connect now. False: it is woken when it may. */
+/* True: the node may connect now. False: it is woken when it may. */
 static bool turn_take(struct node_rt *rt)
 {
     struct fleet *fl = rt->fleet;
@@ -161,7 +161,7 @@ static int64_t pause_after(const struct node_rt *rt)
     return wakes_jitter(rt->fleet->wakes, us < PAUSE_MAX_US ? us : PAUSE_MAX_US);
 }
 
-/* Logs once, and not with each try, that a machine stays away. */
+/* Logs only the first loss in a series, not each try. */
 static void log_loss(const struct node_rt *rt, const char *why)
 {
     bool known = rt->machine && rt->contact.failures > 1 && rt->contact.why_down &&
@@ -193,7 +193,7 @@ static void note_loss(struct node_rt *rt, const char *why, bool refused)
         machine_trouble(rt->machine, why);
 }
 
-/* By number or by time, as node_connect_hopeless() will find it. */
+/* By number or by time, as in node_connect_hopeless(). */
 bool node_rt_nearly_lost(const struct node_rt *rt)
 {
     const struct node_contact *c = &rt->contact;
@@ -387,13 +387,13 @@ static int ask_provider(struct node_rt *rt, struct err *e)
     return node_provider_open(cfg->machines, &at, &callbacks, &rt->contact.link, e);
 }
 
-/* A failure is noted as a loss and the node woken. */
+/* A failure counts as a loss, and the node is woken. */
 static void open_link(struct node_rt *rt)
 {
     struct fleet *fl = rt->fleet;
     struct err e = {0};
     if (ask_provider(rt, &e) != 0) {
-        note_loss(rt, e.msg, true); /* a machine: its settings are wrong */
+        note_loss(rt, e.msg, true); /* of a machine: its settings are wrong */
         wake(fl->wakes, &woken_node, rt->id);
         wake_next(fl);
         return;

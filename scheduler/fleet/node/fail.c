@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes that a node failed. When a node is given up, its tenants are told at once, which cannot be
- * undone. So if the write is rolled back (a full disk), it is written again before anybody else may
- * use the node.
+ * Writes that a node failed. When a node is given up, its tenants get this report at once, which
+ * cannot be undone. So after a rollback (a full disk) the failure is written again before any run
+ * may use the node.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct e
     return 0;
 }
 
-/* `machine`: NULL if it is not known. */
+/* `machine`: NULL if not known. */
 static int write_failure(struct fleet *fl, struct arena *a, const struct node *row,
                          const char *machine, const struct failure *f, struct err *e)
 {
@@ -80,7 +80,7 @@ void node_refused(void *ctx, int64_t id, const struct err *why)
     arena_free(&a);
 }
 
-/* False: it could not be written; the node is woken a moment later. */
+/* False: the write failed; the node is woken a moment later. */
 static bool try_to_write(struct node_rt *rt, const struct failure *f)
 {
     struct arena a;
@@ -103,7 +103,7 @@ static bool try_to_write(struct node_rt *rt, const struct failure *f)
 struct node_loss {
     struct arena a;
     struct failure why; /* in the arena */
-    int unsure;         /* writes of it that are neither known to be on disk nor rolled back */
+    int unsure; /* writes of the loss that are neither known to be on disk nor rolled back */
 };
 
 void node_loss_free(struct node_rt *rt)

@@ -2,21 +2,20 @@
  *
  * Lists and reads files on nodes: each call is one request over the node's link, answered once. If
  * the node does not answer in time, or the daemon stops before, the caller gets an error; the
- * request's record stays until the link drops it.
+ * record of the request stays until the link answers it.
  */
 #include <stdlib.h>
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* The agent gives up after 30 s by itself; this limit is for an agent that does not even do that.
- */
+/* The agent itself gives up after 30 s; this limit (us) is for an agent that hangs. */
 #define READ_LIMIT_US 40000000
 
 struct node_read {
     struct fleet *fleet;
     int64_t id;
     char *node;
-    fleet_dir_cb on_dir;     /* one of the three is set; */
+    fleet_dir_cb on_dir;     /* exactly one of the three is set; */
     fleet_bytes_cb on_bytes; /* all are NULL once answered */
     fleet_done_cb on_done;
     void *ctx;
@@ -91,14 +90,15 @@ static void on_done(void *ctx, const struct err *why)
     read_free(k);
 }
 
-/* An unusable node that does not heal by itself has a link only while somebody wants its files. */
+/* An unusable node that does not recover by itself has a link only while a client reads its
+ * files. */
 static void want_link(struct node_rt *rt)
 {
     rt->noted.read_us = wakes_mono(rt->fleet->wakes);
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Why nobody should ask again soon; NULL: that is not known. */
+/* Why a retry soon is useless; NULL: not known. */
 static const char *why_lost(const struct node_rt *rt)
 {
     if (rt->machine && !rt->machine->site)
@@ -141,7 +141,7 @@ static struct node_read *read_new(struct node_rt *rt, void *ctx)
     return k;
 }
 
-/* Whose rights are used there. */
+/* The account whose rights are used on the node. */
 static const char *account_of(const struct node_rt *rt, struct arena *a,
                               const struct output_dir *at)
 {

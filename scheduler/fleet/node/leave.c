@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a node: kill what still runs there, remove its containers, unmount what is mounted
- * there, close the link, remove a local node's root directory by workers of storage/folders/ (for
- * machines see release.c), remove the row. The same for a root that no row knows, left behind by a
- * crash between two of these steps. Each step may be repeated.
+ * The end of a node: kill running tasks, remove its containers, unmount its mounts, close the link,
+ * remove a local node's root directory by workers of storage/folders/ (for machines see release.c),
+ * remove the row. The same for a root without a row, which a crash between two of these steps left.
+ * Each step may be repeated.
  */
 #include <assert.h>
 #include <signal.h>
@@ -15,22 +15,22 @@
 #include "scheduler/fleet/script/env.h"
 #include "storage/folders/files.h"
 
-/* If a link cannot be opened this many times, there is no agent that could know of tasks. */
+/* After this many failed opens the node counts as having no agent that could know of tasks. */
 #define OPEN_TRIES 2
 
-/* Kills that fail (the link went down under them, as a rule) are repeated this often. */
+/* Rounds of kills; a kill mostly fails because the link broke. */
 #define KILL_ROUNDS 3
 
-/* Killed tasks are looked at again this often, and given up after a limit. They must be gone,
- * because their supervisors write logs and would bring back parts of a removed root. */
+/* The period of checks of killed tasks (us); there is a limit. The tasks must have ended, because
+ * their supervisors write logs and would recreate parts of a removed root. */
 #define KILL_LOOK_US  20000
-#define KILL_AGAIN_US 1000000 /* a kill into a container takes as long as its runtime wants */
+#define KILL_AGAIN_US 1000000 /* us; a kill into a container takes as long as its runtime needs */
 #define KILL_MAX_US   30000000
 
-/* A runtime that does not remove its containers is asked this often. */
+/* How often a runtime is asked to remove its containers. */
 #define SWEEPS_MAX 2
 
-/* How long until the removal of a tree that failed is tried again. */
+/* The pause (us) before a failed removal of a tree is tried again. */
 #define REMOVE_AGAIN_US 5000000
 
 enum exit_phase {
@@ -48,11 +48,11 @@ struct node_exit {
     enum exit_phase phase;
     bool is_there; /* the root was, a moment ago */
     int pending;   /* replies to kills, or to unmounts */
-    int refusals;  /* kills that failed, in this round */
+    int refusals;  /* failed kills of this round */
     int rounds;
-    int running;          /* tasks that ran according to the last list */
-    int64_t killed_us;    /* when the first was killed; 0: none was */
-    int64_t asked_us;     /* when they were killed last; 0: that failed, or was not yet */
+    int running;          /* running tasks in the last list */
+    int64_t killed_us;    /* time of the first kill; 0: none */
+    int64_t asked_us;     /* time of the last kill; 0: failed, or none yet */
     struct arena a;       /* of the script */
     struct script *sweep; /* NULL: not begun over this link */
     int sweeps;           /* that failed */
@@ -75,8 +75,8 @@ static void exit_free(struct node_rt *rt)
 
 #define BIT(phase) (1U << (phase))
 
-/* Which step may follow which. Back to asking: the link is gone, or something has to be done again.
- */
+/* The states that may follow each state. Back to asking: the link broke, or a step must be
+ * repeated. */
 static const unsigned exit_steps[] = {
     [EXIT_ASKING] = BIT(EXIT_LOOKING) | BIT(EXIT_KILLING) | BIT(EXIT_CLOSING),
     [EXIT_LOOKING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
@@ -89,7 +89,7 @@ static const unsigned exit_steps[] = {
 };
 static_assert(sizeof exit_steps / sizeof exit_steps[0] == EXIT_REMOVED + 1, "a row a phase");
 
-/* Those that cannot go on without the link. */
+/* The states that need the link. */
 #define WITH_LINK (BIT(EXIT_KILLING) | BIT(EXIT_SWEEPING) | BIT(EXIT_UNMOUNTING))
 
 static void go(struct node_rt *rt, enum exit_phase to)
@@ -106,8 +106,7 @@ static void step_to(struct node_rt *rt, enum exit_phase phase)
 
 /* --- unmounting ----------------------------------------------------------------------------- */
 
-/* A failed unmount is not handled here: the removal of the root fails because of it, and says so.
- */
+/* A failed unmount is not handled here: it makes the removal of the root fail, with a message. */
 static void on_unmounted(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
@@ -142,8 +141,8 @@ static void on_swept(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Killing the processes of a container, or the step that starts it, need not tell the runtime: it
- * may have the container for ever. */
+/* Killing a container's processes, or the step that starts it, may not reach the runtime, which
+ * could keep the container forever. */
 static void sweep(struct node_rt *rt)
 {
     struct node_exit *x = rt->exit;
@@ -160,7 +159,7 @@ static void sweep(struct node_rt *rt)
     script_run(x->sweep, rt->contact.link, on_swept, rt);
 }
 
-/* One that fails is tried again over a fresh link. */
+/* A failed removal is tried again over a fresh link. */
 static void await_sweep(struct node_rt *rt)
 {
     struct node_exit *x = rt->exit;
@@ -279,7 +278,7 @@ static struct root_work *root_work_new(struct node_rt *rt, enum exit_phase phase
     return w;
 }
 
-/* The node, if it is still leaving. */
+/* The node, if its end is still in progress. */
 static struct node_rt *root_work_node(const struct root_work *w)
 {
     struct node_rt *rt = node_rt_find(w->fleet, w->node_id);
@@ -367,7 +366,7 @@ static void on_root_removed(void *ctx, const struct err *why)
     if (rt && !why) {
         step_to(rt, EXIT_REMOVED);
     } else if (rt) {
-        go(rt, EXIT_ASKING); /* something may still be mounted there */
+        go(rt, EXIT_ASKING); /* there may be a mount left */
         wake_by(fl->wakes, &woken_node, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
     }
     root_work_free(w);
@@ -457,7 +456,7 @@ static bool known(const struct fleet *fl, const char *name)
     return false;
 }
 
-/* A root is made only after its node has a struct node_rt, so a name without one is an orphan. */
+/* A root is made only after its node has a struct node_rt, so a root without one is an orphan. */
 static void on_root(void *ctx, const char *name)
 {
     struct fleet *fl = ctx;

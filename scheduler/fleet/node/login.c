@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where people log in on a node. On a machine this is its own sshd, with the admin user that the
- * preparation made; on a local node it is a listener of ours, opened when somebody first asks.
+ * The address for people's logins on a node. On a machine this is its own sshd, with the admin user
+ * that the preparation made; on a local node it is a listener of the daemon, opened at the first
+ * request.
  */
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #define LOCAL_ADDRESS "127.0.0.1"
 #define SSH_PORT      22
 
-/* Shown when nothing listens because there is no sshd here: the port that the service would have
- * shown. */
+/* The port that the real service would show; used if nothing listens because this machine has no
+ * sshd. */
 #define FIRST_PORT 50000
 
 const char *node_rt_address(const struct node_rt *rt)
@@ -42,7 +43,7 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
     struct node_setup_spec spec;
     if (node_load_pool(rt, a, &spec, e) != 0)
         return -1;
-    /* There is one account: where nodes have users of their own, the newest's. */
+    /* Only one account can log in: if nodes have users of their own, the newest user. */
     const struct admin_user_spec *who =
         spec.n_users > 0 ? &spec.users[spec.n_users - 1] : &spec.admin;
     const struct login_config lc = {.loop = loop_uv_of(fl->cfg.loop),
@@ -88,7 +89,7 @@ void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gon
     struct node_rt *rt = node_rt_find(fl, node_id);
     if (!rt)
         return;
-    node_login_close(rt); /* the next that asks gets a new one */
+    node_login_close(rt); /* the next request opens a new listener */
     if (!rt->machine || !rt->seen.is_root || !node_rt_usable(rt))
         return;
     if (gone)
@@ -97,8 +98,8 @@ void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gon
         add_users(rt);
 }
 
-/* If no login can be offered, as at a node without processes, the list of nodes is shown all the
- * same: with ports as the service had them, at which nobody listens. */
+/* If logins are not available, as on a fake node, the list of nodes still has ports like the real
+ * service, but nobody listens there. */
 static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
                         struct node_login *out)
 {

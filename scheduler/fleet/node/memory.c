@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes in memory: made when a row, or a root that no row knows, is first looked at; found by the
- * ids of rows; freed when the row is gone and the link closed. The fleet owns them.
+ * Nodes in memory: made when a row, or a root without a row, is first used; found by the ids of
+ * rows; freed when the row is removed and the link closed. The fleet owns them.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
-/* All of 127.0.0.0/8 leads to this machine. Nodes with an address of their own are different hosts
- * to programs that start one process or one server a host. Those below 127.64.0.0 are somebody
- * else's: localhost, resolvers, Debian's 127.0.1.1. */
+/* All addresses of 127.0.0.0/8 are this machine. With an address of its own, each node is a
+ * different host to programs that start one process or one server per host. Addresses below
+ * 127.64.0.0 may be taken: localhost, resolvers, Debian's 127.0.1.1. */
 static char *local_address(int64_t id)
 {
     struct strbuf b = STRBUF_INIT;
@@ -67,7 +67,7 @@ struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name)
 void node_rt_free(struct node_rt *rt)
 {
     assert(rt->contact.state == CONNECTION_NONE && !rt->tenants);
-    node_rt_close(rt); /* it may wait for its turn to connect */
+    node_rt_close(rt); /* it may be waiting for its turn to connect */
     wake_at(rt->fleet->wakes, &woken_node, rt->id, 0);
     id_map_remove(&rt->fleet->nodes, rt->id);
     for (const struct node_work *const *w = rt->fleet->works; *w; w++)

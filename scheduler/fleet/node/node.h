@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node, as seen by those who work on it. They attach as tenants, several on one node if need be,
- * and are told when its link comes and goes, when the node is given up, and which tasks have ended.
+ * A node, from the view of its users. They attach as tenants, several on one node if necessary, and
+ * get reports when its link comes and breaks, when the node is given up, and when tasks have ended.
  */
 #ifndef SCHEDULER_FLEET_NODE_NODE_H
 #define SCHEDULER_FLEET_NODE_NODE_H
@@ -16,120 +16,121 @@
 struct node_tenant;
 struct script;
 
-/* None may be NULL. These callbacks only note and wake; they neither close the link nor free the
- * tenant. */
+/* No member may be NULL. These callbacks only note and wake; they must not close the link or free
+ * the tenant. */
 struct node_tenant_events {
-    /* There is a link, and the node agrees with its row: requests can be sent. */
+    /* The link is up, and the node agrees with its row: requests can be sent. */
     void (*ready)(struct node_tenant *t);
-    /* The link is gone: no request that went over it is answered any more. */
+    /* The link broke: pending requests over it are not answered any more. */
     void (*down)(struct node_tenant *t);
     /* The node was given up. The tenant is detached already. */
     void (*gone)(struct node_tenant *t);
-    /* A task of the node has ended: true if it was the tenant's. */
+    /* A task of the node has ended: returns true if it was the tenant's. */
     bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
     /* A message of a remote command from the processes of the tenant with this `dir`. */
     void (*remote)(struct node_tenant *t, const struct remote_msg *m);
 };
 
-/* The directories of runs, below a node's root: the name is the agent's too. */
+/* The directories of runs, below a node's root; the agent uses the same name. */
 #define RUNS_DIR "jobs"
 
 /* Embedded in the tenant's own struct for this node. */
 struct node_tenant {
     const struct node_tenant_events *events;
     const char *dir; /* its directory below <root>/RUNS_DIR, which no sweep removes; borrowed */
-    struct node_rt *node; /* NULL: attached to none */
+    struct node_rt *node; /* NULL: not attached */
     struct node_tenant *next;
 };
 
-/* The node's link is wanted as long as somebody is attached. */
+/* Attaches a tenant. While a node has tenants, its link is kept open. */
 void node_attach(struct node_rt *rt, struct node_tenant *t);
 void node_detach(struct node_tenant *t);
 
 /* --- the node --------------------------------------------------------------------------------- */
 
 struct node_rt *node_rt_find(const struct fleet *fl, int64_t id); /* NULL: not in memory */
-/* Finds or makes the runtime of a row; opens nothing. */
+/* Finds the runtime of a row, or makes it; opens no link. */
 struct node_rt *node_rt_get(struct fleet *fl, const struct node *row);
 
 int64_t node_rt_id(const struct node_rt *rt);
 const char *node_rt_name(const struct node_rt *rt);
 const char *node_rt_root(const struct node_rt *rt);
 bool node_rt_is_local(const struct node_rt *rt);
-/* What a command of users on this node is kept from; `own` are its own volumes (NULL: none),
- * besides those of its pool. */
+/* The directory that is hidden from users' commands on this node; `own` are the command's own
+ * volumes (NULL: none), in addition to those of the pool. */
 struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
                                     const struct mount_list *own);
 /* From the node's last hello. */
 int node_rt_gpus(const struct node_rt *rt);
 int node_rt_cores(const struct node_rt *rt);
-/* Whether they are AMD's, which are chosen by other variables. */
+/* Whether its GPUs are AMD's, which other variables select. */
 bool node_rt_gpus_are_amd(const struct node_rt *rt);
 const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
 bool node_rt_is_root(const struct node_rt *rt);                  /* its agent */
-/* Why the node has no link; NULL if that is not known. */
+/* Why the node has no link; NULL if not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
-/* The address at which other nodes reach it: the machine's, or one of loopback, of which each local
- * node has its own. `rt` may be NULL. */
+/* The address at which other nodes reach it: the machine's, or a loopback address, of which each
+ * local node has its own. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
 /* The machine's name in the inventory; NULL: a local node. `rt` may be NULL. */
 const char *node_rt_machine(const struct node_rt *rt);
-/* What its machine calls itself; NULL if that is not known. */
+/* The machine's own host name; NULL if not known. */
 const char *node_rt_hostname(const struct node_rt *rt);
 /* Whether each run has an account of its own there. */
 bool node_rt_has_accounts(const struct node_rt *rt);
-/* The account of a run with the directory `dir` (below <root>/RUNS_DIR) there, as requests
- * name it: its own, or the one that the site names. NULL: the agent's own. */
+/* The account of a run with the directory `dir` (below <root>/RUNS_DIR) on the node, as in
+ * requests: the run's own, or the site's. NULL: the agent's own. */
 const char *node_rt_run_account(const struct node_rt *rt, struct arena *a, const char *dir);
-/* Those of a run in a place of its front's, which has the directory `dir`. */
+/* The same for a run in a place that its front chose, with the directory `dir`. */
 const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
                                   const struct place_spec *place, const char *dir);
-/* Adds a step that takes it, unless it is known to be there. `contained`: the run has a container.
- */
+/* Adds a step that takes the account, unless the node is known to have it. `contained`: the run has
+ * a container. */
 void node_place_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                   const struct place_spec *place, const char *dir, bool contained);
-/* A task has run in that place: if its account is one that runs share, it is there until the link
- * is lost or the node prepared. */
+/* A task has run in that place. If its account is shared by runs, the account counts as taken until
+ * the link breaks or the node is prepared again. */
 void node_rt_account_works(struct node_rt *rt, struct arena *a, const struct place_spec *place);
-/* Of the users of its pool: those who can log in by name, where a machine's agent is root; else the
- * accounts that tasks run as, where a key or numbers were given for them. */
+/* Adds steps for the users of the pool: accounts that can log in by name, on a machine whose agent
+ * is root; otherwise the accounts of tasks, if a key or numbers were given for them. */
 void node_users_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                      const struct node_setup_spec *s);
 struct request_user_add node_user_of(const struct admin_user_spec *u);
-/* Writes `sudo` for administrators, and says in which directory it is. */
+/* Writes `sudo` for administrators, and returns its directory. */
 const char *node_sudo_step(const struct node_rt *rt, struct arena *a, struct script *sc);
 /* The account of a run. */
 struct node_account {
     const char *dir;        /* the run's, below <root>/RUNS_DIR */
-    const char *first_root; /* of the run's first node, which may be on the same machine */
-    bool contained;         /* it runs in a container */
+    const char *first_root; /* root of the run's first node, which may be on the same machine */
+    bool contained;         /* the run has a container */
     bool may_fail;          /* the step */
 };
-/* Add steps to `sc` that take this account, and that give it back (`dir` NULL: give all back). They
- * add nothing where there are no such accounts. */
+/* Add steps to `sc` that take this account, and that release it (`dir` NULL: release all). They add
+ * nothing on nodes without such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const struct node_account *of);
-/* The same for an account of another name, whose directory is `dir` below the node's root. */
+/* Like node_account_take_step(), for an account of another name, whose directory is `dir` below the
+ * node's root. */
 void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
                           const char *name, const char *dir, bool contained);
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir);
 
-/* The link over which requests go and are answered; NULL: there is none now. */
+/* The link for requests; NULL: there is none now. */
 struct node_link *node_rt_link(const struct node_rt *rt);
-/* Requests can be sent: the link is there, and hello was compared with the row. */
+/* Whether requests can be sent: the link is up, and its hello was compared with the row. */
 bool node_rt_usable(const struct node_rt *rt);
 
-/* The node answers, but cannot do what every node can: counts as a lost link. Its work goes on over
+/* The node answers, but fails at a basic request: counts as a broken link. Its work continues over
  * the next link. Must not be called inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
-/* Whether this is a local node that is given up if this happens once more. */
+/* Whether this is a local node that the next loss would make unusable. */
 bool node_rt_nearly_lost(const struct node_rt *rt);
-/* A task of an attached tenant cannot be ended on this node. The node gets nothing more to do; the
- * tenant is detached and told that the node is gone. Other tenants go on. */
+/* A task of an attached tenant cannot be ended on this node. The node gets no more work; the tenant
+ * is detached and gets the report that the node is gone. Other tenants continue. */
 void node_give_up(struct node_tenant *t, const struct failure *why);
 /* `task` was killed at *since_us (0: just now; the instant is stored there) and has not ended.
- * True: that takes too long; *why says so. False: it may take until *until_us. */
+ * True: this takes too long, with the reason in *why. False: the limit is *until_us. */
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
                           int64_t *until_us, struct arena *a, struct failure *why);
 
