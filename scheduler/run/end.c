@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes that a run is over: how it ended, and that its nodes are free again.
+ * Writes that a run is over: its result, and the release of its nodes.
  */
 #include <assert.h>
 
@@ -16,7 +16,7 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
     int64_t now = wakes_wall(run->runs->wakes);
     const struct run_end end = {
         .succeeded = out->kind == OUT_SUCCEEDED,
-        /* The row may not say so: a full disk may have rolled back that the run was to stop. */
+        /* The row may lack it: a full disk may have rolled the stop back. */
         .stopped = out->kind == OUT_STOPPED && run->row.stop == STOP_RUN,
         .has_exit_code = out->has_exit_code,
         .exit_code = out->exit_code,
@@ -51,7 +51,7 @@ static void log_end(struct live_run *run)
                  LF_STR("remedy", why->remedy));
 }
 
-/* On disk: the nodes may forget. Rolled back: to be written again. */
+/* On disk: the nodes may forget the run. Rolled back: the end must be written again. */
 static void effect_ended(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;
@@ -63,7 +63,7 @@ static void effect_ended(void *ctx, int64_t id, const struct err *why)
         wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
-    log_end(run); /* not earlier: what is rolled back has not happened */
+    log_end(run); /* not earlier: a rolled-back end has not happened */
     run_go(run, RUN_CLEANING);
     wake(rs->wakes, &woken_run, id);
 }
@@ -83,7 +83,7 @@ void run_write_end(struct live_run *run)
     wake_when_durable(run->runs->wakes, effect_ended, run->runs, run->row.id);
 }
 
-/* LOST: on a node that was given up, something may still run. */
+/* LOST: on a node that was given up, tasks may still run. */
 static int release_part(struct live_run *run, struct run_slot *slot, struct allocation *al,
                         struct err *e)
 {
@@ -100,7 +100,7 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
     return st_allocation_keep(rs->st, al, true, rs->kept_outputs, e);
 }
 
-/* In a line, for those who ask for its story. */
+/* One line for the story of the run. */
 static const char *why_again(struct live_run *run)
 {
     const char *why = failure_line(&run->a, &run->out.why);
@@ -144,7 +144,7 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
     return rc < 0 ? -1 : move_on(run, e);
 }
 
-/* Rolled back: the rows still say that the nodes hold the run, so a new struct live_run cleans them
+/* Rolled back: the rows still allocate the nodes to the run, so a new struct live_run cleans them
  * again. */
 static void effect_released(void *ctx, int64_t id, const struct err *why)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a run from rows, whether it was allocated a moment ago or goes on after a restart of the
- * daemon.
+ * Makes a run from rows, after its allocation or after a restart of the daemon.
  */
 #include <stdlib.h>
 
 #include "scheduler/fleet/node/secret_refs.h"
 #include "scheduler/run/run_priv.h"
 
-/* The beginning of a run without a time limit is at most this long ago. */
+/* The assumed beginning (us ago) of a run without a time limit is at most this old. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
 
 /* --- making a run --------------------------------------------------------------------------- */
@@ -49,7 +48,7 @@ int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct 
         return 0;
     if (st_allocation_of_run(rs->st, a, r->id, r->attempt, &out->parts, &n, e) < 0)
         return -1;
-    if (n == out->n) /* they are made and released together */
+    if (n == out->n) /* a run's allocations are made and released together */
         return 0;
     return err_set(e, ERR_STORAGE, NULL,
                    "The database is damaged: run %lld holds %zu nodes, and its attempt %d has %zu "
@@ -102,7 +101,7 @@ static void decode_spec(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* It is not known what a resumed run sent before, so all tasks count as sent. */
+/* A resumed run does not know its earlier requests, so all tasks count as sent. */
 static void resume_run(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
@@ -111,8 +110,8 @@ static void resume_run(struct live_run *run)
         run->slots[i].begun = true;
 }
 
-/* The beginning of the run on the monotonic clock, at most its time limit ago: however far the wall
- * clock was set, a limit that has passed has passed just now. */
+/* The beginning of the run on the monotonic clock, at most its time limit ago: even if the wall
+ * clock was set, an expired limit has expired just now. */
 static int64_t began(struct live_run *run)
 {
     int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;

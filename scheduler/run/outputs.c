@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the output directories of a run on the nodes that it has or had: from the rows of its
- * allocations, the spec of its front, and the paths that a launch would make. A search lives
- * for one call and owns nothing but the secrets of the spec, which it wipes.
+ * Finds the output directories of a run on its present or former nodes: from the rows of its
+ * allocations, the spec of its front, and the paths of a launch. A search lives for one call and
+ * owns only the secrets of the spec, which it wipes.
  */
 #include "scheduler/run/outputs.h"
 
@@ -36,7 +36,7 @@ bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spe
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-/* Why output is not on a node that the run had. */
+/* Why output is not on a former node of the run. */
 enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 
 /* Texts for front_text(). */
@@ -54,12 +54,12 @@ struct output_search {
     struct run run;
     const char *id;
     struct run_spec spec;
-    bool held; /* the nodes still hold it */
+    bool held; /* the run still has its nodes */
     struct allocation *at;
     size_t n;
-    struct launch_node *nodes; /* by rank; empty names: not there any more */
+    struct launch_node *nodes; /* by rank; empty names: the node does not exist any more */
     struct node_rt **rt;       /* by rank; NULL likewise */
-    struct output_dir *found;  /* room for all that there may be */
+    struct output_dir *found;  /* has room for all possible results */
     size_t n_found;
     enum absence absence;
 };
@@ -110,7 +110,8 @@ static enum absence judge(const struct output_search *q, const struct allocation
     return q->held || at->kept || !launch_is_of_attempt(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
 
-/* Local nodes are one machine: the same path is the same directory. */
+/* Whether it was found already. Local nodes are one machine: the same path is the same
+ * directory. */
 static bool known(const struct output_search *q, const struct node_rt *rt, const char *path)
 {
     for (size_t i = 0; i < q->n_found && node_rt_is_local(rt); i++)

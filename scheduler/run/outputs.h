@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output on the nodes' own disks: outputs.c says where it is, node_files.c lists and reads it over
- * the nodes' links, node/sweep.c removes the run directories that nobody needs any more.
+ * Output on the nodes' own disks: outputs.c finds it, node_files.c lists and reads it over the
+ * nodes' links, node/sweep.c removes run directories that are not needed any more.
  *
- * A run's directory is removed when the run has ended, unless an output directory is in it: then it
- * stays until the run is deleted, the node leaves, or sched_config.kept_outputs later runs have
- * left one there too. Rows say which directories are kept (struct allocation), and the sweep
+ * A run's directory is removed when the run has ended, unless it contains an output directory: then
+ * it stays until the run is deleted, the node leaves, or sched_config.kept_outputs later runs have
+ * left a directory there too. Rows record the kept directories (struct allocation), and the sweep
  * removes the others.
  */
 #ifndef SCHEDULER_RUN_OUTPUTS_H
@@ -16,7 +16,7 @@
 
 /* Whether an output directory of the run lies in the run's own directory and not on a mount. */
 bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec);
-/* A run is being removed: sweeps the nodes that have its output, once the removal is on disk. */
+/* A run is being deleted: sweeps the nodes that have its output, when the deletion is on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

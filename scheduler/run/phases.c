@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which steps a run and its slots may take, and what holds in each: the picture of run_priv.h as
- * tables. All of it holds by construction, so a violation is a bug.
+ * The steps of a run and its slots, and the invariants of each phase: the picture of run_priv.h as
+ * tables. The code keeps them by construction, so a violation is a bug.
  */
 #include <assert.h>
 
@@ -10,14 +10,14 @@
 #define BIT(state) (1U << (state))
 
 static const unsigned phase_steps[] = {
-    /* A run that was made only to clean up begins with that. */
+    /* A run that was made only to clean up begins in this phase. */
     [RUN_ACTIVE] = BIT(RUN_STOPPING) | BIT(RUN_KILLING) | BIT(RUN_CLEANING),
     [RUN_STOPPING] = BIT(RUN_KILLING) | BIT(RUN_SAVING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_KILLING] = BIT(RUN_SAVING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_SAVING] = BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_ENDING] = BIT(RUN_ENDED),
     [RUN_ENDED] = BIT(RUN_ENDING) /* rolled back */ | BIT(RUN_CLEANING),
-    [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was queued again */
+    [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was requeued */
 };
 static_assert(sizeof phase_steps / sizeof phase_steps[0] == RUN_CLEANING + 1, "a row a phase");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon keeps nothing of a session: a message is handed to the node that it is for, and a
- * far end is known by the id of its task. All is called from the loop, by the slot whose node
- * sent a message or ended a task.
+ * The daemon keeps no state of a session: it passes a message to the node with its receiver, and
+ * finds a far end by the id of its task. All functions are called from the loop, for the slot whose
+ * node sent a message or ended a task.
  */
 #include "scheduler/run/remote.h"
 
@@ -15,7 +15,7 @@
 #include "lib/shell.h"
 #include "scheduler/run/step.h"
 
-/* Behind the prefix of all tasks of the run on a node. */
+/* After the prefix of all tasks of the run on a node. */
 #define PREFIX "ssh"
 
 bool remote_is_offered(const struct live_run *run)
@@ -70,7 +70,7 @@ void remote_add_end(struct run_slot *slot)
 
 /* --- which node is meant ---------------------------------------------------------------------- */
 
-/* The node that the command is asked on. */
+/* Whether the host is the node on which the command was called. */
 static bool is_here(const struct run_slot *slot, const char *host)
 {
     static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
@@ -81,7 +81,7 @@ static bool is_here(const struct run_slot *slot, const char *host)
     return hostname && strcasecmp(host, hostname) == 0;
 }
 
-/* By name, address, what the machine calls itself, or rank. */
+/* Matches name, address, the machine's own host name, or rank. */
 static bool is_called(const struct run_slot *slot, const char *host)
 {
     char rank[16];
@@ -93,7 +93,7 @@ static bool is_called(const struct run_slot *slot, const char *host)
            (hostname && strcasecmp(host, hostname) == 0);
 }
 
-/* Local nodes share the machine's name, so the asking one comes first. */
+/* Local nodes share the machine's name, so the asking node comes first. */
 static struct run_slot *find_slot(struct run_slot *asking, const char *host)
 {
     struct live_run *run = asking->run;
@@ -148,7 +148,8 @@ static const char *how_it_ended(struct arena *a, const struct task_status *st)
     return arena_printf(a, "the command could not be run: exit code %d\n%s", st->exit_code, tail);
 }
 
-/* Who asked for a task of ours: its id ends with RANK-SESSION. False: it is none of ours. */
+/* The slot that requested the task: the task's id ends with RANK-SESSION. False: not a far end's
+ * task. */
 static bool read_id(const struct run_slot *slot, const char *id, struct run_slot **near,
                     const char **session)
 {
@@ -165,8 +166,8 @@ static bool read_id(const struct run_slot *slot, const char *id, struct run_slot
     return true;
 }
 
-/* The far end has told its exit itself. One that could not is remembered, so that its id does not
- * run anything again. */
+/* The far end has sent its exit itself. A task that could not is remembered, so that its id never
+ * runs again. */
 bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
 {
     struct run_slot *near;
@@ -183,7 +184,8 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     return true;
 }
 
-/* A request on its way; by itself, as a run may have very many of them, one after the other. */
+/* A pending request, allocated separately, because a run may have very many, one after the
+ * other. */
 struct opening {
     struct run_slot *slot;
     char *id;
@@ -203,7 +205,7 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     free(o);
 }
 
-/* `files`: it serves the directory that the nodes share, outside of any container. */
+/* `files`: the far end serves the directory that the nodes share, outside of any container. */
 static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
                         bool files, struct arena *a)
 {
@@ -248,7 +250,7 @@ static bool is_prepared(const struct run_slot *slot)
            slot->script && script_state(slot->script) == SCRIPT_DONE;
 }
 
-/* A node that is not ready yet, or whose link is gone for a moment, is asked for again. */
+/* If a node is not ready yet, or its link is broken for a moment, the near end asks again. */
 static void open_far_end(struct run_slot *near, const struct remote_msg *m)
 {
     struct live_run *run = near->run;
@@ -289,7 +291,7 @@ void remote_hear(struct run_slot *slot, const struct remote_msg *m)
 
 static void on_signalled(void *ctx, const struct err *why)
 {
-    (void)why; /* the end of the run kills what is left */
+    (void)why; /* the end of the run kills remaining tasks */
     (void)step_answered(ctx);
 }
 

@@ -2,9 +2,9 @@
  *
  * Remote commands: a process of a run with several nodes runs a command on another of its nodes, by
  * `ssh` or a launcher that uses it (nodeagent-proto/wire/remote.h). The run finds the node, starts
- * the far end there as a task of its own, and hands the messages of both ends on. It keeps no list
- * of them: the ids of these tasks begin with a prefix, by which they are found, signalled, killed
- * and forgotten, also after a restart of the daemon.
+ * the far end there as a separate task, and passes the messages of both ends on. It keeps no list
+ * of these tasks: their ids begin with a prefix, by which they are found, signalled, killed and
+ * forgotten, also after a restart of the daemon.
  */
 #ifndef SCHEDULER_RUN_REMOTE_H
 #define SCHEDULER_RUN_REMOTE_H
@@ -15,20 +15,20 @@
 bool remote_is_offered(const struct live_run *run);
 /* The beginning of the ids of these tasks on this node. */
 const char *remote_task_prefix(const struct run_slot *slot, struct arena *a);
-/* Adds what makes `ssh` lead to the other nodes to the start of a slot, and to its cleaning: it
- * ends and forgets what still runs. */
+/* Adds the steps that make `ssh` reach the other nodes to the start of a slot, and the steps that
+ * end and forget its tasks to the cleaning. */
 void remote_add_start(struct run_slot *slot, const char *as);
 void remote_add_end(struct run_slot *slot);
-/* The directory of `ssh` and `batchai-node` for its PATH; NULL: no other node is reached. */
+/* The directory of `ssh` and `batchai-node` for PATH; NULL: there are no other nodes to reach. */
 const char *remote_path(const struct run_slot *slot, struct arena *a);
-/* The command with `ssh` and `batchai-node` in its PATH, or as it is. Arena-owned. */
+/* The command with `ssh` and `batchai-node` in its PATH, or unchanged. In the arena. */
 const char *remote_wrap(const struct run_slot *slot, struct arena *a, const char *command);
 
-/* A message of a process on the slot's node. */
+/* Handles a message of a process on the slot's node. */
 void remote_hear(struct run_slot *slot, const struct remote_msg *m);
 /* A task has ended: true if it was the far end of a remote command. */
 bool remote_task_ended(struct run_slot *slot, const struct task_status *st);
-/* Passes a signal on to those among the node's tasks that run. */
+/* Passes a signal on to the running tasks of remote commands in the node's list. */
 void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports of nodes to the runs on them: each is noted, and the run is woken.
+ * Reports of nodes to their runs: each is recorded, and the run is woken.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void on_node_down(struct node_tenant *t)
         script_halt(slot->script);
     if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
         slot_go(slot, SLOT_WAITING);
-    /* The requests are sent again when the link is back, because the node may never have got them.
-     */
+    /* The requests are sent again when the link is back, because the node may never have received
+     * them. */
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             run->tasks[i].asked = false;

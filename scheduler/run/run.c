@@ -50,7 +50,7 @@ struct ending {
     struct runs *runs;
     const struct run *r;
     const struct failure *why;
-    bool keeps_nodes; /* it has some, and nobody cleans them yet */
+    bool keeps_nodes; /* the run has nodes that are not cleaned yet */
 };
 
 static int end_from_outside(struct storage *st, void *ctx, struct err *e)
@@ -81,7 +81,8 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
     return 0;
 }
 
-/* Our own writes never leave an allocated run without nodes. If there is one, log it and end it. */
+/* The daemon's own writes never leave an allocated run without nodes. If there is such a run, logs
+ * and ends it. */
 static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     const struct front_words *w = front_of_run(rs, r)->words;
@@ -130,7 +131,7 @@ static void tell_prepared(struct live_run *run)
     struct err e;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
-            return; /* it was told, or nobody knows any more */
+            return; /* it was reported, or is unknown after a restart */
     if (FRONT_ASK(f, prepared, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
         LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                  LF_STR("why", e.msg));
@@ -154,7 +155,7 @@ static bool may_begin(struct live_run *run)
     return !run->held;
 }
 
-/* A front that could not write it learns the rest with the run's end. */
+/* If the front could not write it, it gets the rest at the run's end. */
 static void tell_parts(struct live_run *run)
 {
     const struct front *f = run->front;
@@ -168,7 +169,7 @@ static void tell_parts(struct live_run *run)
     }
 }
 
-/* A front that could not write it learns no more of it. */
+/* If the front could not write it, it gets no further report. */
 static void tell_containers(struct live_run *run)
 {
     const struct front *f = run->front;
@@ -204,7 +205,8 @@ static void advance_active(struct live_run *run)
     }
 }
 
-/* Whether a run that its user ends goes on for the time that this is to take. */
+/* Whether a run that its user terminates must continue for a while (strict mode: as long as in the
+ * real service). */
 static bool stop_is_early(struct live_run *run)
 {
     struct wakes *w = run->runs->wakes;
@@ -226,7 +228,7 @@ static void begin_stop(struct live_run *run)
         run_signal(run, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
 }
 
-/* Its processes have ended, and nothing is left to be done on its nodes but the cleaning. */
+/* Its processes have ended, and only the cleaning of its nodes remains. */
 static void leave(struct live_run *run)
 {
     bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
@@ -248,7 +250,7 @@ static void advance_stop(struct live_run *run)
         leave(run);
 }
 
-/* A failed cleaning gives the node up, because something of the run may still run there. */
+/* A failed cleaning gives the node up, because processes of the run may still run there. */
 static void end_cleaning(struct run_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);
@@ -266,7 +268,8 @@ static bool advance_cleaning(struct live_run *run)
         if (slot->state != SLOT_CLEAN && slot->state != SLOT_GONE && slot->state != SLOT_CLEANING &&
             slot->tenant.node && node_rt_usable(slot->tenant.node))
             slot_clean(slot);
-        /* At once as well: where there is nothing to clean, no step's end will wake the run. */
+        /* Checked at once as well: if there is nothing to clean, no step's end will wake the
+         * run. */
         if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
             end_cleaning(slot);
         all = all && (slot->state == SLOT_CLEAN || slot->state == SLOT_GONE);
@@ -274,7 +277,7 @@ static bool advance_cleaning(struct live_run *run)
     return all;
 }
 
-/* Whether a run that was to be queued again has been terminated or deleted since. */
+/* Whether a run that was to be requeued has been terminated or deleted since. */
 static bool end_overtaken(const struct live_run *run)
 {
     return run->out.kind == OUT_STOPPED && !run_has_verdict(&run->row);
@@ -290,7 +293,7 @@ static void set_deadline(struct live_run *run)
     else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0 && !run->held)
         at = run->began_us + run->spec.max_wall_us;
     else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
-        return; /* what failed has set its own */
+        return; /* the failed call has set its own wake-up */
     if (!run->awaits)
         wake_at(run->runs->wakes, &woken_run, run->row.id, at);
     else if (at > 0)
@@ -347,7 +350,7 @@ void run_reconcile(void *ctx, int64_t id)
 
 /* --- a run whose step ends the daemon --------------------------------------------------------- */
 
-/* Its nodes stay its own, and what runs there goes on, until its steps may be taken again. */
+/* Its nodes stay allocated, and its tasks continue, until its steps may be taken again. */
 static int fail_with_nodes(struct runs *rs, const struct run *r, const struct failure *f,
                            struct err *e)
 {

@@ -6,19 +6,19 @@
  *                                                                         -> RUN_CLEANING
  *
  *   ACTIVE    its nodes are prepared, its command runs
- *   STOPPING  SIGTERM is out, so many seconds are left
- *   KILLING   SIGKILL is out, until each node confirms
- *   SAVING    what it leaves is taken off its node
- *   ENDING    the end is to be written
- *   ENDED     it is written, and not yet on disk
- *   CLEANING  what is left is killed, unmounted and removed; then the nodes are released
+ *   STOPPING  SIGTERM was sent, the grace period runs
+ *   KILLING   SIGKILL was sent, until each node confirms
+ *   SAVING    its output is uploaded from its node
+ *   ENDING    the end must be written
+ *   ENDED     the end is written, and not yet on disk
+ *   CLEANING  its remains are killed, unmounted and removed; then the nodes are released
  *
- * Phases only go to the right, and skip what does not apply: a run whose command ended by itself
- * goes from ACTIVE to ENDING; a run to be queued again, or deleted, from there to CLEANING. There
- * is one step to the left: a run that was to be queued again is terminated during its cleaning.
+ * Phases only go to the right, and skip unneeded ones: a run whose command ended by itself goes
+ * from ACTIVE to ENDING; a run that is requeued or deleted, from there to CLEANING. There is one
+ * step to the left: a run that was to be requeued is terminated during its cleaning.
  *
- * make.c makes it; run.c takes the next step; report.c hears of its nodes; steps.c asks the nodes
- * for a start and the cleaning, stop.c to end what runs; verdict.c makes outcomes; end.c writes the
+ * make.c makes it; run.c takes the next step; report.c receives reports of its nodes; steps.c sends
+ * the requests of start and cleaning, stop.c ends tasks; verdict.c makes outcomes; end.c writes the
  * end.
  */
 #ifndef SCHEDULER_RUN_RUN_PRIV_H
@@ -53,7 +53,7 @@ static inline const struct front *front_of_run(const struct runs *rs, const stru
     return front_of(rs->fronts, r->owner_kind);
 }
 
-/* Tell who is above: struct runs_events. */
+/* Call struct runs_events. */
 static inline void runs_tell_over(const struct runs *rs, int64_t pool_id)
 {
     rs->events->run_over(rs->events_ctx, pool_id);
@@ -74,14 +74,14 @@ enum run_phase {
     RUN_CLEANING
 };
 
-/* In rising order of force: a later one replaces an earlier one as long as nothing is written. */
+/* In rising order of force: a later outcome replaces an earlier one as long as none is written. */
 enum outcome_kind {
     OUT_NONE,
     OUT_SUCCEEDED,
     OUT_FAILED,
     OUT_REQUEUE,
     OUT_STOPPED, /* terminated by the user */
-    OUT_REMOVE   /* deleted: no end is written, the row goes */
+    OUT_REMOVE   /* deleted: no end is written, the row is removed */
 };
 
 struct outcome {
@@ -89,13 +89,14 @@ struct outcome {
     struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
     bool has_exit_code;
     int exit_code;
-    bool retry;       /* OUT_REQUEUE: it has failed, and its user wants another try */
-    int64_t grace_us; /* between SIGTERM and SIGKILL; 0: SIGKILL at once */
+    bool retry;       /* OUT_REQUEUE: it has failed, and its user wants a retry */
+    int64_t grace_us; /* between SIGTERM and SIGKILL (us); 0: SIGKILL at once */
 };
 
 enum run_task_state {
     RT_NOT_SENT,
-    RT_SENT, /* may be running; so are all after a restart of the daemon, until a node says no */
+    RT_SENT, /* may be running; so are all tasks after a restart of the daemon, until a node denies
+                it */
     RT_OVER
 };
 
@@ -104,16 +105,16 @@ struct run_task {
     const char *id, *step;
     enum run_task_state state;
     bool good;             /* RT_OVER only: it exited with 0 */
-    bool asked;            /* RT_SENT only: the request went over the present link */
-    struct run_prep *part; /* a preparation's end that the front was not told yet; or NULL */
+    bool asked;            /* RT_SENT only: the request was sent over the present link */
+    struct run_prep *part; /* a preparation's end that was not reported to the front yet; or NULL */
 };
 
 enum slot_state {
     SLOT_WAITING, /* for its link */
-    SLOT_STARTED, /* directories, mounts and preparation were asked for */
+    SLOT_STARTED, /* requests for directories, mounts and preparation were sent */
     SLOT_CLEANING,
     SLOT_CLEAN,
-    SLOT_GONE /* the node was given up: nothing more to do there */
+    SLOT_GONE /* the node was given up: no more work there */
 };
 
 /* One node of the run. */
@@ -123,60 +124,63 @@ struct run_slot {
     int64_t node_id;
     const char *node_name, *root;
     struct capacity takes;   /* of the node */
-    const char *devices;     /* of its GPUs; NULL: all */
-    const char *task_prefix; /* begins the ids of its tasks; of the allocation */
+    const char *devices;     /* its GPUs; NULL: all */
+    const char *task_prefix; /* prefix of the ids of its tasks; from the allocation */
     int rank;
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in the run's log */
-    bool has_inputs;       /* the node knows its task: they are there */
-    bool saving;           /* `script` takes off what the run leaves */
-    int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
-    int64_t kill_again_us; /* the node refused: SIGKILL is to be sent again then; 0: it did not */
+    bool has_inputs;       /* the node knows its task, so the input files are there */
+    bool saving;           /* `script` uploads the run's output */
+    int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
+                           pending */
+    int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */
     int64_t kill_pause_us; /* between the last two */
-    const char *kill_refused; /* what it said last, over this link; NULL: it did not refuse */
+    const char *kill_refused; /* its last refusal over this link; NULL: none */
     bool has_error;
     struct failure error;  /* of a request, while the link holds */
-    int64_t error_us;      /* when it was noted (monotonic); 0: no node was asked */
-    bool nodes_fault;      /* the error says something about the node, not the run */
+    int64_t error_us;      /* when it was recorded (monotonic); 0: no node was asked */
+    bool nodes_fault;      /* the error concerns the node, not the run */
     int refusals;          /* such errors while its tasks may have been running */
     struct launch_env env; /* the run's arena */
-    struct arena a;        /* of what is asked for over one link: the script, requests */
+    struct arena a;        /* data for requests over one link: the script, requests */
     struct mount_secret *secrets;
-    const char *sudo_dir;       /* with the administrator's `sudo`; the run's arena; NULL: none */
-    struct container container; /* runtime NULL: none, or none yet */
-    const char *container_said; /* by its start; NULL: it has not started, or its front knows */
+    const char *sudo_dir; /* the directory with the administrator's `sudo`; in the run's arena;
+                             NULL: none */
+    struct container container; /* runtime NULL: no container, or not yet */
+    const char *
+        container_said; /* output of its start; NULL: it has not started, or its front has the id */
 };
 
 struct live_run {
     struct runs *runs;
     const struct front *front; /* the run's */
     struct arena a;
-    struct run row; /* as it was when last read */
+    struct run row; /* the row at the last read */
     const char *name;
     const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     bool deleting;    /* it is to be forgotten */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
-    bool awaits;      /* RUN_ACTIVE: mounts_await() holds up a slot, and wakes the run */
+    bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and wakes the run */
     struct run_spec spec;
     struct run_slot *slots;
     int n_slots;
     struct launch_plan plan;
-    struct run_task *tasks; /* one for each process of the plan */
+    struct run_task *tasks; /* an array: one entry for each process of the plan */
     size_t n_tasks;
     enum run_phase phase;
     struct outcome out;
     /* RUN_ACTIVE: the first task whose command could not be started, why, and since when
-     * (monotonic) that is known; NULL: none. */
+     * (monotonic) this is known; NULL: none. */
     const struct run_task *unstarted;
     struct failure unstarted_why;
     int64_t unstarted_us;
     bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
-    int64_t asked_us; /* RUN_ACTIVE, with a verdict that its user asked for: since when; 0: none */
-    int64_t stop_us;  /* likewise: when its end begins; 0: at once */
+    int64_t asked_us; /* RUN_ACTIVE, with an outcome that its user requested: since when; 0: none */
+    int64_t stop_us;  /* the same: when its end begins; 0: at once */
     int64_t kill_us;  /* RUN_STOPPING: when SIGKILL follows */
 };
 
@@ -186,14 +190,14 @@ static inline const struct front_words *words_of(const struct live_run *run)
 }
 
 /* --- phases.c -------------------------------------------------------------------------------- */
-/* Whether its verdict is in its row. */
+/* Whether its outcome is in its row. */
 bool run_has_verdict(const struct run *r);
 bool run_may_go(enum run_phase from, enum run_phase to);
 bool slot_may_go(enum slot_state from, enum slot_state to);
-/* The only writers of phase and state once a run is made. */
+/* The only functions that change phase and state after a run is made. */
 void run_go(struct live_run *run, enum run_phase to);
 void slot_go(struct run_slot *slot, enum slot_state to);
-/* Asserts what holds whenever a run's turn begins. */
+/* Asserts the invariants of a run between its turns. */
 void run_check(const struct live_run *run);
 
 /* --- make.c --------------------------------------------------------------------------------- */
@@ -211,10 +215,10 @@ struct live_run *run_make(struct runs *rs, const struct run *row, const struct r
 void live_run_free(struct live_run *run);
 
 /* --- step.c ----------------------------------------------------------------------------------- */
-/* Taken from the row, so that a resumed run has the same as before. Rows from before nodes had a
- * capacity have nothing; then the node's own number counts. */
+/* The number in the row, so that a resumed run has the same as before. Rows from before nodes had a
+ * capacity lack it; then the node's own number counts. */
 int slot_gpus(const struct run_slot *slot);
-/* What the launcher sees of the run; the arena's. */
+/* The launcher's view of the run; in the arena. */
 struct launch_input run_launch_input(struct live_run *run);
 
 /* --- report.c ------------------------------------------------------------------------------- */
@@ -222,24 +226,24 @@ extern const struct node_tenant_events run_tenant_events;
 
 /* --- run.c ---------------------------------------------------------------------------------- */
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
-/* For wakes_handle_refused(): the run fails with that reason. */
+/* For wakes_handle_refused(): the run fails with this reason. */
 void run_refused(void *ctx, int64_t id, const struct err *why);
 
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
-/* The beginning of the ids of all tasks of this attempt on this node. Arena-owned. */
+/* The prefix of the ids of all tasks of this attempt on this node. In the arena. */
 const char *slot_task_prefix(const struct run_slot *slot);
-/* What its processes and files are owned by; of the slot's arena. */
+/* The account of its processes and files; in the slot's arena. */
 const char *slot_account(struct run_slot *slot);
-/* The volumes of its pool where the service had them; nothing if there are none. */
+/* The volumes of its pool at their paths of the real service; empty if there are none. */
 struct task_view slot_view(const struct run_slot *slot, struct arena *a);
-/* Takes that account on the node, by the slot's script; its environment is made first. False: it
- * cannot be. */
+/* Takes that account on the node, by the slot's script, after making the environment. False:
+ * failed. */
 bool slot_ready(struct run_slot *slot);
 void slot_run_script(struct run_slot *slot);
-/* There is a new link; all requests over the one before have been answered. */
+/* There is a new link; all requests over the former link have been answered. */
 void slot_forget_link(struct run_slot *slot);
 void slot_start(struct run_slot *slot);
-/* Follows the start: notes its failure, or sends the preparation. */
+/* Handles the progress of the start: records its failure, or sends the preparation. */
 void slot_advance(struct run_slot *slot);
 /* Sends the preparation of a node that had to wait for its mounts. */
 void slot_send_prep(struct run_slot *slot);
@@ -247,60 +251,59 @@ void slot_send_prep(struct run_slot *slot);
 void run_send_main(struct live_run *run);
 bool run_prepared(const struct live_run *run);
 void slot_clean(struct run_slot *slot);
-/* Whether its node keeps the run's directory because output is in it: see outputs.h. */
+/* Whether its node keeps the run's directory because it contains output: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
 
-/* What the lines in the run's log are called as steps: for front_text(). */
+/* Names of steps in the run's log: for front_text(). */
 #define WRITE_LOG "write {log}.log"
 
 /* --- shared_dir.c --------------------------------------------------------------------------- */
-/* The site's directory that all machines see; NULL: there is none. */
+/* The site's directory that all machines see; NULL: none. */
 const char *run_shared_root(const struct runs *rs);
-/* Whether the directory that the run's nodes share is in that one. Known without an environment. */
+/* Whether the nodes' common directory is in run_shared_root(). Known without an environment. */
 bool slot_shares_outside(const struct run_slot *slot);
-/* Add steps that make it there; that mount the first node's, where the site has no such directory,
- * once the way to the other nodes is open; and that take away what the run's account on this node
- * may remove: whoever is last removes the rest. */
+/* Add steps: make the directory; mount the first node's, if the site has no common directory, when
+ * the way to the other nodes is open; and remove the files that the run's account on this node may
+ * remove: the last node removes the rest. */
 void shared_dir_make(struct run_slot *slot, const char *as);
 void shared_dir_mount(struct run_slot *slot, const char *as);
 void shared_dir_remove(struct run_slot *slot);
 
 /* --- save.c ---------------------------------------------------------------------------------- */
-/* Whether such an outcome leaves something to be taken off the node. */
+/* Whether such an outcome requires an upload of output. */
 bool run_saves(const struct live_run *run);
-/* RUN_SAVING: the next step. True: there is nothing more to do, and the outcome says how it went.
- */
+/* RUN_SAVING: the next step. True: it is done, and the outcome has the result. */
 bool run_save(struct live_run *run);
 
 /* --- stop.c ------------------------------------------------------------------------------- */
-/* Signals every task that may run, on every node that can be reached. */
+/* Signals every task that may run, on every reachable node. */
 void run_signal(struct live_run *run, int signo);
 void slot_signal(struct run_slot *slot, int signo);
 bool run_tasks_over(const struct live_run *run);
-/* Gives up nodes on which a task does not die, and asks nodes again that refused to kill one.
- */
+/* Gives up nodes on which a task does not die, and asks nodes again that refused to kill a task. */
 void run_check_kills(struct live_run *run);
 
-/* A run that its nodes fail again and again is not queued again for ever. */
+/* The most attempts of a run whose nodes fail again and again. */
 #define ATTEMPTS_MAX 10
 
 /* --- end.c ------------------------------------------------------------------------------- */
-/* RUN_ENDING: writes how the run ended; RUN_ENDED follows, or another try. */
+/* RUN_ENDING: writes the end of the run; RUN_ENDED follows, or another try. */
 void run_write_end(struct live_run *run);
-/* Releases the nodes (and queues the run again, if that is its outcome), and frees the run; if that
- * cannot be written, tries again later. */
+/* Releases the nodes (and requeues the run, if that is its outcome), and frees the run; if the
+ * write fails, tries again later. */
 void run_release(struct live_run *run);
 
 /* --- verdict.c: what an event means for the run ------------------------------------------ */
 void run_set_outcome(struct live_run *run, const struct outcome *out);
-/* Judges a finished task; the front hears of preparations in the run's next turn. */
+/* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct live_run *run, struct run_slot *slot);
-/* A task's command could not be started (struct live_run's unstarted), if there is one. */
+/* Judges the task whose command could not be started (struct live_run's unstarted), if there is
+ * one. */
 void verdict_unstarted(struct live_run *run);
-/* The row or its nodes say that the run has to end; reads the database. */
+/* Checks whether the row or the nodes require the run's end; reads the database. */
 int verdict_rows(struct live_run *run, struct arena *a, struct err *e) MUST_CHECK;
 
 #endif

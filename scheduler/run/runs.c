@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts and stops the runs, and serves requests from above.
+ * Starts and stops the runs, and serves requests from the rooms above.
  */
 #include "scheduler/run/runs.h"
 
@@ -56,8 +56,8 @@ void runs_free(struct runs *rs)
     free(rs);
 }
 
-/* Loads the run without its secrets, which are not needed for this. That those which it refers to
- * can be read is looked at: it would only take its nodes to fail there. */
+/* Loads the run without its secrets, which are not needed here. Only checks that referenced secrets
+ * can be read, because otherwise the run would take its nodes and fail there. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
     const struct front *f = front_of_run(rs, r);
@@ -219,7 +219,7 @@ static int terminate_running(struct runs *rs, struct arena *a, const struct run 
     return 0;
 }
 
-/* 1: under way; 0: it has ended; -1: err. */
+/* 1: in progress; 0: it has ended; -1: err. */
 static int terminate(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     if (run_has_verdict(r))
@@ -239,7 +239,8 @@ int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
         rc = err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     else if (rc > 0)
         rc = terminate(rs, &a, &r, e);
-    /* The operation's row may be written after this call: it is finished in this turn's end. */
+    /* The operation's row may be written after this call: it is finished at the end of this
+     * turn. */
     if (rc >= 0)
         wake(rs->wakes, &woken_run, r.id);
     arena_free(&a);

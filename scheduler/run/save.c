@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes off a run's node what the run leaves, once its processes have ended and before its end is
- * written. A daemon that is killed meanwhile hears of the processes' end again, and takes all of it
- * once more; what it puts where is the same.
+ * Uploads a run's output from its node after its processes have ended and before its end is
+ * written. If the daemon is killed meanwhile, it learns of the processes' end again and repeats the
+ * upload, with the same targets.
  */
 #include "scheduler/fleet/copy/upload_files.h"
 #include "scheduler/fleet/fleet.h"
@@ -30,7 +30,7 @@ bool run_saves(const struct live_run *run)
     return any;
 }
 
-/* The exit code stays: that is how the process ended. */
+/* Keeps the exit code: the process did end with it. */
 static void fail_with(struct live_run *run, const struct failure *why)
 {
     struct failure f = *why;
@@ -65,7 +65,7 @@ static void add_upload(struct run_slot *slot, const struct output_file *file, co
     script_upload(slot->script, a, &u);
 }
 
-/* False: it cannot be begun, and the outcome says why. */
+/* False: it cannot be begun, and the outcome has the reason. */
 static bool begin(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -101,7 +101,7 @@ bool run_save(struct live_run *run)
 {
     struct run_slot *slot = &run->slots[0];
     if (!run_saves(run))
-        return true; /* it is to end in another way meanwhile */
+        return true; /* another outcome was set meanwhile */
     if (slot->state == SLOT_GONE) {
         fail(run, "The node was lost before its files were taken off it");
         return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The directory that the nodes of a run share. Local nodes are one machine and have it in that of
- * the first. Machines have it in a directory that the site says they all see; without one, they
- * mount the first node's over the links, by sshfs and remote commands; a machine that cannot has
- * its own, and the run's log says so.
+ * The directory that the nodes of a run share. Local nodes are one machine and use the first node's
+ * directory. Machines use a directory in the site's common file system; without one, they mount the
+ * first node's directory over the links, by sshfs and remote commands. A machine that cannot mount
+ * it has its own, and the run's log has a note.
  */
 #include "lib/shell.h"
 #include "nodeagent-proto/wire/remote.h"
@@ -11,7 +11,8 @@
 
 #include "run_programs.inc"
 
-/* The first node must be ready before it can be mounted, and its start may take long. */
+/* In s. The first node must be ready before its directory can be mounted, and its start may take
+ * long. */
 #define MOUNT_TIMEOUT_S 600
 
 const char *run_shared_root(const struct runs *rs)
@@ -39,7 +40,8 @@ void shared_dir_make(struct run_slot *slot, const char *as)
     script_ask(slot->script, &make, REQUEST(make_dirs, .paths = path, .n_paths = 1, .as = as));
 }
 
-/* Whether this node has it from the run's first, by sshfs. Known without an environment. */
+/* Whether this node mounts the directory of the run's first node, by sshfs. Known without an
+ * environment. */
 static bool is_from_first(const struct run_slot *slot)
 {
     return slot->rank > 0 && !slot_shares_outside(slot) && !node_rt_is_local(slot->tenant.node);
@@ -58,8 +60,8 @@ static const char *mount_id(struct run_slot *slot)
     return arena_concat(&slot->a, slot->task_prefix, "shared");
 }
 
-/* The program is the agent's, as only root may mount for containers too; what it says is written
- * with the rights of the run's account. */
+/* The program runs as the agent, because only root may mount for containers too; its output is
+ * written with the rights of the run's account. */
 void shared_dir_mount(struct run_slot *slot, const char *as)
 {
     const struct front_words *w = words_of(slot->run);

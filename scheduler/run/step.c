@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all requests of a run have in common: the count of replies that a slot still waits for,
- * limits, paths and the account of its processes. A step is owned by the request until its
- * reply.
+ * The common part of all requests of a run: the count of replies that a slot still waits for,
+ * limits, paths and the account of its processes. A step is owned by the request until its reply.
  */
 #include "scheduler/run/step.h"
 
@@ -31,13 +30,13 @@ static const struct task_limits *limits_of(const struct runs *rs)
     return fleet_site(rs->fleet) ? &fleet_site(rs->fleet)->limits : &none;
 }
 
-/* The lower of two limits, of which 0 is none. */
+/* The lower of two limits; 0 means no limit. */
 static int64_t lower(int64_t a, int64_t b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Whether more than one task of the run may be on the node at once. */
+/* Whether several tasks of the run may be on the node at once. */
 static bool has_several(const struct run_slot *slot)
 {
     const struct live_run *run = slot->run;
@@ -47,8 +46,8 @@ static bool has_several(const struct run_slot *slot)
     return n > 1;
 }
 
-/* A run that has a part of the node may use as much of it as it asked for, and no more than any
- * run. */
+/* A run that has a part of the node may use as much of the node as it requested, and no more than
+ * the site allows each run. */
 struct task_limits slot_limits(const struct run_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);

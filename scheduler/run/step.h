@@ -8,8 +8,8 @@
 #include "scheduler/run/run_priv.h"
 
 /* The context of one request; in the slot's arena, which outlives the requests over a link: they
- * are answered before the next link is opened. A run is freed when its last one was answered, or
- * after the links were closed. */
+ * are answered before the next link is opened. A run is freed when its last request was answered,
+ * or after the links were closed. */
 struct run_step {
     struct run_slot *slot;
     struct run_task *task; /* run requests */
@@ -18,17 +18,18 @@ struct run_step {
     bool on_node; /* touches nothing but the node's own directory */
 };
 
-/* Makes the context of a request that is sent now; it counts as pending until step_answered(). */
+/* Makes the context of a request that is sent now; the request counts as pending until
+ * step_answered(). */
 struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
-/* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
+/* Counts the reply. False: the link broke, or the reply does not concern the run any more. */
 bool step_answered(struct run_slot *slot);
 /* The first of the run's tasks on this node; NULL: none. */
 const struct run_task *slot_first_task(const struct run_slot *slot);
-/* Whether files are put onto its nodes before its processes begin. */
+/* Whether files are copied to its nodes before its processes begin. */
 bool run_waits_for_files(const struct live_run *run);
-/* What each task of the run may use of the node. */
+/* The limits of each task of the run on the node. */
 struct task_limits slot_limits(const struct run_slot *slot);
-/* The std file of a process: all runs of an array see the same directory. */
+/* The path of a process's stdout or stderr file: all runs of an array see the same directory. */
 const char *slot_std_path(struct run_slot *slot, const char *name);
 
 #endif

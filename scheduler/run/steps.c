@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run's requests to its nodes. A node answers in order, so nothing waits for a reply before the
- * next request goes out: from allocation to the start of the command there is one round trip. A
- * failed request is judged in the run's next turn only, because a link that goes down fails all its
- * requests, which says nothing about the run.
+ * A run's requests to its nodes. A node answers in order, so no request waits for the reply to an
+ * earlier one: from allocation to the start of the command there is one round trip. A failed
+ * request is judged only in the run's next turn, because a breaking link fails all its requests,
+ * which does not concern the run.
  */
 #include <signal.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-/* The node's variables, then those of the process: a later one hides an earlier one. */
+/* The node's variables, then those of the process: a later variable hides an earlier one. */
 static struct env env_of(struct run_slot *slot, const struct kv *own, size_t n_own)
 {
     struct env v;
@@ -80,7 +80,7 @@ static void take_account(struct run_slot *slot)
         slot->sudo_dir = arena_strdup(&run->a, node_sudo_step(rt, &slot->a, slot->script));
 }
 
-/* Directories of ours with programs for a program of the front's; NULL: none. */
+/* Directories of the daemon with programs for a front's program; NULL: none. */
 static const char *path_of(struct run_slot *slot)
 {
     const char *remote = remote_path(slot, &slot->a);
@@ -153,7 +153,7 @@ static bool make_env(struct run_slot *slot)
     return false;
 }
 
-/* The directory of this attempt, where no other is the run's. */
+/* The directory of this attempt, which no other attempt uses. */
 static const char *own_run_dir(struct run_slot *slot)
 {
     const struct run *r = &slot->run->row;
@@ -183,7 +183,7 @@ static struct node_mounts mounts_of(struct run_slot *slot)
         .secrets = &slot->secrets};
 }
 
-/* Opens the shares of the pool, which were mounted with the node. */
+/* Opens the shares of the pool, which were mounted by the node's preparation. */
 static void open_shares(struct run_slot *slot)
 {
     struct node_mounts mounts = mounts_of(slot);
@@ -263,8 +263,8 @@ static void add_first_line(struct run_slot *slot, const char *as)
                          run->name, run->row.attempt, slot->node_name, slot->rank, run->n_slots));
 }
 
-/* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
- * has no environment; what its container was called is known all the same. */
+/* False: the node has no container runtime. A run that is only cleaned up after a crash has no
+ * environment, but the container's name is known. */
 static bool find_container(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -294,7 +294,7 @@ static bool find_container(struct run_slot *slot)
     return slot->container.runtime != NULL;
 }
 
-/* In a container, the GPUs that are given to it count from 0. */
+/* Inside a container, its GPUs are numbered from 0. */
 static struct env container_env(struct run_slot *slot)
 {
     struct env v = env_of(slot, NULL, 0);
@@ -329,8 +329,8 @@ static bool add_container(struct run_slot *slot)
     return false;
 }
 
-/* The commands wait for them. One that may have begun has them already, and may have changed them
- * since; so its node is asked first. */
+/* The commands wait for the input files. A command that may have begun has them already, and may
+ * have changed them since; so its node is asked first. */
 static void add_inputs(struct run_slot *slot, const char *as)
 {
     struct live_run *run = slot->run;
@@ -405,9 +405,8 @@ bool slot_ready(struct run_slot *slot)
     return true;
 }
 
-/* A command that ran without its volume mounted would do harm, so runs with volumes of their own
- * wait for the mounts. In all other runs, a directory that cannot be made fails the command by
- * itself. */
+/* A command that ran without its volume would do harm, so runs with volumes of their own wait for
+ * the mounts. In all other runs, a missing directory fails the command by itself. */
 void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -442,7 +441,7 @@ void slot_start(struct run_slot *slot)
         run_send_main(run);
 }
 
-/* All requests and steps were answered, each of them well. */
+/* Whether all requests and steps have succeeded. */
 static bool all_answered(const struct run_slot *slot)
 {
     return slot->pending == 0 && slot->script && script_state(slot->script) == SCRIPT_DONE;
@@ -506,9 +505,9 @@ static void add_last_line(struct run_slot *slot)
                          failure_text(a, w, &run->out.why)));
 }
 
-/* Of a process that is over nothing is left, unless it was to leave some. Also kills commands of a
- * start that did not finish, which are not among the run's tasks, and all of a run that failed
- * although its processes ran (run_refused()). */
+/* Kills the remaining processes of ended tasks, unless a task may leave some. Also kills commands
+ * of a start that did not finish, which are not among the run's tasks, and all tasks of a run that
+ * failed although its processes ran (run_refused()). */
 static void add_kills(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -522,7 +521,7 @@ static void add_kills(struct run_slot *slot)
                        REQUEST(signal, .task = run->tasks[i].id, .signal = SIGKILL));
 }
 
-/* The run is over and stays known: not to be queued again, not deleted. */
+/* Whether the run is over and its row stays: neither requeued nor deleted. */
 static bool stays(const struct live_run *run)
 {
     return run_has_verdict(&run->row) && !run->deleting && run->out.kind != OUT_REQUEUE;
@@ -563,8 +562,8 @@ void slot_clean(struct run_slot *slot)
     }
     if (!run->spec.place || !run->spec.place->account)
         node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
-    /* That a run is queued again is not in its rows yet. Until it is, the node must remember that
-     * this attempt ran. */
+    /* The requeue is not in the run's rows yet. Until then, the node must remember that this
+     * attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             script_ask(slot->script, &forget, REQUEST(forget, .task = run->tasks[i].id));

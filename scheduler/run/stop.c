@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ends a run's tasks: SIGTERM, SIGKILL, and a limit for how long a node may take to carry that out.
+ * Ends a run's tasks: SIGTERM, SIGKILL, and a limit for the time that a node may need for this.
  */
 #include <signal.h>
 #include <string.h>
@@ -16,7 +16,7 @@ bool run_tasks_over(const struct live_run *run)
     return true;
 }
 
-/* Pauses before a node that refuses is asked again. */
+/* Pauses (us) before a node that refuses is asked again. */
 #define KILL_AGAIN_FIRST_US 1000000
 #define KILL_AGAIN_MOST_US  15000000
 
@@ -36,7 +36,7 @@ static void note_refusal(struct run_slot *slot, const struct err *why)
     wake(wakes, &woken_run, slot->run->row.id);
 }
 
-/* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
+/* A task is over when the node reports it (task_ended, or its list), not when it was signalled. */
 static void on_signal(void *ctx, const struct err *why)
 {
     struct run_step *st = ctx;
@@ -52,7 +52,7 @@ static void on_signal(void *ctx, const struct err *why)
     note_refusal(slot, why);
 }
 
-/* Learns which of the tasks run, which is not known after a restart of the daemon. */
+/* Learns which tasks run; after a restart of the daemon this is not known. */
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct run_step *st = ctx;
@@ -126,10 +126,10 @@ static const char *awaits_end_of(const struct run_slot *slot)
     return NULL;
 }
 
-/* Gives up a node with a task that does not die. The task will not do anything more: after SIGKILL
- * a process never returns from the kernel to its own code. A node that refuses to send SIGKILL is
- * given up too, like one that does not answer: whatever comes next there begins by ending what it
- * finds. */
+/* Gives up a node with a task that does not die. The task does no further harm: after SIGKILL a
+ * process never returns from the kernel to its own code. A node that refuses to send SIGKILL is
+ * given up too, like one that does not answer: the next preparation there begins by ending all
+ * tasks. */
 static void check_kill(struct run_slot *slot)
 {
     struct live_run *run = slot->run;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides what an exit, an error, a deadline or a lost node means for the run. Uses the codes that
- * the service had, and adds everything a user needs to see why.
+ * Decides the effect of an exit, an error, a deadline or a lost node on the run. Uses the codes of
+ * the real service, and adds the details that a user needs.
  */
 #include <string.h>
 
 #include "scheduler/run/run_priv.h"
 
-/* As shells do: a process killed by signal n counts as exit code 128 + n. */
+/* As in shells: a process killed by signal n counts as exit code 128 + n. */
 #define EXIT_BY_SIGNAL 128
 
 /* Copies texts that callbacks, rows and slots only lend. */
@@ -23,8 +23,8 @@ static void keep_texts(struct live_run *run, struct failure *f)
 
 void run_set_outcome(struct live_run *run, const struct outcome *out)
 {
-    /* The outcome that is to be written is settled, with one exception: a run that is terminated
-     * while a full disk keeps its end from being written. */
+    /* The outcome to write is final, with one exception: a run that is terminated while a full disk
+     * prevents the write. */
     bool settled =
         run->phase > RUN_ENDING || (run->phase == RUN_ENDING && out->kind != OUT_STOPPED);
     bool decided = settled && run->out.kind != OUT_REQUEUE;
@@ -43,7 +43,7 @@ static void fail(struct live_run *run, struct failure why)
 
 /* --- tasks ---------------------------------------------------------------------------------- */
 
-/* Which texts (for front_text()) go with which kind of task. */
+/* The texts (for front_text()) for each kind of task. */
 static const struct wording {
     enum failure_code code;
     const char *exited, *killed, *not_started;
@@ -60,7 +60,7 @@ static const char *command_of(const struct run_task *task)
     return task->process->shown ? task->process->shown : task->process->command_line;
 }
 
-/* Of a front that has a name of its own for the process. */
+/* The texts of a front that has its own name for the process. */
 static const struct wording *wording_of(struct arena *a, const struct launch_process *p)
 {
     const struct wording *usual = &wordings[p->role == LAUNCH_PREPARATION];
@@ -74,7 +74,8 @@ static const struct wording *wording_of(struct arena *a, const struct launch_pro
     return w;
 }
 
-/* Where the agent is not root, volumes are not where the service had them; NULL: nobody asked. */
+/* If the agent is not root, volumes are not at their paths of the real service; NULL: the run needs
+ * none. */
 static const char *mounts_remedy(struct live_run *run, const struct run_task *task,
                                  const struct task_status *st)
 {
@@ -118,7 +119,7 @@ static struct failure task_failure(struct live_run *run, const struct run_task *
     return f;
 }
 
-/* Whether its user wants another try after such a failure. */
+/* Whether its user wants a retry after such a failure. */
 static bool retries(const struct live_run *run, bool nodes_fault, int exit_code)
 {
     const struct retry_rule *rule = &run->spec.wishes.retry;
@@ -159,8 +160,8 @@ static void task_failed(struct live_run *run, const struct run_task *task,
     run_set_outcome(run, &out);
 }
 
-/* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
- * The pool's rule decides what that means for the run: see verdict_rows(). */
+/* The node is there, but its task vanished: the node was rebooted, or the supervisor was killed.
+ * The pool's rule decides what this means for the run: see verdict_rows(). */
 static void task_lost(struct live_run *run, const struct run_task *task,
                       const struct task_status *st)
 {
@@ -177,8 +178,7 @@ static void task_lost(struct live_run *run, const struct run_task *task,
     keep_texts(run, &run->lost);
 }
 
-/* Adds to a time-out how the stopped task ended: its node, exit and the end of its stderr.
- */
+/* Adds the end of the stopped task to a time-out: its node, exit and the end of its stderr. */
 static void complete_verdict(struct live_run *run, const struct run_task *task,
                              const struct task_status *st)
 {
@@ -202,8 +202,8 @@ static void check_success(struct live_run *run)
         run_set_outcome(run, &out);
 }
 
-/* Whether the start on the task's node has failed, which the run's next turn will find. A task that
- * was sent without waiting for the start failed because of that, and explains less. */
+/* Whether the start on the task's node has failed, which the run's next turn will find. The failure
+ * of the start is the cause if a task that was sent at once fails too. */
 static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
     const struct run_slot *slot = &run->slots[task->process->rank];
@@ -213,7 +213,7 @@ static bool start_failed(const struct live_run *run, const struct run_task *task
            (script_state(slot->script) == SCRIPT_FAILED && !script_nodes_fault(slot->script));
 }
 
-/* For the front, whatever it means for the run. */
+/* Records the end of the task for the front, whether it matters for the run or not. */
 static void note_part(struct live_run *run, struct run_task *task, const struct task_status *st,
                       bool good)
 {
@@ -252,7 +252,7 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
     }
 }
 
-/* How often a node that answers may refuse a start that is repeated. */
+/* How often a node that answers may refuse a repeated start. */
 #define REFUSALS_MAX 5
 
 static bool may_run_there(const struct live_run *run, const struct run_slot *slot)
@@ -263,7 +263,7 @@ static bool may_run_there(const struct live_run *run, const struct run_slot *slo
     return false;
 }
 
-/* A node must not be given up earlier, because then nobody would end what runs there. */
+/* A node must not be given up earlier, because then nobody would end its tasks. */
 static bool refused_enough(struct run_slot *slot)
 {
     return ++slot->refusals > REFUSALS_MAX ||
@@ -273,12 +273,12 @@ static bool refused_enough(struct run_slot *slot)
 /* --- disks without room ------------------------------------------------------------------------
  */
 
-/* A start that failed on a node whose disk has no room, or cannot be written to, says nothing about
- * the run: it is queued again, and the node is closed. So the node is asked before such a failure
- * counts. */
+/* If a start failed on a node whose disk is full, or cannot be written, this does not concern the
+ * run: the run is requeued, and the node is closed. So the node is asked for its disk before such a
+ * failure counts. */
 
-/* What the slot's node says of its disk since an error of `at_us` (0: of no request); ROOM_ASKED:
- * the run is woken with the answer, or by the next link. */
+/* The state of the slot's disk since an error of `at_us` (0: of no request); ROOM_ASKED: the run is
+ * woken by the answer, or by the next link. */
 static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
 {
     if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
@@ -286,7 +286,7 @@ static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at
     return node_room_since(slot->tenant.node, at_us);
 }
 
-/* Why the run is queued again, where a start has failed for `why`. */
+/* The reason for the requeue after a start failed for `why`. */
 static struct failure room_failure(struct live_run *run, const struct run_slot *slot,
                                    const struct failure *why)
 {
@@ -298,8 +298,7 @@ static struct failure room_failure(struct live_run *run, const struct run_slot *
     return f;
 }
 
-/* Whether a failure of a start counts. False: that is not known yet, or the run is to be queued
- * again. */
+/* Whether a failed start counts. False: not known yet, or the run will be requeued. */
 static bool counts(struct live_run *run, struct run_slot *slot, const struct failure *why,
                    int64_t at_us)
 {
@@ -376,9 +375,9 @@ static void timed_out(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* The pool's deallocation option decides how a run ends whose node leaves or was lost. Automatic
- * scaling has no such option and never takes a node from a run, so there it decides about lost
- * nodes only. */
+/* The pool's deallocation option decides the end of a run whose node leaves or was lost. Automatic
+ * scaling has no such option and never takes a node from a run, so there it decides only about lost
+ * nodes. */
 static enum dealloc_option rule_of(const struct pool *p)
 {
     return p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
@@ -420,7 +419,7 @@ static struct failure node_taken(struct live_run *run, const struct node *nd)
                             .exit_code = -1};
 }
 
-/* Uses the message of the node's own failure, if that is written already. */
+/* Uses the message of the node's own failure, if it is written already. */
 static struct failure node_lost(struct live_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
@@ -436,7 +435,7 @@ static struct failure node_lost(struct live_run *run, const struct node *nd)
     return f;
 }
 
-/* What becomes of the runs on a node of which something was asked; 0: nothing was. */
+/* The requested treatment of the runs on a node; 0: none was requested. */
 static enum dealloc_option asked_how(const struct node *nd)
 {
     return nd->wish != WISH_NOTHING ? nd->how : nd->off;
@@ -448,8 +447,8 @@ static bool asked_to_end(const struct node *nd)
     return how == DEALLOC_REQUEUE || how == DEALLOC_TERMINATE;
 }
 
-/* A node on which another run's task does not die gets nothing new, nor what was given to it and
- * has not begun there; but its other runs go on. */
+/* A node on which another run's task does not die gets no new run, and loses runs that were
+ * allocated but have not begun; its other runs continue. */
 static bool still_has(const struct live_run *run, const struct node *nd, size_t i)
 {
     bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
@@ -460,10 +459,10 @@ static bool still_has(const struct live_run *run, const struct node *nd, size_t 
     return nd->state == NODE_IDLE && !asked_to_end(nd);
 }
 
-/* Checks whether a node is lost or leaving, or a task has vanished from one. */
+/* Checks whether a node is lost or leaving, or a task has vanished from a node. */
 static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
 {
-    struct pool p = {.going = true}; /* the default, for a pool that is not there any more */
+    struct pool p = {.going = true}; /* the default, for a pool that is deleted */
     struct node *nodes;
     size_t n, i = 0;
     if (st_node_of_run(run->runs->st, a, run->row.id, &nodes, &n, e) != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a node fit for runs: ends what an earlier life left running there, takes away what it left
- * behind, mounts the pool's volumes, runs its setup task. Repeatable: every step is idempotent.
- * The setup task's id contains when and by which daemon this preparation was decided, so that a
- * restarted daemon finds the same task again instead of running it twice. Once the node is idle it
- * forgets the task, before anything else runs there. So a database backup from the middle of a
- * preparation, put back after runs used it, finds no task to go on with.
+ * Makes a node ready for runs: ends tasks of an earlier life, removes their files, mounts the
+ * pool's volumes, runs its setup task. Repeatable: every step is idempotent. The setup task's id
+ * contains the time of this preparation's decision and the daemon's epoch, so that a restarted
+ * daemon finds the same task again instead of running it twice. When the node is idle it forgets
+ * the task, before any run starts there. So a database backup from the middle of a preparation,
+ * restored after runs used the node, finds no task to continue.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +21,18 @@
 struct node_prep {
     struct arena a;
     struct node_setup_spec spec;
-    struct script *script; /* NULL: the preparation failed before it had one */
+    struct script *script; /* NULL: the preparation failed before it had a script */
     struct mount_secret *secrets;
     const char *task_prefix, *setup_id;
-    bool wipe;      /* what its users left goes */
+    bool wipe;      /* the files of the node's users are removed */
     bool dedicated; /* the class of the node */
-    bool made;      /* all but a set-up task that has a place of its own: */
+    bool made;      /* all steps are done except a set-up task in the front's place: */
     struct setup_run run;
-    const struct failure *verdict; /* once its script is over; NULL: it went well */
-    bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
-    int64_t
-        killing_us; /* the instant since which the end of a killed task is awaited; 0: none is */
-    bool failed;    /* nothing more is sent; the struct is kept because replies may still come */
+    const struct failure *verdict; /* when its script is over; NULL: success */
+    bool resumed;       /* the node knows the setup task: its files must not be removed */
+    int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
+                           pending */
+    bool failed; /* nothing more is sent; the struct is kept because replies may still come */
     struct failure why; /* code NULL: cancelled, or reported already */
 };
 
@@ -82,10 +82,9 @@ static void prep_fail_text(struct node_rt *rt, enum failure_code code, const cha
     prep_fail(rt->prep, &f);
 }
 
-/* The failure is not noted in the script's callback: a request also fails when its link goes down,
- * and then the preparation is abandoned before the node's turn comes. Nothing is tried anew until
- * the failure is written.
- */
+/* The failure is not written in the script's callback: a request also fails when its link breaks,
+ * and then the preparation is abandoned before the node's turn. No new try begins until the failure
+ * is written. */
 bool node_prepare_report(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -145,7 +144,7 @@ static void prepared(struct node_rt *rt)
     } else if (e.code != ERR_CONFLICT) {
         LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
-    } /* otherwise the node was told to leave meanwhile, and its row says what to do */
+    } /* otherwise the node got state leaving meanwhile, and its row decides */
     wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
 }
 
@@ -210,7 +209,7 @@ static int add_setup(struct node_rt *rt, struct err *e)
 
 /* --- a set-up task with a place of its own ---------------------------------------------------- */
 
-/* Whatever it was, the set-up task has failed, unless the node itself has. */
+/* Any failure counts as the set-up task's, unless the node itself failed. */
 static const struct failure *setup_verdict(const struct node_prep *prep)
 {
     const struct failure *why = prep->run.why;
@@ -222,7 +221,7 @@ static const struct failure *setup_verdict(const struct node_prep *prep)
     return f;
 }
 
-/* The next step of a preparation whose script has come to its end; true: it is over. */
+/* The next step of a preparation whose script has ended; true: the preparation is over. */
 static bool setup_over(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -254,9 +253,9 @@ static struct script_label label(struct node_rt *rt, enum failure_code code, con
         .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
 }
 
-/* What an earlier life of this node left must not disturb the next run. Processes go first, because
- * what they hold open cannot be removed before they are gone; then mounts, because nothing below a
- * mount point may be removed while something is mounted there. */
+/* Remains of an earlier life of this node must not disturb the next run. Processes go first,
+ * because their open files cannot be removed before; then mounts, because nothing below a mount
+ * point may be removed while it is mounted. */
 static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -279,15 +278,14 @@ static void add_cleaning(struct node_rt *rt)
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_ask(sc, &rest, REQUEST(remove_tree, .path = runs));
-    /* A front's directory keeps its owner. */
+    /* The front's directory keeps its owner. */
     if (!words_of_node(rt)->home || prep->wipe)
         node_account_release_step(rt, &prep->a, sc, NULL);
     script_skip_if(sc, NULL);
 }
 
-/* Makes the administrator's account of the pool, where the agent can make accounts; elsewhere
- * people log in as before. Removes accounts of an earlier pool first, in case its release was
- * cut short. */
+/* Makes the pool's administrator account, if the agent can make accounts; otherwise people log in
+ * as before. First removes accounts of an earlier pool, whose release may have been interrupted. */
 static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
@@ -307,7 +305,7 @@ static void add_admin(struct node_rt *rt)
     script_ask(rt->prep->script, &make, REQUEST_OF(user_add, user));
 }
 
-/* False: the failure was noted for the preparation. */
+/* False: the failure was recorded for the preparation. */
 static bool add_mounts(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -326,8 +324,8 @@ static bool add_mounts(struct node_rt *rt)
     return false;
 }
 
-/* The front's own directory. What its users left there stays, unless the node is wiped; what the
- * set-up task left goes. */
+/* The front's own directory. Its users' files stay, unless the node is wiped; the set-up task's
+ * files are removed. */
 static void add_home(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -358,7 +356,7 @@ static void add_home(struct node_rt *rt)
                        .as = s->account ? node_rt_run_account(rt, a, s->account) : NULL));
 }
 
-/* More accounts: for people and for tasks. A node that is wiped makes those of before anew. */
+/* Further accounts: for people and for tasks. A wiped node makes the earlier accounts anew. */
 static void add_users(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -372,7 +370,7 @@ static void add_users(struct node_rt *rt)
     node_users_step(rt, &prep->a, prep->script, &prep->spec);
 }
 
-/* Links to what the pool does not use any more would keep that there. */
+/* A link to a package that the pool does not use any more would keep the package on disk. */
 static void add_packages(struct node_rt *rt)
 {
     const char *links = words_of_node(rt)->pool_archive_links;
@@ -391,8 +389,8 @@ static void add_packages(struct node_rt *rt)
     inputs_add(&in, &rt->prep->spec.packages);
 }
 
-/* Adds steps that pull the images of a pool, so that the first run that wants one does not wait for
- * it. Without a runtime that run says what is missing. */
+/* Adds steps that pull the images of a pool, so that its first run does not wait for them. Without
+ * a runtime these are skipped; the run's error then names the missing runtime. */
 static void add_images(const struct node_rt *rt, struct arena *a, struct script *sc,
                        const struct node_setup_spec *spec, const char *task_prefix)
 {
@@ -451,14 +449,14 @@ static void name_tasks(struct node_rt *rt, const struct node *row)
     prep->task_prefix = node_task_prefix(rt, &prep->a, row->epoch, when);
     if (*row->epoch)
         prep->setup_id = arena_printf(&prep->a, "%ssetup", prep->task_prefix);
-    else /* decided before epochs were recorded, and begun under this name */
+    else /* decided before epochs were recorded, and started under this name */
         prep->setup_id =
             arena_printf(&prep->a, "n%lld-setup-%lld", (long long)rt->id, (long long)row->state_us);
     rt->setup.durable = false;
-    node_set_text(&rt->setup.id, NULL); /* the node forgets all but this one */
+    node_set_text(&rt->setup.id, NULL); /* the node forgets all set-up tasks but this one */
 }
 
-/* Leaves no preparation if it is too early for one. */
+/* Makes no preparation if it is too early for one. */
 static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
@@ -488,7 +486,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         prep_fail(prep, &why);
 }
 
-/* Fails the preparation if a task does not die: nothing may be started beside it. */
+/* Fails the preparation if a task does not die: no task may start beside it. */
 static void check_kill(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -503,8 +501,8 @@ static void check_kill(struct node_rt *rt)
         wake_by(rt->fleet->wakes, &woken_node, rt->id, until);
 }
 
-/* Whether a part of the preparation takes longer, if what comes before it takes as long as it is
- * to. */
+/* Whether a stage of the preparation must be drawn out (strict mode: as long as in the real
+ * service). */
 static bool goes_on(const struct node_rt *rt, const struct node *row, enum front_step step)
 {
     int64_t takes_us = front_takes_us(rt->front, step, row->pool_id), before_us = 0;

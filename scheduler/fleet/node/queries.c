@@ -83,7 +83,7 @@ bool node_rt_usable(const struct node_rt *rt)
     return rt->contact.state == CONNECTION_READY && rt->contact.greeted;
 }
 
-/* How long a task may live after SIGKILL, in s. Its supervisor gives up after 10. */
+/* How long a task may live after SIGKILL, in s. Its supervisor gives up after 10 s. */
 #define KILL_TIMEOUT_S 60
 
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,

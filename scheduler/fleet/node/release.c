@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives a machine back: kills what still runs there and waits until it is gone, removes what
- * preparations and runs left, and makes the node forget all tasks. The node root itself and the
- * agent's program stay.
+ * Releases a machine: kills running tasks and waits for their ends, removes the files of
+ * preparations and runs, and makes the node forget all tasks. The node root itself and the agent's
+ * program stay.
  *
- * A machine that cannot be reached, or does not get rid of something, is given back all the same
- * after a while, because its pool cannot wait for ever. This needs no record: every preparation,
- * also for the next pool, begins by ending all tasks that it does not know, waiting until they
- * are gone, and removing what runs left.
+ * A machine that cannot be reached, or fails at a step, is released all the same after a while,
+ * because its pool cannot wait forever. This needs no record: every preparation, also for the next
+ * pool, begins by ending all tasks that it does not know, waiting for their ends, and removing the
+ * files of runs.
  */
 #include <stdlib.h>
 
@@ -134,7 +134,7 @@ static void clean(struct node_rt *rt)
     case SCRIPT_RUNNING:
         break;
     case SCRIPT_DONE:
-        machine_trouble(rt->machine, NULL); /* the next node finds out for itself */
+        machine_trouble(rt->machine, NULL); /* the next node will notice a problem itself */
         r->over = true;
         break;
     case SCRIPT_FAILED:

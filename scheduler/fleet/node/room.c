@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known lives in struct node_room: it is forgotten with the link and asked for again
- * (watch.c). A node is closed by an answer, never by silence; whoever waits for an answer is
- * woken with it or by the next link.
+ * The known state of the disk lives in struct node_room: it is forgotten with the link and asked
+ * for again (watch.c). Only an answer closes a node, never silence. A run that waits for an answer
+ * is woken by the answer or by the next link.
  */
 #include "scheduler/fleet/node/room.h"
 
@@ -11,8 +11,8 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* Who waits for an answer has asked at the very instant at which the question went out, so that
- * one counts as well. */
+/* A caller may wait since the instant at which the question was sent, so an equal time counts as
+ * well. */
 enum room node_room_since(struct node_rt *rt, int64_t since_us)
 {
     if (rt->room.known && rt->room.asked_us >= since_us)
@@ -34,7 +34,8 @@ const char *fleet_node_closed(const struct fleet *fl, int64_t node_id)
     return rt ? rt->room.closed : NULL;
 }
 
-/* A disk that is small has a quarter of itself free: it can never have more than it is. */
+/* The required free space is at most a quarter of the disk, because a small disk may have less than
+ * the setting. */
 static int64_t least_of(const struct node_rt *rt, const struct node_health *h)
 {
     const struct site *s = rt->fleet->cfg.site;
@@ -57,7 +58,7 @@ static const char *judge(struct arena *a, const struct node_rt *rt, const struct
                         (long long)(h->disk_total_bytes >> 20), (long long)(least >> 20));
 }
 
-/* The reason stays the one with which it was closed: its numbers change each time. */
+/* Keeps the reason with which the node was closed, because its numbers change each time. */
 static void note(struct node_rt *rt, const char *why)
 {
     const char *machine = rt->machine ? rt->machine->name : NULL;
@@ -74,7 +75,8 @@ static void note(struct node_rt *rt, const char *why)
     fleet_pool_changed(rt->fleet, rt->pool_id);
 }
 
-/* Those that wait for the answer; if they cannot be found, their own deadlines wake them. */
+/* Wakes the runs that wait for the answer; if they cannot be found, their own deadlines wake
+ * them. */
 static void tell(struct node_rt *rt)
 {
     struct arena a;
@@ -129,7 +131,7 @@ struct failure node_room_failure(struct arena *a, const struct node_rt *rt)
         .exit_code = -1};
 }
 
-/* What has just ended there is cleaned away by now, which may have made the room. */
+/* The files of ended runs are removed by now, which may have freed enough space. */
 bool node_room_lose_idle(struct node_rt *rt, const struct node *row)
 {
     struct arena a;

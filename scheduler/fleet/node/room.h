@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a node's disk has room for anything new. A node whose disk has less than the site wants
- * free, or cannot be written to, is closed: what runs there goes on, and nothing new begins. Once
- * it holds nothing and is still closed, it is unusable, with that reason. It opens by itself.
+ * Whether a node's disk has space for new runs. A node is closed if its disk has less free space
+ * than the site requires, or cannot be written: running work continues, and nothing new begins. If
+ * it is still closed without any allocation, it becomes unusable, with that reason. It opens by
+ * itself.
  */
 #ifndef SCHEDULER_FLEET_NODE_ROOM_H
 #define SCHEDULER_FLEET_NODE_ROOM_H
@@ -10,13 +11,13 @@
 #include "scheduler/fleet/node/node.h"
 
 enum room {
-    ROOM_ASKED, /* the node has been asked; the runs that it holds are woken when it answers */
+    ROOM_ASKED, /* the node was asked; its runs are woken by the answer */
     ROOM_LEFT,
     ROOM_NONE
 };
-/* What the node says in answer to a question of `since_us` (monotonic) or later. */
+/* The node's answer to a question of `since_us` (monotonic) or later. */
 enum room node_room_since(struct node_rt *rt, int64_t since_us);
-/* Why nothing new begins there; NULL: something may. Borrowed until the next turn. */
+/* Why no run may start there; NULL: runs may start. Borrowed until the next turn. */
 const char *node_room_closed(const struct node_rt *rt);
 
 #endif

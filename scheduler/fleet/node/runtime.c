@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reconciler of nodes: compares the row of a node with what is known of it, and takes the next
+ * The reconciler of nodes: compares the row of a node with its known state, and takes the next
  * step.
  *
- * A node is given up when too many links in a row are lost, or when a machine is silent for too
- * long or has changed. It is unusable then, and its runs are lost. The link is asked for in the
- * background from then on. When the node can be reached again, it is prepared anew: a preparation
- * ends everything that still runs there, and waits until it is gone, before anything new starts.
+ * A node is given up when too many links in a row break, or when a machine is silent for too long
+ * or has changed. Then it is unusable, and its runs are lost. From then on the link is tried in the
+ * background. When the node can be reached again, it is prepared again: a preparation ends every
+ * running task, and waits for its end, before any new task starts.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 /* --- failing -------------------------------------------------------------------------------- */
 
-/* Closes the link first, which answers the tenant's open requests. The other tenants ask again over
- * the next link. */
+/* Closes the link first, which answers the tenant's pending requests. The other tenants repeat
+ * theirs over the next link. */
 void node_give_up(struct node_tenant *t, const struct failure *why)
 {
     struct node_rt *rt = t->node;
@@ -106,8 +106,7 @@ void fleet_node_preempt(struct fleet *fl, int64_t node_id)
     node_lose(rt, &why);
 }
 
-/* Whether the errors of an unusable node give another reason than the present one.
- */
+/* Whether the errors of an unusable node contain another reason than the present one. */
 static bool told_otherwise(const struct node_rt *rt)
 {
     return rt->machine && rt->contact.why_down &&
@@ -117,7 +116,7 @@ static bool told_otherwise(const struct node_rt *rt)
 /* --- a node that is not what it was --------------------------------------------------------- */
 
 static const struct failure changes[] = {
-    /* The root was wiped or replaced: whatever ran there is unknown to the agent now. */
+    /* The root was wiped or replaced: the agent does not know earlier tasks. */
     [NODE_REPLACED] = {.code = FAIL_NODE_ROOT_REPLACED,
                        .message = "The node's directory is not the one it had before: what it held "
                                   "is gone",
@@ -133,14 +132,14 @@ static const struct failure changes[] = {
 };
 static_assert(sizeof changes / sizeof changes[0] == NODE_REPLACED + 1, "a row a change");
 
-/* A preparation that a new root interrupts just goes on there; after a restart the record of its
- * setup task is still there, so it must begin anew under another name. */
+/* If the root is new, the preparation just continues; after a reboot the record of its setup task
+ * still exists, so the preparation must begin again under another name. */
 static bool is_failed_by(enum node_state state, enum node_likeness change)
 {
     return state == NODE_IDLE || (state == NODE_PREPARING && change == NODE_REBOOTED);
 }
 
-/* Compares hello with the row, until the row says the same. */
+/* Compares hello with the row, until they agree. */
 static bool same_as_row(struct node_rt *rt, const struct node *row)
 {
     if (row->incarnation && strcmp(row->incarnation, rt->seen.incarnation) == 0)
@@ -164,7 +163,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     return false;
 }
 
-/* Nothing may be started beside a task that no row knows. */
+/* No task may start beside a task that no row knows. */
 static bool strays_ended(struct node_rt *rt)
 {
     struct failure why;
@@ -202,7 +201,8 @@ static bool greet(struct node_rt *rt, const struct node *row)
 
 /* --- reconciling ---------------------------------------------------------------------------- */
 
-/* For so long the link to an unusable node is kept open, or tried, for somebody who reads files. */
+/* How long (us) the link to an unusable node is kept open, or tried, for a client that reads
+ * files. */
 #define READ_US 60000000
 
 bool node_rt_is_read(const struct node_rt *rt)
@@ -211,14 +211,14 @@ bool node_rt_is_read(const struct node_rt *rt)
     return since_us > 0 && wakes_mono(rt->fleet->wakes) < since_us + READ_US;
 }
 
-/* An unusable node that only a person mends: its output says why it is so, and can be read while
+/* An unusable node that only a person can repair: its output shows the cause, and can be read while
  * its agent answers. */
 static bool is_only_read(const struct node_rt *rt, const struct node *row)
 {
     return row->state == NODE_UNUSABLE && !rt->tenants && !rt->noted.heals;
 }
 
-/* A link is kept as long as there is work to do, something to watch, or files to read. */
+/* A link is kept as long as there is work to do, a task to watch, or a file to read. */
 static bool wants_link(const struct node_rt *rt, const struct node *row)
 {
     switch (row->state) {
@@ -234,7 +234,7 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     return false;
 }
 
-/* The node answers again. Its preparation comes before everything else that could start there. */
+/* The node answers again. Its preparation comes before any run. */
 static void prepare_healed(struct node_rt *rt, const struct node *row)
 {
     const struct st_node_move m = {.id = row->id,
@@ -278,7 +278,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
         break;
     case NODE_UNUSABLE:
         if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
-            node_rt_close(rt); /* it is being restarted: not before that is over */
+            node_rt_close(rt); /* the machine is rebooting: the link is opened afterwards */
         else if (rt->noted.heals && !rt->tenants && row->live == 0 && !rt->room.closed)
             prepare_healed(rt, row);
         break;
@@ -287,7 +287,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
     }
 }
 
-/* A node that is new says nothing at first. */
+/* In strict mode, a new node does not appear at first. */
 static bool is_being_created(const struct node_rt *rt, const struct node *row)
 {
     return row->state == NODE_PREPARING && !row->incarnation &&
@@ -305,7 +305,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
 {
     if (is_being_created(rt, row))
         return;
-    if (is_only_read(rt, row)) { /* its row has the reason that counts */
+    if (is_only_read(rt, row)) { /* its row has the decisive reason */
         node_connect_want(rt);
         if (rt->contact.state == CONNECTION_READY)
             (void)greet(rt, row);
@@ -342,7 +342,7 @@ static void note_state(struct node_rt *rt, const struct node *row)
     }
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
-    else if (was_unusable) /* somebody wants it tried again (a resize, for example): at once */
+    else if (was_unusable) /* a request (for example a resize) wants a new try: at once */
         node_connect_forgive(rt);
 }
 
@@ -385,7 +385,7 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
         node_leave(rt);
 }
 
-/* The scheduler stops: what has no link any more is forgotten. */
+/* When the scheduler stops, frees a node without a link. */
 static void forget_if_stopping(struct node_rt *rt)
 {
     if (wakes_stopping(rt->fleet->wakes))
@@ -394,8 +394,8 @@ static void forget_if_stopping(struct node_rt *rt)
 
 static const struct node_work memory_work = {.link_closed = forget_if_stopping};
 
-/* A watch may see the end of a command that preparations and releases await too, so it comes first.
- * What may free the node comes last. */
+/* The end of a command may concern the watch as well as a preparation or release, so the watch
+ * comes first. The work that may free the node comes last. */
 const struct node_work *const node_works[] = {
     &node_watch_work, &node_prepare_work, &node_strays_work, &node_beside_work,
     &node_leave_work, &node_release_work, &memory_work,      NULL};

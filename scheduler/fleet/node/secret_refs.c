@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for each reference in a spec: first for what the storage keeps of this attempt, then by
- * the front, whose answer is kept in turn. The values are the arena's, and wiped by whoever
- * wipes the spec.
+ * Resolves each reference in a spec: first from the values that the storage keeps for this attempt,
+ * then by the front, whose answer is kept too. The values are in the arena; the owner of the spec
+ * wipes them.
  */
 #include "scheduler/fleet/node/secret_refs.h"
 
@@ -20,7 +20,7 @@ static struct run_secret kept(const struct secret_reader *r, const char *url)
     return (struct run_secret){.run_id = r->run->id, .attempt = r->run->attempt, .url = url};
 }
 
-/* What this attempt of the run has got already, or else what the front has. */
+/* The value that this attempt of the run has got already, otherwise the front's value. */
 static int find_value(const struct secret_reader *r, const char *url, struct secret_answer *out,
                       struct err *e)
 {
@@ -37,7 +37,7 @@ static int find_value(const struct secret_reader *r, const char *url, struct sec
     if (!out->value || !keeps(r))
         return 0;
     const struct run_secret got = kept(r, url);
-    struct err lost; /* a full disk ends no run: then the vault is asked again after a restart */
+    struct err lost; /* a full disk must not end a run: after a restart the vault is asked again */
     int rc = st_run_secret_put(r->st, &got, out->value, &lost);
     (void)rc;
     return 0;

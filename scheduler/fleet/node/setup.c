@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A try is a script over the node's link. Its row is written before the try begins and once it
- * is over, so that a start of the daemon goes on with the try that runs. struct setup_run
- * belongs to the preparation or the work beside runs that began it.
+ * A try is a script over the node's link. Its row is written before the try begins and when it is
+ * over, so that a restarted daemon continues with the running try. struct setup_run belongs to the
+ * preparation or the work that began it.
  */
 #include "scheduler/fleet/node/setup.h"
 
@@ -55,7 +55,7 @@ static struct env env_of(const struct setup_run *s)
     return v;
 }
 
-/* Takes its account; NULL: it is the agent's own. */
+/* Takes the account of the task; NULL: the agent's own. */
 static const char *account_of(const struct setup_run *s)
 {
     const struct place_spec *place = s->task->place;
@@ -116,7 +116,7 @@ static struct container container_of(const struct setup_run *s, const char *as)
                               .confine = node_rt_confine(rt, s->a, NULL)};
 }
 
-/* The command then runs in it. */
+/* Then the command runs in the container. */
 static void add_container(struct setup_run *s, const struct env *v, struct task_spec *spec)
 {
     const struct container c = container_of(s, spec->user);
@@ -214,7 +214,7 @@ void setup_run_begin(struct setup_run *s)
     begin_try(s);
 }
 
-/* Notes how a try ended. False: another one has begun. */
+/* Records the end of a try. False: another try has begun. */
 static bool end_try(struct setup_run *s, const struct failure *why)
 {
     struct node_setup *row = &s->row;
@@ -242,7 +242,7 @@ static bool end_try(struct setup_run *s, const struct failure *why)
     return !again;
 }
 
-/* Whether it says something of the set-up task rather than of its node. */
+/* Whether the failure concerns the set-up task rather than its node. */
 static bool is_the_tasks(const struct failure *why)
 {
     static const enum failure_code codes[] = {FAIL_NODE_SETUP_FAILED, FAIL_NO_PROGRAM,
@@ -254,7 +254,7 @@ static bool is_the_tasks(const struct failure *why)
     return is;
 }
 
-/* For those who ask while it runs. */
+/* For clients that read the task while it runs. */
 static void note_container(struct setup_run *s)
 {
     const char *id = container_id(s->a, s->container_said);
@@ -278,7 +278,7 @@ bool setup_run_over(struct setup_run *s)
         return false;
     }
     if (s->tidies && end && !s->row.beside)
-        s->why = end; /* nothing else may start beside a container that stays */
+        s->why = end; /* no task may start beside a container that cannot be removed */
     s->tidies = false;
     if (s->why && s->script && !is_the_tasks(s->why) && !s->row.beside)
         return true;

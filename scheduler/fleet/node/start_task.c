@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set-up task that goes on while its node gets runs. Its row says that it does, in the
- * transaction that makes the node idle, and names the task; so each link to the node, and each
- * daemon, finds it again and goes on with it. Whatever takes the node out of use leaves it alone: a
- * preparation or a release ends it with all that runs there.
+ * A set-up task that continues while its node gets runs. Its row records this, and the task's id,
+ * in the transaction that makes the node idle; so each link to the node, and each daemon, finds the
+ * task again. Taking the node out of use needs no call here: a preparation or a release ends the
+ * task with all other tasks.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "scheduler/fleet/node/setup.h"
 
 struct node_beside {
-    struct node_beside *older; /* halted ones, whose requests the link may still answer */
+    struct node_beside *older; /* halted entries, whose requests the link may still answer */
     bool halted;
     struct arena a;
     struct node_setup_spec spec;
@@ -61,7 +61,7 @@ static void effect_over(void *ctx, int64_t id, const struct err *why)
     struct fleet *fl = ctx;
     struct node_rt *rt = node_rt_find(fl, id);
     if (rt && why)
-        rt->beside.looked = false; /* the row says that it runs */
+        rt->beside.looked = false; /* the row is in state running */
     else if (rt)
         node_prepare_is_durable(rt);
     wake_after(fl->wakes, &woken_node, id, why);
@@ -85,7 +85,7 @@ static void end(struct node_rt *rt)
         rt->beside.last = b->older;
         drop(b);
     }
-    rt->beside.looked = true; /* there is none any more */
+    rt->beside.looked = true; /* it has ended */
     wake_when_durable(rt->fleet->wakes, effect_over, rt->fleet, rt->id);
 }
 
@@ -96,7 +96,7 @@ static void log_trouble(const struct node_rt *rt, const char *why)
     LOG_WARN(rt->fleet->log, "node.setup_not_read", LF_STR("node", rt->name), LF_STR("why", why));
 }
 
-/* Its pool has none any more, or nothing of it can be read: nobody waits for what runs there. */
+/* Its pool does not have it any more, or its settings cannot be read: its result is not needed. */
 static void give_up(struct node_rt *rt, struct node_setup *row, const char *why)
 {
     struct err e = {0};
@@ -110,7 +110,7 @@ static void give_up(struct node_rt *rt, struct node_setup *row, const char *why)
         log_trouble(rt, e.msg);
 }
 
-/* False: the node has none. */
+/* False: the node has no such task. */
 static bool begin(struct node_rt *rt, const struct node *row, struct node_beside *b)
 {
     struct failure why;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Compares the directories of runs that a node should keep (rows) with those that it has (a list),
- * and removes the rest. So neither a crash nor a node that was away when its runs were deleted
- * leaves anything behind. A kept directory that is not there any more is noted in its row. Archives
- * that tasks have used are removed when nothing has run there for a while.
+ * and removes the rest. So no directory stays after a crash, or on a node that was away when its
+ * runs were deleted. If a kept directory does not exist any more, its row is updated. Archives that
+ * tasks have used are removed after some idle time.
  */
 #include <string.h>
 
 #include "scheduler/fleet/node/node_priv.h"
 
-/* Tasks that follow one another share an archive that is there. */
+/* us; within this time, later tasks reuse an archive. */
 #define ARCHIVES_US (INT64_C(10) * 60 * 1000000)
 
 struct kept_dirs {
@@ -37,7 +37,7 @@ static int count_tenants(const struct node_rt *rt)
     return n;
 }
 
-/* False: not known now, because a live allocation's run is not in memory yet. It may have to be
+/* False: unknown now, because a live allocation's run is not in memory yet. The run may have to be
  * cleaned, or its release may have been rolled back. */
 static bool find_kept(struct node_rt *rt, struct arena *a, struct kept_dirs *k)
 {
@@ -137,7 +137,7 @@ static void drop_archives(struct node_rt *rt, const struct front_words *w)
     arena_free(&a);
 }
 
-/* Whatever begins there later asks after this, over the same link. */
+/* A run that begins later sends its requests after this one, over the same link. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row)
 {
     const struct front_words *w = words_of_node(rt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tenants of a node, and what they are told.
+ * The tenants of a node, and the calls of their callbacks.
  */
 #include <assert.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void node_attach(struct node_rt *rt, struct node_tenant *t)
     t->node = rt;
     t->next = rt->tenants;
     rt->tenants = t;
-    /* The link is wanted now, unless the node was given up before. */
+    /* A tenant needs the link, unless the node was given up before. */
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 

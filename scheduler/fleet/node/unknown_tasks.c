@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * On the first link to a node after a start of the daemon, ends the tasks that no live allocation
- * names, nor the row of the set-up task; the node is used only once they are gone. There are such
- * tasks after a backup of the database was put back, or when a power cut lost a decision. A node
+ * On the first link to a node after a start of the daemon, ends the tasks that belong neither to a
+ * live allocation nor to the set-up task's row. The node is used only after they have ended. Such
+ * tasks exist after a restored backup of the database, or when a power cut lost a decision. A node
  * that is being prepared does not need this: its preparation ends every task.
  */
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 struct node_strays {
     struct arena a;
     struct script *script;
-    int64_t killing_us; /* since when the end of a killed task is awaited; 0: it is not */
+    int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
+                           pending */
 };
 
 void node_strays_free(struct node_rt *rt)
@@ -32,8 +33,8 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, &woken_node, rt->id);
 }
 
-/* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations,
- * and the set-up task beside them. */
+/* Finds the prefixes of the ids of tasks that may continue: those of live allocations, and of the
+ * set-up task beside them. */
 static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
                           struct err *e)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the machines of nodes do, as their agents count it: asked for as long as somebody wants to
- * know. The last two answers are kept, and what a node has used is what came between them.
+ * The load of the nodes' machines, from counters of their agents: asked for only while a client
+ * needs it. The last two answers are kept; their difference is the load.
  */
 #include <stdlib.h>
 
 #include "scheduler/fleet/node/node_priv.h"
 
 #define SECOND_US INT64_C(1000000)
-/* The last answer is older than this: the node does not answer any more. */
+/* us; if the last answer is older than this, the node does not answer any more. */
 #define STALE_US (60 * SECOND_US)
 
 struct node_answers {
@@ -26,7 +26,7 @@ void node_usage_free(struct node_rt *rt)
     rt->answers = NULL;
 }
 
-/* Also of a link that goes down. */
+/* Also called when a link breaks. */
 static void on_usage(void *ctx, const struct err *why, const struct node_usage *u)
 {
     struct node_rt *rt = ctx;
@@ -56,7 +56,7 @@ void fleet_ask_usage(struct fleet *fl, int64_t node_id)
     node_usage(rt->contact.link, on_usage, rt);
 }
 
-/* A machine that was restarted counts from 0 again. */
+/* A rebooted machine counts from 0 again. */
 static bool has_grown(const struct node_usage *from, const struct node_usage *to)
 {
 #define HAS_GROWN(name) &&to->name >= from->name

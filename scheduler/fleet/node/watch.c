@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches a node's health while a pool has it. Now and then it asks the agent: a disk without
- * room closes the node (room.c); a machine's wrong clock and failing GPUs are logged, and
- * change nothing. The health command of the inventory group decides: while it fails, the machine is
- * drained.
+ * Watches a node's health while a pool has it, by regular questions to the agent. A full disk
+ * closes the node (room.c). A machine's wrong clock and GPU errors are only logged. The health
+ * command of the inventory group drains the machine while it fails.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,15 +12,15 @@
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node/node_priv.h"
 
-/* How long a health command may take; its interval counts if that is shorter. */
+/* Time limit of a health command, in s; its interval is the limit if that is shorter. */
 #define COMMAND_MAX_S 60
 /* How often a closed node is asked, at least. */
 #define CLOSED_ASK_S 5
-/* How often a node is asked where no site says so. */
+/* The period of questions (s) if the site sets none. */
 #define ASK_S    60
 #define US_PER_S 1000000LL
 
-/* Begins the reason of a machine that the health command drained, and may undrain; a person's
+/* The beginning of the reason of a drain by the health command, which it may undo; a person's
  * drains have other reasons. */
 #define DRAIN_PREFIX "health check failed: "
 
@@ -29,8 +28,8 @@ struct node_watch {
     int64_t health_us, command_us; /* when to ask, when to run */
     bool asked;
     int64_t asked_us, asked_wall_us;
-    char *task_id; /* of the command while it runs; NULL: it does not */
-    char *trouble; /* what was last told; NULL: nothing */
+    char *task_id; /* id of the running command's task; NULL: it does not run */
+    char *trouble; /* the last reported problem; NULL: none */
 };
 
 static void watch_free(struct node_rt *rt)
@@ -57,8 +56,8 @@ static void add_trouble(struct strbuf *b, const char *text)
     strbuf_printf(b, "%s%s", b->len ? "; " : "", text);
 }
 
-/* The answer was made between the question and now; a time outside of that is certainly wrong.
- */
+/* The answer was made between the question and now; a clock outside of this interval is certainly
+ * wrong. */
 static void judge_clock(struct arena *a, const struct node_rt *rt, const struct node_health *h,
                         struct strbuf *b)
 {
@@ -132,7 +131,7 @@ static void check_silence(struct node_rt *rt)
     struct arena a;
     const struct site *site = rt->fleet->cfg.site;
     if (!rt->machine || !site || silent_s < site->dead_after_s)
-        return; /* a local node's link is asked whether it is there by itself */
+        return; /* a local link has its own sign-of-life checks */
     arena_init(&a);
     node_rt_distrust(rt, arena_printf(&a,
                                       "the agent there has not answered for %lld s, though the "
@@ -159,13 +158,14 @@ static void ask(struct node_rt *rt)
     node_health(rt->contact.link, on_health, rt);
 }
 
-/* A local node without processes has no disk that fills. */
+/* A fake local node has no disk that fills. */
 static bool is_watched(const struct node_rt *rt)
 {
     return rt->machine || rt->room.closed || rt->room.wanted || !rt->room.fake;
 }
 
-/* Nothing is due on a local node that only waits for work. It is looked at when some has ended. */
+/* A local node that only waits for work needs no regular check. It is checked when a task has
+ * ended. */
 static bool is_due_by_itself(const struct node_rt *rt, const struct node *row)
 {
     return rt->machine || rt->room.closed || rt->room.wanted || row->live > 0;
@@ -221,7 +221,7 @@ static void judge_command(struct node_rt *rt, const struct task_status *st)
         return;
     }
     if (st->state == TASK_LOST || st->state == TASK_UNKNOWN)
-        return; /* this result says nothing about the machine */
+        return; /* this result does not concern the machine */
     arena_init(&a);
     const char *why = st->why ? st->why : last_line(&a, st->stderr_tail);
     if (!why && st->signal)
@@ -265,13 +265,13 @@ static void on_started(void *ctx, const struct err *why, const struct task_statu
         LOG_WARN(rt->fleet->log, "node.health_command_not_run", LF_STR("node", rt->name),
                  LF_STR("why", why->msg));
         node_set_text(&rt->watch->task_id, NULL);
-    } else if (st->state != TASK_RUNNING) { /* its end is told as well */
+    } else if (st->state != TASK_RUNNING) { /* its end is reported as well */
         LOG_DEBUG(rt->fleet->log, "node.health_command_ended", LF_STR("node", rt->name));
     }
 }
 
-/* Standard output goes nowhere: it is appended and would pile up. The end of stderr that the node
- * keeps is enough. */
+/* Standard output is dropped: the file would grow without end. The end of stderr, which the node
+ * keeps, is enough. */
 static void run_command(struct node_rt *rt)
 {
     struct node_watch *w = rt->watch;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A name stands once in the list; setting it again replaces the value. Paths are expanded by
- * the list alone, never by a shell.
+ * A name occurs once in the list; setting it again replaces the value. Paths are expanded with the
+ * list only, never by a shell.
  */
 #include "scheduler/fleet/script/env.h"
 
@@ -80,8 +80,8 @@ static size_t name_length(const char *s)
     return n;
 }
 
-/* Reads a reference at `s` (just behind a "$"): the place and length of its name. Returns how many
- * characters the reference takes up; 0: it is none. */
+/* Reads a reference at `s` (right after a "$"): the place and length of its name. Returns how many
+ * characters the reference takes up; 0: not a reference. */
 static size_t reference(const char *s, const char **name, size_t *name_len)
 {
     bool braces = *s == '{';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Variables of processes on nodes: a list that grows, and paths that name its entries. Pure; all
- * texts are arena-owned.
+ * Variables of processes on nodes: a growing list, and paths that refer to its entries. Pure; all
+ * texts are in the arena.
  */
 #ifndef SCHEDULER_FLEET_SCRIPT_ENV_H
 #define SCHEDULER_FLEET_SCRIPT_ENV_H
@@ -13,7 +13,7 @@
 #include "model/front_words.h"
 #include "model/spec.h"
 
-/* A list of variables that grows. A later entry of a name hides an earlier one. */
+/* A growing list of variables. A later entry of a name hides an earlier one. */
 struct env {
     struct arena *a; /* borrowed */
     struct kv *items;
@@ -22,17 +22,18 @@ struct env {
 
 void env_init(struct env *v, struct arena *a);
 void env_set(struct env *v, const char *name, const char *value);
-/* Under every name that the front has for it; `id` (NULL: none) stands behind the name. */
+/* Sets the variable under every name that the front has for it; `id` (NULL: none) is appended to
+ * the name. */
 void env_set_var(struct env *v, const struct front_words *w, enum front_var var, const char *id,
                  const char *value);
-/* Copies entries as they are, secrets included. */
+/* Copies entries unchanged, including secrets. */
 void env_add(struct env *v, const struct kv *items, size_t n);
 const char *env_get(const struct env *v, const char *name); /* NULL: not set */
 const char *env_get_var(const struct env *v, const struct front_words *w, enum front_var var,
                         const char *id);
 
-/* Replaces $NAME and ${NAME}; "$$" and a "$" before anything else stay. A name that is not set is
- * an error that says so. NULL on error. */
+/* Replaces $NAME and ${NAME}; "$$" and a "$" before other characters stay. An unknown name is an
+ * error that names it. NULL on error. */
 const char *env_expand(const struct env *v, const char *text, struct err *e) MUST_CHECK;
 
 /* <root>/mounts, where the pool's volumes are. */

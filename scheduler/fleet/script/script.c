@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A script is a list of steps, each with a function that sends its request. Steps go out one after
- * the other until one `waits` for its end. Killing is one step: it lists the tasks, kills those
- * that it is for, and is over when each of them has ended.
+ * A script is a list of steps, each with a function that sends its request. Steps are sent one
+ * after the other until a step with `waits`, whose end is awaited. Killing is one step: it lists
+ * the tasks, kills the matching ones, and is over when each of them has ended.
  */
 #include "scheduler/fleet/script/script.h"
 
@@ -17,19 +17,20 @@ struct script_step {
     struct script *sc;
     struct script_step *next;
     struct script_label label;
-    struct node_request ask;     /* of script_ask() */
-    const char *prefix, *except; /* killing: the ids of tasks begin so, of some to spare */
-    const char *const *known;    /* and of others to spare, n */
+    struct node_request ask; /* of script_ask() */
+    const char *prefix,
+        *except; /* killing: the prefix of the tasks' ids, and the prefix of ids to spare */
+    const char *const *known; /* further prefixes to spare, n of them */
     size_t n;
     struct task_spec task; /* commands */
     bool is_command, keep_record;
-    const char **said; /* what a command says goes there; NULL: nobody listens */
+    const char **said; /* receives the output of a command; NULL: not needed */
     bool waits;        /* the next step has to wait until this one is over */
     bool forget, exact, *found;
-    struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
+    struct victim *victims; /* of script_kill_tasks(): killed tasks that have not ended yet */
     bool is_mark;
     const bool *skip;
-    struct err *refusal;     /* it is not begun; arena */
+    struct err *refusal;     /* the reason why the step cannot begin; in the arena */
     struct script_work work; /* halt NULL: it is none */
 };
 
@@ -48,8 +49,9 @@ struct script {
     struct node_link *link;
     void (*changed)(void *ctx);
     void *ctx;
-    int pending;            /* requests without a reply */
-    struct work_item doing; /* the step that was begun last; open while others do it */
+    int pending; /* requests without a reply */
+    struct work_item
+        doing; /* the step that was begun last; open while another work carries it out */
     bool started, halted, failed, nodes_fault;
     struct failure why;
 };
@@ -102,7 +104,7 @@ static enum failure_code code_of(const struct script_label *label, const struct 
 
 static void request_failed(struct script *sc, const struct script_step *st, const struct err *why)
 {
-    /* The link was closed on purpose; the request is sent again over the next one. */
+    /* The link was closed on purpose; the request is sent again over the next link. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
         return;
     const struct failure f = {.code = code_of(&st->label, why),
@@ -146,7 +148,7 @@ static void skip_to_mark(struct script *sc, const struct script_step *mark)
 
 static void step_done(void *ctx, const struct err *why);
 
-/* The node answers something, so that the step fails from a callback as ever. */
+/* A request with an answer is sent, so that the step fails from a callback like others. */
 static void on_refused(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct script_step *st = ctx;
@@ -217,7 +219,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
-    /* As above: the next cleaning of the node makes it forget the task. */
+    /* The failure is ignored: the next cleaning of the node makes it forget the task. */
     if (why && why->code != ERR_UNAVAILABLE)
         LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));
@@ -326,8 +328,8 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
     tell(sc);
 }
 
-/* An end that is reported before the reply to `run` is of a task that an earlier daemon started;
- * the reply then says the same. */
+/* An end that is reported before the reply to `run` belongs to a task that an earlier daemon
+ * started; the reply then has the same status. */
 bool script_task_ended(struct script *sc, const struct task_status *t)
 {
     struct script_step *st = sc->waiting;
@@ -480,7 +482,7 @@ void script_find_task(struct script *sc, const struct script_label *label, const
     struct script_step *st = add_kill(sc, label, task_id);
     st->except = task_id;
     st->exact = true;
-    st->known = all; /* none of them is killed */
+    st->known = all; /* tasks with these prefixes are not killed */
     st->n = 1;
     st->found = found;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Steps carried out on one node, one after the other, over its link: directories, mounts, files,
- * accounts, commands. Preparations, starts and cleanings of runs, and releases of nodes are made of
+ * accounts, commands. Preparations, starts and cleanings of runs, and releases of nodes consist of
  * such steps.
  *
- * Requests in a row go out at once, as a node carries them out in order; the script waits for
- * commands (tasks on the node), unmounts, and changes to accounts. The first step that fails ends
- * the script, unless the step may fail. Every step must be safe to repeat: after a lost link the
+ * Consecutive requests are sent at once, because a node carries them out in order; the script waits
+ * for commands (tasks on the node), unmounts, and changes to accounts. The first failing step ends
+ * the script, unless the step may fail. Every step must be safe to repeat: after a broken link the
  * owner makes a new script and runs it from the beginning. A command whose record is kept runs once
- * for its id, whatever gets lost.
+ * for its id, even after a crash.
  *
- * A script and all that is given to it live in the owner's arena, which must last until the link is
- * closed or script_busy() is false. Nothing calls back from inside script_run().
+ * A script and its arguments live in the owner's arena, which must last until the link is closed or
+ * script_busy() is false. No callback runs inside script_run().
  */
 #ifndef SCHEDULER_FLEET_SCRIPT_SCRIPT_H
 #define SCHEDULER_FLEET_SCRIPT_SCRIPT_H
@@ -25,21 +25,22 @@
 
 struct script;
 
-/* What a request's kind of error means. */
+/* Maps the error of a request to a failure code. */
 struct script_cause {
     int kind; /* enum err_code */
     enum failure_code code;
 };
 
-/* The name of a step, and texts for its failure. Copied; texts are borrowed. */
+/* The name of a step, and texts for its failure. The struct is copied, texts are borrowed. */
 struct script_label {
-    enum failure_code code;            /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
-    const struct script_cause *causes; /* it has other codes, up to one of kind 0; NULL: none */
-    const char *what;                  /* "mount of share acct/data at data" */
-    const char *remedy;                /* NULL: none is known */
-    const char *command;               /* to show instead of a command's text; NULL: the text */
-    bool on_node;  /* touches only the node's own files: a failure is the node's fault */
-    bool may_fail; /* logged, and the script goes on */
+    enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
+    const struct script_cause
+        *causes;         /* other codes for some errors, ended by one of kind 0; NULL: none */
+    const char *what;    /* for messages: "mount of share acct/data at data" */
+    const char *remedy;  /* NULL: none is known */
+    const char *command; /* shown instead of a command's text; NULL: the text */
+    bool on_node;  /* the step touches only the node's own files: a failure is the node's fault */
+    bool may_fail; /* a failure is logged, and the script continues */
 };
 
 enum script_state {
@@ -48,11 +49,12 @@ enum script_state {
     SCRIPT_FAILED
 };
 
-/* `node` names the node in failures and in the log. */
+/* `node` is the node's name in failures and in the log. */
 struct script *script_new(struct arena *a, const struct log *log, const char *node);
 
-/* What its steps are for, as a name and an id that are the same after a restart: what the daemon
- * has ended with before is not begun again (lib/work.h), but fails. Without it: the node's name. */
+/* The purpose of its steps, as a name and an id that are the same after a restart: a step that has
+ * crashed the daemon before is not begun again (lib/work.h), but fails. By default: the node's
+ * name. */
 void script_about(struct script *, const char *name, const char *id);
 
 /* --- adding steps; texts and arrays are borrowed -----------------------------------------------
@@ -60,37 +62,37 @@ void script_about(struct script *, const char *name, const char *id);
 /* One request, copied with its list of paths: script_ask(sc, &label, REQUEST(append, ...)). See
  * node_ask(). */
 void script_ask(struct script *, const struct script_label *, const struct node_request *r);
-/* SIGKILL to every running task whose id begins with `prefix` ("": all), except those whose ids
- * begin with `except` (NULL: none), and waits until each has ended; with `forget`, tasks of that
- * prefix that have ended are forgotten. *`found` (may be NULL) is set if the node knows one of the
+/* Sends SIGKILL to every running task whose id begins with `prefix` ("": all), except those whose
+ * ids begin with `except` (NULL: none), and waits until each has ended; with `forget`, ended tasks
+ * of that prefix are forgotten. *`found` (may be NULL) is set if the node knows one of the
  * exceptions. */
 void script_kill_tasks(struct script *, const struct script_label *, const char *prefix,
                        const char *except, bool forget, bool *found);
-/* The same for all tasks except those whose ids begin with one of `known`; unknown tasks that have
- * ended are forgotten. */
+/* Like script_kill_tasks(), for all tasks except those whose ids begin with one of `known`; unknown
+ * tasks that have ended are forgotten. */
 void script_kill_unknown(struct script *, const struct script_label *, const char *const *known,
                          size_t n);
 /* *`found` is set if the node knows the task. */
 void script_find_task(struct script *, const struct script_label *, const char *task_id,
                       bool *found);
-/* Leaves out the steps up to the next mark if *`skip` is true when it is their turn; NULL is just
- * a mark. */
+/* Skips the steps up to the next mark if *`skip` is true when their turn comes; NULL is just a
+ * mark. */
 void script_skip_if(struct script *, const bool *skip);
-/* Exit code 0 is success; anything else is a failure with exit code, signal and the end of stderr.
- * `spec` is copied, its texts are borrowed. `keep_record`: the node remembers that it ran, so that
- * it never runs again under this id; else it is forgotten when it has ended. */
+/* Exit code 0 is success; any other end is a failure with exit code, signal and the end of stderr.
+ * `spec` is copied, its texts are borrowed. `keep_record`: the node remembers the task, so that it
+ * never runs again under this id; otherwise the task is forgotten when it has ended. */
 void script_command(struct script *, const struct script_label *, const struct task_spec *spec,
                     bool keep_record);
-/* The command that was added last: *`said` is the end of what it wrote to stderr, once it has ended
- * with 0. */
+/* For the command that was added last: *`said` gets the end of its stderr when it has ended with
+ * 0. */
 void script_hear(struct script *, const char **said);
 
-/* A step that somebody else carries out over the link. */
+/* A step that other code carries out over the link. */
 struct script_turn;
 struct script_work {
-    /* Begins it; script_turn_end() ends it, once, and never inside. */
+    /* Begins the step; script_turn_end() ends it, once, and never inside this call. */
     void (*begin)(void *ctx, struct node_link *link, struct script_turn *turn);
-    /* The script was halted meanwhile: the turn is gone, and so may be the arena. */
+    /* The script was halted meanwhile: the turn is invalid, and the arena may be freed. */
     void (*halt)(void *ctx);
     void *ctx;
 };
@@ -100,16 +102,15 @@ void script_turn_end(struct script_turn *turn, const struct err *why);
 /* --- running ------------------------------------------------------------------------------------
  */
 
-/* Carries the steps out. `changed` is called, from callbacks of the link, whenever the state has
- * changed or the last request was answered; it should only wake the owner. */
+/* Carries the steps out. Callbacks of the link call `changed` whenever the state has changed or the
+ * last request was answered; it should only wake the owner. */
 void script_run(struct script *, struct node_link *link, void (*changed)(void *ctx), void *ctx);
 enum script_state script_state(const struct script *);
-/* Every request is out, so that requests made now are carried out after the script's. */
+/* Whether every request was sent, so that requests made now are carried out after the script's. */
 bool script_all_sent(const struct script *);
 /* Replies are still to come. */
 bool script_busy(const struct script *);
-/* Why it failed; and whether that says something about the node rather than about what was asked.
- */
+/* Why it failed; and whether the failure concerns the node rather than the request. */
 const struct failure *script_failure(const struct script *);
 bool script_nodes_fault(const struct script *);
 /* A task of the node has ended: true if it was the command that the script waits for. */
@@ -117,8 +118,8 @@ bool script_task_ended(struct script *, const struct task_status *st);
 /* A task that script_kill_tasks() has killed and whose end it awaits; NULL: none. A task that hangs
  * in the kernel may never end, so the owner of the script sets a limit. */
 const char *script_awaits_end_of(const struct script *);
-/* The link is going, or the script is no longer wanted: nothing more is sent, nobody is called, and
- * replies that still come are dropped. */
+/* Halts the script because the link is closing or the script is not needed any more: nothing more
+ * is sent, `changed` is not called, and late replies are dropped. */
 void script_halt(struct script *);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What answers of other ends mean. Pure.
+ * Interprets answers of other servers. Pure.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@ bool transfer_may_pass(long status)
     return status == 408 || status == 429 || status >= 500;
 }
 
-/* "<Code>ContainerNotFound</Code>" of storage services. False: there is none, or it is none of
- * letters. */
+/* Finds "<Code>ContainerNotFound</Code>" of storage services. False: there is no code, or it has
+ * characters other than letters. */
 static bool find_code(const char *body, size_t n, char out[CODE_MAX])
 {
     static const char begin[] = "<Code>";

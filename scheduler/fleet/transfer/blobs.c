@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists come from strangers: the reader of their XML bounds texts and names, and takes only the
- * elements that it knows.
+ * Lists come from untrusted servers: the reader of their XML bounds texts and names, and ignores
+ * unknown elements.
  */
 #include "scheduler/fleet/transfer/blobs.h"
 
@@ -53,7 +53,8 @@ const char *blob_url(struct arena *a, const char *container, const char *blob)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-/* The service wants ids of one length, in base64: digits give letters and digits alone. */
+/* The service requires block ids of one length, in base64: decimal digits encode to letters and
+ * digits only. */
 static void add_block_id(struct strbuf *b, size_t number)
 {
     char digits[7];
@@ -125,12 +126,12 @@ struct listing_reading {
     size_t room;
     int depth;
     bool in_blob, in_properties, collects, is_encoded;
-    struct blob_listed blob; /* of which this is; name NULL: not known yet */
+    struct blob_listed blob; /* the blob that is being read; name NULL: not known yet */
     struct strbuf text;
 };
 
-/* EnumerationResults/Blobs/Blob/Name, .../Blob/Properties/Content-Length, and
- * EnumerationResults/NextMarker. */
+/* Whether the text of the current element is needed: EnumerationResults/Blobs/Blob/Name,
+ * .../Blob/Properties/Content-Length, and EnumerationResults/NextMarker. */
 static bool is_collected(const struct listing_reading *r, const char *name)
 {
     if (r->depth == 2)
@@ -140,7 +141,7 @@ static bool is_collected(const struct listing_reading *r, const char *name)
     return r->depth == 5 && r->in_blob && r->in_properties && strcmp(name, "Content-Length") == 0;
 }
 
-/* Names with characters that XML cannot have come with an attribute that says so. */
+/* Names with characters that XML forbids have an attribute Encoded. */
 static bool is_encoded(const char **attributes)
 {
     for (; *attributes; attributes += 2)
@@ -192,7 +193,7 @@ static int digit_of(char c)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* Of "%EF%BF%BE" the bytes; what is no such code stays as it is, and so does a zero. */
+/* Decodes "%EF%BF%BE" to bytes; an invalid code and a zero stay as they are. */
 static void decode(struct strbuf *b)
 {
     size_t to = 0;
@@ -231,7 +232,7 @@ static void on_end(void *ctx, const char *name)
     r->depth--;
 }
 
-/* Lists have none, and what could come with one is not wanted. */
+/* Lists have no document type, and its entities would be dangerous, so it is refused. */
 static void on_doctype(void *ctx, const char *name, const char *system, const char *public,
                        int internal)
 {

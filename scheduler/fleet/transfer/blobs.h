@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers of blobs of others, as the storage service has them: their URLs, and lists of what is
- * in them. Pure.
+ * Foreign containers of blobs, in the protocol of the storage service: their URLs, and lists of
+ * their content. Pure.
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_BLOBS_H
 #define SCHEDULER_FLEET_TRANSFER_BLOBS_H
@@ -12,21 +12,20 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* The URL of a blob of the container with this URL, whose query stays: "https://H/c?sig" and "a/b"
- * become "https://H/c/a/b?sig". Arena-owned. */
+/* The URL of a blob in the container with this URL, whose query stays: "https://H/c?sig" and "a/b"
+ * become "https://H/c/a/b?sig". In the arena. */
 const char *blob_url(struct arena *a, const char *container, const char *blob);
-/* The URL of a page of the list of those whose names begin with `prefix`; `marker`: where it
- * begins, or NULL. Arena-owned. */
+/* The URL of a page of the list of blobs whose names begin with `prefix`; `marker`: the beginning
+ * of the page, or NULL. In the arena. */
 const char *blob_list_url(struct arena *a, const char *container, const char *prefix,
                           const char *marker);
 
-/* A blob that is too large for one request is put in blocks, which are called by their numbers, and
- * then committed. */
+/* A blob that is too large for one request is sent in numbered blocks, which are then committed. */
 #define BLOB_BLOCKS_MAX 50000
-/* The URL that takes block `number`; and the one that commits the blocks. Arena-owned. */
+/* The URL that takes block `number`; and the URL that commits the blocks. In the arena. */
 const char *blob_block_url(struct arena *a, const char *container, const char *blob, size_t number);
 const char *blob_commit_url(struct arena *a, const char *container, const char *blob);
-/* What is sent there, of the first `n` blocks: malloc. */
+/* The body of the commit of the first `n` blocks: malloc'ed. */
 char *blob_commit_body(size_t n, size_t *len);
 
 struct blob_listed {
@@ -36,9 +35,9 @@ struct blob_listed {
 struct blob_page {
     struct blob_listed *blobs;
     size_t n;
-    const char *next; /* marker of the page that follows; NULL: there is none */
+    const char *next; /* marker of the next page; NULL: there is none */
 };
-/* Reads such a page. Everything is the arena's. */
+/* Reads such a page. All texts are in the arena. */
 int blob_page_read(struct arena *a, const char *xml, size_t n, struct blob_page *out,
                    struct err *e) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/fleet/transfer/curl_functions.h"
 
-#ifndef CURL_SONAME /* the Makefile has that of the libcurl it builds with */
+#ifndef CURL_SONAME /* the Makefile sets the soname of the libcurl at build time */
 #define CURL_SONAME "libcurl-gnutls.so.4"
 #endif
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What cannot be put for the moment is put so often, after pauses that double. */
+/* How often a failed put is tried, with pauses that double. */
 #define TRIES          4
 #define FIRST_PAUSE_US 500000
 #define ANSWER_MAX     ((size_t)64 * 1024)

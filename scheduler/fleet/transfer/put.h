@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts a text as a blob, by one request that is tried again if it may pass then.
+ * Puts a text as a blob, by one request that is tried again after a temporary failure.
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_PUT_H
 #define SCHEDULER_FLEET_TRANSFER_PUT_H
@@ -9,13 +9,13 @@
 
 struct transfer_put;
 
-/* `why` as of transfer_read(), or of transfer_refused() for an answer that is not good. */
+/* `why` as in transfer_read(), or as in transfer_refused() for an answer with an error status. */
 typedef void (*transfer_put_cb)(void *ctx, const struct err *why);
-/* `own` as of struct transfer_ask. The URL and the bytes are borrowed until transfer_put_end(),
- * which the caller owes, in the callback or before or after it. */
+/* `own` as in struct transfer_ask. The URL and the bytes are borrowed until transfer_put_end(),
+ * which the caller must call once: in the callback, before it or after it. */
 struct transfer_put *transfer_put_begin(struct transfers *tr, const char *url, bool own,
                                         const char *bytes, size_t n, transfer_put_cb cb, void *ctx);
-/* Without an answer yet there will be none. NULL is well. */
+/* If no answer has come yet, the callback does not run. NULL is allowed. */
 void transfer_put_end(struct transfer_put *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The states of a transfer as tables: which steps there are and who takes them, and what holds in
- * each state. All of it holds by construction, so a violation is a bug, and nothing can be known of
- * the memory from then on.
+ * The states of a transfer as tables: the steps and the thread that takes each, and the invariants
+ * of each state. The code keeps them by construction, so a violation is a bug, after which no
+ * memory can be trusted.
  */
 #include <assert.h>
 
@@ -22,7 +22,7 @@ static const struct sm_edge edges[N_STATES][N_EVENTS] = {
         {[TRANSFER_TAKE] = TO(TRANSFER_RUNNING), [TRANSFER_END] = TO(TRANSFER_GONE)},
     [TRANSFER_RUNNING] = {[TRANSFER_TELL] = TO(TRANSFER_TOLD), [TRANSFER_END] = TO(TRANSFER_GONE)},
     [TRANSFER_TOLD] = {[TRANSFER_HEAR] = TO(TRANSFER_PAUSED), [TRANSFER_END] = TO(TRANSFER_GONE)},
-    /* One that was ended after it was told: nobody is to hear it. */
+    /* A transfer that was ended after its result was reported: no callback runs. */
     [TRANSFER_GONE] = {[TRANSFER_HEAR] = TO(TRANSFER_GONE), [TRANSFER_TAKE] = TO(TRANSFER_GONE)},
 };
 
@@ -46,7 +46,8 @@ static const bool is_the_loops[N_EVENTS] = {
 #define ASKED(asked) (1U << (asked))
 #define SOMETHING    (ASKED(ASKED_READ) | ASKED(ASKED_WRITE))
 
-/* In which lists a transfer must be, in which it may be, and what may be asked of it. */
+/* The lists in which a transfer must be, those in which it may be, and the requests that it may
+ * have, by state. */
 static const struct {
     unsigned must, may, asked;
 } holds[N_STATES] = {
@@ -54,7 +55,8 @@ static const struct {
     [TRANSFER_QUEUED] = {QUEUE, QUEUE | ACTIVE, SOMETHING},
     [TRANSFER_RUNNING] = {ACTIVE, ACTIVE, SOMETHING},
     [TRANSFER_TOLD] = {ACTIVE | TOLD, ACTIVE | TOLD, SOMETHING},
-    /* Until it is taken it is in the queue, and when it is, nobody tells of it any more. */
+    /* Until the thread takes it, it is in the queue; afterwards its result is not reported any
+     * more. */
     [TRANSFER_GONE] = {0, QUEUE | ACTIVE | TOLD, SOMETHING | ASKED(ASKED_NOTHING)},
 };
 

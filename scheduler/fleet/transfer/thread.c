@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread: it gives libcurl what the loop wrote, and gathers what the loop reads.
+ * The thread: it passes bytes from the loop to libcurl, and collects bytes for the loop.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 
 #include "scheduler/fleet/transfer/transfer_priv.h"
 
-#define TURN_MS       200             /* the thread looks at what is silent this often */
-#define TURN_US       INT64_C(300000) /* a longer turn was none of its own */
+/* ms; the period of the thread's checks for silent transfers */
+#define TURN_MS       200
+#define TURN_US       INT64_C(300000) /* us; a longer turn means that the machine stood still */
 #define REDIRECTS_MAX 5L
 
 int64_t transfer_now_us(void)
@@ -54,8 +55,8 @@ static size_t on_room(char *room, size_t size, size_t n, void *ctx)
     return n;
 }
 
-/* Called for each line of a head, and of what follows a body in pieces. To libcurl an answer that
- * breaks off in its head is one without a body, and good. */
+/* Called for each header line, and for trailers. libcurl would treat an answer that breaks off in
+ * its head as a good answer without a body. */
 static size_t on_line(char *line, size_t size, size_t n, void *ctx)
 {
     struct transfer *t = ctx;
@@ -78,7 +79,7 @@ static void set_trust(struct transfer *t)
         return;
     f->curl_easy_setopt(t->curl, CURLOPT_NOPROXY, "*");
     f->curl_easy_setopt(t->curl, CURLOPT_CAINFO, tr->ca_file);
-    /* The machine's other authorities would be read anew for each connection. */
+    /* Other authorities of the machine would be read again for each connection. */
     f->curl_easy_setopt(t->curl, CURLOPT_CAPATH, NULL);
     pthread_mutex_lock(&tr->lock);
     t->to = f->curl_slist_append(NULL, tr->own ? tr->own : "");
@@ -102,7 +103,7 @@ static void start(struct transfer *t)
     f->curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     f->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* Else the end of this one, and all others with it, would wait for a name server. */
+    /* Otherwise the end of this transfer, and with it all others, would wait for a name server. */
     f->curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
 #endif
     f->curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->trouble);
@@ -168,12 +169,12 @@ static bool is_ready(const struct transfer *t)
     const struct transfer_wish *w = &t->wish;
     if (!t->runs || t->over)
         return t->runs;
-    if (w->asked == ASKED_WRITE) /* one that has refused reads no further */
+    if (w->asked == ASKED_WRITE) /* a server that has refused reads no further */
         return t->answered || w->out_at == w->n_out;
     return t->in.len > 0 && t->in.len + TRANSFER_CHUNK_MAX > w->max;
 }
 
-/* Those whose time has come begin; those that were held go on if they have room again. */
+/* Begins requested transfers; continues held transfers that have room again. */
 static void go_on(struct transfer *t, int64_t now)
 {
     if (!t->runs || t->over)
@@ -220,14 +221,14 @@ static void remove_active(struct transfer *t)
 {
     struct transfer **at = &t->tr->active;
     while (*at != t) {
-        assert(*at); /* it says that it is there */
+        assert(*at); /* a transfer in a list must be found there */
         at = &(*at)->next_active;
     }
     *at = t->next_active;
 }
 
-/* One of the queue. The end is `*gone`'s: a transfer that was ended is freed only when it is out of
- * the queue, because the loop may end others at any moment. */
+/* Takes one transfer from the queue. *gone decides about its end: an ended transfer is freed only
+ * when it is out of the queue, because the loop may end others at any moment. */
 static void take(struct transfer *t, struct transfer **gone)
 {
     t->is_queued = false;
@@ -243,7 +244,7 @@ static void take(struct transfer *t, struct transfer **gone)
     t->moved_us = transfer_now_us();
 }
 
-/* Takes over what the loop has asked for since. */
+/* Takes over the requests of the loop since the last call. */
 static void take_queue(struct transfers *tr)
 {
     struct transfer *gone = NULL, *next;
@@ -286,7 +287,7 @@ static void tell(struct transfer *t)
     if (t->curl && !t->why.code)
         tr->lib.curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->status);
     pthread_mutex_lock(&tr->lock);
-    if (t->state == TRANSFER_RUNNING) { /* else it was ended meanwhile */
+    if (t->state == TRANSFER_RUNNING) { /* otherwise it was ended meanwhile */
         t->runs = false;
         t->is_told = true;
         t->next_told = tr->told;
@@ -296,7 +297,7 @@ static void tell(struct transfer *t)
     pthread_mutex_unlock(&tr->lock);
 }
 
-/* True: the loop is to hear of some. */
+/* True: the loop must be informed. */
 static bool tell_all(struct transfers *tr)
 {
     for (struct transfer *t = tr->active; t; t = t->next_active) {
@@ -307,7 +308,7 @@ static bool tell_all(struct transfers *tr)
     return tr->told != NULL;
 }
 
-/* Waits for the other ends, or for the loop. False: nobody waits for anything. */
+/* Waits for the other servers, or for the loop. False: no transfer waits. */
 static bool wait_on(struct transfers *tr)
 {
     bool runs = false;
@@ -323,7 +324,7 @@ static bool wait_on(struct transfers *tr)
     return wanted;
 }
 
-/* While the thread was not there, or the machine stood still, nobody was silent: nobody looked. */
+/* While the thread did not run, or the machine stood still, no transfer counts as silent. */
 static void forgive(struct transfers *tr, int64_t now)
 {
     int64_t away = now - tr->looked_us - TURN_US;
@@ -336,14 +337,14 @@ static void turn(struct transfers *tr)
     int running;
     int64_t now = transfer_now_us();
     forgive(tr, now);
-    tr->looked_us = now; /* also a stop within this turn is time in which nobody looked */
+    tr->looked_us = now; /* a standstill within this turn does not count as silence either */
     for (struct transfer *t = tr->active; t; t = t->next_active)
         go_on(t, now);
     tr->lib.curl_multi_perform(tr->multi, &running);
     note_ends(tr);
 }
 
-/* Nothing can be done: says so to all. */
+/* libcurl is not usable: reports this to all transfers. */
 static void fail_all(struct transfers *tr, const struct err *why)
 {
     for (struct transfer *t = tr->active; t; t = t->next_active) {

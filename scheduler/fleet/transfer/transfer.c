@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loop's side: what is asked of transfers, and what came of it.
+ * The loop's side: requests to transfers, and their results.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void hear_read(struct transfer *t, transfer_read_cb cb)
     free(got.bytes);
 }
 
-/* The callback may end it. */
+/* The callback may end the transfer. */
 static void hear(struct transfer *t)
 {
     struct transfers *tr = t->tr;
@@ -78,8 +78,8 @@ static void close_lane(struct transfers *tr)
     loop_lane_close(tr->lane, LOOP_LANE_FINISH, STOP_US, on_closed, tr);
 }
 
-/* The thread has come back. It is sent out again after the callbacks, so that nothing here is
- * shared with it meanwhile. */
+/* The thread has returned. It is started again after the callbacks, so that nothing here is shared
+ * with it meanwhile. */
 static void on_driven(void *ctx, enum loop_work_end how)
 {
     struct transfers *tr = ctx;
@@ -134,7 +134,7 @@ struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask 
     return t;
 }
 
-/* What is asked of one that waits for a callback is a mistake: the thread may look at the wish. */
+/* A new request while a callback is pending is a bug: the thread may be reading the request. */
 static void ask(struct transfer *t, const struct transfer_wish *wish, void *ctx)
 {
     assert(t->wish.asked == ASKED_NOTHING);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share: a transfer, whose it is, and the thread.
+ * Shared by the files of this room: a transfer, its owner, and the thread.
  *
- * The loop hands transfers over in `queue`, under the lock. The thread takes them into `active` and
- * is the only one that touches their curl handles. It returns with those that have something to
- * tell (`told`), and is sent out again, once their callbacks have run, as long as one is asked for.
- * A transfer stays in `active`, and libcurl may call back for it, from when it was taken first
- * until it is freed, also while nothing is asked of it.
+ * The loop passes transfers in `queue`, under the lock. The thread moves them into `active` and is
+ * the only one that touches their curl handles. It returns with the transfers that have results
+ * (`told`), and is started again after their callbacks, as long as a transfer has a request. A
+ * transfer stays in `active`, and libcurl may call back for it, from the first time until it is
+ * freed, also while it has no request.
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_TRANSFER_PRIV_H
 #define SCHEDULER_FLEET_TRANSFER_TRANSFER_PRIV_H
@@ -17,28 +17,28 @@
 #include "scheduler/fleet/transfer/curl_functions.h"
 #include "scheduler/fleet/transfer/transfer.h"
 
-/* What libcurl hands over at once, at most. */
+/* The most bytes that libcurl passes at once. */
 #define TRANSFER_CHUNK_MAX ((size_t)CURL_MAX_WRITE_SIZE)
 
-/* A transfer's state says who takes the next step. The loop may end it in each but the last.
+/* A transfer's state decides who takes the next step. The loop may end it in each state but the
+ * last.
  *
  *   PAUSED -ask-> QUEUED -take-> RUNNING -tell-> TOLD -hear-> PAUSED
- *   any of them -end-> GONE -take-> freed
- */
+ *   any of them -end-> GONE -take-> freed */
 enum transfer_state {
     TRANSFER_PAUSED,  /* the loop: nothing is asked */
-    TRANSFER_QUEUED,  /* the thread, which has not taken it yet */
+    TRANSFER_QUEUED,  /* next: the thread, which has not taken it yet */
     TRANSFER_RUNNING, /* the thread */
     TRANSFER_TOLD,    /* the loop, once the thread is back */
-    TRANSFER_GONE,    /* the thread, which frees it when it takes it */
+    TRANSFER_GONE,    /* next: the thread, which frees it */
 };
 
 enum transfer_event {
-    TRANSFER_ASK,  /* the loop hands it over */
-    TRANSFER_END,  /* the loop hands it over for the last time */
+    TRANSFER_ASK,  /* the loop queues it */
+    TRANSFER_END,  /* the loop queues it for the last time */
     TRANSFER_TAKE, /* the thread takes it out of the queue */
-    TRANSFER_TELL, /* the thread has done what was asked, or cannot */
-    TRANSFER_HEAR, /* the loop takes what came of it */
+    TRANSFER_TELL, /* the thread has done the request, or failed */
+    TRANSFER_HEAR, /* the loop takes the result */
 };
 
 enum transfer_asked { ASKED_NOTHING, ASKED_READ, ASKED_WRITE };
@@ -55,32 +55,33 @@ struct transfer {
         transfer_write_cb write;
     } cb;
     void *ctx;
-    /* of whose turn it is: the loop's while it is paused or told, else the thread's */
+    /* owned by the loop while the transfer is paused or told, otherwise by the thread */
     struct transfer_wish {
         enum transfer_asked asked;
         size_t max; /* to read */
         char *out;  /* to write; owned */
         size_t n_out, out_at;
     } wish;
-    /* what it is: nobody changes that */
+    /* constant during the transfer's life */
     char *url;
     bool put, own;
     uint64_t length;
     char **lines;
     size_t n_lines;
     int64_t begin_us;  /* monotonic; not earlier */
-    int64_t silent_us; /* so long without a byte ends it */
-    /* the thread's; the loop reads what is told while the thread is not out */
-    bool runs;  /* it is running or was ended since; else libcurl gets and gives nothing */
+    int64_t silent_us; /* us without a byte that end the transfer */
+    /* owned by the thread; the loop reads results while the thread does not run */
+    bool runs;  /* it is running, or was ended while running; otherwise libcurl neither gets nor
+                   passes bytes */
     CURL *curl; /* NULL: not begun */
     struct curl_slist *headers, *to;
     struct strbuf in;
     long status;
-    bool is_held; /* libcurl was told to wait */
+    bool is_held; /* libcurl was paused */
     bool answered, over;
-    bool in_head;     /* of its answer, or of one before it: 100, or where it is sent on to */
+    bool in_head;     /* in the head of the answer, or of an earlier one: 100, or a redirection */
     int64_t moved_us; /* the last byte */
-    struct err why;   /* code ERR_NONE: it went well so far */
+    struct err why;   /* code ERR_NONE: no error so far */
     char trouble[CURL_ERROR_SIZE];
 };
 
@@ -90,34 +91,34 @@ struct transfers {
     pthread_t loop_thread;
     int64_t silent_us;
     char *ca_file;
-    bool driven;           /* the thread is out, or what it came back with is being told */
-    struct transfer *told; /* the thread's while it is out */
+    bool driven;           /* the thread runs, or its results are being reported */
+    struct transfer *told; /* belongs to the thread while it runs */
     /* under the lock */
     pthread_mutex_t lock;
     bool out; /* the thread is */
     struct transfer *queue, **queue_end;
     char *own;      /* for CURLOPT_CONNECT_TO; NULL: not known */
-    CURLM *waiting; /* to be woken; NULL: the thread does not wait */
+    CURLM *waiting; /* wake this handle; NULL: the thread does not wait */
     bool closing;
     /* the thread's */
     struct curl_functions lib;
     bool loaded;
     CURLM *multi;
     struct transfer *active;
-    int64_t looked_us; /* when the last turn began, in which libcurl looks for bytes */
+    int64_t looked_us; /* when the last turn began, in which libcurl checks for bytes */
     /* the end */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
 
-/* Takes the step and asserts that it may be taken: from this state, on this thread, and with the
- * transfer in the lists, and asked for what, its new state says. With the lock held. */
+/* Takes the step and asserts that it is allowed: from this state, on this thread, and with the
+ * lists and the request of the new state. With the lock held. */
 void transfer_step(struct transfer *t, enum transfer_event event);
 
-/* What the thread does while it is out: the work function of the lane, with the transfers. */
+/* The work function of the lane: the thread's turn over all transfers. */
 void transfers_drive(void *ctx);
 
-/* The loop's clock is its thread's alone. */
+/* A clock for both threads; the loop's own clock belongs to its thread. */
 int64_t transfer_now_us(void);
 
 #endif

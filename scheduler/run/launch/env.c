@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two layouts: a directory of each attempt's own, with inputs and outputs as the spec names
- * them, and the place that a front has on nodes (struct place_spec). Variables of the
- * spec replace the usual names of a meeting point, which are set before them, and give way to
- * the variables that the front promises.
+ * Two layouts: a separate directory for each attempt, with inputs and outputs as the spec names
+ * them; and the front's place on nodes (struct place_spec). Variables of the spec replace
+ * MASTER_ADDR and the like, which are set first; variables that the front promises replace the
+ * spec's.
  */
 #include "scheduler/run/launch/env.h"
 
@@ -31,7 +31,7 @@ static const char *run_dir(struct arena *a, const struct launch_input *in, int r
     return launch_run_dir(a, in->nodes[rank].root, in->run_guid, in->attempt);
 }
 
-/* With this character between them. */
+/* The hosts, separated by this character. */
 static const char *host_list(struct arena *a, const struct launch_input *in, char between)
 {
     struct strbuf b = STRBUF_INIT;
@@ -47,7 +47,7 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
     return arena_concat(a, run_dir(a, in, rank), "/hostfile");
 }
 
-/* How many ranks a node is for: as many as it has, where the toolkit counts them; a command of the
+/* How many ranks a node may have: its number of ranks if the toolkit counts them; a command of the
  * user's own counts by itself. */
 static size_t slots_of(const struct launch_input *in, size_t i)
 {
@@ -57,7 +57,7 @@ static size_t slots_of(const struct launch_input *in, size_t i)
     return (size_t)(n->gpus > 0 ? n->gpus : n->cores);
 }
 
-/* As Open MPI reads it. Nodes without a rank are in it too, for those who start something there by
+/* In the format of Open MPI. Nodes without a rank are included, for users who start processes there
  * themselves; mpirun begins with the first. */
 static const char *host_file(struct arena *a, const struct launch_input *in)
 {
@@ -71,7 +71,8 @@ static const char *host_file(struct arena *a, const struct launch_input *in)
     return text;
 }
 
-/* The world's names for where a run's processes meet. A run that sets them itself has them so. */
+/* The usual variables for the meeting point of a run's processes (MASTER_ADDR and others). A run's
+ * own values replace them. */
 static void set_meeting_point(struct arena *a, const struct launch_input *in,
                               struct launch_env *out)
 {
@@ -79,8 +80,8 @@ static void set_meeting_point(struct arena *a, const struct launch_input *in,
     env_set(&out->env, "MASTER_PORT", arena_printf(a, "%d", launch_port(in, 0)));
 }
 
-/* AMD's have a variable of their own. HIP reads CUDA's too, and counts within what the other
- * leaves, so it must not be set beside it. */
+/* AMD GPUs have a variable of their own. HIP reads CUDA's variable too, and counts within the rest,
+ * so only one may be set. */
 static void set_devices(const struct launch_node *self, struct launch_env *out)
 {
     if (!self->devices)
@@ -89,7 +90,7 @@ static void set_devices(const struct launch_node *self, struct launch_env *out)
         env_set(&out->env, "ROCR_VISIBLE_DEVICES", self->devices);
         return;
     }
-    /* Otherwise CUDA numbers the fastest first, unlike the driver. */
+    /* Otherwise CUDA numbers the fastest GPU first, unlike the driver. */
     env_set(&out->env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
 }
@@ -119,7 +120,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     set_devices(self, out);
 }
 
-/* Expands a path; a relative one is below the run's own directory. */
+/* Expands a path; a relative path is below the run's own directory. */
 static const char *place(struct arena *a, struct launch_env *out, const char *path, struct err *e)
 {
     const char *p = env_expand(&out->env, path ? path : "", e);
@@ -171,7 +172,7 @@ bool launch_is_of_attempt(const struct launch_env *env, const char *path)
     return path && fs_is_within(path, env->run_dir) && !fs_is_within(path, env->run_mounts);
 }
 
-/* What the attempt before this one left there is there still: an attempt makes no new directory. */
+/* The output of the previous attempt in a place: a new attempt uses the same directory. */
 static const char *kept_output(const struct launch_input *in, const struct launch_env *out,
                                const char *path)
 {
@@ -197,7 +198,7 @@ static int set_outputs(struct arena *a, const struct launch_input *in, struct la
     return 0;
 }
 
-/* With several nodes, each has a log of its own, because all see the same directory. */
+/* With several nodes, each node has a separate log, because all see the same directory. */
 static const char *log_path(struct arena *a, const struct launch_input *in, int rank,
                             const char *std_dir)
 {
@@ -208,8 +209,8 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
     return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }
 
-/* On local nodes, which are one machine, that of the first. Machines have it in the directory that
- * they share, if there is one. */
+/* On local nodes, which are one machine, the directory of the first node. On machines, a directory
+ * in their common file system, if the site has one. */
 static const char *shared_dir(struct arena *a, const struct launch_input *in, int rank)
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
@@ -230,8 +231,8 @@ const char *launch_place_dir(struct arena *a, const char *root, const struct pla
     return arena_printf(a, rank > 0 ? "%s/%s/%d" : "%s/%s", root, place->dir, rank);
 }
 
-/* A path below a node's root, as the node of this rank has it: what is in the place's directory is
- * in its own. */
+/* The path on the node of this rank of a path below a node's root: the place's directory becomes
+ * the node's own. */
 static const char *rooted(struct arena *a, const struct launch_input *in, int rank,
                           const char *path)
 {
@@ -253,7 +254,7 @@ static const char *host_cores(struct arena *a, const struct launch_input *in)
     return text;
 }
 
-/* What those who work together know of each other. */
+/* The variables about the other nodes of a task with several nodes. */
 static void set_team(struct arena *a, const struct launch_input *in, int rank,
                      struct launch_env *out)
 {
@@ -274,7 +275,7 @@ static void set_team(struct arena *a, const struct launch_input *in, int rank,
     launchers_set(a, in, rank, &out->env);
 }
 
-/* What the front says of paths goes last, so that no user's variable hides it. */
+/* The front's variables about paths are set last, so that no user's variable hides them. */
 static void set_place(struct arena *a, const struct launch_input *in, int rank,
                       struct launch_env *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The surroundings of a run's processes on a node: directories, and variables, which the front
- * names. Pure: strings in, strings out, everything arena-owned. Paths are the node's.
+ * The environment of a run's processes on a node: directories, and variables, which the front
+ * names. Pure: strings in, strings out, everything in the arena. Paths are the node's.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
 #define SCHEDULER_RUN_LAUNCH_ENV_H
@@ -15,7 +15,7 @@
 #include "scheduler/fleet/script/env.h"
 #include "scheduler/run/launch/launch.h"
 
-/* A node's own part of the directory that the run's nodes share, below the attempt's. */
+/* The name of the directory that the run's nodes share, below the attempt's directory. */
 #define LAUNCH_SHARED "shared"
 
 struct launch_env {
@@ -25,7 +25,7 @@ struct launch_env {
     const char *shared_dir; /* VAR_SHARED_DIR */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
-    const char *log_path; /* the run's log on this node: front_log_name(); NULL: it has none */
+    const char *log_path; /* the run's log on this node: front_log_name(); NULL: none */
     const char **output_dirs;
     size_t n_outputs;
     struct env env;
@@ -33,7 +33,7 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_run_dir(struct arena *a, const char *root, const char *guid, int attempt);
-/* That of a run in a place of its front's, on the node of this rank. */
+/* The directory of a run in the front's place, on the node of this rank. */
 const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place,
                              int rank);
 /* The run's directory below `root`, a directory that all machines see. */
@@ -45,11 +45,11 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e) MUST_CHECK;
 
-/* Whether this path on the node, NULL included, goes with the attempt: what is below its directory
- * does, but for volumes that are mounted there. */
+/* Whether this path on the node (may be NULL) is removed with the attempt: paths below its
+ * directory are, except volumes that are mounted there. */
 bool launch_is_of_attempt(const struct launch_env *env, const char *path);
 
-/* Adds what commands from another node of the run have besides. */
+/* Adds the further variables of commands from another node of the run. */
 void launch_env_remote(struct env *env, const char *address, const char *run_dir);
 
 #endif

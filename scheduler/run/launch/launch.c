@@ -23,7 +23,7 @@ static const struct toolkit *find_toolkit(enum tool_type tool)
     return NULL;
 }
 
-/* With several nodes, each has files of its own, because all see the same directory. */
+/* With several nodes, each node has separate files, because all see the same directory. */
 static void add_preparations(struct arena *a, const struct launch_input *in,
                              struct launch_plan *plan)
 {
@@ -71,7 +71,7 @@ bool launch_succeeded(const struct launch_plan *plan, const bool *over)
     return plan->end == LAUNCH_ENDS_WITH_ALL ? ended == mains : ended > 0;
 }
 
-/* As CUDA reads it: the indexes, with commas between them. */
+/* In CUDA's format: indexes separated by commas. */
 static const char *device_list(struct arena *a, const struct launch_process *p)
 {
     const char *list = "";

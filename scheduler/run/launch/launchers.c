@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How MPI's launchers reach the other nodes of a run, as far as the run does not say that itself.
- * The names are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra, which all call `ssh`.
+ * How MPI's launchers reach the other nodes of a run, unless the run sets this itself. The names
+ * are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra, which all call `ssh`.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -28,18 +28,18 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         {.name = "OMPI_MCA_plm_rsh_agent", .value = "ssh"},
         {.name = "PRTE_MCA_plm_ssh_agent", .value = "ssh"},
         {.name = "HYDRA_LAUNCHER", .value = "ssh"},
-        /* Without accounts of their own, runs have the agent's. */
+        /* Runs without accounts of their own use the agent's, which may be root. */
         {.name = "OMPI_ALLOW_RUN_AS_ROOT", .value = "1"},
         {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
     };
-    /* For Open MPI nodes at addresses of loopback are hosts that happen to be one machine: loopback
-     * leads to all of them, and each would bind its processes to the same first cores. */
+    /* For Open MPI, nodes at loopback addresses are different hosts, but they are one machine:
+     * loopback reaches all of them, and each would bind its processes to the same first cores. */
     static const struct kv local[] = {
         {.name = "OMPI_MCA_oob_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_btl_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_hwloc_base_binding_policy", .value = "none"},
     };
-    /* Otherwise it would also try what leads to containers of one machine alone. */
+    /* Otherwise Open MPI would also try interfaces that lead only to containers of one machine. */
     static const struct kv apart[] = {
         {.name = "OMPI_MCA_btl_tcp_if_exclude", .value = "lo,docker0"},
     };
@@ -55,8 +55,8 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         set_all(env, apart, sizeof apart / sizeof apart[0]);
 }
 
-/* mpirun hands what its own environment says on to all nodes. So only the far ends are told where
- * Open MPI's daemon is to have its files: several on one machine would get in each other's way. */
+/* mpirun passes its own environment to all nodes. So only the far ends get the directory for Open
+ * MPI's daemon: several daemons on one machine would conflict. */
 void launch_env_remote(struct env *env, const char *address, const char *run_dir)
 {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"};

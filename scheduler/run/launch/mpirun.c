@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpirun as the main process of a run: the program of programs/mpirun.sh, behind the values that it
- * needs. Each rank expands its command line itself, because paths and other variables are the
- * node's that it runs on.
+ * mpirun as the main process of a run: the program of programs/mpirun.sh, after its variables. Each
+ * rank expands its command line itself, because paths and other variables differ between nodes.
  */
 #include "lib/shell.h"
 #include "lib/strbuf.h"
@@ -32,8 +31,8 @@ static const char *host_counts(struct arena *a, const struct launch_input *in, s
     return text;
 }
 
-/* What each rank runs: it names its rank in the words of those who start no processes themselves
- * (torch.distributed) and of the front, then runs the command. */
+/* The command of each rank: it sets the variables of its rank under the names of torch.distributed
+ * and of the front, then runs the command. */
 static const char *rank_command(struct arena *a, const struct launch_input *in,
                                 const char *command_line, const struct env *own, size_t total)
 {

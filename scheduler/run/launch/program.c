@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that a front runs as it was given, without a shell and without a toolkit.
+ * A program that a front runs unchanged, without a shell and without a toolkit.
  */
 #include "scheduler/run/launch/toolkit.h"
 
-/* On every node, the first one included. */
+/* On every node, including the first. */
 static void add_coordination(struct arena *a, const struct launch_input *in,
                              struct launch_plan *out)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * PyTorch: the script in as many processes as the settings ask for, each with its rank, and all
- * with the URL at which they meet: a file, or where their disk has no locks, the address at which
- * the first one listens. The backend mpi has its ranks from mpirun, which knows their addresses.
+ * PyTorch: runs the script in as many processes as the settings ask for, each with its rank, and
+ * all with the URL of their meeting point: a file, or the address of the first process if the disk
+ * has no locks. The backend mpi gets its ranks from mpirun, which knows their addresses.
  */
 #include <strings.h>
 
 #include "scheduler/run/launch/toolkit.h"
 
-/* What the service took if the settings named none. */
+/* The real service's default backend. */
 #define USUAL_BACKEND "tcp"
 
 static void set_common(struct env *v, struct arena *a, const struct launch_input *in,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * TensorFlow: the script as the master alone, or as master, workers and parameter servers. The
- * master is the first worker. With parameter servers the run ends with it: these never end by
- * themselves, nor do workers that serve, and the master's script knows when the work is done.
- * Without any, all workers train alike, and the run ends with all of them.
+ * master is the first worker. With parameter servers the run ends with the master: parameter
+ * servers never end by themselves, nor do serving workers, and the master's script knows when the
+ * work is done. Without parameter servers, all workers train alike, and the run ends with all of
+ * them.
  *
  * TF_CONFIG calls the master "chief". Estimators and parameter server strategies of TensorFlow
- * demand one, other strategies count it as a worker, and none of them knows the "master" of before
- * TensorFlow 1.4. So `worker` there lists all workers but the first.
+ * require a chief, other strategies count it as a worker, and none of them knows the "master" of
+ * before TensorFlow 1.4. So `worker` in TF_CONFIG lists all workers but the first.
  */
 #include "scheduler/run/launch/toolkit.h"
 
@@ -45,7 +46,7 @@ static const char *server_endpoint(struct arena *a, const struct launch_input *i
 typedef const char *endpoint_fn(struct arena *a, const struct launch_input *in,
                                 const struct tf_tasks *n, size_t i);
 
-/* The endpoints [from, to), each between these marks, with commas between them. */
+/* The endpoints [from, to), each between these quotes, separated by commas. */
 struct tf_list {
     endpoint_fn *endpoint;
     size_t from, to;
@@ -63,7 +64,7 @@ static const char *endpoints(struct arena *a, const struct launch_input *in,
     return text;
 }
 
-/* Endpoints have no character that JSON would escape. A kind that there is none of is left out. */
+/* Endpoints contain no character that JSON would escape. A role without processes is left out. */
 static const char *config(struct arena *a, const struct launch_input *in, const struct tf_tasks *n,
                           const char *type, size_t index)
 {

@@ -34,10 +34,10 @@ void launch_add_single(struct arena *a, struct launch_plan *plan, const char *co
 
 /* --- command lines ---------------------------------------------------------------------------- */
 
-/* Many distributions have only a python3 today. */
+/* Many distributions have only python3 today. */
 #define ANY_PYTHON "$(command -v python || echo python3)"
 
-/* In double quotes, because a path may have blanks in it, and in its variables' values. */
+/* In double quotes, because a path, and the values of its variables, may contain blanks. */
 static void put_path(struct strbuf *b, const char *path)
 {
     strbuf_putc(b, '"');
@@ -114,18 +114,18 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 
 /* --- ports ----------------------------------------------------------------------------------- */
 
-/* Ports for what a run's processes listen on. Nobody asks a node which ports are free, because a
- * run that is planned again after a restart must have the same ones, and all of its nodes must know
- * them before anything runs. So each run has a block of ports by its number: runs that share a
- * machine, as all those on local nodes do, have numbers close to each other and therefore different
- * blocks. A run of more than BLOCK listeners goes on into the blocks behind its own. */
-/* Below the ports that the kernel gives out by itself (from 32768 on), above those of services. */
+/* Ports on which a run's processes listen. The daemon does not ask a node for free ports, because a
+ * run that is planned again after a restart must have the same ports, and all of its nodes must
+ * know them before any process runs. So each run has a block of ports by its number: runs that
+ * share a machine, as all those on local nodes do, have close numbers and therefore different
+ * blocks. A run with more than BLOCK listeners continues into the next blocks. */
+/* Below the ports that the kernel assigns itself (from 32768 on), above those of services. */
 #define FIRST  20000
 #define BLOCK  16
 #define BLOCKS 750
 
-/* Moves the blocks of two daemons on one machine apart, whose runs have the same numbers: FNV-1a of
- * the folder in which the node roots are. */
+/* Runs of two daemons on one machine may have the same numbers. This moves their blocks apart:
+ * FNV-1a of the parent folder of the node roots. */
 static uint64_t folder_hash(const char *root)
 {
     const char *end = strrchr(root, '/');
@@ -138,7 +138,7 @@ static uint64_t folder_hash(const char *root)
 int launch_port(const struct launch_input *in, size_t i)
 {
     uint64_t again = in->attempt > 1 ? (uint64_t)in->attempt - 1 : 0;
-    /* The ports of an earlier attempt may still be in use by what it left. */
+    /* Left processes of an earlier attempt may still use its ports. */
     uint64_t block =
         folder_hash(in->nodes[0].root) % BLOCKS + (uint64_t)in->number + again * (BLOCKS / 2 + 1);
     return FIRST + (int)((block % BLOCKS * BLOCK + i) % (BLOCK * BLOCKS));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the toolkits' files share, and their functions, which launch.c calls; private to launch/.
- * Each function adds its processes to a plan that has the preparations already, and sets how the
- * run ends.
+ * Shared by the toolkits' files, and their functions, which launch.c calls; private to launch/.
+ * Each function adds its processes to a plan that has the preparations already, and sets the rule
+ * for the run's end.
  *
- * Scripts, paths and arguments become a command line for the node's shell as they stand in the
- * run's document, because variables in them are the node's. Only a path is quoted.
+ * Scripts, paths and arguments of the run's document become a command line for the node's shell
+ * unchanged, because variables in them are the node's. Only a path is quoted.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 #define SCHEDULER_RUN_LAUNCH_TOOLKIT_H
@@ -21,7 +21,7 @@ toolkit_plan plan_caffe, plan_caffe2, plan_chainer, plan_cntk, plan_custom, plan
 
 /* Appends a copy. */
 void launch_add(struct arena *a, struct launch_plan *plan, const struct launch_process *p);
-/* Adds the one main process of a run, on its first node, with whose end the run ends. */
+/* Adds the single main process of a run, on its first node; the run ends with it. */
 void launch_add_single(struct arena *a, struct launch_plan *plan, const char *command_line);
 
 /* --- command lines -----------------------------------------------------------------------------
@@ -29,18 +29,18 @@ void launch_add_single(struct arena *a, struct launch_plan *plan, const char *co
 
 /* The script of the settings with its interpreter, and these arguments (NULL: none). */
 const char *launch_script(struct arena *a, const struct launch_input *in, const char *args);
-/* A program with the configuration file of the settings behind `option`, and their arguments. */
+/* A program with the configuration file of the settings after `option`, and their arguments. */
 const char *launch_config(struct arena *a, const struct launch_input *in, const char *option);
 
 /* --- ranks -------------------------------------------------------------------------------------
  */
 
-/* How many processes the settings ask for: one for each node unless they say otherwise. */
+/* How many processes the settings ask for: by default one for each node. */
 size_t launch_ranks(const struct launch_input *in);
-/* `total` processes on the run's nodes: each node has a block of consecutive ranks, and the first
- * nodes one more if they cannot all have as many. Where one of them is. */
+/* Distributes `total` processes over the run's nodes: each node has a block of consecutive ranks,
+ * and the first nodes have one more if the division leaves a rest. The place of one process: */
 struct launch_place {
-    size_t node, local, local_count; /* its node, its number there, and of how many */
+    size_t node, local, local_count; /* its node, its number there, and the node's count */
 };
 struct launch_place launch_place_of(const struct launch_input *in, size_t total, size_t rank);
 /* How many of `total` processes a node has. */
@@ -48,34 +48,32 @@ size_t launch_share(const struct launch_input *in, size_t total, size_t node);
 /* Sets RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, and the front's VAR_RANK. */
 void launch_set_rank(struct env *v, const struct launch_input *in, size_t total, size_t rank);
 
-/* --- addresses ---------------------------------------------------------------------------------
- */
+/* --- addresses --- */
 
-/* HOST:PORT of the i-th thing of a run that listens, which is on this node. 0 is the run's
- * MASTER_PORT. */
+/* HOST:PORT of the run's i-th listener, which is on this node. 0 is the run's MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
 
-/* A file of the run's own, at the same path on all its nodes, where they may meet. NULL: they share
- * a directory by sshfs, which has no locks. */
+/* A file of the run, at the same path on all its nodes, as a meeting point. NULL: the nodes share a
+ * directory by sshfs, which has no locks. */
 const char *launch_meeting_file(struct arena *a, const struct launch_input *in);
 
 /* --- programs of fronts that have no toolkits --------------------------------------------------
  */
 
-/* Adds the place's program as the one main process, on the first node. */
+/* Adds the place's program as the single main process, on the first node. */
 bool plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why);
 
 /* --- launchers ---------------------------------------------------------------------------------
  */
 
-/* Sets what MPI's launchers on this node need to reach the others. */
+/* Sets the variables that MPI's launchers on this node need to reach the other nodes. */
 void launchers_set(struct arena *a, const struct launch_input *in, int rank, struct env *env);
 
 /* --- mpirun ------------------------------------------------------------------------------------
  */
 
-/* Adds mpirun as the one main process: it starts as many ranks as the settings ask for, and each
+/* Adds mpirun as the single main process: it starts as many ranks as the settings ask for, and each
  * runs the command line in a shell of its own, with its node's variables and these. */
 void launch_add_mpi(struct arena *a, const struct launch_input *in, struct launch_plan *plan,
                     const char *command_line, const struct env *own);

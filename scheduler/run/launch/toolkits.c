@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The toolkits that need no more than a function each. Those with files of their own have rules of
- * their own: tensorflow.c, pytorch.c, mpirun.c (the launcher of the others), program.c.
+ * The toolkits that need only one function each. Others have their own files: tensorflow.c,
+ * pytorch.c, mpirun.c (the launcher of the others), program.c.
  */
 #include "scheduler/run/launch/toolkit.h"
 
-/* customToolkit: runs the command line as it is, once, on the first node. The command finds the
- * other nodes in its environment and starts what it wants there. */
+/* customToolkit: runs the command line unchanged, once, on the first node. The command finds the
+ * other nodes in its environment and starts its own processes there. */
 bool plan_custom(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
@@ -43,7 +43,7 @@ bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_
 }
 
 /* Caffe: a Python script, or the configuration of a solver for the program caffe. Several processes
- * are ranks of mpirun; one needs none. */
+ * are ranks of mpirun; a single process needs no mpirun. */
 bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                 struct failure *why)
 {
@@ -59,7 +59,7 @@ bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_pl
 }
 
 /* CNTK: a Python script, or the configuration of a BrainScript for the program cntk. Several
- * processes are ranks of mpirun; one needs none. */
+ * processes are ranks of mpirun; a single process needs no mpirun. */
 bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                struct failure *why)
 {
@@ -75,7 +75,7 @@ bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_pla
 }
 
 /* Caffe2: the script once on each node. Its processes find each other through the directory that
- * the nodes share, by the script's own means. Its files are called as the service called them. */
+ * the nodes share, by the script's own means. Its files have the names of the real service. */
 bool plan_caffe2(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
