@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many nodes the queue of a pool asks automatic scaling for.
+ * How many nodes the queue of a pool requests from automatic scaling.
  */
 #include "model/capacity.h"
 #include "scheduler/pass.h"
 #include "storage/overview.h"
 
-/* So many of those that want parts are placed; behind them each counts as if it wanted whole nodes,
- * which the maximum of the pool bounds. */
+/* The most runs with parts of nodes that are placed exactly; each further run counts as if it
+ * requested whole nodes, which the maximum of the pool bounds. */
 #define PLACED_MAX 2000
 
-/* What a node of the pool has: of those that there are, or may be, the most. False: nobody knows.
- */
+/* The capacity of the pool's largest possible node. False: not known. */
 static bool usual_node(struct pass *p, struct capacity *out)
 {
     static const struct capacity everything = {CAPACITY_MAX, CAPACITY_MAX, CAPACITY_MAX,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs that waited for others in vain: one of these ended otherwise than wanted. Their pool fails
- * them, and those that wait for them are told in the same transaction; so a chain of any length
- * falls link by link, pass by pass.
+ * Runs whose dependency ended otherwise than required. Their pool fails them, and their own
+ * dependents are marked in the same transaction; so a chain of any length fails link by link, pass
+ * by pass.
  */
 #include "model/states.h"
 #include "scheduler/pass.h"

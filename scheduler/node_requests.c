@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What somebody asks of single nodes: to be prepared anew, to lose what was left there, to rest, to
- * get no further run. A node that is asked gets no run from then on. What runs there ends, is
- * queued again or goes on to its end, as was asked with it; the pass over the pool does the rest
- * once nothing is there. (Nodes that are asked to leave are the first to leave: plan.h.)
+ * Requests about single nodes: prepare again, wipe, rest, or accept no further run. From then on
+ * the node gets no run. Its present runs are ended, requeued or completed, as the request says; the
+ * pass over the pool does the rest when the node is free. (Nodes that are asked to leave are the
+ * first to leave: plan.h.)
  */
 #include "model/states.h"
 #include "scheduler/pass.h"
@@ -30,7 +30,7 @@ int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_opti
     return st_node_set_off(s->st, nd->id, off, e) < 0 ? -1 : change(s, nd, e);
 }
 
-/* A machine restarts as a whole if its agent may do that; then it is prepared when it is back. */
+/* A machine reboots as a whole if its agent may do that; then it is prepared when it is back. */
 static int restart(struct pass *p, const struct node *nd, struct err *e)
 {
     bool idle = nd->state == NODE_IDLE;

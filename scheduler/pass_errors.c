@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a pool's owner is told of its nodes: why some are missing, which of them get no further run,
- * and what is wrong with those that are unusable.
+ * The errors in a pool's properties: why nodes are missing, which nodes get no further run, and the
+ * problems of unusable nodes.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
     return f;
 }
 
-/* Its disk has no room for more; once it holds nothing, its row says so. */
+/* Its disk is full; when it is free, its row will have this state. */
 static bool closed(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;
@@ -47,7 +47,7 @@ static bool closed(struct pass *p, const struct node *nd, struct failure *out)
     return true;
 }
 
-/* Why a node gets no further run although its row does not say so. */
+/* Why a node gets no further run although its row permits it. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;

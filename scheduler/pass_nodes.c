@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The nodes of a pool, as they are read for a pass, and as plans see them.
+ * Reads the nodes of a pool for a pass, and converts them for plans.
  */
 #include <assert.h>
 
 #include "scheduler/pass.h"
 
-/* Each allocation takes at least one slot or is aside, so the count of slots mostly decides alone.
- */
+/* Each allocation takes at least one slot or is aside, so the count of slots mostly decides
+ * alone. */
 static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
 {
     struct allocation *live;
@@ -34,7 +34,8 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     return 0;
 }
 
-/* What holds whenever a pool's turn begins. Rows that say otherwise are not ours. */
+/* Asserts the invariants of a pool's rows. Rows that break them were not written by this
+ * program. */
 static int check_node(const struct node *nd, const struct capacity *left, struct err *e)
 {
     bool held_early = nd->live > 0 && nd->state == NODE_PREPARING;
@@ -49,7 +50,7 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
         (long long)nd->id, nd->name);
 }
 
-/* Of a pool that cannot be read nothing is known, and the log has to call it something. */
+/* If a pool cannot be read, the log still needs a name for it. */
 int pass_load_pool(struct pass *p, int64_t id, struct err *e)
 {
     struct sched *s = p->s;
@@ -59,7 +60,7 @@ int pass_load_pool(struct pass *p, int64_t id, struct err *e)
     return rc;
 }
 
-/* Whether the pool is to have fewer nodes of one of its classes. */
+/* Whether one of its classes must shrink. */
 static bool shrinks(const struct pass *p)
 {
     const struct scale *s = &p->pool.scale;
@@ -74,7 +75,7 @@ static bool shrinks(const struct pass *p)
            (low > s->low || dedicated > s->target || low + dedicated > plan_largest(s));
 }
 
-/* What becomes of the node if it is to leave, or to begin anew; 0: it is not. */
+/* The treatment of the runs of a node that leaves or is prepared again; 0: it does neither. */
 static enum dealloc_option how_it_goes(const struct pass *p, const struct node *nd, bool shrinking)
 {
     if (nd->wish != WISH_NOTHING)
@@ -88,7 +89,7 @@ static void look_again(struct pass *p, int64_t at_us)
         p->scale.look_again_us = at_us;
 }
 
-/* The next instant at which one of them keeps nothing any more is looked at by itself. */
+/* Schedules the next check at the instant at which a node's kept files expire. */
 static int find_kept(struct pass *p, struct err *e)
 {
     const struct front_ops *ops = p->front->ops;
@@ -138,7 +139,7 @@ bool pass_out_of_service(const struct pass *p, const struct node *nd)
            (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
 }
 
-/* Whether another machine may take the node's place: only if nothing ever ran there. */
+/* Whether another machine may replace the node: only if no run ever ran there. */
 static bool replaceable(const struct node *nd)
 {
     return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&

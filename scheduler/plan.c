@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many nodes a pool gets or gives up, and how many nodes runs need that want parts of nodes.
- * Which runs get them: plan_queue.c.
+ * Computes how many nodes a pool gets or gives up, and how many nodes the runs with parts of nodes
+ * need. plan_queue.c decides which runs get them.
  */
 #include "scheduler/plan.h"
 
@@ -21,7 +21,7 @@ int plan_largest(const struct scale *scale)
     return (scale->kind == SCALE_AUTO ? scale->maximum : scale->target) + scale->low;
 }
 
-/* Whether a node stays as long as something is there that this option waits for. */
+/* Whether a node stays because of data or runs that this option waits for. */
 static bool is_awaited(const struct plan_node *n, enum dealloc_option how)
 {
     switch (how) {
@@ -36,7 +36,7 @@ static bool is_awaited(const struct plan_node *n, enum dealloc_option how)
     return false;
 }
 
-/* The node with the lowest rank leaves first; within one rank the one with the highest ordinal. */
+/* The node with the lowest rank leaves first; within a rank the node with the highest ordinal. */
 static int leave_rank(const struct plan_node *n)
 {
     if (n->parting)
@@ -69,8 +69,8 @@ static int clamp(int64_t v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : (int)v;
 }
 
-/* The target of automatic scaling: the nodes that hold runs plus those that the queue asks for.
- * While something waits in the queue, nodes that cannot serve it are added on top. */
+/* The target of automatic scaling: the nodes with runs plus the nodes that the queue requests.
+ * While a run waits in the queue, nodes that cannot serve it are added on top. */
 static int auto_target(const struct plan_scale_input *in)
 {
     int64_t held = 0, useless = 0;
@@ -93,7 +93,7 @@ static int wanted(const struct plan_scale_input *in)
     return in->scale.kind == SCALE_AUTO ? auto_target(in) : in->scale.target;
 }
 
-/* Whether this node may be told to leave. `over`: the pool has more nodes than it may ever have. */
+/* Whether this node may be asked to leave. `over`: the pool has more nodes than its maximum. */
 static bool may_leave(const struct plan_scale_input *in, const struct plan_node *n, bool over)
 {
     if (in->deleting)
@@ -126,7 +126,7 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
             excess--;
             over--;
         } else if (n->parting) {
-            out->waiting++; /* no other leaves in its place */
+            out->waiting++; /* no other node leaves in its place */
             excess--;
             over--;
         } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE && n->live == 0) {
@@ -138,7 +138,7 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
     out->waiting += in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
 }
 
-/* For each good machine that is not needed to fill up the pool, one replaceable node leaves. This
+/* For each good machine that the pool does not need otherwise, one replaceable node leaves. This
  * ends, because each replacement takes one of the good machines. */
 static void replace(const struct plan_scale_input *in, const struct plan_node **staying,
                     size_t n_staying, struct plan_scale_result *out)
@@ -184,7 +184,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         out->missing = want - have - out->add;
     } else if (want < have) {
         choose_leaving(in, staying, n_staying, have - want, out);
-        /* Automatic scaling keeps idle nodes for a while, so they count as wanted until then. */
+        /* Automatic scaling keeps idle nodes for a while, so they count as needed until then. */
         if (in->scale.kind == SCALE_AUTO && !in->deleting)
             out->target = have - (int)out->n_leave - out->waiting;
     }
@@ -211,7 +211,7 @@ void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *no
 
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)
 {
-    size_t most = n_nodes + (size_t)n; /* among this many ordinals, n are free */
+    size_t most = n_nodes + (size_t)n; /* among this many ordinals, at least n are free */
     bool *taken = arena_alloc(a, most + 1);
     for (size_t i = 0; i < n_nodes; i++)
         if (nodes[i].ordinal > 0 && (size_t)nodes[i].ordinal <= most)
@@ -224,10 +224,10 @@ void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_node
     }
 }
 
-/* --- parts of nodes ------------------------------------------------------------------------------
+/* --- parts of nodes ---
  *
- * How many nodes the runs need that want parts of nodes: they are placed in turn, first into what
- * is left of nodes that hold runs anyway, then on nodes that hold nothing. */
+ * How many nodes the runs with parts of nodes need: they are placed in turn, first into the free
+ * parts of nodes with runs, then on free nodes. */
 
 static size_t nodes_of(const struct plan_run *r)
 {

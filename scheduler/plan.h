@@ -2,34 +2,33 @@
  *
  * Decisions without effects: pure functions over plain structs, no I/O, no clock.
  *
- * plan_queue: which waiting runs get which idle nodes. It is asked run by run, in their turn: the
- * highest priority first, and the oldest within one priority. A run gets all its nodes at once.
+ * plan_queue decides which waiting runs get which idle nodes. The caller asks run by run, in order:
+ * the highest priority first, and the oldest within one priority. A run gets all its nodes at once.
  *
- * A run that does not fit blocks those behind it, because a steady stream of small runs would
- * starve a big one. With `backfill` those behind it may still start, as long as no higher one has
- * to wait longer for that, as far as time limits tell: for each run that cannot start now, the
- * earliest instant is found at which it can have its nodes, if what runs holds them up to its
- * limit; nodes are kept for it from then on, as long as its own limit is. A lower run starts if it
- * fits into what is left until its limit. So many runs as PLAN_DEPTH are kept nodes for; behind
- * the last of them nothing starts. A run that starts so never changes what a higher one is kept:
- * neither the instant nor the nodes.
+ * A run that does not fit blocks the runs behind it, because otherwise a steady stream of small
+ * runs would starve a big run. With `backfill` a run behind it may still start if, according to
+ * time limits, no higher run waits longer because of that. For each run that cannot start now, the
+ * plan finds the earliest instant at which it can have its nodes if running runs hold theirs up to
+ * their limits; nodes are reserved for it from then on, for the length of its own limit. A lower
+ * run starts if it fits into the rest until its limit. At most PLAN_DEPTH runs get reservations;
+ * behind the last of them nothing starts. A start by backfill never changes a higher run's
+ * reservation: neither the instant nor the nodes.
  *
- * Nobody knows when a node that is unusable or out of service comes back, or one that is missing is
- * made. If a run needs such nodes they count as if they could be had now, so that nothing gets in
- * its way.
+ * The time when an unusable or missing node becomes available is unknown. If a run needs such
+ * nodes, its reservation counts them as available now, so that no lower run delays it.
  *
- * Runs that want more nodes than the pool is scaled to stand aside until it is resized, and so do
- * those that want more of a node than any of them has: nothing that the others could wait for would
- * let them run.
+ * A run that requests more nodes than the pool's scale allows stands aside until the pool is
+ * resized. So does a run that requests more of a node than any node has: the end of no other run
+ * would help it.
  *
- * Runs that some nodes are barred to stand aside as long as the others have no room: those behind
- * them may be served by the nodes that are barred.
+ * A run with barred nodes stands aside while the other nodes have no room: the barred nodes may
+ * serve the runs behind it.
  *
- * Of the nodes that will do, those with the lowest ordinals are taken. So parts gather on the first
- * nodes, and others stay whole. (Were nodes preferred of which others have parts already, a lower
- * run could change which nodes a higher one gets.) A run never gets two parts of one node.
+ * Among suitable nodes the lowest ordinals are taken. So parts gather on the first nodes, and
+ * others stay whole. (If nodes with parts of other runs were preferred, a lower run could change
+ * the nodes of a higher run.) A run never gets two parts of one node.
  *
- * plan_scale: how many nodes a pool gets or gives up.
+ * plan_scale decides how many nodes a pool gets or gives up.
  */
 #ifndef SCHEDULER_PLAN_H
 #define SCHEDULER_PLAN_H
@@ -47,23 +46,22 @@ struct plan_node {
     size_t at; /* index of its row in the caller's array */
     int ordinal;
     enum node_state state;
-    int64_t
-        idle_since_us; /* since when nothing is there, on the clock of plan_scale_input.now_us */
-    int live;          /* allocations that it holds */
+    int64_t idle_since_us; /* since when it is free, on the clock of plan_scale_input.now_us */
+    int live;              /* number of its allocations */
     struct capacity has;
-    struct capacity left; /* what these leave of it */
+    struct capacity left; /* the capacity that these leave free */
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
-     * on it, and among idle nodes it is the first to leave. */
+     * it, and among idle nodes it is the first to leave. */
     bool out_of_service;
-    bool keeps;              /* idle, and what runs have left there is to stay for a while */
-    bool parting;            /* somebody wants it to leave, before all others */
-    enum dealloc_option how; /* parting: what becomes of the runs there */
-    /* Unusable because its machine could never be reached or used: another one may take its place.
-     */
+    bool keeps;              /* idle, and the files of runs there must stay for a while */
+    bool parting;            /* a request wants it to leave, before all others */
+    enum dealloc_option how; /* parting: the treatment of its runs */
+    /* Unusable because its machine could never be reached or used: another machine may replace
+     * it. */
     bool replaceable;
 };
 
-/* What a run that runs has of a node, and until when by its limit. */
+/* The part of a node that a running run holds, and its end by its time limit. */
 struct plan_held {
     size_t node; /* index into the nodes of the plan */
     int64_t end_us;
@@ -74,100 +72,101 @@ struct plan_run {
     int64_t id;
     int priority;
     int nodes;
-    bool part;            /* it takes only a part of each node: */
+    bool part;            /* it requests only a part of each node: */
     struct capacity need; /* at least a slot */
-    int64_t for_us;       /* how long it may hold its nodes, by its limit; 0: nobody knows */
-    /* Of one that takes parts: */
-    int64_t near;          /* the node that it gets, if there is room for it; 0: any */
-    const int64_t *barred; /* nodes that it does not get, by id; borrowed */
+    int64_t for_us;       /* how long it may hold its nodes, by its limit; 0: not known */
+    /* For a run with parts: */
+    int64_t near;          /* the node that it prefers if there is room; 0: any */
+    const int64_t *barred; /* ids of nodes that it may not have; borrowed */
     size_t n_barred;
 };
 
-/* How many runs that cannot start have nodes kept for them: so many are looked past. */
+/* How many runs that cannot start get reservations. */
 #define PLAN_DEPTH 32
 
 struct plan_queue_input {
     const struct plan_node *nodes; /* borrowed as long as the plan is used */
     size_t n_nodes;
     int largest; /* plan_largest() */
-    bool spread; /* parts are given of the nodes with the most slots left, not of the first */
+    bool spread; /* parts are taken from the nodes with the most free slots, instead of the first
+                    nodes */
     bool backfill;
-    size_t depth;   /* of backfill; PLAN_DEPTH */
+    size_t depth;   /* for backfill: the number of reservations; PLAN_DEPTH */
     int64_t now_us; /* on the clock of plan_held.end_us */
-    /* Whether to say when the runs that wait may start; without backfill nothing else needs it. */
+    /* Whether to compute when waiting runs may start; without backfill nothing else needs this. */
     bool foresee;
 };
 
 enum plan_turn {
     PLAN_STARTS,
     PLAN_WAITS,    /* for others to end */
-    PLAN_TOO_MANY, /* stands aside: it wants more nodes than the pool is scaled to */
-    PLAN_TOO_MUCH, /* stands aside: there are not enough nodes that have as much as it wants */
-    PLAN_BARRED,   /* stands aside: where there is room, it may not go */
-    PLAN_NOT_SEEN  /* it is behind the last run that is looked past */
+    PLAN_TOO_MANY, /* stands aside: it requests more nodes than the pool's scale allows */
+    PLAN_TOO_MUCH, /* stands aside: too few nodes have as much as it requests */
+    PLAN_BARRED,   /* stands aside: only barred nodes have room */
+    PLAN_NOT_SEEN  /* it is behind the last run with a reservation */
 };
 
 struct plan_verdict {
     enum plan_turn turn;
-    const struct plan_node **nodes; /* PLAN_STARTS: by rank, as many as it wants */
+    const struct plan_node **nodes; /* PLAN_STARTS: by rank, as many as it requested */
     int room;                       /* how many nodes have room for it now */
-    int64_t behind;   /* the run that those are kept for, or that blocks it; 0: none */
-    int64_t start_us; /* when it may start, if it waits and this was foreseen; 0: nobody knows */
-    int lacking;      /* it waits for so many nodes that are missing or cannot be used now */
-    int coming;       /* and for so many that are being prepared */
+    int64_t behind;   /* the run whose reservation it would break, or that blocks it; 0: none */
+    int64_t start_us; /* when it may start, if it waits and `foresee` is set; 0: not known */
+    int lacking;      /* how many missing or unusable nodes it waits for */
+    int coming;       /* and how many nodes in preparation */
 };
 
 struct plan_queue;
 /* Arena-owned. */
 struct plan_queue *plan_queue_new(struct arena *a, const struct plan_queue_input *in);
-/* Whether those that ask next may still start, or be foreseen. */
+/* Whether later runs may still start, or be foreseen. */
 bool plan_queue_goes_on(const struct plan_queue *q);
-/* Whether plan_queue_hold() is to be called before the next plan_queue_ask(), because a run behind
- * one that waits is asked for. */
+/* Whether plan_queue_hold() must be called before the next plan_queue_ask(), because the next run
+ * is behind a waiting run. */
 bool plan_queue_wants_held(const struct plan_queue *q);
-/* All that runs on these nodes; borrowed. */
+/* Passes all running runs on these nodes; borrowed. */
 void plan_queue_hold(struct plan_queue *q, const struct plan_held *held, size_t n);
-/* The next run, in its turn; it takes its nodes if it starts. */
+/* Asks for the next run in order; it takes its nodes if it starts. */
 struct plan_verdict plan_queue_ask(struct plan_queue *q, const struct plan_run *r);
 
 /* Whether runs may have parts of this node. */
 bool plan_may_serve(const struct plan_node *n);
 
-/* The most nodes that a pool has with these scale settings: runs that want more stand aside. */
+/* The most nodes that a pool has with these scale settings: runs that request more stand aside. */
 int plan_largest(const struct scale *scale);
 
-/* Runs that want parts of nodes, in turn, and what a node has that holds nothing. */
+/* Runs with parts of nodes, in order, and the capacity of a free node. */
 struct plan_parts {
     const struct plan_run *runs;
     size_t n_runs;
     struct capacity node;
-    int most; /* nodes that there may be */
+    int most; /* the most nodes */
 };
-/* How many nodes that hold nothing they need, besides what is left of those that hold runs. A run
- * that wants more than a node has counts for nothing. */
+/* How many free nodes they need, in addition to free parts of nodes with runs. A run that requests
+ * more than a node has is ignored. */
 int plan_parts_demand(struct arena *a, const struct plan_node *nodes, size_t n_nodes,
                       const struct plan_parts *in);
 
-/* Why a pool changes its size; said in its events and the log. */
+/* The reason of a pool's resize, for its events and the log. */
 enum plan_why {
-    PLAN_AS_ASKED, /* manual scaling, or it is deleted */
+    PLAN_AS_ASKED, /* manual scaling, or the pool is deleted */
     PLAN_DEMAND,   /* the queue wants more nodes */
-    PLAN_BOUNDS,   /* there are fewer than the minimum (or, at first, than initially), or more than
-                      the maximum */
-    PLAN_IDLE,     /* nodes have idled for long enough */
-    PLAN_REPLACED  /* of a node that could never be used */
+    PLAN_BOUNDS,  /* there are fewer nodes than the minimum (or, at first, than the initial number),
+                     or more than the maximum */
+    PLAN_IDLE,    /* nodes have idled for long enough */
+    PLAN_REPLACED /* of a node that could never be used */
 };
 
 struct plan_scale_input {
     struct scale scale;
     bool deleting; /* the pool is being deleted: its target is 0 */
-    bool initial;  /* never been steady: automatic scaling starts with .initial nodes */
+    bool initial;  /* the pool was never steady: automatic scaling starts with .initial nodes */
     const struct plan_node *nodes;
     size_t n_nodes;
-    int64_t demand;          /* nodes that the waiting runs want, in all */
-    int64_t now_us, idle_us; /* automatic scaling lets go of nodes that idled this long */
-    int free_capacity;       /* how many more nodes there may be, over all pools */
-    int good_capacity; /* how many of them are in no trouble, and so worth replacing a node for */
+    int64_t demand;          /* nodes that the waiting runs request together */
+    int64_t now_us, idle_us; /* automatic scaling removes nodes that were idle this long */
+    int free_capacity;       /* how many more nodes are available, for all pools */
+    int good_capacity;       /* how many of them have no problem, and so may replace a node */
 };
 
 struct plan_scale_result {
@@ -176,19 +175,19 @@ struct plan_scale_result {
     int missing;                    /* wanted too, but there is no capacity */
     const struct plan_node **leave; /* arena-owned */
     size_t n_leave;
-    int replaced;          /* how many of the nodes that leave are replaced by added ones */
-    enum plan_why why;     /* of what is added, or leaves */
-    int waiting;           /* should leave, but hold runs, or data, that are waited for */
-    int64_t look_again_us; /* when an idle node will have idled long enough; 0: never */
+    int replaced;          /* how many of the leaving nodes are replaced by added nodes */
+    enum plan_why why;     /* of the additions or departures */
+    int waiting;           /* should leave, but hold runs or data that must stay for now */
+    int64_t look_again_us; /* when an idle node will have been idle long enough; 0: never */
 };
 
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
-/* For the queue the nodes that are to leave when their runs have ended, or what these left is no
- * longer kept, are leaving already: they would never be empty if they got others meanwhile. */
+/* For the queue, nodes that will leave after their runs, or after the retention of files, count as
+ * leaving already: they would never be empty if they got further runs. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n);
 
-/* The lowest positive ordinals that no node has; fills out[0..n). */
+/* The lowest positive ordinals that no node has, in out[0..n). */
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n);
 
 #endif

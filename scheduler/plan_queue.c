@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which runs start: plan_queue_ask() of plan.h. What is left of nodes is in two trees, one of all
- * and one of those that are whole, in the order of ordinals; a run searches one of them, and so
- * costs much the same however many nodes there are. What is kept for those that wait is
- * reservations.c's.
+ * Decides which runs start: plan_queue_ask() of plan.h. The free capacity of nodes is in two trees,
+ * one of all nodes and one of whole nodes, in the order of ordinals; a run searches one of them, so
+ * its cost hardly depends on the number of nodes. reservations.c has the reservations of waiting
+ * runs.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 struct plan_queue {
     struct arena *a;
     struct plan_queue_input in;
-    const struct plan_node **order; /* all nodes, by ordinal; what follows has their index in it */
+    const struct plan_node **order; /* all nodes, by ordinal; the arrays below use their index */
     size_t *at;                     /* of the caller's nodes */
-    struct rooms all, whole; /* what is left; whole: of those of which no part is given away */
-    size_t spare;            /* nodes that there may be some time besides those that can be used */
+    struct rooms all, whole;        /* free capacity; whole: of nodes without any part taken */
+    size_t spare; /* nodes that may become available in addition to the usable ones */
     uint32_t *chosen;
     struct ahead_held *started; /* before `ahead` was made */
     size_t n_started, started_cap;
@@ -26,9 +26,9 @@ struct plan_queue {
     struct ahead *ahead; /* NULL: nothing is kept for anybody yet */
     size_t n_waiting;
     int64_t first_waiting; /* its id */
-    bool unplaced;         /* nothing is kept yet for the last that waits: */
+    bool unplaced;         /* the last waiting run has no reservation yet: */
     struct plan_run last;
-    int64_t not_before; /* without backfill nobody is served before those ahead of it */
+    int64_t not_before; /* without backfill no run starts before the runs ahead of it */
 };
 
 bool plan_may_serve(const struct plan_node *n)
@@ -130,7 +130,7 @@ static size_t nodes_of(const struct plan_run *r)
     return r->nodes > 0 ? (size_t)r->nodes : 1;
 }
 
-/* Keeps nodes for the last that waits. False: it will never have them. */
+/* Makes the reservation of the last waiting run. False: it will never have its nodes. */
 static bool place(struct plan_queue *q, struct ahead_place *out)
 {
     const struct ahead_want w = want_of(&q->last);
@@ -155,7 +155,7 @@ static bool place(struct plan_queue *q, struct ahead_place *out)
     return true;
 }
 
-/* Whether so many nodes have, or may have, as much as it wants, if nothing else is there. */
+/* Whether enough nodes have, or may have, as much as it requests if nothing else runs. */
 static bool ever_fits(const struct plan_queue *q, const struct plan_run *r)
 {
     const struct room_size need = room_size_of(&r->need);
@@ -191,8 +191,8 @@ static void wait(struct plan_queue *q, const struct plan_run *r, struct plan_ver
 
 /* --- those that start ------------------------------------------------------------------------- */
 
-/* Of all that have room the emptiest, and of those the first. They are kept in that order, behind
- * the first `from`. */
+/* Among all nodes with room the emptiest, and among equal ones the first. They are kept in this
+ * order, after the first `from`. */
 static size_t insert_emptiest(struct plan_queue *q, size_t from, size_t i, size_t found,
                               size_t want)
 {
@@ -224,7 +224,7 @@ static bool is_barred(const struct plan_run *r, int64_t node_id)
     return false;
 }
 
-/* The node that it would rather have, if it may have it: 1. */
+/* The node that it prefers, if it may have it: 1. */
 static size_t choose_near(struct plan_queue *q, const struct plan_run *r,
                           const struct ahead_want *w)
 {
@@ -241,7 +241,7 @@ static size_t choose_near(struct plan_queue *q, const struct plan_run *r,
     return 1;
 }
 
-/* Fills q->chosen, as far as there are nodes for it now. */
+/* Fills q->chosen with the nodes that are available for it now. */
 static size_t choose(struct plan_queue *q, const struct plan_run *r, const struct ahead_want *w,
                      struct plan_verdict *v)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pool: brings the number of its nodes to the target, gives idle nodes to waiting runs, and
- * writes down how that stands (allocation state and errors). All writes join the turn's
- * transaction.
+ * writes its allocation state and errors. All writes join the turn's transaction.
  */
 #include <assert.h>
 #include <string.h>
@@ -11,11 +10,11 @@
 #include "scheduler/pass.h"
 #include "scheduler/unplaceable.h"
 
-/* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
+/* Nodes that one pass adds, asks to leave or tries again. Each takes some tens of microseconds, so
  * other work waits for a few milliseconds. The next pass follows in the next turn. */
 #define NODES_PER_PASS 100
 
-/* A pass reads all nodes of the pool, and every node that gets ready asks for a pass. So a large
+/* A pass reads all nodes of the pool, and every node that gets ready requests a pass. So a large
  * pool rests after a pass, in proportion to the number of its nodes: it takes a small part of the
  * loop's time, and its runs wait for some tens of milliseconds at most. */
 #define REST_FROM_NODES  200
@@ -28,8 +27,8 @@ static bool deleting(const struct pass *p)
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
-/* New nodes are of the same sort as those of their class that the pool has, although the inventory
- * may have changed. A pool without such nodes gets machines before local nodes. */
+/* New nodes are of the same sort (machine or local) as the present nodes of their class, even if
+ * the inventory has changed. A pool without such nodes gets machines before local nodes. */
 static bool wants_machines(const struct pass *p, const struct pass_class *c, int serving)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -57,7 +56,7 @@ static int free_capacity(struct pass *p, struct pass_class *c, int *room, struct
     return 0;
 }
 
-/* The nodes of the class as the plan sees them. */
+/* The nodes of the class in the form of a plan. */
 static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, size_t *n)
 {
     struct plan_node *nodes = pass_plan_nodes(p);
@@ -68,7 +67,7 @@ static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, si
     return nodes;
 }
 
-/* How long a node idles before automatic scaling lets it go. */
+/* How long a node is idle before automatic scaling removes it. */
 static int64_t idle_us(const struct pass *p)
 {
     int64_t paced_us = front_takes_us(p->front, STEP_AUTO_IDLE, p->pool.id);
@@ -85,8 +84,8 @@ static int64_t until(const struct pass *p, enum front_step step, int64_t since_u
     return wakes_until(p->s->wakes, since_us, front_takes_us(p->front, step, p->pool.id));
 }
 
-/* New nodes take their time from when the pool began to want another size, and a new pool has
- * none before it is created. */
+/* Whether the pool gets no new nodes now: in strict mode they come some time after the resize, and
+ * a new pool has none before it is created. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
     const struct sched_gate *gate = &p->s->gate;
@@ -143,7 +142,7 @@ static int add_node(struct pass *p, struct pass_class *c, int ordinal, struct er
                                                         &c->pick, &machine)
                                         : 0;
     assert(machine_id != 0 ||
-           !c->on_machines); /* the plan adds no more nodes than there are free machines */
+           !c->on_machines); /* the plan adds at most as many nodes as there are free machines */
     struct node nd = {
         .pool_id = p->pool.id,
         /* Ten digits that are unique to the pool: nodes of two pools never share a root. */
@@ -199,8 +198,8 @@ static bool leaves(const struct pass *p, const struct plan_node *n)
     return false;
 }
 
-/* Tries each unusable node that stays once whenever the pool changes size, in the order of
- * ordinals; `retrying` is the last ordinal that was tried. */
+/* Whenever the pool changes its size, tries each remaining unusable node once, in the order of
+ * ordinals; `retrying` is the last tried ordinal. */
 static int retry_unusable(struct pass *p, struct err *e)
 {
     const struct plan_node *nodes = pass_plan_nodes(p);
@@ -244,7 +243,8 @@ static int add_nodes(struct pass *p, struct pass_class *c, int n, struct err *e)
         if (add_node(p, c, ordinals[i], e) != 0)
             return -1;
     if (n > 0 && c->on_machines)
-        wake_short_pools(p->s); /* their errors say who has the machines, which is no longer true */
+        wake_short_pools(
+            p->s); /* their errors name the holders of the machines, which have changed */
     return 0;
 }
 
@@ -270,7 +270,7 @@ static const char *why_scaled(struct pass *p, const struct pass_class *c)
     return "";
 }
 
-/* Says what is decided and why: in the log, and in the event of the pool. */
+/* Writes the decision and its reason to the log and to the event of the pool. */
 static void say_why(struct pass *p, const struct pass_class *c, size_t nodes, const char *how)
 {
     const struct front_words *w = p->front->words;
@@ -282,13 +282,13 @@ static void say_why(struct pass *p, const struct pass_class *c, size_t nodes, co
              LF_STR("why", p->why));
 }
 
-/* *resized: the pool has, or will have, more or fewer nodes than before. */
+/* *resized: the pool's number of nodes changes. */
 static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, struct err *e)
 {
     const struct plan_scale_result *r = &c->plan;
     if (r->add == 0 && r->n_leave == 0)
         return 0;
-    /* A node that leaves to be replaced is replaced in the same pass. */
+    /* A replaced node leaves in the same pass in which its replacement comes. */
     size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
@@ -328,7 +328,7 @@ static void sum_up(struct pass *p, const struct plan_scale_result *r)
         p->scale.look_again_us = r->look_again_us;
 }
 
-/* What one class takes is no more there for the next. */
+/* Capacity that one class takes is not available for the next. */
 static int scale_classes(struct pass *p, struct err *e)
 {
     bool resized = false, retrying = id_map_has(&p->s->retrying, p->pool.id);
@@ -368,7 +368,7 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
     return 0;
 }
 
-/* What is decided while the pool is resizing already. */
+/* Adds an event for a decision during a resize. */
 static int tell_event(struct pass *p, struct err *e)
 {
     const struct event ev = {.at_us = p->now_us,
@@ -422,7 +422,7 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 
 /* --- the pass ------------------------------------------------------------------------------- */
 
-/* Tells the front if the first run of the queue cannot get its nodes, whatever ends. */
+/* Reports to the front if the first run of the queue cannot get its nodes, whatever run ends. */
 static int look_at_waiting(struct pass *p, struct err *e)
 {
     struct pool_nodes have = {.missing = p->scale.missing};
@@ -439,7 +439,7 @@ static int look_at_waiting(struct pass *p, struct err *e)
     return oversized_blocks(p->s, p->a, &p->pool, &have, e);
 }
 
-/* How long until a pool is looked at again when writing failed. */
+/* How long until a pool is reconciled again after a failed write (us). */
 #define RECONCILE_AGAIN_US 1000000
 
 static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
@@ -453,7 +453,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
     const struct front_words *w = (known ? front_of(&s->fronts, kind) : s->fronts.all[0])->words;
     LOG_WARN(s->log, "pool.rolled_back", LF_STR("kind", w->pool), LF_INT("pool_id", id),
              LF_STR("why", why->msg));
-    oversized_forget(s, id); /* what the front was told is about rows that were rolled back */
+    oversized_forget(s, id); /* the front's reports were about rows that were rolled back */
     machines_reread(s->fleet);
     wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
@@ -494,7 +494,7 @@ void pool_reconcile(void *ctx, int64_t id)
     if (rc == 1)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id == 0)
-        sched_pool_gone(s, id); /* also one that was made in a turn that was taken back */
+        sched_pool_gone(s, id); /* also a pool that was made in a turn that was rolled back */
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, &woken_pool, id, p.scale.look_again_us);
         if (p.paced_until_us > 0)
@@ -519,7 +519,7 @@ void pool_reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
-/* The next pass, when there may be one, writes what is wrong anew. */
+/* The next allowed pass writes the errors again. */
 void pool_refused(void *ctx, int64_t id, const struct err *why)
 {
     struct sched *s = ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One look at a pool, in the order in which it is shown: its nodes, the runs that have some of
- * them, and those that wait with the verdict of the plan. It uses struct pass as a pass over
- * the pool does, and writes nothing. All texts are the caller's arena's.
+ * A view of a pool: its nodes, its running runs, and its waiting runs with the verdict of the plan.
+ * It uses struct pass like a pass over the pool, and writes nothing. All texts are in the caller's
+ * arena.
  */
 #include "scheduler/queue_view.h"
 
@@ -21,7 +21,7 @@ static const char *name_of(const struct pass *p, const struct node *nd)
     return machines_use(p->s->fleet, nd->machine_id, &m) ? arena_strdup(p->a, m.name) : nd->name;
 }
 
-/* Why nothing starts there; NULL: something may. */
+/* Why no run starts there; NULL: runs may start. */
 static const char *trouble(const struct pass *p, const struct node *nd)
 {
     struct machine_use m;
@@ -112,7 +112,7 @@ static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
 
 /* --- what waits ------------------------------------------------------------------------------- */
 
-/* As the queue is read to be served: who wants more of a node than any has stands aside. */
+/* As in serving the queue: a run that requests more of a node than any node has stands aside. */
 static bool some_node_fits(const struct pass *p, const struct run *r)
 {
     for (size_t i = 0; i < p->n_nodes; i++)

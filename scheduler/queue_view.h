@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The queue of a pool for people: what runs there until when, what waits for what, and when it may
- * start. Made when it is asked for, from rows and by the same plan that serves the queue; nothing
- * is kept.
+ * The queue of a pool for display: running runs and their limits, waiting runs, their reasons, and
+ * their expected starts. Computed at each request, from rows and by the same plan that serves the
+ * queue; nothing is kept.
  */
 #ifndef SCHEDULER_QUEUE_VIEW_H
 #define SCHEDULER_QUEUE_VIEW_H
@@ -10,14 +10,14 @@
 #include "scheduler/plan.h"
 #include "scheduler/scheduler.h"
 
-/* So many runs that wait are foreseen; those behind them only have a place. */
+/* How many waiting runs get an expected start; later runs only have a place. */
 #define QUEUE_FORESEEN 200
 
 struct queue_running {
     int64_t run_id;
-    const char **nodes; /* the names of machines or, without, of nodes */
+    const char **nodes; /* the names of machines or, for local nodes, of nodes */
     int n_nodes;
-    int64_t start_us, limit_us; /* its time limit is over then; 0: it has none */
+    int64_t start_us, limit_us; /* limit_us: the end of its time limit; 0: no limit */
     bool releasing;             /* it has ended, and its nodes are being cleaned */
 };
 
@@ -26,23 +26,23 @@ struct queue_waiting {
     struct plan_verdict verdict;
 };
 
-/* All of it is the arena's. */
+/* All texts are in the arena. */
 struct queue_view {
     struct pool pool;
     const char *name;
-    int usable;         /* nodes fit for runs, or that will be when they are prepared */
-    const char *no_use; /* "gpu03, gpu07 drained; gpu09 unusable"; NULL: all can be used */
+    int usable;         /* nodes that are ready for runs, or being prepared */
+    const char *no_use; /* "gpu03, gpu07 drained; gpu09 unusable"; NULL: all are usable */
     bool backfill;
     struct queue_running *running; /* by start */
     size_t n_running;
     struct queue_waiting *waiting; /* in turn */
     size_t n_waiting;
-    bool more;        /* others wait behind these */
-    struct run *held; /* by id: they stand in no queue until others have ended */
+    bool more;        /* further runs wait behind these */
+    struct run *held; /* by id: they are in no queue until their dependencies have ended */
     size_t n_held;
 };
 
-/* 1; 0: there is no such pool. At most `max` of those that wait. */
+/* 1; 0: the pool does not exist. At most `max` waiting runs. */
 int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struct queue_view *out,
                struct err *e) MUST_CHECK;
 

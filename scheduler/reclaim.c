@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machines of dedicated pools that are lent to low-priority ones while nobody else wants them, and
- * are taken back. A dedicated pool that is short of machines says so to the fleet, which lends none
- * of them meanwhile, and tells nodes of low-priority pools to leave: as many as it is short of,
- * less those that are leaving anyway. What runs there is queued again.
+ * Machines of dedicated pools are lent to low-priority pools while no dedicated pool needs them,
+ * and are taken back. A dedicated pool that is short of machines reports this to the fleet, which
+ * lends none of them meanwhile. The pool asks nodes of low-priority pools to leave: as many as it
+ * lacks, less those that are leaving anyway. Their runs are requeued.
  */
 #include <stdlib.h>
 
 #include "model/states.h"
 #include "scheduler/pass.h"
 
-/* A node that is told to leave is taken for one that will be free soon for so long: its machine may
- * not answer. */
+/* us; how long a leaving node counts as available soon: its machine may not answer. */
 #define PATIENCE_US INT64_C(60000000)
 
-/* Whether it will be free soon; if so, the pool looks again when that has taken too long. */
+/* Whether it will be free soon; if so, the pool checks again after PATIENCE_US. */
 static bool leaves_soon(struct pass *p, const struct node *nd)
 {
     int64_t age = p->now_us - nd->state_us; /* negative: the clock was set back */
@@ -26,7 +25,8 @@ static bool leaves_soon(struct pass *p, const struct node *nd)
     return true;
 }
 
-/* Those that hold the least are taken first; of these the last in the inventory. */
+/* Nodes with the smallest allocations are taken first; among equal ones the last in the
+ * inventory. */
 static int by_loss(const void *pa, const void *pb)
 {
     const struct node *a = pa, *b = pb;
@@ -83,7 +83,8 @@ int pass_reclaim(struct pass *p, struct err *e)
     struct node *nodes;
     size_t n;
     int leaving;
-    const struct pass_class *c = &p->classes[0]; /* the first is that of dedicated nodes, if any */
+    const struct pass_class *c =
+        &p->classes[0]; /* the first class is the dedicated nodes, if there are any */
     bool wants =
         c->on_machines && !p->pool.going && c->plan.missing > 0 && c->priority == VM_DEDICATED;
     if (machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL))

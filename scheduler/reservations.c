@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Most nodes are only held by runs that run: each of them can be had from one instant on, so for
- * each kind of need a list sorted by that instant suffices. Nodes that something is kept on, or
- * that were given away since the lists were made, are marked; their few spans are looked at one by
- * one.
+ * Most nodes are only held by running runs: each is available from one instant on, so for each kind
+ * of need a list sorted by this instant suffices. Nodes with reservations, or that were given away
+ * since the lists were made, are marked; their few spans are checked one by one.
  */
 #include "scheduler/reservations.h"
 
@@ -11,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many different needs have a list at a time. */
+/* How many different needs have a list at a time. */
 #define SHAPES 16
 
-/* A part of a node, from one instant to another; the whole of it takes all that it has. */
+/* A part of a node, from one instant to another; a whole node is all of its capacity. */
 struct held_span {
     int64_t from, to;
     struct room_size takes;
-    int64_t by; /* the waiting run that it is kept for; 0: it is held */
+    int64_t by; /* the waiting run of the reservation; 0: held by a running run */
 };
 
 struct spans {
@@ -31,7 +30,7 @@ struct since {
     uint32_t node;
 };
 
-/* When each node can be had by those with one need. */
+/* When each node is available for one need. */
 struct shape {
     bool used, part;
     struct room_size need;
@@ -39,7 +38,7 @@ struct shape {
     size_t n;
 };
 
-/* While a marked node can be had. */
+/* A time in which a marked node is available. */
 struct free_window {
     int64_t from, to;
     uint32_t node;
@@ -51,9 +50,9 @@ struct ahead {
     size_t n;
     const struct plan_node *const *nodes;
     struct room_size *has;
-    struct spans *spans; /* of each node, by their ends */
+    struct spans *spans; /* of each node, sorted by their ends */
     bool *marked;
-    uint32_t *marks; /* those that are, in the order in which they were marked */
+    uint32_t *marks; /* the marked nodes, in the order of marking */
     size_t n_marks;
     struct shape shapes[SHAPES];
     size_t n_shapes;
@@ -97,7 +96,7 @@ static int64_t end_of(int64_t from, int64_t for_us)
     return for_us > AHEAD_NEVER - from ? AHEAD_NEVER : from + for_us;
 }
 
-/* Held from now on: by a run that runs, so since long ago. */
+/* The span of a running run, from long ago on. */
 static struct held_span held_span(const struct ahead *h, const struct ahead_want *w, size_t node)
 {
     return (struct held_span){.from = INT64_MIN,
@@ -120,7 +119,7 @@ void ahead_hold(struct ahead *h, const struct ahead_want *w, size_t node)
     add_span(h, node, &s);
 }
 
-/* Each node's spans in one block, so that adding the first of them takes no memory of its own. */
+/* Allocates each node's spans in one block, so that adding the first span allocates nothing. */
 static void make_room(struct ahead *h, const struct ahead_input *in)
 {
     size_t total = in->n_held + in->n_started;
@@ -180,7 +179,7 @@ struct ahead *ahead_new(struct arena *a, const struct ahead_input *in)
 /* --- nodes that are only held ------------------------------------------------------------------
  */
 
-/* From when on a node that nothing is kept on can be had. */
+/* From when on a node without reservations is available. */
 static int64_t since(const struct ahead *h, const struct shape *s, size_t node)
 {
     const struct spans *of = &h->spans[node];
@@ -203,8 +202,8 @@ static int64_t since(const struct ahead *h, const struct shape *s, size_t node)
     return of->n > 0 ? of->e[of->n - 1].to : h->now_us;
 }
 
-/* By instant, and nodes of one instant in their order: a radix sort, whose passes over bytes that
- * are the same everywhere are left out. */
+/* Sorts by instant, and nodes of one instant by their order: a radix sort that skips passes over
+ * constant bytes. */
 static void sort_since(struct ahead *h, struct since *list, size_t n)
 {
     struct since *from = list, *to = h->spare_list;
@@ -261,12 +260,12 @@ static bool fits_at(const struct ahead *h, const struct ahead_want *w, size_t no
             room_add(&left, &of->e[i].takes, -1);
             empty = false;
         }
-    /* What a node has is known once it is prepared. */
+    /* A node's capacity is known only when it is prepared. */
     return (empty && (!w->part || is_coming(h->nodes[node]))) ||
            (w->part && room_fits(&left, &w->need));
 }
 
-/* The first instant behind `at` when the node has no room for it any more, because of *span. */
+/* The first instant after `at` when the node has no room any more, because of *span. */
 static int64_t fits_until(const struct ahead *h, const struct ahead_want *w, size_t node,
                           int64_t at, const struct held_span **span)
 {
@@ -294,7 +293,8 @@ bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node
         *by = span->by;
         return false;
     }
-    for (uint32_t i = 0; i < of->n; i++) /* kept from now on, for one that waits for other nodes */
+    for (uint32_t i = 0; i < of->n;
+         i++) /* reserved from now on, for a run that waits for other nodes */
         if (of->e[i].by != 0 && of->e[i].from <= h->now_us)
             *by = of->e[i].by;
     return false;
@@ -317,8 +317,8 @@ static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
     h->windows[h->n_windows++] = (struct free_window){from, to, node};
 }
 
-/* Adds while this node can be had, for so long: it can be had for the first time now, or when
- * something ends. */
+/* Adds the times in which this node is available for long enough: from now, or from the end of a
+ * span. */
 static void windows_of(struct ahead *h, const struct ahead_want *w, uint32_t node, int64_t start)
 {
     const struct spans *of = &h->spans[node];
@@ -350,12 +350,12 @@ static int by_from(const void *pa, const void *pb)
 /* --- the earliest instant ----------------------------------------------------------------------
  */
 
-/* Goes through the instants at which another node can be had. */
+/* Visits the instants at which another node becomes available. */
 struct span_sweep {
     const struct shape *shape;
-    size_t i, k;    /* the next of the list, and of the windows */
-    size_t n_found; /* in chosen[]: nodes that can be had from now on */
-    size_t n_open;  /* windows that are open are moved to the front */
+    size_t i, k;    /* the next index in the list, and in the windows */
+    size_t n_found; /* in chosen[]: nodes that are available from now on */
+    size_t n_open;  /* open windows are moved to the front */
     int64_t at_us;
 };
 
@@ -377,7 +377,7 @@ static void close_windows(struct ahead *h, struct span_sweep *s)
     s->n_open = kept;
 }
 
-/* False: there is no later one. */
+/* False: there is no later instant. */
 static bool next_instant(const struct ahead *h, struct span_sweep *s)
 {
     int64_t at = AHEAD_NEVER;
@@ -391,7 +391,7 @@ static bool next_instant(const struct ahead *h, struct span_sweep *s)
     return true;
 }
 
-/* How many can be had at s->at_us: as many as are wanted, or all that there will ever be. */
+/* How many nodes are available at s->at_us: as many as wanted, or all that will ever be. */
 static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
 {
     for (;;) {
@@ -407,8 +407,9 @@ static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
     return s->n_found + s->n_open;
 }
 
-/* Of those that can be had the first in their order. The choice depends on the instant alone, not
- * on since when each of them can be had, so that it stays when a lower run has got in between. */
+/* Among available nodes the first in their order. The choice depends on the instant alone, not on
+ * when each node became available, so that it stays the same when a lower run has started in
+ * between. */
 static void choose(struct ahead *h, struct span_sweep *s, struct ahead_place *out)
 {
     size_t n = 0, words = h->n / 64 + 1;

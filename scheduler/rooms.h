@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is left of many nodes, searched by what is wanted: a tree of maxima, so that a search skips
- * the nodes that are too full. Indices are those of an array in which the nodes are ordered.
+ * The free capacity of many nodes, searched by need: a tree of maxima, so that a search skips nodes
+ * that are too full. Indices refer to an ordered array of nodes.
  */
 #ifndef SCHEDULER_ROOMS_H
 #define SCHEDULER_ROOMS_H
@@ -13,7 +13,7 @@
 #include "lib/arena.h"
 #include "model/resource.h"
 
-/* A capacity as numbers that are compared one by one. All 0: nothing is left, or wanted. */
+/* A capacity as numbers that are compared one by one. All 0: nothing is free, or needed. */
 enum { ROOM_SLOTS, ROOM_GPUS, ROOM_CORES, ROOM_MEMORY, ROOM_KINDS };
 struct room_size {
     int64_t v[ROOM_KINDS];
@@ -23,7 +23,8 @@ struct room_size {
 
 struct rooms {
     size_t n;
-    struct room_size *level[ROOMS_LEVELS]; /* 0: the nodes; each above: the maxima of eight */
+    struct room_size
+        *level[ROOMS_LEVELS]; /* level 0: the nodes; each higher entry: the maxima of eight below */
     size_t len[ROOMS_LEVELS];
     int top;
 };
@@ -47,12 +48,12 @@ static inline void room_add(struct room_size *to, const struct room_size *what, 
         to->v[k] += times * what->v[k];
 }
 
-/* Rooms for `n` nodes, all empty-handed. Fill level[0], then call rooms_build(). Arena-owned. */
+/* Rooms for `n` nodes, all without capacity. Fill level[0], then call rooms_build(). In the
+ * arena. */
 void rooms_init(struct rooms *r, struct arena *a, size_t n);
 void rooms_build(struct rooms *r);
 void rooms_set(struct rooms *r, size_t i, const struct room_size *left);
-/* The first at or behind `from` with so much left; r->n: there is none. At least a slot must be
- * wanted. */
+/* The first node at or after `from` with so much free; r->n: none. The need must include a slot. */
 size_t rooms_next(const struct rooms *r, size_t from, const struct room_size *need);
 
 #endif

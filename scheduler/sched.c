@@ -10,7 +10,7 @@
 #include "model/vm_size.h"
 #include "scheduler/unplaceable.h"
 
-/* --- what is told from below ---------------------------------------------------------------- */
+/* --- reports from the rooms below --- */
 
 static void on_pool_changed(void *ctx, int64_t pool_id)
 {
@@ -53,7 +53,7 @@ static const struct runs_events runs_events = {
     .deletion_goes_on = on_deletion_goes_on,
 };
 
-/* --- birth and end -------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 static char **copy_list(const char *const *list, size_t n)
 {
@@ -156,7 +156,7 @@ static void on_stopped(void *ctx)
     stopped(stopped_ctx);
 }
 
-/* Closing a link answers its open requests, so runs are freed after the links. */
+/* Closing a link answers its pending requests, so runs are freed after the links. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
 {
     assert(!s->stopped);

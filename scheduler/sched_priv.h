@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of scheduler/ itself share: pools and their queues. Nodes are the fleet's, runs
- * are scheduler/run/'s; their events wake a pool here.
+ * Shared by the files of scheduler/ itself: pools and their queues. The fleet has the nodes,
+ * scheduler/run/ the runs; their events wake a pool here.
  */
 #ifndef SCHEDULER_SCHED_PRIV_H
 #define SCHEDULER_SCHED_PRIV_H
@@ -30,17 +30,17 @@ struct sched {
     char **local_vm_sizes; /* ours; NULL-terminated */
     char **backfill;       /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
-    struct id_map judged; /* a set of waiting runs that can run: they are not looked at again */
+    struct id_map judged; /* a set of waiting runs that can start: they are not checked again */
     struct id_map
-        told_sizes; /* pool -> the size for which its runs were last told: unplaceable.c */
+        told_sizes; /* pool -> its size at the last report about its runs: unplaceable.c */
     struct id_map
-        told_blocked; /* pool -> the run that was last told that it cannot have its nodes */
+        told_blocked; /* pool -> the last run that was reported as unable to get its nodes */
     struct id_map
-        told_parts; /* pool -> the last run of which was looked whether a node could hold it */
-    struct id_map resting;  /* pool -> until when: see rest() */
+        told_parts;        /* pool -> the last run that was checked against the capacity of nodes */
+    struct id_map resting; /* pool -> until when: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
-    struct id_map short_pools; /* a set: they wait for capacity that others give up */
+    struct id_map short_pools; /* a set: pools that wait for capacity of other pools */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
@@ -53,7 +53,7 @@ static inline void wake_short_pools(struct sched *s)
 }
 
 void pool_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
-/* For wakes_handle_refused(): the pool's errors say why nothing is done for it. */
+/* For wakes_handle_refused(): the pool's errors get the reason why it is not reconciled. */
 void pool_refused(void *ctx, int64_t id, const struct err *why);
 
 #endif

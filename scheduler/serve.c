@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The queue of a pool: gives idle nodes to the runs that the plan chooses, and fails those that can
- * never run. Rows are read only while there is something to give, and no more of them than the plan
- * looks at.
+ * The queue of a pool: gives idle nodes to the runs that the plan chooses, and fails runs that can
+ * never start. Rows are read only while nodes are free, and no more of them than the plan needs.
  */
 #include <assert.h>
 #include <fnmatch.h>
@@ -13,20 +12,20 @@
 #include "storage/overview.h"
 #include "storage/storage.h"
 
-/* Waiting runs that one pass looks at without backfill; also bounds how many it fails or starts at
- * once. The pool is woken again when more could be done. */
+/* Waiting runs that one pass checks without backfill; also bounds how many it fails or starts at
+ * once. The pool is woken again when there is more to do. */
 #define QUEUE_MAX 64
-/* With backfill; at most PLAN_DEPTH of them are looked past. */
+/* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH of them get reservations. */
 #define QUEUE_LOOK 128
 
-/* More than this many ids are not kept: then all of them are looked at again. */
+/* The most ids of checked runs to remember: then all of them are checked again. */
 #define JUDGED_MAX 4096
 
 int pass_fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->front;
     if (front->ops->removes_runs && front->ops->removes_runs(front))
-        return 0; /* most of them need not be failed: woken again when they are gone */
+        return 0; /* most of them need not fail: the pool is woken after their removal */
     struct run *runs;
     size_t n;
     if (st_run_waiting(p->s->st, p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
@@ -47,7 +46,7 @@ int pass_fail_queue(struct pass *p, struct err *e)
 /* --- giving nodes ------------------------------------------------------------------------------
  */
 
-/* Picks the free GPUs with the lowest numbers. Arena-owned. */
+/* Picks the free GPUs with the lowest numbers. In the arena. */
 static int pick_devices(struct pass *p, const struct node *nd, int want, const char **out,
                         struct err *e)
 {
@@ -75,7 +74,7 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
     return 0;
 }
 
-/* What a run takes of each node: at least one slot. */
+/* The need of a run on each node: at least one slot. */
 static struct capacity need_of(const struct run *r)
 {
     struct capacity need = r->need;
@@ -137,7 +136,7 @@ static void bar_low(struct pass *p, struct plan_run *out)
     out->n_barred = n;
 }
 
-/* Runs of one group mostly stand together in the queue. */
+/* Runs of one group are mostly adjacent in the queue. */
 int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out, struct err *e)
 {
     if (r->group_id != 0 && p->barred.group_id != r->group_id &&
@@ -153,7 +152,7 @@ int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out, 
     return 0;
 }
 
-/* Until when it may be held. What has overrun its limit is over as soon as its processes have been
+/* The end of a part by its time limit. A run past its limit ends as soon as its processes have been
  * killed and its nodes cleaned. */
 static int64_t end_of(const struct held_part *h, int64_t now_us)
 {
@@ -216,7 +215,7 @@ bool pass_backfills(struct pass *p)
 /* --- the queue ---------------------------------------------------------------------------------
  */
 
-/* Whether it can never run; then it is failed. Its document is looked at once. */
+/* Whether it can never start; then it is failed. Its document is read once. */
 static int judge(struct pass *p, const struct run *r, bool *refused, struct err *e)
 {
     struct id_map *judged = &p->s->judged;
@@ -235,14 +234,14 @@ static int judge(struct pass *p, const struct run *r, bool *refused, struct err 
 struct serving {
     struct plan_queue *q;
     int largest;
-    struct run *runs; /* the first of those that wait */
-    size_t n, limit;  /* how many were read, and how many there might have been */
+    struct run *runs; /* the first waiting runs */
+    size_t n, limit;  /* how many were read, and how many were requested */
     size_t next;
     size_t looked, waiting; /* in this pass */
-    int64_t first_wait_us;  /* how long at least a run waits for the first time */
+    int64_t first_wait_us;  /* how long a run waits at least for its first nodes (strict mode) */
 };
 
-/* The time that its first wait takes at least is not over; then the pool is woken when it is. */
+/* Whether the least time of its first wait is not over; then the pool is woken at its end. */
 static int is_early(struct pass *p, const struct serving *v, const struct run *r, bool *early,
                     struct err *e)
 {
@@ -285,8 +284,8 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
     return assign(p, r, got.nodes, e);
 }
 
-/* Reads more of those that wait. First come those that were looked at and still do: what has been
- * started or failed is in the queue no more. */
+/* Reads more waiting runs. First come those that were read before and still wait: started and
+ * failed runs have left the queue. */
 static int read_more(struct pass *p, struct serving *v, struct err *e)
 {
     if (v->runs && v->n < v->limit) /* there were no more */

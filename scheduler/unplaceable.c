@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting runs that want more nodes than their pool has. A run that wants more than the pool is
- * scaled to stands aside until it is resized (plan.h); the front is told of it once for each size
- * of the pool. A run that wants no more than that, but more than can be had now, holds up all
- * behind it; the front is told once for each number of nodes.
+ * Waiting runs that request more nodes than their pool has. A run that requests more than the
+ * pool's scale allows stands aside until the pool is resized (plan.h); this is reported to the
+ * front once for each size of the pool. A run within the scale that cannot have its nodes now
+ * blocks all runs behind it; this is reported once for each number of nodes.
  */
 #include "scheduler/unplaceable.h"
 
@@ -12,8 +12,8 @@
 #include "model/capacity.h"
 #include "scheduler/plan.h"
 
-/* How many runs are told of for one size of a pool. Nobody reads more, and somebody who puts
- * thousands into a pool that is not scaled up yet need not wait for that many files. */
+/* The most runs to report for one size of a pool. Nobody reads more, and a user who submits
+ * thousands of jobs before scaling up need not wait for so many files. */
 #define TOLD_MOST 64
 
 static void tell(struct sched *s, const struct run_waiting *w)
@@ -28,8 +28,8 @@ static void tell_too_large(struct sched *s, const struct pool *p, const struct r
     tell(s, &(struct run_waiting){.pool = p, .run = r, .why = WAITS_FOR_SCALE});
 }
 
-/* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
- * told. The values of told_blocked: how many nodes could be had, and which run was told. */
+/* The values of told_sizes: the largest run that the pool accepted, plus 1, and how many runs were
+ * reported. The values of told_blocked: how many nodes were available, and the reported run. */
 static int64_t told(int largest, size_t n)
 {
     assert(largest >= 0);

@@ -7,19 +7,19 @@
 
 #include "scheduler/sched_priv.h"
 
-/* Tells of such runs in the queue, once all writes so far are on disk, if the pool's size has
+/* Reports such runs in the queue, when all writes so far are on disk, if the pool's size has
  * changed since the last call. */
 int oversized_look(struct sched *s, struct arena *a, const struct pool *p,
                    struct err *e) MUST_CHECK;
 
-/* Tells of the first run in the queue if it cannot get its nodes even when all become idle. */
+/* Reports the first run in the queue if it cannot get its nodes even when all become idle. */
 int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
                      const struct pool_nodes *have, struct err *e) MUST_CHECK;
-/* Tells of runs that want more of a node than any of the pool's nodes has, and stand aside until
- * one has as much: looks at each once, some at each call. */
+/* Reports runs that request more of a node than any of the pool's nodes has, and stand aside until
+ * one has as much: checks each run once, some at each call. */
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e) MUST_CHECK;
-/* The pool's rows were rolled back: everything is told again. */
+/* The pool's rows were rolled back: all reports are repeated. */
 void oversized_forget(struct sched *s, int64_t pool_id);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statements one after the other, each tree from its leaves to its root. Every node is evaluated at
- * most once, so time is bounded by the length of the text and FORMULA_MOST_ITEMS.
+ * Evaluates statement after statement, each tree from its leaves to its root. Every node is
+ * evaluated at most once, so time is bounded by the length of the text and FORMULA_MOST_ITEMS.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ bool target_named(const char *name, enum target *t, bool *whole)
     return false;
 }
 
-/* Older formulas call two metrics by shorter names. */
+/* Older formulas use shorter names for two metrics. */
 static const struct {
     const char *name;
     enum sample_metric metric;
@@ -93,7 +93,7 @@ static bool metric_named(const char *name, enum sample_metric *out)
     return false;
 }
 
-/* What the service gives and no formula sets. */
+/* Variables that the service sets and no formula may set. */
 static bool given_name(const struct formula_run *r, const char *name, struct formula_value *out)
 {
     enum sample_metric m;
@@ -117,7 +117,7 @@ static bool given_name(const struct formula_run *r, const char *name, struct for
     return true;
 }
 
-/* Where the variable is, or where it would be. */
+/* The place of the variable in the list, or its place for insertion. */
 static struct formula_variable **find_variable(struct formula_run *r, const char *name)
 {
     struct formula_variable **at = &r->variables;
@@ -205,7 +205,7 @@ static int evaluate_member(struct formula_run *r, const struct formula_node *n,
     return evaluate(r, n->children[0], &v) < 0 ? -1 : timestamp_member(r, n, &v, out);
 }
 
-/* What a call or a method is given; NULL: one of it has no value. */
+/* The arguments of a call or a method; NULL: one of them has no value. */
 static struct formula_value *evaluate_children(struct formula_run *r, const struct formula_node *n)
 {
     struct formula_value *values = arena_alloc(&r->arena, (n->count + 1) * sizeof *values);
@@ -258,7 +258,7 @@ static int evaluate(struct formula_run *r, const struct formula_node *n, struct 
     return by_kind[n->kind](r, n, out);
 }
 
-/* More nodes than this in one pool are a mistake. */
+/* A larger number of nodes in one pool is a mistake. */
 #define MOST_NODES 1e6
 
 static int check_nodes(struct formula_run *r, const struct statement *s,

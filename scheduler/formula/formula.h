@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The language of autoscale formulas: text in, wanted numbers of nodes out. Pure: no
- * clock, no I/O, no random numbers but those that the caller gives.
+ * The language of autoscale formulas: text in, target numbers of nodes out. Pure: no clock, no I/O,
+ * no random numbers except the caller's.
  *
  *     formula   = [statement] *(";" [statement])
  *     statement = [name "="] expression          a bare expression is for stop()
@@ -12,10 +12,10 @@
  *
  * Comments are as in C and C++. Values have one of the types number (double), vector (doubleVec),
  * text, timestamp, interval (timeinterval) and metric. A metric that is used as a number is its
- * last sample, a vector that is used as a number its average. A name that is not found is looked
- * for with its dollar sign left out or added.
+ * last sample, a vector that is used as a number its average. If a name is not found, it is
+ * searched again without or with its dollar sign.
  *
- * Sources: the pages of the service on formulas that scale pools automatically; texts of errors as
+ * Sources: the pages of Azure Batch on formulas that scale pools automatically; texts of errors as
  * in "Pool autoscale event" there.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_H
@@ -28,9 +28,9 @@
 #include "scheduler/formula/samples.h"
 
 enum {
-    FORMULA_LONGEST = 8192,       /* bytes, as the service limits them */
+    FORMULA_LONGEST = 8192,       /* bytes; the limit of the real service */
     FORMULA_STATEMENTS = 100,     /* the same */
-    FORMULA_DEPTH = 256,          /* of expressions in expressions; no formula of use comes near */
+    FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas are far below */
     FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
 };
 
@@ -38,9 +38,8 @@ enum formula_fault {
     FORMULA_OK,
     FORMULA_TOO_LONG,
     FORMULA_SYNTAX,          /* it cannot be parsed */
-    FORMULA_EVALUATION,      /* it can, but has no value now */
-    FORMULA_TOO_FEW_SAMPLES, /* GetSample() was to have a percentage of samples that are not there
-                              */
+    FORMULA_EVALUATION,      /* valid, but without a value now */
+    FORMULA_TOO_FEW_SAMPLES, /* GetSample() required a percentage of samples that are missing */
 };
 
 struct formula_error {
@@ -49,7 +48,7 @@ struct formula_error {
     char msg[256];    /* "Line 1, Col 37: ..." */
 };
 
-/* What happens to tasks of a node that goes; the words are those of $NodeDeallocationOption. */
+/* The treatment of tasks on a node that leaves; the words are those of $NodeDeallocationOption. */
 enum formula_option {
     FORMULA_REQUEUE,
     FORMULA_TERMINATE,
@@ -59,7 +58,7 @@ enum formula_option {
 };
 const char *formula_option_word(enum formula_option o);
 
-/* What a formula may ask about. All borrowed. */
+/* The inputs of a formula. All borrowed. */
 struct formula_inputs {
     int64_t now_us;
     int64_t target_dedicated, target_low_priority; /* as they are now */
@@ -71,10 +70,10 @@ struct formula_inputs {
 };
 
 struct formula_outputs {
-    int64_t target_dedicated, target_low_priority; /* 0 or more; as they were if not assigned */
+    int64_t target_dedicated, target_low_priority; /* 0 or more; unchanged if not assigned */
     enum formula_option option;
     char *results; /* the variables: "$TargetDedicatedNodes=3;..."; owned by the caller: free() */
-    struct formula_error error; /* .fault FORMULA_OK: none */
+    struct formula_error error; /* .fault FORMULA_OK: no error */
 };
 
 struct formula;
@@ -83,10 +82,11 @@ struct formula;
  * by formula_free(). */
 struct formula *formula_parse(const char *text, size_t len, struct formula_error *e);
 void formula_free(struct formula *f); /* NULL is well */
-/* Whether it has the name of a metric of machines in it. */
+/* Whether it contains the name of a metric of machines. */
 bool formula_asks_machines(const struct formula *f);
 
-/* Evaluates. On failure the targets are those of `in`, and the results what was assigned so far. */
+/* Evaluates. On failure the targets are those of `in`, and the results are the assignments so
+ * far. */
 void formula_evaluate(const struct formula *f, const struct formula_inputs *in,
                       struct formula_outputs *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share: text -> tokens (lex.c) -> tree (parse.c) -> values
- * (evaluate.c, with operators.c, functions.c, metrics.c and value.c) -> text of the results
- * (show.c). All memory of a formula is in its arena, all memory of an evaluation in one of its own.
+ * Shared by the files of this room: text -> tokens (lex.c) -> tree (parse.c) -> values (evaluate.c,
+ * with operators.c, functions.c, metrics.c and value.c) -> text of the results (show.c). All memory
+ * of a formula is in its arena, all memory of an evaluation in a separate arena.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_PRIV_H
 #define SCHEDULER_FORMULA_FORMULA_PRIV_H
@@ -31,7 +31,7 @@ enum token_kind {
     TOKEN_SIGN, /* one of enum sign */
 };
 
-/* What is written by signs. Operators of two places come first: they are indices of a table. */
+/* Signs. Binary operators come first: they are indices of a table. */
 enum sign {
     SIGN_OR,
     SIGN_AND,
@@ -64,7 +64,7 @@ struct token {
     enum sign sign;
     struct formula_place at;
     double number;
-    const char *text; /* of a text its content, of a name the name; in the arena */
+    const char *text; /* for a text its content, for a name the name; in the arena */
 };
 
 struct lexer {
@@ -84,8 +84,8 @@ enum node_kind {
     NODE_UNARY,  /* sign, children[0] */
     NODE_BINARY, /* sign, children[0], children[1] */
     NODE_CHOICE, /* children[0] ? children[1] : children[2] */
-    NODE_CALL,   /* name, children: what it is given */
-    NODE_METHOD, /* children[0].name(the others) */
+    NODE_CALL,   /* name; children: the arguments */
+    NODE_METHOD, /* children[0].name(other children) */
     NODE_MEMBER, /* children[0].name */
 };
 
@@ -93,7 +93,7 @@ struct formula_node {
     enum node_kind kind;
     enum sign sign;
     struct formula_place at;
-    int depth; /* of the tree from here on, at most FORMULA_DEPTH */
+    int depth; /* of the tree below this node, at most FORMULA_DEPTH */
     double number;
     const char *name; /* or text */
     const struct formula_node **children;
@@ -132,7 +132,7 @@ struct formula_value {
     enum value_kind kind;
     union {
         double number;
-        int64_t ticks; /* of a timestamp or an interval */
+        int64_t ticks; /* for a timestamp or an interval */
         const char *text;
         enum sample_metric metric;
         struct {
@@ -148,14 +148,14 @@ struct formula_variable {
     struct formula_variable *next; /* in order of names */
 };
 
-/* The variables that the service has, which formulas set: indices of run.set. */
+/* The service's variables that formulas set: indices of run.set. */
 enum target { TARGET_DEDICATED, TARGET_LOW_PRIORITY, TARGET_OPTION, TARGET_COUNT };
 
 struct formula_run {
     const struct formula_inputs *in;
     struct arena arena;
     struct formula_value targets[TARGET_COUNT];
-    bool named[TARGET_COUNT]; /* assigned by its whole name, which an alias does not overrule */
+    bool named[TARGET_COUNT]; /* assigned by its full name, which an alias does not replace */
     struct formula_variable *variables; /* the formula's own */
     size_t items;                       /* of all vectors so far, at most FORMULA_MOST_ITEMS */
     bool stopped;                       /* stop() was called */
@@ -170,10 +170,10 @@ double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
 
 struct formula_value value_number(double d);
 struct formula_value value_of_ticks(enum value_kind kind, int64_t ticks);
-/* As a number: what a metric or a vector is worth. Other kinds fail. */
+/* Converts a metric or a vector to a number. Other kinds fail. */
 int value_as_number(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                     double *out);
-/* As a timestamp or an interval that ticks can hold; the value of a calculation with fractions. */
+/* Makes a timestamp or an interval, if ticks can hold it, from a calculation with fractions. */
 int value_of_calculation(struct formula_run *r, struct formula_place at, enum value_kind kind,
                          long double ticks, struct formula_value *out);
 
@@ -190,13 +190,13 @@ int timestamp_member(struct formula_run *r, const struct formula_node *n,
                      const struct formula_value *of, struct formula_value *out);
 /* The last sample of a metric, or NaN. */
 double metric_last(const struct formula_run *r, enum sample_metric m);
-/* Parses a text as W3C-DTF or RFC 1123 has it. Returns 0, or -1 if it is neither. */
+/* Parses a text in W3C-DTF or RFC 1123 format. Returns 0, or -1 if it is neither. */
 int instant_parse(const char *text, int64_t *ticks);
 char *show_results(const struct formula_run *r);
 
-/* Whether `name` is one of the targets, by its whole name or by an alias. */
+/* Whether `name` is one of the targets, by its full name or by an alias. */
 bool target_named(const char *name, enum target *t, bool *whole);
-/* The number of nodes that the value of a target means. */
+/* The number of nodes in the value of a target. */
 int64_t target_nodes(const struct formula_run *r, enum target t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of the language. Most take a list of numbers and vectors, in any order, as one
+ * The functions of the language. Most accept a list of numbers and vectors, in any order, as one
  * vector.
  */
 #include <math.h>
@@ -23,7 +23,7 @@ static int items_of(struct formula_run *r, const struct formula_node *n,
     return v->kind == VALUE_VECTOR ? 0 : value_as_number(r, n->at, v, &ignored);
 }
 
-/* What a call is given as one vector. */
+/* The arguments of a call as one vector. */
 static int flatten(struct formula_run *r, const struct formula_node *n,
                    const struct formula_value *given, struct formula_value *out)
 {
@@ -92,7 +92,7 @@ static double two_norm(const double *v, size_t n)
     return sqrt(squares);
 }
 
-/* The sample standard deviation; of one value it is 0. */
+/* The sample standard deviation; 0 for one value. */
 static double deviation(const double *v, size_t n)
 {
     double middle = average(v, n), squares = 0;
@@ -156,7 +156,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* As it is given where a vector is wanted. */
+/* The argument unchanged, where a vector is required. */
 static int as_vector(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                      struct formula_value *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instants: what time("...") reads, and the members of timestamps.
+ * Instants: the argument of time("..."), and the members of timestamps.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "scheduler/formula/formula_priv.h"
 
-/* n digits at *p as a number; -1: there are not that many. */
+/* n digits at *p as a number; -1: fewer digits. */
 static int digits(const char **p, int n)
 {
     int number = 0;
@@ -21,7 +21,7 @@ static int digits(const char **p, int n)
     return number;
 }
 
-/* `sign` and two digits, if the sign is here; -1: something else follows it. */
+/* `sign` and two digits, if the sign is at *p; -1: the sign without two digits. */
 static int pair(const char **p, char sign, int otherwise, bool *there)
 {
     *there = **p == sign;
@@ -31,7 +31,7 @@ static int pair(const char **p, char sign, int otherwise, bool *there)
     return digits(p, 2);
 }
 
-/* .fff -> ticks; digits beyond a tick are left out. */
+/* .fff -> ticks; digits beyond a tick are dropped. */
 static int fraction(const char **p, int64_t *ticks)
 {
     *ticks = 0;
@@ -65,7 +65,7 @@ static int zone(const char **p, int64_t *seconds)
     return 0;
 }
 
-/* A date and time that the calendar has -> seconds since 1970. */
+/* A valid date and time -> seconds since 1970. */
 static int seconds_of(struct tm tm, int64_t *out)
 {
     struct tm same = tm;
@@ -108,7 +108,7 @@ static int month_named(const char *name)
     return -1;
 }
 
-/* Moves *p past `text`, if it is here. */
+/* Moves *p past `text`, if *p begins with it. */
 static int past(const char **p, const char *text)
 {
     size_t n = strlen(text);
@@ -118,7 +118,7 @@ static int past(const char **p, const char *text)
     return 0;
 }
 
-/* "Thu, 07 Jun 2018 21:34:00 GMT"; the day of the week is not compared, the day of the month may be
+/* "Thu, 07 Jun 2018 21:34:00 GMT"; the day of the week is not checked, the day of the month may be
  * one digit. */
 static int parse_rfc1123(const char *p, int64_t *ticks)
 {
@@ -165,7 +165,7 @@ int timestamp_member(struct formula_run *r, const struct formula_node *n,
         int value;
     } members[] = {
         {"year", tm.tm_year + 1900}, {"month", tm.tm_mon + 1}, {"day", tm.tm_mday},
-        {"weekday", tm.tm_wday}, /* from 0, Sunday, as .NET counts */
+        {"weekday", tm.tm_wday}, /* from 0, Sunday, as in .NET */
         {"hour", tm.tm_hour},        {"minute", tm.tm_min},    {"second", tm.tm_sec},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)

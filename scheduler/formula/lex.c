@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> tokens. Comments and space are left out.
+ * Text -> tokens. Comments and space are dropped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static int lex_number(struct lexer *l, struct token *t)
 
 static void lex_name(struct lexer *l, struct token *t)
 {
-    const char *p = l->p + 1; /* what it begins with was looked at */
+    const char *p = l->p + 1; /* the first character was checked by the caller */
     while (p < l->end && (is_letter(*p) || is_digit(*p)))
         p++;
     t->kind = TOKEN_NAME;
@@ -142,7 +142,7 @@ static int lex_text(struct lexer *l, struct token *t)
     return 0;
 }
 
-/* The longest sign that is here. */
+/* The longest sign at this place. */
 static bool lex_sign(struct lexer *l, struct token *t)
 {
     size_t best = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What formulas ask of samples: $PendingTasks.GetSample(...) and the other methods.
+ * The methods of metrics: $PendingTasks.GetSample(...) and others.
  */
 #include <math.h>
 #include <string.h>
@@ -15,14 +15,14 @@ struct metric_call {
     size_t count;                      /* of them */
 };
 
-/* Samples after `from`, up to `to`: a window of n periods has n of them. */
+/* Samples after `from`, up to `to`: a window of n periods has n samples. */
 struct metric_window {
     int64_t from, to; /* ticks */
-    bool wanted;      /* a percentage must be there */
+    bool wanted;      /* a minimum percentage was given */
     double percent;
 };
 
-/* Instants, or intervals before now; the earlier of two is the start, whichever is named first. */
+/* An instant, or an interval before now; the earlier of two is the start, in either order. */
 static int as_instant(const struct metric_call *q, const struct formula_value *v, int64_t *out)
 {
     int64_t now = q->run->in->now_us * TICKS_PER_US;
@@ -77,7 +77,7 @@ static size_t count_in(const struct metric_call *q, const struct metric_window *
     return found;
 }
 
-/* Of the samples that the window can have, at least one. */
+/* Percentage of the samples that the window can have, at least one. */
 static double percent_of(const struct metric_window *w, size_t found)
 {
     double possible =
@@ -154,7 +154,7 @@ static int count(const struct metric_call *q, struct formula_value *out)
     return 0;
 }
 
-/* Without a sample it begins now. */
+/* Without a sample the history begins now. */
 static int history_begin_time(const struct metric_call *q, struct formula_value *out)
 {
     const struct samples *s = q->run->in->samples;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which operators take which kinds of values.
+ * The kinds of values that each operator accepts.
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static double item(const struct formula_value *v, size_t i)
     return v->kind == VALUE_NUMBER ? v->number : v->vector.items[i];
 }
 
-/* Element by element; a number goes with each element. */
+/* Element by element; a number is combined with each element. */
 static int vectors(struct formula_run *r, const struct formula_node *n,
                    const struct formula_value *a, const struct formula_value *b,
                    struct formula_value *out)
@@ -62,7 +62,7 @@ static int scale(struct formula_run *r, const struct formula_node *n, const stru
                                 n->sign == SIGN_TIMES ? ticks * by : ticks / by, out);
 }
 
-/* A timestamp and an interval are a timestamp; two of a kind are an interval. */
+/* A timestamp with an interval gives a timestamp; two of a kind give an interval. */
 static int instants(struct formula_run *r, const struct formula_node *n,
                     const struct formula_value *a, const struct formula_value *b,
                     struct formula_value *out)
@@ -97,7 +97,7 @@ static const struct {
     {VALUE_TIMESTAMP, VALUE_TIMESTAMP, BIT(SIGN_MINUS), instants},
 };
 
-/* -1, 0, 1; 2: one of them is not a number, and all but != is false. */
+/* -1, 0, 1; 2: one of them is NaN, and all comparisons but != are false. */
 static int order(const struct formula_value *a, const struct formula_value *b)
 {
     if (a->kind == VALUE_TEXT) {
@@ -129,7 +129,7 @@ static bool holds(enum sign s, int order)
     }
 }
 
-/* Metrics become numbers wherever an operator stands; vectors where they are compared. */
+/* Operators convert metrics to numbers; comparisons convert vectors too. */
 static int settle(struct formula_run *r, const struct formula_node *n,
                   const struct formula_value *v, struct formula_value *out)
 {

@@ -11,7 +11,7 @@
 
 struct formula_parser {
     struct lexer lexer;
-    struct token now, next; /* the token to look at, and the one behind it */
+    struct token now, next; /* the present token, and the next */
     int depth;              /* of calls */
     struct formula *formula;
     struct formula_error *error;
@@ -23,7 +23,7 @@ static int advance(struct formula_parser *p)
     return lex_next(&p->lexer, &p->next);
 }
 
-/* Past two tokens, which were looked at; or to the first two. */
+/* Skips two tokens that were read ahead; or reads the first two. */
 static int advance_two(struct formula_parser *p)
 {
     for (int i = 0; i < 2; i++)
@@ -70,7 +70,7 @@ static int expect(struct formula_parser *p, enum sign s, const char *what)
     return at_sign(p, s) ? advance(p) : unexpected(p, what);
 }
 
-/* A node with room for so many children. */
+/* A node with room for this number of children. */
 static struct formula_node *make(struct formula_parser *p, enum node_kind kind,
                                  struct formula_place at, size_t room)
 {
@@ -91,10 +91,10 @@ static int adopt(struct formula_parser *p, struct formula_node *n, const struct 
     return n->depth > FORMULA_DEPTH ? too_deep(p, n->at) : 0;
 }
 
-/* What follows returns NULL on failure. */
+/* The parse functions below return NULL on failure. */
 static const struct formula_node *parse_expression(struct formula_parser *p);
 
-/* What a call is given, after its (: a list that grows. */
+/* The arguments of a call, after its (: a list that grows. */
 static const struct formula_node *parse_arguments(struct formula_parser *p, struct formula_node *n,
                                                   size_t room)
 {
@@ -125,7 +125,7 @@ static bool call_follows(const struct formula_parser *p)
     return p->next.kind == TOKEN_SIGN && p->next.sign == SIGN_OPEN;
 }
 
-/* Most calls are given no more; the list begins with as much room. */
+/* The initial size of the list; most calls have no more arguments. */
 enum { USUAL_ARGUMENTS = 4 };
 
 static const struct formula_node *parse_name(struct formula_parser *p)
@@ -165,8 +165,8 @@ static const struct formula_node *parse_primary(struct formula_parser *p)
     return n && expect(p, SIGN_CLOSE, ")") == 0 ? n : NULL;
 }
 
-/* ".name" or ".name(...)" of what is before it. A method is at its parenthesis, as the service has
- * it. */
+/* ".name" or ".name(...)" after an expression. The place of a method is its parenthesis, as in the
+ * real service. */
 static const struct formula_node *parse_member(struct formula_parser *p,
                                                const struct formula_node *of)
 {
@@ -212,7 +212,7 @@ static const struct formula_node *parse_unary(struct formula_parser *p)
     return child && adopt(p, n, child) == 0 ? n : NULL;
 }
 
-/* How strongly operators bind; all of them to the left. */
+/* Precedence of operators; all bind to the left. */
 static const int strength[SIGN_BINARY_COUNT] = {
     [SIGN_OR] = 1,   [SIGN_AND] = 2,     [SIGN_EQUAL] = 3,   [SIGN_NOT_EQUAL] = 3,
     [SIGN_LESS] = 4, [SIGN_AT_MOST] = 4, [SIGN_GREATER] = 4, [SIGN_AT_LEAST] = 4,
@@ -325,8 +325,7 @@ void formula_free(struct formula *f)
     free(f);
 }
 
-/* --- what it asks for ----------------------------------------------------------------------------
- */
+/* --- which metrics it uses --- */
 
 static const char *bare(const char *name)
 {

@@ -10,7 +10,8 @@
 
 struct sample {
     int64_t at_us;
-    float values[SAMPLE_METRIC_COUNT]; /* 7 digits are enough to scale by; half the memory */
+    float values[SAMPLE_METRIC_COUNT]; /* float: 7 digits are enough for scaling, and take half the
+                                          memory */
 };
 
 struct samples {

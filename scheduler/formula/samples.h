@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Name in formulas. Samples are stored by these names. */
+/* Names in formulas. Samples are stored by these names. */
 #define SAMPLE_METRICS(X)                                                                          \
     X(SAMPLE_CPU_PERCENT, "$CPUPercent")                                                           \
     X(SAMPLE_WALL_CLOCK_SECONDS, "$WallClockSeconds")                                              \
@@ -35,12 +35,11 @@
 #define SAMPLE_ENUM(symbol, name) symbol,
 enum sample_metric { SAMPLE_METRICS(SAMPLE_ENUM) SAMPLE_METRIC_COUNT };
 #undef SAMPLE_ENUM
-/* The first ones are of the nodes' machines; the others are known of the pool without asking them.
- */
+/* The first metrics come from the nodes' machines; the others are known without asking nodes. */
 #define SAMPLE_MACHINE_COUNT SAMPLE_NODE_COUNT
 
 enum {
-    SAMPLES_PERIOD_S = 30, /* as the service takes them */
+    SAMPLES_PERIOD_S = 30, /* the period of the real service */
     SAMPLES_MOST = 2880,   /* a day of them */
 };
 
@@ -51,12 +50,12 @@ struct samples;
 struct samples *samples_create(void);
 void samples_destroy(struct samples *s); /* NULL is well */
 
-/* Adds a sample; the oldest goes if there are too many. One that is not later than the last is left
- * out: a clock was set back. */
+/* Adds a sample; the oldest is dropped if there are too many. A sample that is not later than the
+ * last is dropped: a clock was set back. */
 void samples_add(struct samples *s, int64_t at_us, const double values[SAMPLE_METRIC_COUNT]);
 
-size_t samples_count(const struct samples *s);         /* `s` may be NULL here and below: none */
-int64_t samples_at(const struct samples *s, size_t i); /* oldest first */
+size_t samples_count(const struct samples *s); /* `s` may be NULL here and below: no samples */
+int64_t samples_at(const struct samples *s, size_t i);                         /* oldest first */
 double samples_value(const struct samples *s, size_t i, enum sample_metric m); /* NaN: not taken */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The variables as text: what clients show as the results of an evaluation.
+ * The variables as text: the results of an evaluation for clients.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "lib/timefmt.h"
 #include "scheduler/formula/formula_priv.h"
 
-/* As .NET prints doubles. */
+/* In the format of .NET's doubles. */
 static void show_number(struct strbuf *b, double d)
 {
     if (isnan(d))
@@ -19,7 +19,7 @@ static void show_number(struct strbuf *b, double d)
         strbuf_printf(b, "%.15g", d);
 }
 
-/* [-][D.]hh:mm:ss[.fffffff], as .NET prints intervals. */
+/* [-][D.]hh:mm:ss[.fffffff], the format of .NET's intervals. */
 static void show_interval(struct strbuf *b, int64_t ticks)
 {
     uint64_t left = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
@@ -41,7 +41,7 @@ static void show_timestamp(struct strbuf *b, int64_t ticks)
     strbuf_puts(b, text);
 }
 
-/* A vector of a day's samples is told by its first elements. */
+/* Only the first elements of a long vector (a day's samples) are shown. */
 static void show_vector(struct strbuf *b, const struct formula_value *v)
 {
     enum { SHOWN = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values, what one kind is worth as another, and errors.
+ * Values, conversions between kinds, and errors.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ int value_as_number(struct formula_run *r, struct formula_place at, const struct
     return run_fail(r, at, "A %s is not a double", value_kind_name(v->kind));
 }
 
-/* Timestamps are of the years 1 to 9999. */
+/* Timestamps are in the years 1 to 9999. */
 #define FIRST_TICK (INT64_C(-62135596800) * TICKS_PER_SECOND)
 #define LAST_TICK  (INT64_C(253402300800) * TICKS_PER_SECOND - 1)
 
@@ -97,7 +97,7 @@ int value_of_calculation(struct formula_run *r, struct formula_place at, enum va
     return 0;
 }
 
-/* Two numbers of nodes are known at any time, also before the first sample. */
+/* Two numbers of nodes are known at any time, even before the first sample. */
 double metric_last(const struct formula_run *r, enum sample_metric m)
 {
     if (m == SAMPLE_CURRENT_DEDICATED)
@@ -112,7 +112,7 @@ double metric_last(const struct formula_run *r, enum sample_metric m)
     return NAN;
 }
 
-/* Truncated, as the service's own samples round up by adding before they divide. */
+/* Truncated: the real service's sample formulas round up by adding before they divide. */
 int64_t target_nodes(const struct formula_run *r, enum target t)
 {
     struct formula_error ignored;
@@ -124,8 +124,7 @@ int64_t target_nodes(const struct formula_run *r, enum target t)
     return (int64_t)d;
 }
 
-/* --- what is wrong, and where ------------------------------------------------------------------
- */
+/* --- errors and their places --- */
 
 int formula_fail(struct formula_error *e, enum formula_fault fault, struct formula_place at,
                  const char *fmt, ...)

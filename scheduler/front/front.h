@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interface that a service above the core implements. The service owns resources
- * and their documents; the core knows pools and runs, and neither reads a document
- * nor calls a service by name. The core asks the front what to run and mount. It tells the front
- * what became of a run inside the transaction that writes the change, so there is nothing to tell
- * again after a crash.
+ * The interface that a service above the core implements. The service owns resources and their
+ * documents; the core knows pools and runs, and neither reads a document nor calls a service by
+ * name. The core asks the front for the settings of runs and mounts. It reports the results of a
+ * run inside the transaction that writes them, so there is nothing to repeat after a crash.
  *
- * The first member of the service's own struct; the core borrows it for its whole life. Several
- * services may stand on one core: each pool, run and file server belongs to the one that owns its
- * kind (front_of()).
+ * The struct is the first member of the service's own struct; the core borrows it for its whole
+ * life. Several services may use one core: each pool, run and file server belongs to the front that
+ * owns its kind (front_of()).
  */
 #ifndef SCHEDULER_FRONT_FRONT_H
 #define SCHEDULER_FRONT_FRONT_H
@@ -38,7 +37,7 @@ struct run_end {
     int64_t now_us;
 };
 
-/* How a preparation ended on one of a run's nodes. */
+/* The end of a preparation on one of a run's nodes. */
 struct run_prep {
     int rank; /* of the node */
     bool has_exit_code;
@@ -47,71 +46,71 @@ struct run_prep {
     int64_t now_us;
 };
 
-/* The container that has started on one of a run's nodes. */
+/* A container that has started on one of a run's nodes. */
 struct run_container {
     int rank; /* of the node */
     const char *id;
 };
 
-/* How many of the nodes that a pool is scaled to it has. */
+/* How many of its target nodes a pool has. */
 struct pool_nodes {
-    int usable;  /* fit for runs, or will be when they are prepared */
-    int no_use;  /* unusable, or taken out of service */
+    int usable;  /* ready for runs, or being prepared */
+    int no_use;  /* unusable, or out of service */
     int missing; /* there is no capacity for them */
 };
 
-/* What a pool has of what it is scaled to. */
+/* The nodes of a pool compared with its target. */
 struct pool_scaled {
-    bool settled;        /* it has all of it, and nothing leaves any more */
-    int missing;         /* nodes for which there is no capacity */
-    const char *refused; /* a list of errors of the service (JSON): it gets none; NULL: it may */
+    bool settled; /* it has reached the target, and no node is leaving */
+    int missing;  /* nodes for which there is no capacity */
+    const char
+        *refused; /* a list of errors of the service (JSON): the pool gets no nodes; NULL: it may */
 };
 
-/* A secret of a Key Vault that a run refers to or, without a run, its pool. */
+/* A secret of a Key Vault that a run or, without a run, its pool refers to. */
 struct secret_wish {
     const char *url;
     int64_t pool_id;
     const struct run *run;
 };
 struct secret_answer {
-    const char *value;          /* to be wiped; NULL: it cannot be had */
-    const char *cause, *remedy; /* why not, and what helps */
+    const char *value;          /* must be wiped; NULL: not available */
+    const char *cause, *remedy; /* of a failure, and its remedy */
 };
 
-/* What the core does at once, but may have taken its time in the service that a front stands for.
- */
+/* Steps that the core takes at once, but that took some time in the real service (strict mode). */
 enum front_step {
     STEP_POOL_CREATION,   /* a new pool gets no nodes */
-    STEP_ALLOCATION,      /* a pool that wants another size gets no new nodes */
-    STEP_AUTO_ALLOCATION, /* likewise, if it scales by itself */
-    STEP_AUTO_IDLE,       /* a node idles before automatic scaling lets it go */
-    STEP_NODE_CREATION,   /* a new node says nothing */
-    STEP_NODE_START,      /* it says something, and its preparation has not begun */
-    STEP_NODE_SETUP,      /* its set-up task, if it has one */
+    STEP_ALLOCATION,      /* a resized pool gets no new nodes */
+    STEP_AUTO_ALLOCATION, /* the same for automatic scaling */
+    STEP_AUTO_IDLE,       /* a node is idle before automatic scaling removes it */
+    STEP_NODE_CREATION,   /* a new node is not visible */
+    STEP_NODE_START,      /* it is visible, and its preparation has not begun */
+    STEP_NODE_SETUP,      /* its set-up task runs, if it has one */
     STEP_NODE_LEAVING,
     STEP_RUN_START, /* a run waits for its first nodes */
-    STEP_RUN_STOP,  /* a run that its user ends goes on */
+    STEP_RUN_STOP,  /* a terminated run continues */
     STEP_FILE_SERVER_CREATION,
     FRONT_STEPS
 };
 
-/* How a front reads what it has: from where, and into whose arena. */
+/* How a front reads its documents: the storage, and the arena. */
 struct front_read {
     struct storage *st;
     struct arena *a;
-    bool secrets; /* with them; else there are none in what is read */
+    bool secrets; /* with secrets; otherwise the result has none */
 };
 
-/* Which run waits, and why it cannot have its nodes. */
+/* The reasons why a run waits for its nodes. */
 enum run_waits {
-    /* It wants more nodes than its pool is scaled to now, so others go ahead of it. Said once for
-     * each size of the pool. */
+    /* It requests more nodes than its pool has at its present scale, so other runs overtake it.
+     * Reported once for each size of the pool. */
     WAITS_FOR_SCALE,
-    /* It wants more of each node than any node of its pool has, so others go ahead of it. Said
-     * once. */
+    /* It requests more of each node than any node of its pool has, so other runs overtake it.
+     * Reported once. */
     WAITS_FOR_LARGER_NODES,
-    /* It is the first that waits and cannot get its nodes now, even if all of them become idle;
-     * those behind it wait too. Said once for each number of usable nodes. */
+    /* It is first in the queue and cannot get its nodes now, even if all become idle; the runs
+     * behind it wait too. Reported once for each number of usable nodes. */
     WAITS_FOR_NODES
 };
 struct run_waiting {
@@ -121,68 +120,68 @@ struct run_waiting {
     const struct pool_nodes *have; /* WAITS_FOR_NODES */
 };
 
-/* Where nothing else is said, a function that is NULL counts as one that does nothing and returns
- * 0. No front lacks load_pool, pool_name, run_name, load and ended. */
+/* Without another note, a function may be NULL, like one that does nothing and returns 0. Every
+ * front has load_pool, pool_name, run_name, load and ended. */
 struct front_ops {
-    /* begin: the scheduler has started, and the front may go on with its own work (deletions of its
-     * resources). end: nothing is called any more. */
+    /* begin: the scheduler has started, and the front may continue its own work (deletions of its
+     * resources). end: no function is called any more. */
     void (*begin)(struct front *f, struct sched *s);
     void (*end)(struct front *f);
-    /* What the nodes of a pool need. 1, 0 (the pool is gone) or -1. To be wiped with
+    /* The settings of a pool's nodes. 1, 0 (the pool is deleted) or -1. Wipe with
      * node_setup_wipe(). */
     int (*load_pool)(const struct front *f, const struct front_read *how, int64_t pool_id,
                      struct node_setup_spec *out, struct err *e);
-    /* Adds to `out` the users of one node, with their passwords. */
+    /* Adds the users of one node, with their passwords, to `out`. */
     int (*load_users)(const struct front *f, const struct front_read *how, int64_t node_id,
                       int64_t now_us, struct node_setup_spec *out, struct err *e);
-    /* The names that people know a pool and a run by; "" if it is gone. The arena's. `full`: says
-     * also what it is and where, for users of another pool. */
+    /* The names of a pool and a run for people; "" if it is deleted. In the arena. `full`: with its
+     * kind and place, for users of another pool. */
     const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id, bool full);
-    /* What patterns of the site name a pool by: PLACE/NAME. "" if it is gone. The arena's. NULL: no
-     * such pattern names a pool of this front. */
+    /* The name of a pool for patterns of the site: PLACE/NAME. "" if it is deleted. In the arena.
+     * NULL: patterns match no pool of this front. */
     const char *(*pool_path)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r);
-    /* What a run is to do. To be wiped with run_spec_wipe(). */
+    /* The spec of a run. Wipe with run_spec_wipe(). */
     int (*load)(const struct front *f, const struct front_read *how, const struct run *r,
                 struct run_spec *out, struct err *e);
-    /* How long a step takes at least, in a pool or for a file server (else NULL), as strict mode
-     * wants it. */
+    /* The least duration of a step (strict mode), in a pool or for a file server (otherwise
+     * NULL). */
     int64_t (*takes_us)(const struct front *f, enum front_step step, int64_t pool_id,
                         const struct file_server *server);
-    /* Reads it, for those whom the resource is made for. Texts are the arena's. NULL: none of the
-     * front's can be read. */
+    /* Reads a secret with the rights of the resource's owner. Texts are in the arena. NULL: the
+     * front has no secrets. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);
-    /* *held: its nodes must do something else first (place_spec.held); the front wakes the run when
-     * that has changed. */
+    /* *held: its nodes must complete another step first (place_spec.held); the front wakes the run
+     * when that has changed. */
     int (*is_held)(const struct front *f, struct storage *st, const struct run *r, bool *held,
                    struct err *e);
     /* It has nodes. */
     int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);
-    /* Its nodes are prepared, and its processes begin. For people alone: nothing is told of a run
-     * that needs no preparation, nor of one that was under way when the daemon started. */
+    /* Its nodes are prepared, and its processes begin. Only for display: not called for a run
+     * without preparation, or a run that was in progress at the daemon's start. */
     int (*prepared)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
-    /* A preparation has ended on one of its nodes; may be called again for the same one. */
+    /* A preparation has ended on one of its nodes; may be called again for the same node. */
     int (*part_prepared)(const struct front *f, struct storage *st, const struct run *r,
                          const struct run_prep *part, struct err *e);
-    /* Its container has started on one of its nodes; may be called again for the same one. */
+    /* Its container has started on one of its nodes; may be called again for the same node. */
     int (*contained)(const struct front *f, struct storage *st, const struct run *r,
                      const struct run_container *c, struct err *e);
-    /* It runs, and is to be ended. */
+    /* It runs, and is being terminated. */
     int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
     int (*ended)(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e);
-    /* Its nodes are gone, and it waits for others; `why` says why in a line. */
+    /* It lost its nodes, and waits for others; `why` is the reason in one line. */
     int (*requeued)(const struct front *f, struct storage *st, const struct run *r, const char *why,
                     int64_t now_us, struct err *e);
-    /* It has ended and holds nothing, so those who wait for that may be told. May be called again.
-     */
+    /* It has ended and its nodes are free, so waiting clients may be informed. May be called
+     * again. */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
     /* For people alone. */
@@ -191,25 +190,24 @@ struct front_ops {
     /* A pass over a pool has decided on its nodes; in its transaction. */
     int (*scaled)(const struct front *f, struct storage *st, const struct pool *p,
                   const struct pool_scaled *s, int64_t now_us, struct err *e);
-    /* For how long what its runs have left on a node is to stay there; 0: nothing is. */
+    /* How long the files of runs stay on a node; 0: they do not. */
     int (*kept_for)(const struct front *f, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);
-    /* Nothing waits in the pool, and its nodes have room. */
+    /* No run waits in the pool, and its nodes have room. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
-    /* Something that may have kept a resource from being removed is gone or over: a node, a run, a
-     * pool's queue, work for a file server. */
+    /* An obstacle to the removal of a resource may be gone: a node, a run, a pool's queue, work for
+     * a file server. */
     void (*may_remove)(struct front *f);
-    /* Whether the front is about to remove waiting runs. Such runs need not be failed although
-     * their pool is deleted: may_remove() is not called for them, and the front wakes the pool
+    /* Whether the front is about to remove waiting runs. Such runs need not fail although their
+     * pool is deleted: may_remove() is not called for them, and the front wakes the pool
      * afterwards. */
     bool (*removes_runs)(const struct front *f);
 
-    /* The file server that a mount names; *out is NULL if there is none, or if it is being deleted.
-     */
+    /* The file server of a mount; *out is NULL if there is none, or it is being deleted. */
     int (*find_file_server)(const struct front *f, struct storage *st, struct arena *a,
                             const char *name, struct file_server **out, struct err *e);
-    /* A file server that was creating has been set up (FAIL_NONE in `why`), or has failed. */
+    /* A file server in state creating has been set up (FAIL_NONE in `why`), or has failed. */
     int (*file_server_made)(const struct front *f, struct storage *st, int64_t id,
                             const struct failure *why, int64_t now_us, struct err *e);
 };
@@ -224,19 +222,19 @@ struct front_ops {
 
 struct front {
     const struct front_ops *ops;
-    const struct front_words *words; /* for all that users read of pools and runs */
+    const struct front_words *words; /* the words for all texts about pools and runs */
     uint32_t owns; /* FRONT_OWNS() of the kinds of its pools, owners of runs and file servers */
 };
 
-/* The services on one core. No two own things of one kind. */
+/* The services on one core. Each kind has one owner. */
 #define FRONTS_MAX 4
 struct fronts {
     struct front *all[FRONTS_MAX + 1]; /* borrowed; ends with a NULL */
 };
-/* Whose a pool, an owner of runs or a file server is; storage gives nobody a kind that none owns.
- */
+/* The owner of a kind of pool, run owner or file server; storage accepts only kinds with an
+ * owner. */
 struct front *front_of(const struct fronts *fronts, enum resource_kind kind);
-/* How long a step takes at least in a pool of the front; 0: no time. */
+/* The least duration of a step in a pool of the front; 0: none. */
 int64_t front_takes_us(const struct front *f, enum front_step step, int64_t pool_id);
 
 #endif

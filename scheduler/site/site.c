@@ -2,10 +2,11 @@
 #include "scheduler/site/site.h"
 
 #define MS_PER_S 1000
-/* A login may take longer than a connection: sshd asks name services and PAM. */
+/* Factor on connect_timeout: a login may take longer than a connection, because sshd asks name
+ * services and PAM. */
 #define LOGIN_TIMES 2
-/* The limit for a command, or an upload that has stalled: more than the 5 s that an agent waits for
- * another agent. */
+/* Factor on connect_timeout for a command, or an upload that has stalled: more than the 5 s that an
+ * agent waits for another agent. */
 #define COMMAND_TIMES 3
 
 struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Steps that are held up (model/pace.h): whoever is about to take one asks, and is woken again when
- * its time has come.
+ * Steps that strict mode delays (model/pace.h): the code before such a step asks, and is woken
+ * again when the time has come.
  */
 #ifndef SCHEDULER_WAKE_PACED_H
 #define SCHEDULER_WAKE_PACED_H
@@ -9,27 +9,27 @@
 #include "model/pace.h"
 #include "scheduler/wake/wake.h"
 
-/* Before anything is woken; borrowed. Without it nothing is held up. */
+/* Before the first wake; borrowed. Without it no step is delayed. */
 void wakes_set_pace(struct wakes *w, const struct pace *pace);
 const struct pace *wakes_pace(const struct wakes *w); /* may be NULL */
-/* Things take another time than before: wakes all that wait for an instant. */
+/* The pace has changed: wakes all ids that wait for an instant. */
 void wakes_pace_changed(struct wakes *w);
 
-/* A step that began at an instant of the wall clock, in a subscription or, if that is NULL, in that
- * of a pool. */
+/* A step that began at an instant of the wall clock, in a subscription or, if that is NULL, in a
+ * pool's subscription. */
 struct paced {
     enum pace_step step;
     const char *subscription;
     int64_t pool_id;
     int64_t since_us;
-    int64_t before_us; /* how long another takes first, since that instant */
+    int64_t before_us; /* the duration of the step before it, since that instant */
 };
-/* The instant of wakes_mono() until which it takes; 0: it takes no longer. */
+/* The instant of wakes_mono() until which the step takes; 0: it is over. */
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what);
-/* Whether it takes longer. Then (kind, id) is woken when it does not any more. */
+/* Whether the step takes longer. Then (kind, id) is woken at its end. */
 bool wake_paced(struct wakes *w, const struct wake_kind *kind, int64_t id,
                 const struct paced *what);
-/* How long a step takes in a pool; whether anything is held up there. */
+/* How long a step takes in a pool; whether strict mode is on there. */
 int64_t wakes_pace_us(const struct wakes *w, int64_t pool_id, enum pace_step step);
 bool wakes_pace_is_on(const struct wakes *w, int64_t pool_id);
 

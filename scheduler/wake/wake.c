@@ -16,15 +16,16 @@
 #include "storage/storage.h"
 
 /* Reconciles per turn: some 50 us each, so a turn stays well under 10 ms and requests are answered
- * in between. The rest is done in the next turn, which follows at once. */
+ * in between. The next turn follows at once with the rest. */
 #define RECONCILES_PER_TURN 100
-/* An operator allows work in a file, which wakes nobody. */
+/* An operator allows a refused step by a file, which wakes nobody, so it is tried again after this
+ * time. */
 #define REFUSED_AGAIN_US (INT64_C(60) * 1000000)
 
-/* What is known of a kind. Its number in struct wakes is that of its deadlines. */
+/* The state of a kind. Its number in struct wakes is also the number of its deadlines. */
 struct queue {
     const struct wake_kind *kind; /* borrowed */
-    wake_fn reconcile;            /* NULL: nobody has given one yet */
+    wake_fn reconcile;            /* NULL: no handler was set yet */
     wake_refused_fn refused;      /* or NULL */
     void *ctx;
     struct id_queue ids; /* woken ones */
@@ -37,12 +38,12 @@ struct wakes {
     const struct log *log;
     const struct pace *pace; /* likewise; may be NULL */
     struct queue queues[WAKE_KINDS_MAX];
-    int order[WAKE_KINDS_MAX]; /* their numbers, in the order in which they are reconciled */
+    int order[WAKE_KINDS_MAX]; /* their numbers, in the order of reconciling */
     int n_kinds;
     struct deadlines *deadlines; /* when a deadline passes, its id is woken */
     struct loop_timer *timer;    /* fires at the earliest deadline */
     struct wake_counts counts;
-    int64_t wall_ahead_us; /* how far the wall clock was ahead of the monotonic one at the start */
+    int64_t wall_ahead_us; /* wall clock minus monotonic clock at the start */
     uint64_t random;       /* state of the generator behind wakes_jitter() */
     int refs;              /* durable callbacks, links and work of threads */
     int holds;             /* wakes_hold() */
@@ -51,7 +52,7 @@ struct wakes {
     void *stopped_ctx;
 };
 
-/* --- birth and end -------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 static void on_timer(void *ctx);
 
@@ -78,7 +79,7 @@ void wakes_free(struct wakes *w)
     free(w);
 }
 
-/* Puts a new kind behind those of its place. */
+/* Inserts a new kind after those of the same place. */
 static int add_kind(struct wakes *w, const struct wake_kind *kind)
 {
     assert(w->n_kinds < WAKE_KINDS_MAX);
@@ -90,7 +91,7 @@ static int add_kind(struct wakes *w, const struct wake_kind *kind)
     return number;
 }
 
-/* A kind may be woken before its owner has given it a handler. */
+/* A kind may be woken before its owner has set a handler. */
 static int number_of(struct wakes *w, const struct wake_kind *kind)
 {
     int k = 0;
@@ -242,8 +243,8 @@ static void note_time(struct wakes *w, const struct wake_kind *kind, int64_t id,
              LF_INT("ms", us / 1000));
 }
 
-/* What has ended the daemon before is left as it is, so that all else goes on; and so is saying
- * that, if it ends the daemon too. */
+/* A step that has crashed the daemon before is skipped, so that all other work continues; so is its
+ * refusal handler, if that has crashed the daemon too. */
 static void refuse(struct wakes *w, const struct queue *q, int64_t id, const struct err *why)
 {
     const struct work_item saying = {.kind = q->kind->name, .verb = "refusal", .id = id};
@@ -356,7 +357,7 @@ void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
     when_durable(&(struct durable_effect){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
-/* After a rollback it does not wake at once, which would loop on a full disk. */
+/* After a rollback it does not wake at once, because this would loop on a full disk. */
 void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why)
 {
     if (why)
@@ -377,7 +378,7 @@ const struct pace *wakes_pace(const struct wakes *w)
     return w->pace;
 }
 
-/* The deadlines stay: most of them are about something else. */
+/* The deadlines stay: most of them have other reasons. */
 void wakes_pace_changed(struct wakes *w)
 {
     struct deadline *all = NULL, first;
@@ -398,7 +399,7 @@ void wakes_pace_changed(struct wakes *w)
     wake_arm(w);
 }
 
-/* The subscription that a pool is in, in the arena; NULL: none, or nobody wants to know. */
+/* The subscription of a pool, in the arena; NULL: none, or not needed. */
 static const char *subscription_of(const struct wakes *w, struct arena *a, int64_t pool_id)
 {
     struct pool_place place;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns events into later steps. Everything that happens wakes an id: a run, a node, a pool.
- * wakes_turn() takes woken ids out and calls the handler of each one's kind, which reads the rows,
- * compares them with memory and takes the next step. Nothing reconciles from inside a callback;
- * callbacks note what they saw and wake.
+ * Turns events into later steps. Every event wakes an id: a run, a node, a pool. wakes_turn() takes
+ * woken ids out and calls the handler of each one's kind, which reads the rows, compares them with
+ * memory and takes the next step. No reconcile runs inside a callback; callbacks record the event
+ * and wake.
  *
  * Decisions are written first; effects on nodes follow by wake_when_durable(), which carries an id
- * and no pointer, because the object may be gone by then.
+ * and no pointer, because the object may be freed by then.
  *
  * One thread, one loop.
  */
@@ -24,15 +24,14 @@
 struct storage;
 struct wakes;
 
-/* When in a turn woken ids are reconciled; those of one place in the order in which their kinds
- * were first used. Pools come after runs and nodes, so that they see the rows that those wrote in
- * this turn. */
+/* When in a turn woken ids are reconciled; kinds of one place in the order of their first use.
+ * Pools come after runs and nodes, so that they see the rows that those wrote in this turn. */
 enum wake_place { WAKE_FIRST, WAKE_RUNS, WAKE_NODES, WAKE_POOLS, WAKE_LAST };
 
-/* A kind of things that are woken: a constant of static life (WAKE_KIND). It belongs to the room
- * that has the handler; others name it to wake such things. */
+/* A kind of things that can be woken: a static constant (WAKE_KIND). It belongs to the room with
+ * the handler; other rooms name it to wake such things. */
 struct wake_kind {
-    const char *name; /* "node", "file server": in the log, and of counts */
+    const char *name; /* "node", "file server": for the log, and for counts */
     enum wake_place place;
 };
 /* Defines a kind in the header of its owner. Each file that names the kind has a copy, of which the
@@ -41,17 +40,17 @@ struct wake_kind {
     __attribute__((weak)) const struct wake_kind kind = {name, place}
 /* More kinds than there are. */
 #define WAKE_KINDS_MAX 32
-/* The id where one pass is for all things of a kind. */
+/* The id if one pass handles all things of a kind. */
 #define WAKE_ALL 1
 
 /* Since the start. */
 struct wake_counts {
     uint64_t deadlines; /* deadlines that have passed */
-    uint64_t slow;      /* reconciles that took longer than they may */
+    uint64_t slow;      /* reconciles that exceeded their time budget */
     int64_t longest_us; /* of all reconciles */
 };
 
-/* How long until a write that failed (disk full) is tried again. */
+/* How long until a failed write (disk full) is tried again (us). */
 #define WRITE_AGAIN_US 1000000
 
 struct wakes_config { /* all borrowed */
@@ -64,31 +63,30 @@ struct wakes *wakes_create(const struct wakes_config *c);
 /* Sets the handler of a kind; once for each, before anything is woken. */
 typedef void (*wake_fn)(void *ctx, int64_t id);
 void wakes_handle(struct wakes *w, const struct wake_kind *kind, wake_fn reconcile, void *ctx);
-/* Called instead of the handler for an id whose step has ended the daemon too often (lib/work.h),
- * as `why` says, each time that it is woken, and each minute until the step may begin; optional,
- * once for each kind. It says so in rows, and does nothing of what the step does. */
+/* Called instead of the handler for an id whose step has crashed the daemon too often (lib/work.h),
+ * with `why`, each time that the id is woken, and each minute until the step is allowed; optional,
+ * once for each kind. It records the refusal in rows, and does nothing of the step itself. */
 typedef void (*wake_refused_fn)(void *ctx, int64_t id, const struct err *why);
 void wakes_handle_refused(struct wakes *w, const struct wake_kind *kind, wake_refused_fn refused);
 /* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.
- * Call it in every turn, before what the turn wrote is committed. */
+ * Call it in every turn, before the turn's writes are committed. */
 void wakes_turn(struct wakes *w);
-/* Nothing is reconciled until wakes_go_on(), called as often: for rows that are written in several
- * turns and mean something else before they are all there. Ids are woken as ever. */
+/* Stops reconciling until wakes_go_on() was called as often: for rows that are written in several
+ * turns and are misleading before they are complete. Ids are woken as usual. */
 void wakes_hold(struct wakes *w);
 void wakes_go_on(struct wakes *w);
-/* From now on nothing is woken and no effect is run: the next start finds the work in the rows.
- * `stopped` is called once the last reference is given up; it may free the wakes. */
+/* From now on no id is woken and no effect runs: the next start finds the work in the rows.
+ * `stopped` is called when the last reference is released; it may free the wakes. */
 void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);
 bool wakes_stopping(const struct wakes *w);
 const struct wake_counts *wakes_counts(const struct wakes *w);
-/* How many ids of a kind were put into its queue since the start, so that ids that wait count once.
- */
+/* How many ids of a kind were put into its queue since the start; ids that wait count once. */
 uint64_t wakes_woken(const struct wakes *w, const struct wake_kind *kind);
-/* The i-th kind, in the order in which they are reconciled; NULL: there are no more. */
+/* The i-th kind, in the order of reconciling; NULL: there are no more. */
 const struct wake_kind *wakes_kind(const struct wakes *w, size_t i);
 void wakes_free(struct wakes *w);
 
-/* Anything under way that will call back (a link, a thread's work) keeps a reference. */
+/* Pending work that will call back (a link, a thread's work) holds a reference. */
 void wakes_ref(struct wakes *w);
 void wakes_unref(struct wakes *w); /* may call `stopped` */
 
@@ -100,39 +98,39 @@ void wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
 void wake_at(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
 /* Like wake_at(), but an earlier deadline stays. */
 void wake_by(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
-/* Makes sure that a turn comes; to be called after waking outside of a turn. */
+/* Ensures that a turn comes; call it after waking outside of a turn. */
 void wake_arm(struct wakes *w);
 
-/* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. */
+/* Runs `fn` when the writes so far are on disk (`why` NULL) or were rolled back. */
 typedef void (*wake_effect)(void *ctx, int64_t id, const struct err *why);
 void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
-/* The same, with waking (kind, id) as the effect; after a rollback a moment later. The handler
+/* Wakes (kind, id) when the writes so far are on disk; after a rollback a moment later. The handler
  * reads the rows again. */
 void wake_durable(struct wakes *w, const struct wake_kind *kind, int64_t id);
-/* The same from inside an effect that was told `why`. */
+/* The same from inside an effect, with the effect's `why`. */
 void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why);
-/* Wakes (kind, id) a moment later if what was written so far is rolled back: for a handler that
- * has written what it was woken for, and would not be woken again. */
+/* Wakes (kind, id) a moment later if the writes so far are rolled back: for a handler whose writes
+ * would be lost without another wake. */
 void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* The clock for what is stored and shown, and the clock for waiting and measuring. */
+/* The clock for stored and shown times, and the clock for waiting and measuring. */
 int64_t wakes_wall(const struct wakes *w);
 int64_t wakes_mono(const struct wakes *w);
-/* The instant of wakes_mono() that a row gives as wall time: see loop_mono_of(). It has passed, by
+/* Converts a row's wall time to wakes_mono(): see loop_mono_of(). The result has passed, by
  * `past_max` at most. Call it once, when the row is read or written, and keep the result. */
 int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
-/* The wall clock without any steps forward since the start: what has passed by this clock has
+/* The wall clock without any steps forward since the start: time that has passed by this clock has
  * really passed. */
 int64_t wakes_steady_wall(const struct wakes *w);
-/* The instant of wakes_mono() at which something is over that began at an instant of the wall clock
- * and takes so long; 0: it is over, or takes no time. */
+/* The instant of wakes_mono() at which a step ends that began at an instant of the wall clock and
+ * takes so long; 0: it is over, or takes no time. */
 int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us);
-/* Whether that is still to come. Then (kind, id) is woken at that instant. */
+/* Whether that instant is still to come. Then (kind, id) is woken at it. */
 bool wake_until_over(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t since_us,
                      int64_t takes_us);
-/* 80 to 120 % of `us`, to spread out what many do at the same rhythm. */
+/* 80 to 120 % of `us`, to spread out many things with the same period. */
 int64_t wakes_jitter(struct wakes *w, int64_t us);
 
 #endif

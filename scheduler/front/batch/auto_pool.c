@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools that are made for a job, or for the jobs of a schedule, and go with it. A job whose pool
- * cannot be made is ended with a schedulingError.
+ * Pools that are made for a job, or for the jobs of a schedule, and are deleted with it. If a job's
+ * pool cannot be made, the job ends with a schedulingError.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define POOL "poolInfo.autoPoolSpecification.pool"
 
-/* What is wrong with what was asked for. */
+/* Why the requested pool cannot be made. */
 struct trouble {
     const char *code, *message, *detail;
 };
@@ -66,7 +66,7 @@ static bool settings_are_good(struct pool_making *k, const struct batch_pool *p)
     return formula_is_good(k, p);
 }
 
-/* *name stays NULL if it cannot be made. */
+/* *name stays NULL if the pool cannot be made. */
 static int make(struct pool_making *k, const json_t *doc, const char **name, struct err *e)
 {
     struct batch_pool p;

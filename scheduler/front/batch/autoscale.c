@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools whose size a formula decides on. Every 30 s such a pool is looked at: a sample of its nodes
+ * Pools whose size is set by a formula. Every 30 s such a pool is evaluated: a sample of its nodes
  * and tasks is stored, and when its interval has passed, the formula is evaluated on the samples
- * and what it says is done as a resize is. Samples are taken at whole half minutes, so that a
- * window of n minutes has 2 n of them. Nodes are asked what their machines do at each look and a
- * moment before each sample, if the formula wants to know.
+ * and its result is applied like a resize. Samples are taken at whole half minutes, so that a
+ * window of n minutes contains 2 n samples. If the formula uses metrics of machines, nodes are
+ * asked for their load at each evaluation and a moment before each sample.
  *
- * All of it is in rows, so a daemon that starts again goes on where it was; what it slept through
- * is absent from the samples.
+ * All state is in rows, so a restarted daemon continues; the samples lack the time in which it did
+ * not run.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 
 #define SECOND_US INT64_C(1000000)
 #define PERIOD_US (SAMPLES_PERIOD_S * SECOND_US)
-/* Agents have so long to answer before a sample is taken of what they say. */
+/* How long before a sample the agents are asked for the load (us). */
 #define ANSWERS_US (2 * SECOND_US)
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static const char *values_text(struct arena *a, const double values[])
     return text;
 }
 
-/* Rows of an older order of metrics have fewer values. */
+/* Rows with an older list of metrics have fewer values. */
 static void values_read(const char *text, double values[])
 {
     for (int m = 0; m < SAMPLE_METRIC_COUNT; m++) {
@@ -128,7 +128,7 @@ struct samples *batch_samples_read(const struct batch_front *f, struct arena *a,
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-/* From 0 to 1, of the generator that the wakes have: repeatable in a simulation. */
+/* From 0 to 1, by the wakes' generator: repeatable in a simulation. */
 static double at_random(void *ctx)
 {
     enum { MIDDLE = 1000000, FROM = 800000, WIDTH = 400000 };
@@ -234,8 +234,8 @@ int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct bat
 
 /* --- what is done ----------------------------------------------------------------------------- */
 
-/* A resize that was asked for goes on unless the formula wants something else; one that ended with
- * too few nodes begins again. */
+/* A resize that a user requested continues unless the formula wants another size; a resize that
+ * ended with too few nodes begins again. */
 static int apply(const struct pool_look *l, const struct batch_targets *t, struct err *e)
 {
     const struct batch_pool *p = l->p;
@@ -251,7 +251,7 @@ static int apply(const struct pool_look *l, const struct batch_targets *t, struc
 static bool is_due(const struct pool_look *l)
 {
     const struct batch_auto_scale *s = &l->p->scaling;
-    /* A clock that was set back does not end it. */
+    /* If the clock was set back, evaluates now. */
     return l->now_us - s->evaluated_us >= s->interval_us || l->now_us < s->evaluated_us;
 }
 
@@ -269,8 +269,8 @@ static int scale(const struct pool_look *l, struct err *e)
     return found.failed ? 0 : apply(l, &found.targets, e);
 }
 
-/* The next whole half minute; with `asks` a moment before it, too; or when the formula is due, if
- * that is sooner. */
+/* Until the next whole half minute; with `asks` also a moment before it; or until the formula is
+ * due, if that is sooner. */
 static int64_t until_next(const struct pool_look *l, int64_t evaluated_us, bool asks)
 {
     int64_t sample = PERIOD_US - l->now_us % PERIOD_US;
@@ -279,7 +279,7 @@ static int64_t until_next(const struct pool_look *l, int64_t evaluated_us, bool 
     return due > 0 && due < next ? due : next;
 }
 
-/* It can be parsed, or it would not be there. */
+/* Parsing succeeds, because only valid formulas are stored. */
 static bool asks_machines(const char *text)
 {
     struct formula_error wrong;
@@ -322,7 +322,7 @@ static void reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
-/* A formula that could not be taken away goes on. */
+/* The formula could not be removed, so it continues. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions that the core calls, of all files of the room, and the life of the front. It
- * owns the tables in memory of struct batch_front, which rows can always make anew.
+ * The functions that the core calls, from all files of the room, and the start and end of the
+ * front. It owns the tables in memory of struct batch_front, which can always be rebuilt from rows.
  */
 #include "model/kept_docs.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -43,7 +43,7 @@ static const char *pool_path(const struct front *f, struct storage *st, struct a
     return arena_printf(a, "%s/%s", p.account, p.name);
 }
 
-/* How long the service took for the steps of the core. */
+/* How long the real service took for the steps of the core (strict mode). */
 static int64_t takes_us(const struct front *f, enum front_step step, int64_t pool_id,
                         const struct file_server *server)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Azure Batch as a front of the core: its pools are pools of the core, and each of its tasks that
- * may run is a run. Knows nothing of HTTP; api/plane/batch/ stands above it.
+ * may run is a run. Independent of HTTP; api/plane/batch/ uses it.
  *
- * A pool is resized as long as its size has not been reached, has been stopped or its time is up.
- * After that the core wants what there is (pool.scale), and the row of the pool keeps what was
- * asked for (struct batch_size).
+ * A resize continues until the size is reached, the resize is stopped, or its time limit is over.
+ * After that the target of the core (pool.scale) is the present number of nodes, and the row of the
+ * pool keeps the requested target (struct batch_size).
  */
 #ifndef SCHEDULER_FRONT_BATCH_BATCH_H
 #define SCHEDULER_FRONT_BATCH_BATCH_H
@@ -20,39 +20,39 @@
 struct sched;
 struct wakes;
 
-/* What the site wants of command lines of Windows; may be set before the scheduler starts. */
+/* The site's settings for command lines of Windows; may be set before the scheduler starts. */
 struct batch_windows {
     bool commands;        /* they are run */
-    const char *programs; /* a folder of nodes with the site's own programs, or NULL; borrowed */
+    const char *programs; /* a folder on nodes with the site's own programs, or NULL; borrowed */
 };
 
-/* Where tasks reach the service: "https://HOST:PORT". */
+/* The address of the service for tasks: "https://HOST:PORT". */
 struct batch_address {
     const char *(*url)(void *ctx); /* NULL: nowhere yet */
     void *ctx;
 };
 
-/* Blobs of storage accounts here. Each: 1; 0: it is of no account here; -1: an error whose message
- * has no signature in it. */
+/* Blobs of this daemon's storage accounts. Each function returns 1; 0: not in an account of this
+ * daemon; -1: an error whose message contains no signature. */
 struct file_place;
-/* Where the blobs of a container are: its folder, and the one of those of which rows say that they
- * are aside (struct share_item). */
+/* The folders of a container's blobs: its own folder, and the folder of blobs that no file name can
+ * express (struct share_item). */
 struct batch_blob_folder {
     const char *folder, *aside;
     int64_t share_id;
 };
 
 struct batch_blobs {
-    /* The blob that a URL names, for those who have the URL and for the account `owner` (NULL:
-     * none): see storage_url_open(); and a container likewise. */
+    /* The blob at a URL, for a caller with the URL and for the account `owner` (NULL: none): see
+     * storage_url_open(); and a container in the same way. */
     int (*open)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
                 struct file_place *out, struct err *e);
     int (*open_all)(void *ctx, struct arena *a, const char *url, const char *owner, int64_t now_us,
                     struct batch_blob_folder *out, struct err *e);
-    /* The URL of a container as one at the daemon itself. */
+    /* The URL of a container, changed to the daemon's own address. */
     int (*home)(void *ctx, struct arena *a, const char *url, const char **out, struct err *e);
-    /* A container of an account, for those who may do everything there: such a URL to write to it,
-     * and where it is. */
+    /* A container of an account, for callers with all rights in the account: such a URL for
+     * writing, and its folders. */
     int (*writable)(void *ctx, struct arena *a, const char *account, const char *container,
                     int64_t now_us, const char **url, struct err *e);
     int (*container)(void *ctx, struct arena *a, const char *account, const char *container,
@@ -64,57 +64,59 @@ struct batch_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
     const struct log *log;
-    struct sched *sched;     /* the one that called begin(); NULL before */
+    struct sched *sched;     /* the scheduler that called begin(); before that NULL */
     struct wakes *wakes;     /* of `sched` */
-    struct id_map enabled;   /* pools: until when no formula is enabled again (monotonic) */
-    struct id_map unsettled; /* pools whose size is not steady: NULL, or until when (monotonic) */
+    struct id_map enabled;   /* pools: until when no formula may be enabled again (monotonic) */
+    struct id_map unsettled; /* pools whose size is not steady: NULL, or the end of the resize's
+                                time limit (monotonic) */
     struct batch_windows windows;
     struct batch_address address;    /* may be set before the scheduler starts, as may: */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
-    struct id_map releasing; /* jobs that wait for nodes: until when (monotonic); node_tasks.c */
-    struct id_map limited;   /* jobs with a time limit: since when they run (monotonic); jobs.c */
-    struct id_map removing;  /* a set: rows of batch_litter whose removal is under way */
-    struct kept_docs *docs;  /* of tasks, jobs and pools; since begin() */
+    struct id_map
+        releasing; /* jobs that wait for release tasks: until when (monotonic); node_tasks.c */
+    struct id_map
+        limited; /* jobs with a time limit: since when they are active (monotonic); jobs.c */
+    struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
+    struct kept_docs *docs; /* documents of tasks, jobs and pools; since begin() */
 };
 
 /* Pools and tasks, AZ_BATCH_... */
 extern const struct front_words batch_front_words;
 
-/* To be given to the scheduler, at the address where it will stay. */
+/* Returns the front, which the caller gives to the scheduler at its final address. */
 struct batch_front batch_front(struct storage *st, const struct log *log);
 
-/* A container that something is put into. */
+/* A container for uploads. */
 struct batch_destination {
     const char *url;
-    bool own; /* it is a host of the daemon's */
+    bool own; /* its host is the daemon's own */
 };
-/* Of the URL of one, for a Batch account; `identity`: the account's own rights are to be used if
- * there is no signature. Arena. ERR_FORBIDDEN, ERR_FILE_NOT_FOUND, ... */
+/* Resolves a container's URL for a Batch account; `identity`: use the account's own rights if the
+ * URL has no signature. In the arena. ERR_FORBIDDEN, ERR_FILE_NOT_FOUND, ... */
 int batch_destination(const struct batch_front *f, struct arena *a, int64_t account_id,
                       const char *url, bool identity, struct batch_destination *out,
                       struct err *e) MUST_CHECK;
 
 /* --- pools ----------------------------------------------------------------------------------- */
 
-/* What a resize asks for. */
+/* The parameters of a resize. */
 struct batch_targets {
     int dedicated, low;
     int64_t timeout_us;
-    enum dealloc_option how; /* what becomes of tasks on nodes that leave */
+    enum dealloc_option how; /* the treatment of tasks on nodes that leave */
 };
 
-/* Makes the pool, whose resize begins; *id is its row's. ERR_CONFLICT: there is one of this name.
- */
+/* Makes the pool and begins its resize; *id is its row's id. ERR_CONFLICT: the name is taken. */
 int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
                    int64_t *id, struct err *e) MUST_CHECK;
-/* Begins a resize. The pool's size is steady (batch_pool_is_steady()). */
+/* Begins a resize. The pool's size must be steady (batch_pool_is_steady()). */
 int batch_pool_resize(struct batch_front *f, const struct batch_pool *p,
                       const struct batch_targets *t, int64_t updated_us, struct err *e) MUST_CHECK;
-/* Ends the resize: the pool keeps the nodes that it has. */
+/* Ends the resize: the pool keeps its present nodes. */
 int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p,
                            struct err *e) MUST_CHECK;
-/* Takes these nodes of the pool from it; its targets become so many less. */
+/* Removes these nodes from the pool; its targets are reduced by their number. */
 int batch_pool_remove_nodes(struct batch_front *f, const struct batch_pool *p,
                             const struct node *const *nodes, size_t n,
                             const struct batch_targets *t, int64_t updated_us,
@@ -129,21 +131,22 @@ static inline bool batch_pool_is_steady(const struct batch_pool *p)
 /* --- pools that a formula scales (autoscale.c) -------------------------------------------------
  */
 
-/* Whether a user may enable or change a formula of this pool: once each 30 seconds. Notes it. */
+/* Whether a user may enable or change a formula of this pool: once every 30 seconds. Records the
+ * time. */
 bool batch_pool_may_enable(struct batch_front *f, const struct batch_pool *p);
-/* Begins, changes or ends that. The formula can be parsed. The first evaluation is at once unless
- * s->evaluated_us says when the last one was. */
+/* Begins, changes or ends automatic scaling. The formula must be valid. The first evaluation is
+ * immediate unless s->evaluated_us has the time of the last. */
 int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
                         const struct batch_auto_scale *s, int64_t updated_us,
                         struct err *e) MUST_CHECK;
 
 struct batch_evaluation {
-    const char *run; /* JSON text of an AutoScaleRun; the arena's */
-    bool failed;     /* the formula has no value: the pool stays as it is */
+    const char *run; /* JSON text of an AutoScaleRun; in the arena */
+    bool failed;     /* the formula has no value: the pool stays unchanged */
     struct batch_targets targets;
 };
-/* What a formula comes to for a pool now; changes nothing. It cannot be parsed: -1, and `wrong`
- * says why. */
+/* Evaluates a formula for a pool now; changes nothing. -1: the formula cannot be parsed, with the
+ * reason in `wrong`. */
 int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct batch_pool *p,
                         const char *formula, struct batch_evaluation *out,
                         struct formula_error *wrong, struct err *e) MUST_CHECK;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tasks leave on nodes: removed when the task or its job is deleted, or when the time is up
- * for which its files are kept. What is to be removed is a row (batch_litter) until the node has
- * done it, so neither a crash nor a node that is away leaves anything behind; it goes with its
- * node.
+ * The files of tasks on nodes: removed when the task or its job is deleted, or when their retention
+ * time is over. Pending removals are rows (batch_litter) until the node has carried them out, so no
+ * file stays after a crash or on a node that is away; the rows are removed with their node.
  */
 #include <stdlib.h>
 
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/front_priv.h"
 
-/* All that is to be removed from nodes, and all whose time is up. */
+/* One reconcile for all pending removals and all expired files. */
 static const struct wake_kind woken_litter = {"batch litter", WAKE_LAST};
 static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
 
 #define AT_ONCE 50
-/* How long until a node that does not answer, or a removal that failed, is tried again. */
+/* How long until a removal on a silent node, or a failed removal, is tried again (us). */
 #define AGAIN_US 10000000
 
 static int litter_of_subtasks(struct storage *st, struct arena *a, const struct batch_task *t,
@@ -71,7 +70,7 @@ struct litter_removal {
     int64_t id, node_id;
 };
 
-/* One that leaves may have waited for this. */
+/* A leaving node may have waited for this removal. */
 static void tell_node(const struct batch_front *f, int64_t node_id)
 {
     struct arena a;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * containerRunOptions: the options of `docker create`, each in one table that says whose it is.
- * What leads out of the container is an administrator's; what would take it from the hands of the
- * daemon is nobody's. An option that no row knows, such as one of podman alone, is an
- * administrator's.
+ * containerRunOptions: the options of `docker create`, each in one table with its permission. Only
+ * administrators may use options that escape the container; nobody may use options that would break
+ * the daemon's control of it. An option without a row, such as an option of podman, is for
+ * administrators.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum whose {
     EVERYBODY,
     ADMINS,
     NEVER,
-    OURS, /* is so in any case, or means nothing here: taken and left out */
+    OURS, /* always set here, or without effect here: accepted and ignored */
 };
 
 /* Whether a value leads nowhere. */
@@ -29,7 +29,7 @@ static bool is_one_of(const char *value, const char *const *list, size_t n)
     return false;
 }
 
-/* Not a network of another container, or one that a path names. */
+/* False for a network of another container, or a network namespace by path. */
 static bool is_plain_network(const char *value)
 {
     return !strpbrk(value, ":/");
@@ -47,7 +47,7 @@ static const struct option {
     char letter;
     bool has_value;
     enum whose whose;
-    value_check *fits; /* of everybody's: the values that are; NULL: all */
+    value_check *fits; /* for EVERYBODY: tests the value; NULL: all values are allowed */
 } options[] = {
     {"add-host", 0, true, EVERYBODY, NULL},
     {"annotation", 0, true, ADMINS, NULL},
@@ -149,7 +149,8 @@ static const struct option {
     {"tty", 't', false, OURS, NULL},
     {"ulimit", 0, true, EVERYBODY, NULL},
     {"use-api-socket", 0, false, NEVER, NULL},
-    {"user", 'u', true, EVERYBODY, NULL}, /* container.c knows whether that leads out */
+    {"user", 'u', true, EVERYBODY,
+     NULL}, /* container.c decides whether this value escapes the container */
     {"userns", 0, true, ADMINS, NULL},
     {"uts", 0, true, ADMINS, NULL},
     {"volume", 'v', true, ADMINS, NULL},
@@ -159,7 +160,7 @@ static const struct option {
 };
 #define N_OPTIONS (sizeof options / sizeof options[0])
 
-/* Words to read, and what has been made of those before. */
+/* The words to read, and the options read so far. */
 struct option_reading {
     struct arena *a;
     const char **words;
@@ -197,11 +198,11 @@ static const struct option *by_letter(char letter)
     return NULL;
 }
 
-/* What an option does besides being handed on. */
+/* Records the further effects of an option. */
 static void note(struct container_spec *out, const struct option *o, const char *value)
 {
     if (strcmp(o->name, "workdir") == 0)
-        out->in_image = true; /* the container's, which the option sets */
+        out->in_image = true; /* the value is for the container itself */
     else if (strcmp(o->name, "entrypoint") == 0)
         out->entrypoint = value && *value ? value : NULL;
     else if (strcmp(o->name, "user") == 0)
@@ -246,7 +247,8 @@ static bool take_long(struct option_reading *r, const char *word)
     return take(r, word, o, !value && o->has_value ? next_word(r) : value);
 }
 
-/* Letters without a value may stand together; the first one that has a value takes the rest. */
+/* Letters without a value may be combined; the first letter with a value takes the rest of the
+ * word. */
 static bool take_letters(struct option_reading *r, const char *word)
 {
     for (const char *p = word + 1; *p; p++) {
@@ -268,7 +270,7 @@ void batch_container_options(struct arena *a, const char *text, bool any, struct
 {
     struct option_reading r = {.a = a, .any = any, .place = place, .out = out};
     r.n = text ? batch_argv(a, text, &r.words) : 0;
-    /* A word has at most as many options as it has letters. */
+    /* A word has at most as many options as letters. */
     r.kept = arena_alloc(a, ((text ? strlen(text) : 0) + 1) * sizeof *r.kept);
     for (const char *word; !place->refused && (word = next_word(&r));) {
         bool is_long = strncmp(word, "--", 2) == 0 && word[2];

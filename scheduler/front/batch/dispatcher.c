@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives runs to those tasks whose turn is near: so many for each pool that its nodes never wait for
- * the next, and no more, so that tasks which wait are only rows. Jobs with a higher priority go
- * first, then older ones; in a job, older tasks.
+ * Makes runs for the next tasks of each pool: enough that its nodes never wait for the next run,
+ * and no more, so that other waiting tasks are only rows. Jobs with a higher priority go first,
+ * then older jobs; within a job, older tasks.
  */
 #include <string.h>
 
@@ -10,21 +10,21 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
-/* Runs of one pool that wait in the core's queue, of a priority and all above. A pass of the core
- * looks at 64 of them, and starts that many. */
+/* The most waiting runs of one pool with at least a given priority. A pass of the core reads 64 of
+ * them, and starts at most as many. */
 #define WINDOW 200
-/* Jobs that one pass looks at. */
+/* Jobs that one pass reads. */
 #define JOBS_AT_ONCE 64
 
 struct feeding {
     struct batch_front *f;
     struct arena *a;
     struct batch_pool pool;
-    int nodes; /* that one of its tasks may have */
+    int nodes; /* the most nodes of one task */
     int fed;   /* in this pass */
 };
 
-/* The node of the pool that an affinityId names; 0: it names none. */
+/* The node of the pool with the affinityId; 0: there is no such node. */
 static int find_near(struct feeding *k, const char *affinity, int64_t *near, struct err *e)
 {
     struct node nd;
@@ -67,7 +67,7 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
     return st_batch_task_feed(k->f->st, t->id, true, e);
 }
 
-/* How many more of this job's tasks may have a run. */
+/* How many more tasks of this job may get a run. */
 static int room_for(struct feeding *k, const struct batch_job *j, int *room, struct err *e)
 {
     int64_t waiting, fed;
@@ -129,7 +129,7 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
         LOG_ERROR(f->log, "pool.not_dispatched", LF_INT("pool_id", pool_id), LF_STR("why", e.msg));
         wake_at(f->wakes, &woken_tasks, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (k.fed > 0) {
-        wake(f->wakes, &woken_pool, pool_id); /* in this turn, whose sync covers both */
+        wake(f->wakes, &woken_pool, pool_id); /* in this turn, so that one sync covers both */
         wake_if_lost(f->wakes, &woken_tasks, pool_id);
     }
     arena_free(&a);
@@ -152,7 +152,7 @@ void task_runs_wanted(const struct front *f, const struct pool *p)
     wake(batch_self(f)->wakes, &woken_tasks, p->id);
 }
 
-/* Runs that were over when the daemon stopped are to be forgotten: they are looked at again. */
+/* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
 static void wake_fed(struct batch_front *f)
 {
     struct arena a;

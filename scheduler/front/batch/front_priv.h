@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of Azure Batch's front share: the operations of struct front_ops that are not in
+ * Shared by the files of Azure Batch's front: the operations of struct front_ops that are not in
  * batch.c.
  */
 #ifndef SCHEDULER_FRONT_BATCH_FRONT_PRIV_H
@@ -30,8 +30,8 @@ static inline struct batch_front *batch_self_rw(struct front *f)
     return (struct batch_front *)f;
 }
 
-/* Pools whose resize may be over, those that formulas scale, jobs, and pools whose tasks may get
- * runs; by the ids of their rows. */
+/* Wakes, by the ids of their rows: pools whose resize may be over; pools with formulas; jobs; and
+ * pools whose tasks may get runs. */
 WAKE_KIND(woken_size, "batch pool", WAKE_LAST);
 WAKE_KIND(woken_formula, "batch formula", WAKE_LAST);
 WAKE_KIND(woken_job, "batch job", WAKE_LAST);
@@ -39,31 +39,31 @@ WAKE_KIND(woken_tasks, "batch tasks", WAKE_LAST);
 
 /* --- pools.c: their sizes -------------------------------------------------------------------- */
 void pools_begin(struct batch_front *f);
-/* Wakes those whose size is not steady. */
+/* Wakes pools whose size is not steady. */
 void pools_go_on(struct batch_front *f);
 int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
                 const struct pool_scaled *s, int64_t now_us, struct err *e);
 
 /* --- autoscale.c ----------------------------------------------------------------------------- */
 void autoscale_begin(struct batch_front *f);
-/* Wakes those that formulas scale. */
+/* Wakes pools with formulas. */
 void autoscale_go_on(struct batch_front *f);
 
 /* --- machine_samples.c ------------------------------------------------------------------------ */
-/* Sets values[] of the metrics of machines that are known of these nodes; by enum sample_metric. */
+/* Sets values[] (by enum sample_metric) of the known metrics of these nodes' machines. */
 void machine_samples_take(const struct batch_front *f, const struct node *nodes, size_t n,
                           double values[]);
-/* Asks for what the next sample needs: it is of what happens between two questions. */
+/* Asks for the load for the next sample: a sample is the difference between two answers. */
 void machine_samples_ask(const struct batch_front *f, const struct node *nodes, size_t n);
 
 /* --- windows.c -------------------------------------------------------------------------------- */
-/* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
+/* The words that run a command line on the nodes of a pool, as in batch_argv(). */
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv);
 
 /* --- task_files.c ----------------------------------------------------------------------------- */
-/* What is to be put onto a node, and variables whose values are paths below its root; both lists
- * have room. */
+/* Files to put onto a node, and variables whose values are paths below its root; both lists have
+ * room. */
 struct batch_inputs {
     const struct batch_front *front;
     struct arena *a;
@@ -71,13 +71,14 @@ struct batch_inputs {
     struct input_list *files;
     struct kv *rooted;
     size_t n_rooted;
-    enum failure_code refused; /* something cannot be had, and which that is; FAIL_NONE: it can */
+    enum failure_code refused; /* a file or package that is not available, with its kind of failure;
+                                  FAIL_NONE: all are available */
     const char *why_refused;
 };
 enum batch_package_for {
     BATCH_PACKAGES_OF_TASK,
     BATCH_PACKAGES_OF_POOL, /* for its nodes */
-    BATCH_PACKAGES_ON_POOL, /* there already: their variables alone */
+    BATCH_PACKAGES_ON_POOL, /* the node has them already: only their variables are needed */
 };
 /* Adds packages and their variables. */
 int batch_add_packages(struct batch_inputs *in, const struct batch_package_ref *list, size_t n,
@@ -85,63 +86,63 @@ int batch_add_packages(struct batch_inputs *in, const struct batch_package_ref *
 /* Adds resource files of a task of the pool's Batch account, below `dir` of the node's root. */
 void batch_add_files(struct batch_inputs *in, const struct batch_resource_file *list, size_t n,
                      const char *dir);
-/* What is uploaded of what a task leaves. */
+/* Adds the uploads of a task's output files. */
 void batch_add_outputs(const struct batch_front *f, struct arena *a, int64_t account_id,
                        const struct batch_output_file *list, size_t n, struct place_spec *place);
 
 /* --- task_container.c ------------------------------------------------------------------------- */
-/* An image with the registry that it comes from and the login there: the task's own, or one that
- * the pool has for it. */
+/* An image with its registry and login: the task's own registry, or the pool's for this image. */
 void container_of_image(struct arena *a, const struct batch_pool_containers *pool,
                         const char *image, const struct batch_container *own,
                         struct container_spec *out);
-/* The container of a task that has one, which may refuse its place; `any_option`: it may say what
- * it likes. Everything is the arena's. */
+/* The container of a task that has one; a task with forbidden options gets an invalid place;
+ * `any_option`: all options are allowed. Everything is in the arena. */
 struct container_spec *batch_container(struct arena *a, const struct batch_pool *p,
                                        const struct batch_pool_spec *pool,
                                        const struct batch_container *asked, bool any_option,
                                        struct place_spec *place);
-/* Of the node it then sees what its document names, if that names anything. `preparation`: the
- * directory of the job's preparation task below the node's root; NULL: there is none. */
+/* Restricts the visible part of the node to the paths in the task's document, if it has any.
+ * `preparation`: the directory of the job's preparation task below the node's root; NULL: none. */
 void batch_container_narrow(struct arena *a, const struct batch_container *asked,
                             const char *preparation, struct place_spec *place,
                             struct container_spec *out);
 
 /* --- container_options.c ---------------------------------------------------------------------- */
-/* Reads containerRunOptions; what may not be said refuses the place. `any`: by an administrator. */
+/* Reads containerRunOptions; a forbidden option makes the place invalid. `any`: the user is an
+ * administrator. */
 void batch_container_options(struct arena *a, const char *text, bool any, struct place_spec *place,
                              struct container_spec *out);
 
 /* --- task_user.c ------------------------------------------------------------------------------ */
 bool batch_user_is_admin(const struct batch_user *u, const struct batch_pool_spec *pool);
-/* Whom it runs as; one whom the pool does not have refuses the task. */
+/* Sets the task's account; an unknown user of the pool makes the task fail. */
 void place_set_user(struct arena *a, const struct batch_user *u, const struct batch_pool_spec *pool,
                     struct place_spec *place);
 
-/* The account of a pool's user where nobody can log in by its name, and where it is below the
- * node's root. One whose uid is given is called by that: pools that share a machine may give the
- * same to users of different names, and then it is one account there. */
+/* The account of a pool's user where logins by name are not possible, and its place below the
+ * node's root. An account with a given uid is named by the uid: pools that share a machine may give
+ * the same uid to users of different names, and then they are one account. */
 struct batch_account_place {
     const char *account, *dir;
 };
 struct batch_account_place batch_account_place(struct arena *a, const char *name, int uid);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
-/* What a pool's nodes need. With secrets (`secrets` is their text, or NULL) a node is about to be
- * prepared by it. */
+/* The settings of a pool's nodes. With secrets (`secrets` is their text, or NULL) a node is about
+ * to be prepared. */
 int node_setup_of(const struct batch_front *f, const struct front_read *how,
                   const struct batch_pool *p, const char *secrets, struct node_setup_spec *out,
                   struct err *e) MUST_CHECK;
 int load_node_users(const struct front *f, const struct front_read *how, int64_t node_id,
                     int64_t now_us, struct node_setup_spec *out, struct err *e);
-/* Where things are on each node, below its root: for variables of start tasks and tasks. */
+/* Directories on each node, below its root: for variables of start tasks and tasks. */
 #define BATCH_HOME    "batch"
-#define BATCH_ACCOUNT "batch" /* of all users of a node whose scope is the pool */
+#define BATCH_ACCOUNT "batch" /* the account of all users of a node whose scope is the pool */
 #define BATCH_STARTUP BATCH_HOME "/startup"
-/* Of a start task whose scope is the task; no user account's begins so. */
+/* The account of a start task whose scope is the task; no other account has this prefix. */
 #define BATCH_START_ACCOUNT "batch.startup"
 /* Adds AZ_BATCH_NODE_ROOT_DIR and the others as variables whose values are paths below a node's
- * root. Returns how many; *out has room for `more` behind them. */
+ * root. Returns how many; *out has room for `more` after them. */
 size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out);
 
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
@@ -164,7 +165,7 @@ int task_run_started(const struct front *f, struct storage *st, const struct run
                      struct err *e);
 int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
-/* Its container, or that of one of its parts, has started. */
+/* The container of the run, or of one of its parts, has started. */
 int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
                        const struct run_container *c, struct err *e);
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
@@ -176,32 +177,33 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
 int task_run_may_forget(const struct front *f, struct storage *st, const struct run *r,
                         int64_t now_us, struct err *e);
 /* --- task_end.c ------------------------------------------------------------------------------ */
-/* The task is completed, with or without a run: its result, what its exit conditions say, those who
- * wait for it. */
+/* Completes the task, with or without a run: its result, the actions of its exit conditions, and
+ * the tasks that wait for it. */
 int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,
                   const struct run_end *end, struct err *e) MUST_CHECK;
 
-/* A failureInfo as JSON text; the arena's. */
+/* A failureInfo as JSON text; in the arena. */
 const char *task_failure_info(struct arena *a, const struct failure *why);
 
 /* --- task_token.c ----------------------------------------------------------------------------- */
-/* For the operations of the run's job, as long as the run is under way. Arena. */
+/* A token for the operations of the run's job, valid during the run. In the arena. */
 const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r);
 
 /* --- auto_pool.c: pools that are made for jobs ---------------------------------------------------
  */
-/* One is made: `name`; or not, and why: `failure`, a schedulingError. Arena. */
+/* The result of making a pool: `name`; or `failure`, a schedulingError. In the arena. */
 struct auto_pool_made {
     const char *name, *failure;
 };
-/* For a new job, whose row is filled in. */
+/* Makes the pool of a new job, whose row is filled in. */
 int auto_pool_make(struct batch_front *f, struct arena *a, const struct batch_job *j,
                    const struct batch_job_spec *spec, const char *secrets,
                    struct auto_pool_made *out, struct err *e) MUST_CHECK;
-/* Deletes it, if it is there. */
+/* Deletes the pool, if it exists. */
 int auto_pool_end(struct batch_front *f, int64_t account_id, const char *name,
                   struct err *e) MUST_CHECK;
-/* The job has come to its end: its pool goes, if it has the job's life and is not kept. */
+/* The job has ended: deletes its pool if the pool's lifetime is the job, and the pool is not
+ * kept. */
 int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
                          struct err *e) MUST_CHECK;
 
@@ -209,12 +211,12 @@ int auto_pool_end_of_job(struct batch_front *f, const struct batch_job *j,
  * ---------
  */
 void chores_begin(struct batch_front *f);
-/* A task of the job is to run on the node, which is prepared for the job unless it has been.
- * *held: the task waits for that. */
+/* A task of the job will run on the node: prepares the node for the job unless this is done. *held:
+ * the task waits for the preparation. */
 int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
                   int64_t node_id, int64_t now_us, bool *held, struct err *e) MUST_CHECK;
-/* The job has no task any more that runs: begins what it does on its nodes at last. *left: some of
- * it is not over. */
+/* The job has no running task any more: begins the release tasks on its nodes. *left: some are not
+ * over. */
 int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,
                   struct err *e) MUST_CHECK;
 
@@ -230,18 +232,18 @@ int chore_run_may_forget(const struct batch_front *f, struct storage *st, const 
                          struct err *e);
 
 /* --- tasks.c ---------------------------------------------------------------------------------- */
-/* Ends the run of a task that has one; `fate` says what becomes of the task then. */
+/* Ends the run of a task that has one; `fate` is the treatment of the task afterwards. */
 int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
               struct err *e) MUST_CHECK;
-/* Removes the row of one that has no run; its files follow. */
+/* Removes the row of a task without a run, and its files. */
 int task_remove(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
 
 /* --- job_moves.c ------------------------------------------------------------------------------ */
-/* Moves the job by an event; the rest of `m` is the caller's. */
+/* Moves the job by an event; the caller fills in the rest of `m`. */
 int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
              struct st_batch_job_move m, struct err *e) MUST_CHECK;
 
-/* Wakes those that are on their way to another state; and those that have a time limit. */
+/* Wakes jobs in a transitional state, and jobs with a time limit. */
 void jobs_go_on(struct batch_front *f);
 void jobs_wake_limited(struct batch_front *f);
 
@@ -254,26 +256,26 @@ void schedules_begin(struct batch_front *f);
 /* --- dispatcher.c
  * --------------------------------------------------------------------------------- */
 void feeder_begin(struct batch_front *f);
-/* A job has tasks that may run: looks at its pool, if there is one of that name. */
+/* A job has tasks that may run: wakes its pool, if there is a pool of that name. */
 int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
 
 /* --- cleanup.c ---------------------------------------------------------------------------------
  */
 void litter_begin(struct batch_front *f);
-/* Notes that the files of a task are to be removed, if there are any. */
+/* Records that the files of a task must be removed, if there are any. */
 int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
                    struct err *e) MUST_CHECK;
 /* Something was noted. */
-/* When the files of what has ended now go; 0: never by themselves. (task_end.c) */
+/* When the files of a task that ends now will be removed; 0: never automatically. (task_end.c) */
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us);
 void litter_wake(struct batch_front *f);
-/* How long the files of tasks, and of preparation and release tasks, are to stay on a node. */
+/* How long the files of tasks, and of preparation and release tasks, stay on a node. */
 int litter_kept_for(const struct front *base, struct storage *st, const struct node *nd,
                     int64_t *left_us, struct err *e);
-/* The files of a task are to go at this instant. */
+/* Wakes the removal of a task's files at this instant. */
 void files_wake(const struct batch_front *f, int64_t at_us);
 
-/* Nothing waits in the pool, and its nodes have room. */
+/* No run waits in the pool, and its nodes have room. */
 void task_runs_wanted(const struct front *f, const struct pool *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of a job's state that a user or a task asks for. What follows from them is in jobs.c.
+ * Changes of a job's state that a user or a task requests. jobs.c carries out the consequences.
  */
 #include <assert.h>
 
@@ -13,7 +13,7 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     if (batch_job_decode(a, j->doc, NULL, &spec, e) < 0)
         return -1;
     j->auto_life = (enum batch_auto_life)spec.auto_life;
-    if (j->auto_life == 0 || !j->pool_name) /* the name of one that is made comes by itself */
+    if (j->auto_life == 0 || !j->pool_name) /* the daemon sets the name of an auto pool itself */
         j->pool_name = spec.pool_id ? spec.pool_id : "";
     j->priority = spec.priority;
     j->max_parallel = spec.max_parallel;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * What follows from the rows of jobs.
+ * Carries out the consequences of changed rows of jobs.
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/schedules.h"
 #include "scheduler/wake/paced.h"
 
-/* Tasks that one pass stops; that one removes, some 6 us each; and numbers of tasks. Other work of
- * the loop waits meanwhile. */
+/* Per pass: tasks to stop; tasks to remove, some 6 us each; and numbers of tasks. Other work of the
+ * loop waits meanwhile. */
 #define TASKS_AT_ONCE   200
 #define REMOVED_AT_ONCE 1000
 #define NUMBERS_AT_ONCE 5000
 
-/* What becomes of a task with a run while its job is in this state. */
+/* The treatment of a task with a run while its job is in this state. */
 static enum batch_fate fate_of(const struct batch_job *j, const struct batch_task *t)
 {
     bool runs = t->state != BATCH_TASK_ACTIVE;
     if (j->state == BATCH_JOB_DELETING)
         return BATCH_FATE_DELETE;
-    if (!runs) /* it waits in the core's queue: taken back */
+    if (!runs) /* it waits in the core's queue: withdrawn */
         return BATCH_FATE_REQUEUE;
     if (j->state == BATCH_JOB_TERMINATING || j->disable == BATCH_DISABLE_TERMINATE)
         return BATCH_FATE_TERMINATE;
     return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
 }
 
-/* Stops those tasks that are to stop; *left: some of them still hold something. */
+/* Stops the tasks that must stop; *left: some of them still have a run. */
 static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
 {
     struct arena a;
@@ -51,12 +51,12 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     bool left;
     if (st_batch_task_remove_some(f->st, j->id, REMOVED_AT_ONCE, &left, e) < 0)
         return -1;
-    if (!left && runs) /* its last runs wake it when they are gone */
+    if (!left && runs) /* its last runs wake it at their ends */
         return 0;
     if (!left && st_batch_job_remove_numbers(f->st, j->id, NUMBERS_AT_ONCE, &left, e) < 0)
         return -1;
     if (left) {
-        wake_durable(f->wakes, &woken_job, j->id); /* after a turn for all others */
+        wake_durable(f->wakes, &woken_job, j->id); /* in a later turn, after other work */
         return 0;
     }
     arena_init(&a);
@@ -71,12 +71,12 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (rc == 0) {
         litter_wake(f);
         batch_schedule_look(f, j->schedule_id);
-        sched_row_gone(f->sched); /* its account may wait for that */
+        sched_row_gone(f->sched); /* its account may wait for its removal */
     }
     return rc;
 }
 
-/* Whether what it is doing is to take longer; then it is woken. */
+/* Whether its present step must take longer (strict mode); then it is woken. */
 static int is_held_up(struct batch_front *f, const struct batch_job *j, enum pace_step step,
                       bool *held, struct err *e)
 {
@@ -105,8 +105,8 @@ static int deleting(struct batch_front *f, const struct batch_job *j, struct err
     return held ? 0 : remove_slice(f, j, left, e);
 }
 
-/* Whether none of its tasks runs; those that were withdrawn or have ended may still be cleaned up
- * after. */
+/* Whether none of its tasks runs; tasks that were withdrawn or have ended may still be cleaned
+ * up. */
 static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest, struct err *e)
 {
     struct arena a;
@@ -142,8 +142,8 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     return job_move(f->st, j, ev, m, e);
 }
 
-/* The instant at which its time is up, or 0. Its start is reckoned once, as the wall clock may be
- * set meanwhile; its limit may change. */
+/* The instant at which its time limit is over, or 0. Its start is converted once, because the wall
+ * clock may be set meanwhile; its limit may change. */
 static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
 {
     if (j->limit_us <= 0)
@@ -155,7 +155,7 @@ static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
     return id_map_number(&f->limited, j->id) + j->limit_us;
 }
 
-/* It has a limit and may still come to it. */
+/* Whether it has a limit that is still to come. */
 static bool is_limited(const struct batch_job *j)
 {
     return j->limit_us > 0 && j->state != BATCH_JOB_TERMINATING &&

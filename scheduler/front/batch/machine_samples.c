@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the machines of a pool's nodes do, as formulas ask for it: averages of the nodes that have
- * answered. What is counted (bytes, operations) is of half a minute.
+ * The load of the machines of a pool's nodes, for formulas: averages over the nodes that have
+ * answered. Counters (bytes, operations) are for half a minute.
  */
 #include "scheduler/formula/samples.h"
 #include "scheduler/front/batch/front_priv.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks that run on several nodes of their pool (multiInstanceSettings): the first node's part is
- * the task itself, the others are its subtasks.
+ * Tasks that run on several nodes of their pool (multiInstanceSettings): the task itself is on the
+ * first node, its subtasks on the others.
  */
 #ifndef SCHEDULER_FRONT_BATCH_MULTI_INSTANCE_H
 #define SCHEDULER_FRONT_BATCH_MULTI_INSTANCE_H
@@ -10,20 +10,20 @@
 #include "scheduler/front/batch/batch.h"
 #include "storage/batch_jobs.h"
 
-/* How many nodes one task may have: one, unless they may speak with each other and each runs one
- * task at a time; tasks that want more wait. */
+/* The most nodes of one task: 1, unless the nodes may communicate and each runs one task at a time;
+ * tasks that request more wait. */
 int team_nodes_max(struct arena *a, const struct batch_pool *p, int *out, struct err *e) MUST_CHECK;
-/* Adds to a task's place what its nodes do together. */
+/* Adds the settings for several nodes to a task's place. */
 void team_add(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
               const struct batch_multi_instance *m, struct place_spec *place);
 
-/* Subtasks begin on the nodes of these allocations, the first of them left out. */
+/* Begins subtasks on the nodes of these allocations, except the first. */
 int team_begin(struct storage *st, const struct batch_task *t, const struct allocation *parts,
                size_t n, int64_t now_us, struct err *e) MUST_CHECK;
 /* struct front_ops: a coordination command has ended on a node. */
 int team_part_prepared(const struct front *f, struct storage *st, const struct run *r,
                        const struct run_prep *part, struct err *e) MUST_CHECK;
-/* The task has ended, and with it what its subtasks still do. */
+/* The task has ended: ends its subtasks. */
 int team_end(struct storage *st, const struct batch_task *t, const struct run_end *end,
              struct err *e) MUST_CHECK;
 

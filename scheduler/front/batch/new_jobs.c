@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * New jobs, each with the task that manages it, if it has one: that is the first of its tasks.
+ * New jobs, each with its manager task, if it has one, as its first task.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct new_job {
     const char *secrets;
 };
 
-/* Its document as that of a task; how often it is tried is the job's to say, if it does not. */
+/* The manager's document as a task's document; the job's number of retries is the default. */
 static const char *manager_doc(struct new_job *k)
 {
     json_t *doc = json_loads(k->j->doc, 0, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the nodes of a pool need: directories, accounts, volumes and the start task.
+ * The settings of a pool's nodes: directories, accounts, volumes and the start task.
  */
 #include "scheduler/front/batch/front_priv.h"
 
@@ -36,7 +36,7 @@ size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out)
 
 /* --- volumes ---------------------------------------------------------------------------------- */
 
-/* Words as they were given, none of them read by the shell. */
+/* The words, quoted so that the shell changes none. */
 static const char *quoted_words(struct arena *a, const char *text)
 {
     const char **words, *out = "";
@@ -46,7 +46,7 @@ static const char *quoted_words(struct arena *a, const char *text)
     return out;
 }
 
-/* Of "-o a,b" what mount rules of the site take. */
+/* The options in "-o a,b", in the form of the site's mount rules. */
 static const char *plain_options(const char *text)
 {
     if (!text)
@@ -153,7 +153,7 @@ static void add_variable(struct env_list *v, const char *name, const char *value
     v->items[v->n++] = (struct kv){.name = name, .value = value};
 }
 
-/* What its user gives goes last, and wins. */
+/* The user's variables come last, and win. */
 static void add_env(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                     const struct batch_start_task *t, struct setup_task_spec *out)
 {
@@ -168,7 +168,7 @@ static void add_env(const struct batch_front *f, struct arena *a, const struct b
     out->n_env = v.n;
 }
 
-/* Files are looked for when a node is prepared. */
+/* Files are resolved when a node is prepared. */
 static void add_start_files(const struct batch_front *f, struct arena *a,
                             const struct batch_pool *p, const struct batch_start_task *t,
                             bool prepares, struct place_spec *place)
@@ -183,8 +183,8 @@ static void add_start_files(const struct batch_front *f, struct arena *a,
     }
 }
 
-/* One that is no administrator's runs as other tasks do; what others have of their own it shares
- * with none of them. */
+/* A start task that is not an administrator's runs like other tasks, but shares no account with
+ * them. */
 static void set_start_user(struct arena *a, const struct batch_start_task *t,
                            const struct batch_pool_spec *pool, struct place_spec *place)
 {
@@ -196,7 +196,7 @@ static void set_start_user(struct arena *a, const struct batch_start_task *t,
     }
 }
 
-/* With `prepares` a node is to be prepared by it; else its files are not looked for. */
+/* With `prepares` a node is about to be prepared; otherwise files are not resolved. */
 struct start_of {
     const struct batch_pool *row;
     const struct batch_pool_spec *pool;

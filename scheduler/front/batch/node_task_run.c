@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of the runs of preparation and release tasks. Everything here is inside the
- * transaction that writes what it is about.
+ * The results of runs of preparation and release tasks. Every function runs inside the transaction
+ * that writes the event.
  */
 #include "model/batch/job_states.h"
 #include "scheduler/fleet/container/container.h"
@@ -34,7 +34,7 @@ static int let_begin(const struct batch_front *f, struct storage *st, struct are
     return 0;
 }
 
-/* They go to other nodes, unless something else is to become of them. */
+/* The tasks go to other nodes, unless they are ending. */
 static int send_away(const struct batch_front *f, const struct batch_task *t, struct err *e)
 {
     if (t->fate != BATCH_FATE_OWN)
@@ -42,7 +42,7 @@ static int send_away(const struct batch_front *f, const struct batch_task *t, st
     return task_stop((struct batch_front *)(uintptr_t)f, t, BATCH_FATE_REQUEUE, e);
 }
 
-/* Its directory goes when its time is up, unless it runs there again. */
+/* Its directory is removed after its retention time, unless it runs there again. */
 static int keep_files(const struct batch_front *f, struct storage *st, struct arena *a,
                       const struct batch_chore *c, const struct batch_job_spec *job, int64_t now_us,
                       struct err *e)
@@ -91,7 +91,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
 {
     struct batch_chore c;
     int rc = st_batch_chore_by_id(st, a, r->owner_id, &c, e);
-    if (rc <= 0) /* another one has taken its place, as the node was restarted */
+    if (rc <= 0) /* a newer row has replaced it, because the node was rebooted */
         return rc;
     const struct st_batch_chore_end m = {.id = c.id,
                                          .now_us = end->now_us,
@@ -117,7 +117,7 @@ int chore_run_ended(const struct batch_front *f, struct storage *st, const struc
     return rc;
 }
 
-/* The node is lost. Its tasks go elsewhere by themselves; a release is done there again, if it
+/* The node is lost. Its tasks are requeued elsewhere; a release task is repeated there if the node
  * comes back in time (chores_finish()). */
 static int lose(struct storage *st, struct arena *a, const struct batch_chore *c, int64_t now_us,
                 struct err *e)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a job does on each of its nodes before its first task there (its preparation task) and after
- * its last one (its release task). Each is a row, batch_chore, with a run that takes nothing of the
- * node.
+ * The tasks of a job on each of its nodes: before its first task there (the preparation task) and
+ * after its last (the release task). Each is a row, batch_chore, with a run that takes no part of
+ * the node.
  *
- * A node whose preparation failed, although tasks were to wait for it, is barred to the job's other
- * tasks. One that has restarted since is prepared again, if the job wants that, and one that was
- * wiped in any case.
+ * A node whose preparation failed, although tasks were to wait for it, is barred from the job's
+ * other tasks. A node that was rebooted since then is prepared again if the job wants it, and a
+ * wiped node in any case.
  */
 #include "lib/guid.h"
 #include "scheduler/front/batch/front_priv.h"
 
-/* How often a job looks again at a node that is not ready for its release task, and how long. */
+/* How often (us) a job checks a node that is not ready for its release task, and for how long. */
 #define LOOK_US        2000000
 #define WAIT_FOR_IT_US (INT64_C(15) * 60 * 1000000)
 
@@ -24,7 +24,7 @@ struct chores {
     int64_t now_us;
 };
 
-/* 0: there is no such pool. */
+/* 0: the pool does not exist. */
 static int load(struct chores *k, struct err *e)
 {
     if (batch_job_decode(k->a, k->j->doc, NULL, &k->spec, e) < 0)
@@ -63,7 +63,7 @@ static int begin(struct chores *k, const struct node *nd, enum batch_chore_kind 
     return runs_begin_aside(sched_runs(k->f->sched), &r, nd, e);
 }
 
-/* Whether what was done there still counts. */
+/* Whether an earlier preparation of the node is still valid. */
 static bool still_counts(const struct batch_chore *c, const struct node *nd,
                          const struct batch_task_spec *spec)
 {
@@ -114,8 +114,8 @@ static int stop(struct chores *k, const struct batch_chore *c, struct err *e)
 
 enum readiness { NODE_READY, NODE_LATER, NODE_NEVER };
 
-/* Whether the job has waited for nodes long enough; reckoned once, as the wall clock may be set
- * meanwhile. */
+/* Whether the job has waited for nodes long enough; the start is converted once, because the wall
+ * clock may be set meanwhile. */
 static bool is_overdue(const struct chores *k)
 {
     struct batch_front *f = k->f;
@@ -137,7 +137,7 @@ static enum readiness readiness_of(const struct chores *k, const struct node *nd
     return is_overdue(k) ? NODE_NEVER : NODE_LATER;
 }
 
-/* Whether the job is to be released on the node where this preparation ran. */
+/* Whether the job needs a release task on the node of this preparation. */
 static bool wants_release(const struct chores *k, const struct batch_chore *prep)
 {
     if (!k->spec.release || prep->state != BATCH_CHORE_COMPLETED || prep->up_us == 0 ||
@@ -159,7 +159,7 @@ static int give_up(struct chores *k, const struct batch_chore *c, struct err *e)
     return st_batch_chore_end(k->f->st, &end, e);
 }
 
-/* One that runs: done on its node once more, if it lost its run there. */
+/* Handles a running chore: repeats it on its node, if its run was lost there. */
 static int go_on(struct chores *k, const struct batch_chore *c, bool *left, struct err *e)
 {
     struct node nd;
@@ -197,7 +197,7 @@ static int release(struct chores *k, const struct batch_chore *prep, bool *left,
     return 0;
 }
 
-/* `then`: what is known of the release on the same node; NULL: nothing. */
+/* `then`: the row of the release task on the same node; NULL: none. */
 static int finish_node(struct chores *k, const struct batch_chore *prep,
                        const struct batch_chore *then, bool *left, struct err *e)
 {
@@ -210,7 +210,7 @@ static int finish_node(struct chores *k, const struct batch_chore *prep,
     return wants_release(k, prep) ? release(k, prep, left, e) : 0;
 }
 
-/* Rows of one node stand together, the preparation first. */
+/* Rows of one node are adjacent, the preparation first. */
 static int finish(struct chores *k, bool *left, struct err *e)
 {
     struct batch_chore *rows;
@@ -244,7 +244,7 @@ int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left, 
     return rc;
 }
 
-/* Runs that were over when the daemon stopped are to be forgotten: they are looked at again. */
+/* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
 void chores_begin(struct batch_front *f)
 {
     struct arena a;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools that are being deleted lose their nodes by the core; each is removed once it has none and
- * nothing waits in it. Jobs that are to go with their account are woken here.
+ * Pools in state deleting lose their nodes by the core; each pool is removed when it has no node
+ * and no waiting run. Jobs that are deleted with their account are woken here.
  */
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/wake/paced.h"
 
-/* All pools that are being deleted. */
+/* One reconcile for all pools that are being deleted. */
 static const struct wake_kind woken_pool_deletions = {"batch deletions", WAKE_LAST};
 
 static int is_held_up(struct batch_front *f, struct arena *a, int64_t id, bool *held, struct err *e)
@@ -44,7 +44,7 @@ static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool 
     return 0;
 }
 
-/* A deletion that could not be written: the pools go on as before. */
+/* A deletion that could not be written: the pools continue as before. */
 static void effect_marked(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

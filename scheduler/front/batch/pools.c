@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sizes of pools: a resize begins, and is over when the core has what is wanted, when there can
- * never be so much, when it is stopped, or when its time is up. In the last three cases the core is
- * told to want what there is, and the errors say what is missing.
+ * The sizes of pools: a resize begins, and is over when the core has reached the target, when the
+ * target can never be reached, when it is stopped, or when its time limit is over. In the last
+ * three cases the core's target becomes the present size, and the errors name the missing nodes.
  */
 #include <limits.h>
 
 #include "lib/strbuf.h"
 #include "scheduler/front/batch/front_priv.h"
 
-/* Why a resize ends before the size is reached. */
+/* Why a resize ends before the target is reached. */
 struct shortfall {
     const char *code, *message; /* message: "Desired number of CLASS nodes MESSAGE" */
 };
@@ -48,7 +48,7 @@ static void add_error(struct strbuf *out, const struct shortfall *why, const cha
                   out->len > 0 ? "," : "[", why->code, class, why->message);
 }
 
-/* JSON text; the arena's. NULL: nothing is missing. */
+/* JSON text in the arena. NULL: no node is missing. */
 static const char *errors_of(struct arena *a, const struct shortfall *why,
                              const struct batch_size *want, const struct nodes_of_pool *have)
 {
@@ -64,7 +64,7 @@ static const char *errors_of(struct arena *a, const struct shortfall *why,
 
 /* --- the end of a resize ---------------------------------------------------------------------- */
 
-/* Nodes that were asked to leave and have not begun to do so stay. */
+/* Keeps nodes that were asked to leave and have not begun to leave. */
 static int keep_nodes(const struct batch_front *f, const struct nodes_of_pool *have, struct err *e)
 {
     for (size_t i = 0; i < have->n; i++)
@@ -79,12 +79,12 @@ struct cut {
     struct arena *a;
     const struct batch_pool *p;
     const struct shortfall *why;
-    const char *errors;          /* instead of those of `why`, or NULL */
-    enum batch_allocation state; /* of the size from now on */
+    const char *errors;          /* instead of the errors of `why`, or NULL */
+    enum batch_allocation state; /* the new allocation state */
     int64_t now_us;
 };
 
-/* The core is to want what there is. */
+/* Sets the core's target to the present size. */
 static int cut_short(struct storage *st, void *ctx, struct err *e)
 {
     const struct cut *c = ctx;
@@ -106,7 +106,7 @@ static int cut_short(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-/* Reckoned once for each resize, as the wall clock may be set meanwhile. */
+/* The deadline of a resize, converted once, because the wall clock may be set meanwhile. */
 static int64_t deadline(struct batch_front *f, const struct batch_pool *p)
 {
     int64_t at_us = id_map_number(&f->unsettled, p->id);
@@ -123,7 +123,7 @@ static void settle_in_time(struct batch_front *f, const struct batch_pool *p)
         wake_at(f->wakes, &woken_size, p->id, deadline(f, p));
 }
 
-/* Looks at a pool whose time may be up; 1 if it was found, 0, or -1. */
+/* Reconciles a pool whose time limit may be over; 1 if it exists, 0, or -1. */
 static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct err *e)
 {
     struct batch_pool p;
@@ -136,7 +136,7 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         settle_in_time(f, &p);
         return 1;
     }
-    /* The turn in which it is written may be lost. */
+    /* The turn of the write may be rolled back. */
     wake_at(f->wakes, &woken_size, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     struct cut c = {f, a, &p, &timed_out, NULL, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
     return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
@@ -155,7 +155,7 @@ static void reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
-/* Whether there can never be so many: nodes are local, and their number is limited. */
+/* Whether the target can never be reached: local nodes are limited. */
 static bool never_so_many(const struct batch_front *f, const struct batch_pool *p)
 {
     const struct scale any = {SCALE_MANUAL, INT_MAX, .dealloc = DEALLOC_REQUEUE};
@@ -212,7 +212,7 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-/* If it was not written, what was asked for before stands, with its own deadline. */
+/* After a rollback the earlier request holds, with its own deadline. */
 static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The metrics that are stored of a pool.
+ * The stored metrics of a pool.
  */
 #ifndef SCHEDULER_FRONT_BATCH_SAMPLES_H
 #define SCHEDULER_FRONT_BATCH_SAMPLES_H

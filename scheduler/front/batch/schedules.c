@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reconciler, woken by the id of the row: it makes the next job in a transaction with the
- * row's new numbers, or ends what is terminating or deleting, and is woken again when the next
- * job is due.
+ * A reconciler, woken by the id of the row: it makes the next job in a transaction with the row's
+ * new numbers, or ends a terminating or deleting schedule, and is woken again when the next job is
+ * due.
  */
 #include "scheduler/front/batch/schedules.h"
 
@@ -15,19 +15,19 @@ static const struct wake_kind woken_schedule = {"batch schedule", WAKE_LAST};
 
 /* Jobs that one pass deletes; other work of the loop waits meanwhile. */
 #define JOBS_AT_ONCE 100
-/* It looks at the wall clock again that often, which may be set at any moment. */
+/* The period of checks of the wall clock (us), which may be set at any moment. */
 #define LOOK_US (INT64_C(60) * 1000000)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* What one pass over a schedule works with. */
+/* The data of one pass over a schedule. */
 struct schedule_pass {
     struct batch_front *f;
     struct arena *a;
     const struct batch_schedule *s;
     int64_t now_us;
     struct batch_times times;
-    struct batch_job last; /* the last job that it made */
+    struct batch_job last; /* the last job that the schedule made */
     bool busy;             /* that is not completed */
 };
 
@@ -47,7 +47,7 @@ static int load_last(struct schedule_pass *p, struct err *e)
     return 0;
 }
 
-/* The one that was made for the jobs before. */
+/* The pool that was made for the earlier jobs. */
 static const char *pool_of_jobs(const struct schedule_pass *p)
 {
     return p->s->auto_pool ? p->s->auto_pool : "";
@@ -81,7 +81,7 @@ static int make_job(struct schedule_pass *p, struct err *e)
     return st_batch_schedule_set_pool(p->f->st, s->id, j.pool_name, e);
 }
 
-/* The pool that was made for its jobs goes with it, unless it is to be kept. */
+/* Deletes the pool that was made for its jobs, unless the pool is kept. */
 static int end_pool(struct schedule_pass *p, struct err *e)
 {
     struct batch_job_spec spec;
@@ -95,7 +95,7 @@ static int end_pool(struct schedule_pass *p, struct err *e)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* The first instant of the schedule's rhythm that is not too late now; 0: there is none. */
+/* The first instant of the schedule's recurrence that is not too late now; 0: none. */
 static int64_t not_too_late(const struct batch_times *t, int64_t next_us, int64_t now_us)
 {
     if (next_us + t->window_us >= now_us)
@@ -111,7 +111,7 @@ static int64_t within(const struct batch_times *t, int64_t next_us)
     return t->after_us && next_us > t->after_us ? 0 : next_us;
 }
 
-/* Makes a job if its time has come, and says when it makes the next one. */
+/* Makes a job if it is due, and computes the time of the next job. */
 static int advance(struct schedule_pass *p, int64_t *next, int *number, struct err *e)
 {
     const struct batch_times *t = &p->times;
@@ -126,7 +126,7 @@ static int advance(struct schedule_pass *p, int64_t *next, int *number, struct e
     return 0;
 }
 
-/* The end of a job wakes it, too. */
+/* Sets the next wake-up; the end of a job wakes the schedule, too. */
 static void wake_then(const struct schedule_pass *p, int64_t next_us)
 {
     int64_t in = next_us - p->now_us;

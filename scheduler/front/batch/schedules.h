@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Job schedules of Azure Batch: what users may do with them, and the jobs that they make.
+ * Job schedules of Azure Batch: users' operations on them, and the jobs that they make.
  *
- * A schedule makes its first job at once, or when it may (doNotRunUntil), and one each
- * recurrenceInterval after that, called SCHEDULE:job-N; without an interval it makes one. It has
- * one job at a time: while one is not completed the next one waits, but no longer than startWindow,
- * and is left out after that. Behind doNotRunAfter it makes no more. One that makes no more jobs
- * and has none left is completed.
+ * A schedule makes its first job at once, or at doNotRunUntil, and another after each
+ * recurrenceInterval, called SCHEDULE:job-N; without an interval it makes one. It has one job at a
+ * time: while a job is not completed the next job waits, but no longer than startWindow, and then
+ * is skipped. After doNotRunAfter it makes no more. A schedule that makes no more jobs and has none
+ * left is completed.
  */
 #ifndef SCHEDULER_FRONT_BATCH_SCHEDULES_H
 #define SCHEDULER_FRONT_BATCH_SCHEDULES_H
@@ -16,9 +16,9 @@
 
 struct batch_front;
 
-/* Something of it was written: looks at it once that is on disk. */
+/* The schedule was written: reconciles it when the write is on disk. */
 void batch_schedule_changed(struct batch_front *f, int64_t id);
-/* A job of it has ended or is gone. Id 0: the job is of no schedule. */
+/* A job of the schedule has ended or is deleted. Id 0: the job has no schedule. */
 void batch_schedule_look(struct batch_front *f, int64_t id);
 
 #endif

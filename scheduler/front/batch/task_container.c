@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks in containers: what their documents say becomes what the core knows of containers.
+ * Tasks in containers: converts their documents to the core's container settings.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void refuse(struct arena *a, struct place_spec *place, enum failure_code 
     place->why_refused = arena_strdup(a, why);
 }
 
-/* Without a scheme and what follows the host. */
+/* The host of a server without its scheme and path. */
 static const char *host_of(struct arena *a, const char *server)
 {
     const char *scheme = server ? strstr(server, "://") : NULL;
@@ -25,7 +25,7 @@ static const char *host_of(struct arena *a, const char *server)
     return host ? arena_strndup(a, host, strcspn(host, "/")) : NULL;
 }
 
-/* The registry whose image it is, of those that the pool logs in on; or NULL. */
+/* The pool's registry with a login for this image; or NULL. */
 static const struct batch_container *
 registry_of(struct arena *a, const struct batch_pool_containers *pool, const char *image)
 {
@@ -90,7 +90,7 @@ static const char *host_path(enum batch_host_path source, const struct place_spe
     return NULL;
 }
 
-/* The runtime takes no path twice; one that is read-only anywhere is so. */
+/* The runtime accepts each path once; if any of its mounts is read-only, the path is read-only. */
 static void add_bind(struct container_spec *c, const char *path, bool read_only)
 {
     for (size_t i = 0; i < c->n_binds; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a task: what clients read of it, and what its exit conditions say of its job and of
- * those who wait for it.
+ * The end of a task: the result for clients, and the actions of its exit conditions on its job and
+ * on dependent tasks.
  */
 #include "model/batch/exits.h"
 #include "model/batch/job_states.h"
@@ -9,7 +9,7 @@
 #include "scheduler/front/batch/front_priv.h"
 #include "scheduler/front/batch/multi_instance.h"
 
-/* What clients read of failures, by what the core calls them. */
+/* The codes for clients, by the core's failures. */
 static const struct wording {
     enum failure_code code;
     const char *name, *message;
@@ -86,7 +86,7 @@ const char *task_failure_info(struct arena *a, const struct failure *why)
 {
     const struct wording *w = wording_of(why);
     bool by_exit = w->code == FAIL_RUN_FAILED;
-    /* The service calls a package its own error, whatever is wrong with it. */
+    /* Azure Batch calls a package failure a server error, whatever its cause. */
     bool server = why->code == FAIL_PACKAGE || failure_fault(why->code) != FAULT_CLIENT;
     const char *said = why->message && !by_exit ? why->message : w->message;
     const struct kv details[] = {
@@ -101,7 +101,7 @@ const char *task_failure_info(struct arena *a, const struct failure *why)
                               sizeof details / sizeof details[0]);
 }
 
-/* What the task's exit conditions say of the job, if the job wants to know. */
+/* Applies the exit condition's job action, if the job has enabled it. */
 static int act_on_job(struct batch_front *f, const struct batch_job *j, enum batch_job_action act,
                       int64_t now_us, struct err *e)
 {
@@ -114,7 +114,7 @@ static int act_on_job(struct batch_front *f, const struct batch_job *j, enum bat
     return 0;
 }
 
-/* What is kept for longer is kept for ever: the end of the year 9999. */
+/* A longer retention is forever: the end of the year 9999. */
 #define LAST_US INT64_C(253402300799999999)
 
 int64_t batch_kept_until(const struct batch_task_spec *spec, int64_t now_us)
@@ -154,7 +154,8 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
         return -1;
     if (t->manager & BATCH_MANAGER_ENDS_JOB && batch_job_next(j.state, BATCH_JOB_EV_TERMINATE) != 0)
         return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);
-    /* Who ends a task may want it to run again, which a job that ends with it would refuse. */
+    /* A user may terminate a task to run it again; a job that ends with a failed task would prevent
+     * this. */
     bool failed = end->why && end->why->code != FAIL_RUN_TERMINATED;
     return failed ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
 }

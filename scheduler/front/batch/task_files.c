@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource files and packages, as what is put onto nodes: blobs and packages here become files of
- * the daemon's; URLs of others stay what they are.
+ * Resource files and packages become files for nodes: blobs and packages of this daemon become
+ * files of the daemon; foreign URLs stay.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "storage/folders/files.h"
 #include "storage/packages/packages.h"
 
-/* Blobs of a container that no file can be called; with more of them it is refused at the node, as
- * with as many files. */
+/* The most blobs of a container with names that no file can have; with more, the task fails at the
+ * node, as with too many files. */
 #define ASIDE_MAX 100001
 
-/* Execution is for everybody who may read it, as the service had it. */
+/* The mode in the real service: whoever may read may execute. */
 #define MODE 0770
 
 static void refuse(struct arena *a, struct batch_inputs *in, enum failure_code code,
@@ -42,7 +42,7 @@ static enum failure_code code_of(const struct err *e)
 /* --- where files come from: as in struct batch_blobs --------------------------------------------
  */
 
-/* `rc` as of struct batch_blobs, of a URL that may be of another host. */
+/* `rc` as in struct batch_blobs, for a URL that may be foreign. */
 static int may_leave(const struct batch_front *f, int rc, struct err *e)
 {
     const struct site *site = fleet_site(sched_fleet(f->sched));
@@ -53,7 +53,7 @@ static int may_leave(const struct batch_front *f, int rc, struct err *e)
                    "(batch.foreign_urls)");
 }
 
-/* The blobs of a container that are aside. */
+/* Adds the blobs of a container whose names are not file names. */
 static int add_aside(const struct batch_front *f, struct arena *a,
                      const struct batch_blob_folder *c, const char *prefix, struct input_file *out,
                      struct err *e)
@@ -94,9 +94,9 @@ static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t
     return rc < 0 ? -1 : *name != NULL;
 }
 
-/* An identityReference counts where the URL has no signature. No identity here is known elsewhere,
- * and the one that everybody may name stands for the Batch account, which has its auto-storage
- * account: *owner, or NULL. */
+/* An identityReference counts if the URL has no signature. Identities of this daemon are not valid
+ * elsewhere; the identity that everybody may name stands for the Batch account, which has its
+ * auto-storage account: *owner, or NULL. */
 static int find_owner(const struct batch_inputs *in, const char *identity, const char *url,
                       const char **owner, struct err *e)
 {
@@ -106,8 +106,7 @@ static int find_owner(const struct batch_inputs *in, const char *identity, const
                : 0;
 }
 
-/* The account and the container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: it is none of that
- * account. */
+/* The container of "https://ACCOUNT.blob.HOST/CONTAINER"; NULL: the URL is not of that account. */
 static const char *container_of(struct arena *a, const char *url, const char *account)
 {
     const char *host = strstr(url, "://");

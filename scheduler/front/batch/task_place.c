@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where tasks are: their nodes, and their directories there.
+ * The places of tasks: their nodes, and their directories there.
  */
 #include <string.h>
 
 #include "scheduler/front/batch/front_priv.h"
 
-/* A job of a schedule is called SCHEDULE:job-N and has its directory there. */
+/* The job SCHEDULE:job-N of a schedule has a directory of the same structure. */
 const char *batch_job_dir(struct arena *a, const char *job, int number)
 {
     const char *colon = strchr(job, ':');

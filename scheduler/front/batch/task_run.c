@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the core asks of runs of tasks, and tells of them. Everything here is inside the transaction
- * that writes what it is about.
+ * The core's questions about runs of tasks, and its reports. Every function runs inside the
+ * transaction that writes the event.
  */
 #include "model/batch/job_states.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -110,7 +110,7 @@ int task_run_prepared(const struct front *f, struct storage *st, const struct ru
                       int64_t now_us, struct err *e)
 {
     (void)f, (void)st, (void)r, (void)now_us, (void)e;
-    return 0; /* clients are told of nothing between start and end */
+    return 0; /* clients see no state between start and end */
 }
 
 int task_run_contained(const struct front *f, struct storage *st, const struct run *r,
@@ -126,12 +126,13 @@ int task_run_contained(const struct front *f, struct storage *st, const struct r
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    return task_run_prepared(f, st, r, now_us, e); /* a task that is being ended runs */
+    return task_run_prepared(f, st, r, now_us,
+                             e); /* a task that is being ended counts as running */
 }
 
 /* --- how it ended ---------------------------------------------------------------------------- */
 
-/* It waits for a node again, unless it never had one. */
+/* The task waits for a node again, unless it never had one. */
 static int again(struct storage *st, const struct run *r, const struct batch_task *t, bool retried,
                  int64_t now_us, struct err *e)
 {
@@ -142,8 +143,8 @@ static int again(struct storage *st, const struct run *r, const struct batch_tas
     return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
 }
 
-/* As its user wants; and a pool that is deleted gives back those of its tasks that have not ended,
- * as their job may be given another one. */
+/* Whether the task returns to its job: its user wants it; or the pool was deleted before the task
+ * ended, because its job may get another pool. */
 static bool goes_back(const struct batch_task *t, const struct run_end *end)
 {
     if (t->fate == BATCH_FATE_REQUEUE)
@@ -151,7 +152,7 @@ static bool goes_back(const struct batch_task *t, const struct run_end *end)
     return t->fate == BATCH_FATE_OWN && end->why && end->why->code == FAIL_POOL_DELETED;
 }
 
-/* It was asked for while the task was being ended. Its end may have ended its job too. */
+/* The user reactivated the task while it was being ended. Its end may have ended its job too. */
 static int reactivate(const struct batch_front *f, struct storage *st, const struct batch_task *t,
                       int64_t now_us, struct err *e)
 {
@@ -177,7 +178,7 @@ static int end_of(const struct batch_front *f, struct storage *st, struct arena 
     wake(f->wakes, &woken_tasks, r->pool_id);
     wake_durable(f->wakes, &woken_job, o.j.id);
     if (o.t.fate == BATCH_FATE_DELETE)
-        return 0; /* it goes as soon as its run does */
+        return 0; /* it is removed with its run */
     if (goes_back(&o.t, end))
         return again(st, r, &o.t, false, end->now_us, e);
     if (task_complete(f, st, &o.t, end, e) < 0 || team_end(st, &o.t, end, e) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a task's run is to do: its document and its job's become directories, variables, and a
- * program.
+ * Makes the spec of a task's run: the documents of task and job become directories, variables, and
+ * a program.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "scheduler/front/batch/multi_instance.h"
 #include "scheduler/site/site.h"
 
-/* So many tries are as good as for ever. */
+/* Stands for unlimited retries. */
 #define RETRIES_FOR_EVER 1000000
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_S 30
@@ -20,7 +20,7 @@ static void set(struct kv *list, size_t *n, const char *name, const char *value)
     list[(*n)++] = (struct kv){.name = name, .value = value ? value : ""};
 }
 
-/* Paths of the node, below its root, with room for more. */
+/* Adds variables for paths below the node's root, with room for more. */
 static void add_paths(struct arena *a, struct place_spec *place, size_t more)
 {
     struct kv *p = arena_alloc(a, (16 + more) * sizeof *p);
@@ -37,7 +37,7 @@ static void add_paths(struct arena *a, struct place_spec *place, size_t more)
     place->n_rooted = n;
 }
 
-/* `before`: how often runs before this one were tried again. */
+/* `before`: the retries of earlier runs of the task. */
 static int retries_left(const struct batch_constraints *limits, int before)
 {
     if (limits->retries < 0)
@@ -54,7 +54,7 @@ static void add_rules(const struct batch_constraints *limits, int before, struct
         (struct retry_rule){.times = retries_left(limits, before), .after_exit = true};
 }
 
-/* Whether its node is one of the pool's dedicated ones. Without a node, as while it waits: yes. */
+/* Whether its node is a dedicated node. Without a node (while it waits): yes. */
 static int is_dedicated(struct storage *st, struct arena *a, const struct run *r, bool *out,
                         struct err *e)
 {
@@ -71,7 +71,7 @@ static int is_dedicated(struct storage *st, struct arena *a, const struct run *r
 
 /* --- whose command it is ---------------------------------------------------------------------- */
 
-/* A task, or what its job does on the node before and after it. */
+/* The command of a task, or of a job preparation or release task. */
 struct spec_command {
     struct batch_job j;
     struct batch_pool p;
@@ -79,7 +79,7 @@ struct spec_command {
     struct batch_task_spec task;
     const char *id;
     bool held;
-    int retried; /* by the runs that it had before this one */
+    int retried; /* retries of earlier runs */
 };
 
 static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
@@ -156,14 +156,14 @@ static const char *task_dir(struct arena *a, const struct spec_command *c, const
     return arena_concat(a, BATCH_ROOT, "/", batch_job_dir(a, c->j.name, c->j.number), "/", id);
 }
 
-/* The directory of the job's preparation; NULL: it has none. */
+/* The directory of the job's preparation task; NULL: none. */
 static const char *preparation_dir(struct arena *a, const struct spec_command *c)
 {
     const struct batch_task_spec *prep = c->job.preparation;
     return prep ? task_dir(a, c, prep->id) : NULL;
 }
 
-/* With the directory of the job's preparation, for all but that itself. */
+/* With the directory of the job's preparation, for all but the preparation itself. */
 static void add_places(struct arena *a, const struct spec_command *c, size_t n_packages,
                        struct place_spec *place)
 {
@@ -176,7 +176,8 @@ static void add_places(struct arena *a, const struct spec_command *c, size_t n_p
         arena_concat(a, dir, "/wd"));
 }
 
-/* The job's variables, the task's, which win, and the service's, which nobody's hide. */
+/* The job's variables; then the task's, which replace them; then the service's, which replace
+ * both. */
 static void add_env(struct arena *a, const struct batch_front *f, const struct spec_command *c,
                     bool dedicated, const char *token, struct run_spec *out)
 {
@@ -206,7 +207,7 @@ static void add_env(struct arena *a, const struct batch_front *f, const struct s
     out->n_env = n;
 }
 
-/* What is put onto its node and taken off it, and the variables that name paths there. */
+/* Adds input files, output files, and the variables with their paths. */
 static int add_files(const struct batch_front *f, const struct front_read *how,
                      const struct spec_command *c, const struct batch_pool_spec *pool,
                      struct place_spec *place, struct err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tokens of tasks, for their job's operations: sealed texts, which the daemon alone can make. One
- * is good as long as the run is under way that it was made for.
+ * Tokens for tasks, for their job's operations: sealed texts, which only the daemon can make. A
+ * token is valid during its run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const char *task_token(const struct batch_front *f, struct arena *a, const struc
     return copy;
 }
 
-/* Takes apart what task_token() has made; false: it is something else. */
+/* Splits a text of task_token(); false: another text. */
 static bool take_apart(const char *text, int64_t *id, const char **guid)
 {
     const size_t n = strlen(KIND " ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whom a task runs as: an account of its own, that of all tasks of its node, or one of those that
- * its pool names.
+ * The account of a task: its own, the common account of all tasks of its node, or a user that its
+ * pool names.
  */
 #include <string.h>
 

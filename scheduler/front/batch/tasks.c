@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What users do with tasks.
+ * Users' operations on tasks.
  */
 #include "model/batch/job_states.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -19,7 +19,7 @@ int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets
     return w->n_names + w->n_ranges > 0 ? st_batch_wait_count(st, t->id, e) : 0;
 }
 
-/* Ends the task's run, if it has one; task_run_ended() hears of it, for one that waits at once. */
+/* Ends the task's run, if it has one; task_run_ended() follows, for a waiting run at once. */
 int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
               struct err *e)
 {
@@ -50,7 +50,7 @@ int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int6
     return 0;
 }
 
-/* What is on its node goes too. */
+/* Also removes its files on its node. */
 int task_remove(struct storage *st, const struct batch_task *t, struct err *e)
 {
     struct arena a;

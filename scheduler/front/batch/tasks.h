@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs and tasks of Azure Batch: what users may do with them, and what becomes of them.
+ * Jobs and tasks of Azure Batch: users' operations on them, and their states.
  *
- * A task is one row. It gets a run of the core only when it may run (its job is active, what it
- * waits for has come) and its turn is near (dispatcher.c), so that tasks which wait cost the core
- * nothing. Its run goes when it has ended. Changes of a job are written first; what follows for its
- * tasks is done by job_reconcile(), which looks at the rows again and may be repeated.
+ * A task is one row. It gets a run of the core only when it may run (its job is active, its
+ * dependencies have ended) and its turn is near (dispatcher.c), so that waiting tasks cost the core
+ * nothing. The run is removed after its end. Changes of a job are written first; job_reconcile()
+ * carries out the consequences for its tasks: it reads the rows again and may be repeated.
  */
 #ifndef SCHEDULER_FRONT_BATCH_TASKS_H
 #define SCHEDULER_FRONT_BATCH_TASKS_H
@@ -19,21 +19,20 @@ struct batch_front;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
-/* Writes a new job, whose doc and instants are filled in, with its manager task and, unless its
- * pool_name says which it is to have, the pool that it wants made for it; j->id becomes its id.
- * batch_job_changed() follows. */
+/* Writes a new job, whose doc and instants are filled in, with its manager task and, unless
+ * pool_name is set, its auto pool; j->id becomes its id. batch_job_changed() must follow. */
 int batch_job_add(struct batch_front *f, struct arena *a, struct batch_job *j, const char *secrets,
                   struct err *e) MUST_CHECK;
-/* Fills in what a job's row has of its document (j->doc). */
+/* Fills in the columns of a job's row that come from its document (j->doc). */
 int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_CHECK;
-/* Something of the job was written that may let its tasks run, or end them: looks at it once that
- * is on disk. */
+/* The job was written in a way that may let its tasks run, or end them: reconciles it when the
+ * write is on disk. */
 void batch_job_changed(struct batch_front *f, int64_t job_id);
-/* Tasks were added. What follows from that is written in the same turn, so that one sync covers all
- * that is written until a task begins. */
+/* Tasks were added. The consequences are written in the same turn, so that one sync covers all
+ * writes until a task begins. */
 void batch_job_has_more(struct batch_front *f, int64_t job_id);
-/* Begin what they say; the job's state has been read, and is one that allows it. `reason` NULL:
- * none was given. */
+/* Begin the operation; the job's state was read, and permits the operation. `reason` NULL: none
+ * given. */
 int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
                       int64_t now_us, struct err *e) MUST_CHECK;
 int batch_job_enable(struct batch_front *f, const struct batch_job *j, int64_t now_us,
@@ -45,7 +44,7 @@ int batch_job_delete(struct batch_front *f, const struct batch_job *j, int64_t n
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
-/* The names and ranges of numbers that a task waits for. */
+/* The names and ranges of numbers of a task's dependencies. */
 struct batch_range {
     int64_t low, high;
 };
@@ -55,43 +54,44 @@ struct batch_waits {
     const struct batch_range *ranges;
     size_t n_ranges;
 };
-/* Writes a new task; t->id becomes its id. batch_job_has_more() follows. */
+/* Writes a new task; t->id becomes its id. batch_job_has_more() must follow. */
 int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets,
                    const struct batch_waits *w, struct err *e) MUST_CHECK;
-/* A user ends it; it is not completed. */
+/* A user terminates the task; it is not completed yet. */
 int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                          struct err *e) MUST_CHECK;
-/* It goes, with its files: at once, or when its processes have ended. */
+/* Deletes the task with its files: at once, or when its processes have ended. */
 int batch_task_delete(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                       struct err *e) MUST_CHECK;
-/* Whether somebody has ended it and its processes have not ended yet. */
+/* Whether the task was terminated and its processes have not ended yet. */
 bool batch_task_is_ending(const struct batch_task *t);
-/* One that is completed, and failed, runs again; one that is ending does once it has ended. */
+/* Runs a failed, completed task again; an ending task runs again after its end. */
 int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                           struct err *e) MUST_CHECK;
 
-/* Whether administrators' tasks are root, where the node's agent is. */
+/* Whether administrators' tasks are root, if the node's agent is root. */
 bool batch_admins_are_root(const struct batch_front *f);
-/* Whether processes in containers may be the nodes' own users (containers.user: image). */
+/* Whether processes in containers may have uids of the nodes' own users (containers.user:
+ * image). */
 bool batch_images_bring_users(const struct batch_front *f);
-/* The task that has this token (AZ_BATCH_AUTHENTICATION_TOKEN), while it runs: a getter. */
+/* The running task with this token (AZ_BATCH_AUTHENTICATION_TOKEN): a getter. */
 int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
                         struct batch_task *out, struct err *e);
 
-/* What clients read of a failure; the message may be NULL. */
+/* The texts of a failure for clients; the message may be NULL. */
 struct batch_failure_words {
     const char *code, *message;
 };
 struct batch_failure_words batch_failure_words(enum failure_code code);
 
-/* The node that it ran on last: a getter. */
+/* The last node of the task: a getter. */
 int batch_task_node(struct storage *st, struct arena *a, const struct batch_task *t,
                     struct node *out, struct err *e) MUST_CHECK;
-/* The directory of a task below its node's Batch root: "workitems/JOB/job-1/TASK". Arena. */
+/* The directory of a task below its node's Batch root: "workitems/JOB/job-1/TASK". In the arena. */
 const char *batch_task_dir(struct arena *a, const struct batch_task *t);
-/* That of a job, likewise. */
+/* The directory of a job, in the same form. */
 const char *batch_job_dir(struct arena *a, const char *job, int number);
-/* Begins the affinityId of a node; its name follows. */
+/* The beginning of a node's affinityId; the node's name follows. */
 #define BATCH_AFFINITY "TVM:"
 /* The Batch root, below the node's root. */
 #define BATCH_ROOT "batch"

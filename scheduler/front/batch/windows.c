@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools with an image of Windows: their nodes run Linux, and command lines of Windows by
- * batchai-cmd, if the site wants that (nodeagent-proto/windows/windows.h).
+ * Pools with an image of Windows: their nodes run Linux, and run command lines of Windows by
+ * batchai-cmd, if the site enables this (nodeagent-proto/windows/windows.h).
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs that are arrays: one job, many runs. The job runs from the start of the first of them to the
- * end of the last. It has succeeded if all have; otherwise it has the exit code and the error of
- * the first that failed.
+ * Jobs that are arrays: one job, many runs. The job runs from the start of its first run to the end
+ * of its last. It has succeeded if all runs have; otherwise it has the exit code and the error of
+ * the first failed run.
  */
 #include <assert.h>
 
@@ -142,7 +142,7 @@ static int end_one(struct storage *st, struct one_end *k, struct err *e)
         st_run_count_left(st, RES_JOB, k->j.id, &left, e) < 0 ||
         (!k->end->succeeded && note_failure(st, k, e) < 0))
         return -1;
-    /* Whoever has its turn now does not wait until this one's nodes are cleaned. */
+    /* The next run does not wait until this run's nodes are cleaned. */
     sched_wake_pool(front_self(k->f)->sched, k->r->pool_id);
     if (left == 0)
         return end_all(st, k, e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions that the core calls: documents become specs, and what became of a run is
- * written into the row of its job, in the core's transaction. The front owns one table in
- * memory, of clusters that lose jobs (deletion.c).
+ * The functions that the core calls: documents become specs, and the result of a run is written
+ * into the row of its job, in the core's transaction. The front owns one table in memory, of
+ * clusters that lose jobs (deletion.c).
  */
 #include <assert.h>
 
@@ -25,7 +25,7 @@ static int load_pool(const struct front *f, const struct front_read *how, int64_
     return node_setup_decode(how->a, &c, text, out, e) == 0 ? 1 : -1;
 }
 
-/* The run's job; a job that is gone is an error, as is a run of something else. */
+/* The run's job; a deleted job is an error, as is a run of another owner. */
 static int job_of(struct storage *st, struct arena *a, const struct run *r, struct job *out,
                   struct err *e)
 {
@@ -101,7 +101,7 @@ static int contradicts(const struct run *r, const struct job *j, struct err *e)
                    enum_to_name(run_state_names, (int)r->state));
 }
 
-/* Moves the run's job by an event; the rest of *m is the caller's. */
+/* Moves the run's job by an event; the caller fills in the rest of *m. */
 static int move(struct storage *st, const struct run *r, enum job_event ev, struct st_job_move *m,
                 struct err *e)
 {
@@ -129,7 +129,7 @@ static int started(const struct front *f, struct storage *st, const struct run *
     return move(st, r, JOB_EV_ALLOCATED, &m, e);
 }
 
-/* Not index by index: that would push out the rest of a job's story. */
+/* Not for each index: the many events would push out the rest of a job's story. */
 static int prepared(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e)
 {
@@ -164,7 +164,8 @@ static enum job_event event_of(const struct run_end *end)
     return end->stopped ? JOB_EV_STOPPED : JOB_EV_FAILED;
 }
 
-/* A job that failed has a code that says so, also where no process gave one: scripts ask for it. */
+/* A failed job has an exit code that is not 0, even if no process gave one, because scripts check
+ * the code. */
 static int ended(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e)
 {
@@ -235,7 +236,7 @@ void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const 
     sched_run_queued(f->sched, c->id, &c->scale, RES_JOB, j->id, j->node_count);
 }
 
-/* A job that tests made, which says that it runs, though nothing of it does. */
+/* Ends a job that a test made in state running without processes. */
 static int end_picture(struct batchai_front *f, struct arena *a, int64_t job_id, struct err *e)
 {
     struct job j;
@@ -281,7 +282,7 @@ int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
     return rc < 0 ? -1 : under_way;
 }
 
-/* How long the service took for the steps of the core. */
+/* How long the real service took for the steps of the core (strict mode). */
 static int64_t takes_us(const struct front *f, enum front_step step, int64_t pool_id,
                         const struct file_server *server)
 {

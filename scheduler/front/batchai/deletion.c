@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Carries out what st_mark_deleting() marked: ends and removes jobs, takes nodes from clusters, and
- * removes each resource once nothing is left in it, from the inside out.
+ * Carries out deletions that st_mark_deleting() marked: ends and removes jobs, removes nodes from
+ * clusters, and removes each resource when it is empty, from the inside out.
  */
 #include "scheduler/front/batchai/front_priv.h"
 #include "scheduler/wake/paced.h"
@@ -18,8 +18,8 @@
 /* Runs taken out of their queues per pass: a microsecond or two each. */
 #define DOOMED_PER_PASS 2000
 
-/* Rows of buried groups that are marked per pass: some microseconds each. A group is marked whole.
- */
+/* Rows of deleted groups that are marked per pass: some microseconds each. A group is always marked
+ * as a whole. */
 #define MARKED_PER_PASS 500
 
 struct deletion_pass {
@@ -41,8 +41,8 @@ static int remove_row(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* Jobs that run end by themselves, and each wakes us when it is over. Those of an array that have
- * not begun have left the queue already, and what waited behind them may run now. */
+/* Running jobs wake this reconciler at their ends. Runs of an array that have not begun have left
+ * the queue already, and the runs behind them may start now. */
 static int wake_held(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids, *pools;
@@ -57,8 +57,9 @@ static int wake_held(struct deletion_pass *p, struct err *e)
     return 0;
 }
 
-/* What waited behind a removed job may run now. A cluster whose jobs go with their experiment is
- * looked at once they are all gone, as each look would have to pass over those that are left. */
+/* The runs behind a removed job may start now. A cluster whose jobs are deleted with their
+ * experiment is woken after the last of them, because each pass over its queue would have to skip
+ * the remaining ones. */
 static void wake_queue(struct deletion_pass *p, const struct doomed_job *j)
 {
     if (j->cluster_id == 0)
@@ -76,14 +77,14 @@ static void wake_bereft(struct batchai_front *f)
         sched_wake_pool(f->sched, id);
 }
 
-/* Before anything else, as what is not marked might begin. */
+/* First of all, because unmarked resources might begin to run. */
 static int mark_buried(struct deletion_pass *p, bool *more, struct err *e)
 {
     *more = false;
     return p->fresh ? st_buried_mark(p->f->st, p->now_us, MARKED_PER_PASS, more, e) : 0;
 }
 
-/* The first step: nothing that is to be deleted may be started any more. */
+/* The first step: no resource that is being deleted may start any more. */
 static int take_out_of_queues(struct deletion_pass *p, bool *more, struct err *e)
 {
     if (p->fresh)
@@ -98,7 +99,7 @@ static int take_out_of_queues(struct deletion_pass *p, bool *more, struct err *e
     return rc < 0 ? -1 : 0;
 }
 
-/* 1: the rows of all its runs may go; 0: one is still under way. */
+/* 1: the rows of all its runs may be removed; 0: a run is still in progress. */
 static int forget_runs(struct deletion_pass *p, const struct doomed_job *j, struct err *e)
 {
     struct runs *runs = sched_runs(p->f->sched);
@@ -118,8 +119,8 @@ static int forget_runs(struct deletion_pass *p, const struct doomed_job *j, stru
     return all;
 }
 
-/* Whether its deletion is to take longer. What goes with something else does not wait for itself.
- */
+/* Whether its deletion must take longer (strict mode). A resource that is deleted with its parent
+ * does not wait itself. */
 static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t id, bool *held,
                       struct err *e)
 {
@@ -137,7 +138,7 @@ static int is_held_up(struct deletion_pass *p, enum resource_kind kind, int64_t 
     return 0;
 }
 
-/* Removes jobs that no node holds, as many as a pass may. */
+/* Removes jobs without nodes, as many as a pass may. */
 static int remove_jobs(struct deletion_pass *p, struct err *e)
 {
     struct doomed_job *rows;
@@ -152,7 +153,7 @@ static int remove_jobs(struct deletion_pass *p, struct err *e)
         if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
                                     remove_row(p, RES_JOB, rows[i].id, e) != 0)))
             return -1;
-        if (may > 0 || (held && p->fresh)) /* one that is held up has left the queue already */
+        if (may > 0 || (held && p->fresh)) /* a delayed job has left the queue already */
             wake_queue(p, &rows[i]);
     }
     return 0;
@@ -169,7 +170,7 @@ static int wake_clusters(struct deletion_pass *p, struct err *e)
     return 0;
 }
 
-/* storage/shares/ removes them, with all they have, and looks at the groups again. */
+/* storage/shares/ removes them with their content, and then wakes the groups. */
 static int wake_accounts(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
@@ -181,7 +182,7 @@ static int wake_accounts(struct deletion_pass *p, struct err *e)
     return 0;
 }
 
-/* Azure Batch's front removes them; then their accounts go. */
+/* Azure Batch's front removes them; then their accounts are removed. */
 static int wake_batch_pools(struct deletion_pass *p, struct err *e)
 {
     int64_t *ids;
@@ -190,12 +191,12 @@ static int wake_batch_pools(struct deletion_pass *p, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         sched_wake_pool(p->f->sched, ids[i]);
-    sched_row_gone(p->f->sched); /* other fronts have more in accounts than pools */
+    sched_row_gone(p->f->sched); /* other fronts have more than pools in accounts */
     return 0;
 }
 
 /* A cluster whose queue still has jobs waits until they have failed; a file server waits until its
- * export has been taken down. */
+ * export has ended. */
 static int may_go(struct deletion_pass *p, enum resource_kind kind, int64_t id, bool *may,
                   struct err *e)
 {
@@ -258,7 +259,7 @@ static int run_pass(struct deletion_pass *p, struct err *e)
         return -1;
     p->f->jobs_go_first = p->left == 0;
     if (p->left == 0)
-        return 0; /* there are more jobs, and their experiments and groups have to wait for them */
+        return 0; /* there are more jobs, and their experiments and groups must wait for them */
     wake_bereft(p->f);
     if (wake_clusters(p, e) != 0)
         return -1;
@@ -295,7 +296,8 @@ static void reconcile(void *ctx, int64_t id)
         f->fresh_deletions = true;
         wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (p.left == 0) {
-        wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes)); /* next turn: others first */
+        wake_at(f->wakes, &woken_deletions, id,
+                wakes_mono(f->wakes)); /* in the next turn, after other work */
     }
     arena_free(&p.a);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs that wait for the ends of others.
+ * Jobs that wait for the ends of other jobs.
  */
 #include "scheduler/front/batchai/front_priv.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * File servers as resources: finds the one that a mount's id names, and writes down how its set-up
- * went.
+ * File servers as resources: finds the file server of a mount's id, and writes the result of its
+ * set-up.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "scheduler/front/batchai/front_priv.h"
 
-/* What follows "/NAME/" in the id, up to the next slash; NULL: no such part. */
+/* The text after "/NAME/" in the id, up to the next slash; NULL: no such part. */
 static const char *id_part(struct arena *a, const char *id, const char *name)
 {
     size_t n = strlen(name);

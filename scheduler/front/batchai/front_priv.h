@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of Batch AI's front share: the operations of struct front_ops that are not in
- * batchai.c, and what each does by itself.
+ * Shared by the files of Batch AI's front: the operations of struct front_ops that are not in
+ * batchai.c.
  */
 #ifndef SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
 #define SCHEDULER_FRONT_BATCHAI_FRONT_PRIV_H
@@ -25,7 +25,7 @@ static inline struct batchai_front *front_self_rw(struct front *f)
     return (struct batchai_front *)f;
 }
 
-/* Whether no exit code is made up for the job of this run: batchai_front.strict, or a test. */
+/* Whether the job of this run gets no made-up exit code: by batchai_front.strict, or by a test. */
 static inline bool front_is_strict(const struct front *f, const struct run *r)
 {
     return front_self(f)->strict || wakes_pace_is_on(front_self(f)->wakes, r->pool_id);
@@ -37,14 +37,14 @@ void may_remove(struct front *f);
 bool removes_runs(const struct front *f);
 
 /* --- dependents.c ---------------------------------------------------------------------------- */
-/* The job is about to end or to be removed: wakes the pools of those that wait for it. */
+/* The job is about to end or to be removed: wakes the pools of dependent jobs. */
 int dependents_wake(const struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
-/* It ends: those that wait for that are let go, or marked to fail. */
+/* The job ends: releases dependent jobs, or marks them to fail. */
 int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
                       const struct run_end *end, struct err *e) MUST_CHECK;
 
-/* --- array.c: what becomes of one run of many ------------------------------------------------- */
-/* An event of a job whose state stays. */
+/* --- array.c: the results of single runs of an array --- */
+/* Writes an event of a job whose state stays. */
 int front_tell_job(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
                    struct err *e) MUST_CHECK;
 int array_started(struct storage *st, const struct run *r, int64_t now_us,
@@ -55,7 +55,7 @@ int array_requeued(struct storage *st, const struct run *r, const char *why, int
                    struct err *e) MUST_CHECK;
 int array_ended(const struct front *f, struct storage *st, const struct run *r,
                 const struct run_end *end, struct err *e) MUST_CHECK;
-/* Adds what its processes are told of the array, and the names of its files. */
+/* Adds the array's variables for its processes, and the names of its files. */
 void array_spec(struct arena *a, const struct run *r, struct run_spec *s);
 
 /* --- operations.c ---------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forgets asynchronous operations a day after their end, as nobody polls for them any more, and
- * purges soft-deleted vaults and secrets whose time is over, and what resets have left of vaults
- * and of changes.
+ * Forgets asynchronous operations a day after their end, because clients do not poll any more.
+ * Purges soft-deleted vaults and secrets after their retention, and remains of vaults and of
+ * changes after resets.
  */
 #include "scheduler/front/batchai/front_priv.h"
 #include "storage/changes.h"
@@ -12,7 +12,7 @@ static const struct wake_kind woken_operations = {"operations", WAKE_LAST};
 
 #define KEPT_US         (24LL * 3600 * 1000000)
 #define EXPIRE_EVERY_US (600LL * 1000000)
-/* Per pass: some 10 us each; a pass follows at once while there are more. */
+/* Per pass: some 10 us each; the next pass follows at once while there are more. */
 #define EXPIRE_PER_PASS 500
 #define PURGE_PER_PASS  50 /* vaults and secrets */
 #define SWEEP_PER_PASS  500

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets of Key Vaults that clusters and jobs refer to. They are read for the service's own
- * principal, which Azure's walkthroughs let into a vault by its well-known id, or for whoever made
- * the resource. They are read when they are needed: a job waits in its queue while people lose
- * their roles and leave.
+ * Secrets of Key Vaults that clusters and jobs refer to. They are read as the service's own
+ * principal, which Azure's walkthroughs allow by its well-known id, or as the creator of the
+ * resource. They are read at the time of their use: while a job waits in its queue, people may lose
+ * their roles.
  */
 #include "model/vault.h"
 #include "scheduler/front/batchai/front_priv.h"
@@ -37,9 +37,9 @@ static bool may_read(const struct secret_reading *r, const struct vault *v, cons
     return may;
 }
 
-/* Who made the job, or the cluster. */
+/* The creator of the job, or of the cluster. */
 struct maker {
-    const char *id; /* NULL: that is not known */
+    const char *id; /* NULL: not known */
     bool is_gone;
 };
 
@@ -96,7 +96,8 @@ static int read_as(const struct secret_reading *r, const struct secret_wish *w,
     struct maker maker;
     if (find_maker(r, w, &maker, e) < 0)
         return -1;
-    /* A cluster is there for others too, and goes on as Azure Batch AI may. */
+    /* A cluster serves others too, so it continues with the rights of the service's own
+     * principal. */
     if (maker.is_gone && w->run)
         return refuse(r, "the user who created this job does not exist any more",
                       "create the job again as an existing user");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tells users of a job whose cluster is too small for it as it is scaled now, or cannot get the
- * nodes: in the log, and in the job's own log if that is on a share of ours. The job has no
+ * Informs users of a job whose cluster is too small for it at its present scale, or cannot get the
+ * nodes: in the log, and in the job's own log if this is on a share of the daemon. The job has no
  * directory on a node yet.
  */
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "scheduler/plan.h"
 
 struct note {
-    const struct batchai_front *front; /* with a reference to its wakes */
+    const struct batchai_front *front; /* holds a reference to its wakes */
     int64_t owner_id;
     char *name, *why;
     char *text;                /* the line */
-    char *path;                /* of the run's log below the share; NULL: it is on none */
+    char *path;                /* path of the run's log below the share; NULL: not on a share */
     struct mount_volume share; /* texts are ours */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Batch AI's users call the things of the core.
+ * The words of Batch AI for the things of the core.
  */
 #include "scheduler/front/batchai/batchai.h"
 
@@ -8,10 +8,10 @@ static const struct front_var_name vars[] = {
     {VAR_POOL_MOUNTS, "AZ_BATCHAI_MOUNT_ROOT"},
     {VAR_RUN_MOUNTS, "AZ_BATCHAI_JOB_MOUNT_ROOT"},
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP"},
-    /* Two of the service's pages say different things. The list of variables: the directory in
-     * which all jobs have theirs. The guide to az, which the recipes follow: a temporary folder,
-     * good as stdOutErrPathPrefix, whose content goes when the next job comes. It is the latter
-     * here, and the job's own, as jobs may share a node. (Azure/BatchAI:
+    /* Two pages of the real service disagree. The list of variables: the common parent directory of
+     * all jobs. The guide to az, which the recipes follow: a temporary folder, usable as
+     * stdOutErrPathPrefix, whose content is removed by the next job. The second meaning is used
+     * here, with a folder for each job, because jobs may share a node. (Azure/BatchAI:
      * documentation/using-azure-cli-20.md, "Standard and Error Output") */
     {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP_DIR"},
     {VAR_SHARED_DIR, "AZ_BATCHAI_SHARED_JOB_TEMP"},
@@ -32,7 +32,7 @@ static const struct front_var_name vars[] = {
     {.name = NULL},
 };
 
-/* The property of a job that asks for the toolkit. */
+/* The property of a job that selects the toolkit. */
 static const char *const toolkits[] = {
     [TOOL_CNTK] = "cntkSettings",
     [TOOL_TENSORFLOW] = "tensorFlowSettings",
