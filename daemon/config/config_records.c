@@ -26,10 +26,9 @@ static const char *const priorities[] = {"dedicated", "lowpriority", NULL};
 static const struct setting group_rows[] = {
     ROW(SETTING_TEXTS, "", "hosts", AT(hosts), NULL, NULL, "gpu[01-16].rack1",
         "The machines: names and IP addresses, separated by commas or as a list. "
-        "gpu[01-16,20].rack1 stands for many; a port may follow, as in gpu01:2222 and "
-        "[fd00::1]:2222."),
+        "gpu[01-16,20].rack1 stands for many; a port may follow: gpu01:2222, [fd00::1]:2222."),
     ROW(SETTING_STR, "", "user", AT(user), "", config_check_account, "batchai",
-        "The account to log in as. Empty: the name of the account that the daemon runs as."),
+        "The account to log in as. Empty: the name of the daemon's account."),
     ROW(SETTING_STR, "", "identity", AT(identity), "", config_check_path,
         "/etc/batchaid/id_ed25519",
         "The private key for the login, as `batchaid keygen` makes it. Empty, without "
@@ -41,29 +40,27 @@ static const struct setting group_rows[] = {
         "/run/batchaid/ssh-agent", "The socket of an ssh-agent that has the key for the login."),
     ROW(SETTING_STR, "", "become", AT(become), "none", config_check_one_line, "sudo",
         "The command that gives root on the machine, for mounts, accounts and setup tasks. sudo "
-        "means `sudo -n`; another command is put before the command to run as root; none: no "
-        "root."),
+        "means `sudo -n`; another command is put before the command to run; none: no root."),
     ROW(SETTING_STR, "", "node_root", AT(node_root), "/mnt/batch/tasks/shared/LS_root",
         config_check_needed_path, "/mnt/batch/tasks/shared/LS_root",
         "The directory on the machine below which mounts and jobs are."),
     ROW(SETTING_STR, "", "job_user", AT(job_user), "", config_check_account, "jobs",
-        "The account that jobs run as, where the agent is root. Empty: each job has its own "
-        "account."),
+        "The account of jobs, where the agent is root. Empty: each job has its own."),
     ROW(SETTING_LIST, "", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, "[STANDARD_NC6]",
         "The VM sizes that these machines serve; an empty list allows any."),
     CHOICE(SETTING_STR, "", "priority", AT(priority), "dedicated", priorities,
            "The clusters that these machines serve."),
     INT("", "slots", AT(slots), "0", 0, 100000,
-        "The number of slots of each machine. A job of a part of a node takes at least one slot, "
-        "so this is the most jobs on a machine. 0: as many as it has cores."),
+        "The slots of each machine. A job of a part of a node takes at least one slot, so this is "
+        "the most jobs on a machine. 0: as many as cores."),
     INT("", "fake_gpus", AT(fake_gpus), "0", 0, 1024,
-        "For tests: the number of fake GPUs of a machine without GPUs."),
+        "For tests: the fake GPUs of a machine without GPUs."),
     ROW(SETTING_STR, "", "health_command", AT(health_command), "", config_check_one_line,
         "/usr/local/sbin/node-health",
-        "A command that the shell of the machine runs regularly, as root where the agent is root. "
-        "If it fails, the machine is drained. Empty: none."),
+        "A command that the machine's shell runs regularly, as root where the agent is root. If it "
+        "fails, the machine is drained. Empty: none."),
     INT("", "health_interval_s", AT(health_interval_s), "300", 1, 86400,
-        "The number of seconds between two runs of health_command."),
+        "The seconds between two runs of health_command."),
 };
 #undef AT
 
@@ -106,13 +103,13 @@ static const struct setting mount_rows[] = {
     CHOICE(SETTING_STR, "", "kind", AT(kind), "any", kinds,
            "Whether the rule is for file shares, for blob containers, or for both."),
     CHOICE(SETTING_STR, "", "type", AT(type), NULL, mount_types,
-           "The way of the mount. local: a link to a folder of the machine; bind, nfs, cifs: by "
-           "mount; sshfs, blobfuse2: by that program; command: by your command."),
+           "local: a link to a folder of the machine; bind, nfs, cifs: by mount; sshfs, blobfuse2: "
+           "by that program; command: by your command."),
     ROW(SETTING_STR, "", "source", AT(source), "", config_check_mount_text,
         "nas1:/export/{account}/{share}",
-        "The source of the mount. local, bind: a folder of the machine; nfs: HOST:/path; cifs: "
-        "//HOST/SHARE; sshfs: [USER@]HOST:[PATH]; blobfuse2: the endpoint. cifs and blobfuse2 need "
-        "none: then it is the volume of Azure, or of the host in its azureFileUrl."),
+        "The source. local, bind: a folder of the machine; nfs: HOST:/path; cifs: //HOST/SHARE; "
+        "sshfs: [USER@]HOST:[PATH]; blobfuse2: the endpoint. Without it cifs and blobfuse2 use the "
+        "volume of Azure, or of the host in its azureFileUrl."),
     ROW(SETTING_STR, "", "options", AT(options), "", config_check_mount_text, "vers=4.2,noatime",
         "Options of the mount, as after -o."),
     ROW(SETTING_STR, "", "command", AT(command), "", config_check_mount_text,
