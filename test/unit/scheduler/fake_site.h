@@ -8,18 +8,23 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/sched_priv.h"
-#include "world.h"
+#include "virtual.h"
 
 /* --- sites ----------------------------------------------------------------------------------- */
 
 #define MACHINES_MAX 40
 
+/* A site, and the world of a test that takes place there. */
 struct fake_site {
+    struct world *w;
     struct site site;
     struct site_machine machines[MACHINES_MAX];
+    struct site_group group; /* of the machines that let_answer() changes */
+    struct site_mount_rule mount;
 };
 
 static const char *const nc6[] = {"STANDARD_NC6", NULL};
+static const char *const any_size[] = {NULL};
 static const struct site_group dedicated = {.user = "nobody",
                                             .password = "none",
                                             .node_root = "/nonexistent/root",
@@ -30,23 +35,16 @@ static const struct site_group cheap = {.user = "nobody",
                                         .node_root = "/nonexistent/root",
                                         .priority = VM_LOWPRIORITY};
 
-static struct node_agents *agents;
-
-static inline int load_agents(void **state)
+/* Loaded once; the program keeps them until it ends. */
+static inline struct node_agents *agents_of_sites(void)
 {
-    (void)state;
+    static struct node_agents *agents;
     const char *path = getenv("BATCHAI_NODE");
     const struct node_agent_file file = {"x86_64", path ? path : "build/batchai-node"};
     struct err e = {0};
-    ok(node_agents_load(&file, 1, &agents, &e), &e);
-    return 0;
-}
-
-static inline int free_agents(void **state)
-{
-    (void)state;
-    node_agents_free(agents);
-    return 0;
+    if (!agents)
+        ok(node_agents_load(&file, 1, &agents, &e), &e);
+    return agents;
 }
 
 /* Machines of these names, in order; those that begin with "low" are of the other group. */
@@ -54,7 +52,7 @@ static inline void fill_site(struct fake_site *f, const char *const *names)
 {
     *f = (struct fake_site){.site = {.machines = f->machines,
                                      .known_hosts = "/nonexistent/known_hosts",
-                                     .agents = agents,
+                                     .agents = agents_of_sites(),
                                      .connect_limit = 8,
                                      .connect_timeout_s = 5,
                                      .keepalive_s = 5,
@@ -70,6 +68,46 @@ static inline void fill_site(struct fake_site *f, const char *const *names)
 }
 
 #define SITE(f, ...) fill_site((f), (const char *const[]){__VA_ARGS__, NULL})
+
+/* The machines are fake nodes, which answer to their names. The dedicated ones have any size. */
+static inline void let_answer(struct fake_site *f)
+{
+    f->group = dedicated;
+    f->group.vm_sizes = any_size;
+    for (size_t i = 0; i < f->site.n_machines; i++) {
+        f->machines[i].host = f->machines[i].name;
+        if (f->machines[i].group == &dedicated)
+            f->machines[i].group = &f->group;
+    }
+    f->mount = (struct site_mount_rule){.account = "*",
+                                        .share = "*",
+                                        .files = true,
+                                        .blobs = true,
+                                        .type = SITE_MOUNT_LOCAL,
+                                        .source = "/nonexistent/{share}"};
+    f->site.mounts = &f->mount;
+    f->site.n_mounts = 1;
+}
+
+/* A world in real time, with local nodes besides. */
+static inline struct fake_site *new_site(int local_nodes, const char *const *names)
+{
+    struct fake_site *f = xcalloc(1, sizeof *f);
+    fill_site(f, names);
+    f->w = world_at(local_nodes, &f->site);
+    return f;
+}
+
+static inline void free_site(struct fake_site *f)
+{
+    world_free(f->w);
+    free(f);
+}
+
+/* A test of the world `w` at the site `f`, which has machines of these names. */
+#define SITE_TEST(name, local_nodes, ...)                                                          \
+    FIXTURE_TEST(name, struct fake_site *, f,                                                      \
+                 new_site(local_nodes, (const char *const[]){__VA_ARGS__, NULL}), free_site)
 
 /* --- what there is ---------------------------------------------------------------------------- */
 

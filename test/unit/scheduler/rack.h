@@ -116,6 +116,13 @@ static inline void rack_start(struct rack *r)
     world_start(r->w);
 }
 
+/* The machines answer, and the daemon starts. */
+static inline void rack_up(struct rack *r)
+{
+    sshd_start(r);
+    rack_start(r);
+}
+
 static inline void rack_free(struct rack *r)
 {
     world_free(r->w);
@@ -123,6 +130,9 @@ static inline void rack_free(struct rack *r)
     node_agents_free(r->agents);
     free(r);
 }
+
+/* A test of the world `w` of the rack `r`, which has so many machines. Nothing is started yet. */
+#define RACK_TEST(name, n) FIXTURE_TEST(name, struct rack *, r, rack_new(n), rack_free)
 
 /* --- what tests look at --------------------------------------------------------------------- */
 

@@ -63,31 +63,20 @@ static int in_state(struct world *w, int64_t job, enum run_state state)
     return n;
 }
 
-static int64_t one_node(struct world **w)
+WORLD_TEST(test_an_array_has_succeeded_when_all_of_it_has, world_virtual(1))
 {
-    *w = world_virtual(1);
-    int64_t c = add_cluster_of(*w, "c", 1);
-    WAIT(*w, counts(*w, c).idle == 1);
-    return c;
-}
-
-TEST(test_an_array_has_succeeded_when_all_of_it_has)
-{
-    struct world *w;
-    int64_t c = one_node(&w), j = add_array(w, c, "j", GOOD, 0);
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", GOOD, 0);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 4); /* a node has four slots */
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).exit_code, 0);
     WAIT(w, in_state(w, j, RUN_OVER) == 4);
-    world_free(w);
 }
 
-TEST(test_no_more_run_at_once_than_its_limit)
+WORLD_TEST(test_no_more_run_at_once_than_its_limit, world_virtual(1))
 {
-    struct world *w;
     int most = 0;
-    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 2);
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", "fake run=20000", 2);
     while (!job_ended(w, j)) {
         pass(w, SECOND);
         int now = in_state(w, j, RUN_ALLOCATED);
@@ -95,13 +84,11 @@ TEST(test_no_more_run_at_once_than_its_limit)
     }
     assert_int_equal(most, 2);
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
-    world_free(w);
 }
 
-TEST(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended)
+WORLD_TEST(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), j = add_array(w, c, "j", BAD, 1);
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", BAD, 1);
     WAIT(w, in_state(w, j, RUN_OVER) == 1);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     assert_ends(w, j, EXEC_FAILED);
@@ -111,15 +98,14 @@ TEST(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended)
     assert_says(row.errors, "Index 0: Job failed");
     assert_says_not(row.errors, "Index 3");
     assert_int_equal(in_state(w, j, RUN_WAITING), 0);
-    world_free(w);
 }
 
 TEST(test_terminating_an_array_ends_all_of_it)
 {
     for (int limit = 0; limit <= 2; limit += 2) {
-        struct world *w;
+        struct world *w = world_virtual(1);
         struct err e = {0};
-        int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, limit);
+        int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", FOREVER, limit);
         WAIT(w, in_state(w, j, RUN_ALLOCATED) == (limit ? limit : 4));
         assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
         assert_int_equal(job_state(w, j), EXEC_TERMINATING);
@@ -141,11 +127,10 @@ WORLD_TEST(test_a_queued_array_may_be_terminated, world_virtual(1))
     assert_int_equal(in_state(w, j, RUN_OVER), 4);
 }
 
-TEST(test_an_array_is_deleted_with_all_of_it)
+WORLD_TEST(test_an_array_is_deleted_with_all_of_it, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, 3), *ids;
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", FOREVER, 3), *ids;
     size_t n;
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
     delete_row(w, RES_JOB, j);
@@ -154,26 +139,22 @@ TEST(test_an_array_is_deleted_with_all_of_it)
     ok(st_run_ids_of(w->st, &w->a, RES_JOB, j, &ids, &n, &e), &e);
     assert_int_equal(n, 0);
     WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
 }
 
-TEST(test_a_restart_goes_on_with_all_of_it)
+WORLD_TEST(test_a_restart_goes_on_with_all_of_it, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=60000", 3);
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", "fake run=60000", 3);
     WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
     restart(w);
     assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
-    world_free(w);
 }
 
 /* Not one of those that its limit holds begins. */
-TEST(test_an_array_that_waits_in_vain_fails_whole)
+WORLD_TEST(test_an_array_that_waits_in_vain_fails_whole, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w), bad = add_job(w, c, "bad", JOB(BAD, .wall_s = 1000)),
+    int64_t c = idle_cluster(w, 1), bad = add_job(w, c, "bad", JOB(BAD, .wall_s = 1000)),
             j = add_array(w, c, "j", GOOD, 1);
     const struct dependency d = {.owner_kind = RES_JOB,
                                  .owner_id = j,
@@ -190,14 +171,12 @@ TEST(test_an_array_that_waits_in_vain_fails_whole)
         assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, j, i, &r, &e), 1);
         assert_int_equal(r.attempt, 0);
     }
-    world_free(w);
 }
 
-TEST(test_those_that_wait_for_an_array_wait_for_its_last)
+WORLD_TEST(test_those_that_wait_for_an_array_wait_for_its_last, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 1),
+    int64_t c = idle_cluster(w, 1), j = add_array(w, c, "j", "fake run=20000", 1),
             after = add_job(w, c, "after", JOB(GOOD, .wall_s = 1000));
     const struct dependency d = {.owner_kind = RES_JOB,
                                  .owner_id = after,
@@ -211,5 +190,4 @@ TEST(test_those_that_wait_for_an_array_wait_for_its_last)
     assert_int_equal(job_state(w, after), EXEC_QUEUED);
     assert_ends(w, after, EXEC_SUCCEEDED);
     assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
-    world_free(w);
 }

@@ -8,16 +8,7 @@
 
 static struct capacity has_of(struct world *w, int64_t cluster)
 {
-    struct node *rows;
-    assert_true(nodes_of(w, cluster, &rows) > 0);
-    return rows[0].has;
-}
-
-static const char *gpus_of(struct world *w, int64_t cluster)
-{
-    struct node *rows;
-    assert_true(nodes_of(w, cluster, &rows) > 0);
-    return rows[0].devices;
+    return node_row(w, cluster, 0).has;
 }
 
 static bool fits(struct world *w, const char *size, struct capacity need, const char **most)
@@ -42,7 +33,7 @@ TEST(test_local_nodes_have_what_the_site_says)
     assert_int_equal(has.cores, 2);
     assert_int_equal(has.memory, 1 << 20);
     assert_int_equal(has.gpus, 3);
-    assert_says(gpus_of(w, c), "fake");
+    assert_says(node_row(w, c, 0).devices, "fake");
     assert_false(fits(w, "STANDARD_D1", large, &most));
     assert_string_equal(most, "7 slots, 3 GPUs, 2 cores and 1 MiB of memory");
     assert_true(fits(w, "STANDARD_D1", (struct capacity){.gpus = 3, .cores = 2}, &most));
@@ -61,7 +52,7 @@ TEST(test_a_node_with_gpus_of_its_own_keeps_them)
     fake_set_gpus(fake_of(w, c, 0), 2);
     fake_cut(fake_of(w, c, 0));
     WAIT(w, has_of(w, c).gpus == 2);
-    assert_says_not(gpus_of(w, c), "\"fake\":true");
+    assert_says_not(node_row(w, c, 0).devices, "\"fake\":true");
     world_free(w);
 }
 
@@ -70,21 +61,9 @@ TEST(test_machines_have_what_their_group_says)
 {
     struct fake_site f;
     const char *most;
-    struct site_group group = dedicated;
     SITE(&f, "m1", "m2");
-    group.capacity = (struct site_capacity){.slots = 3, .fake_gpus = 2};
-    for (int i = 0; i < 2; i++) {
-        f.machines[i].host = f.machines[i].name;
-        f.machines[i].group = &group;
-    }
-    const struct site_mount_rule mount = {.account = "*",
-                                          .share = "*",
-                                          .files = true,
-                                          .blobs = true,
-                                          .type = SITE_MOUNT_LOCAL,
-                                          .source = "/nonexistent/{share}"};
-    f.site.mounts = &mount;
-    f.site.n_mounts = 1;
+    let_answer(&f);
+    f.group.capacity = (struct site_capacity){.slots = 3, .fake_gpus = 2};
     struct world *w = world_virtual_at(0, &f.site);
     const struct capacity large = {.gpus = 3};
     int64_t c = add_gpu_cluster(w, "c", 1);
@@ -100,9 +79,4 @@ TEST(test_machines_have_what_their_group_says)
     assert_false(fits(w, "STANDARD_NC6", large, &most));
     assert_says(most, "3 slots, 2 GPUs, 4 cores");
     world_free(w);
-}
-
-int main(void)
-{
-    return run_all_tests(load_agents, free_agents);
 }

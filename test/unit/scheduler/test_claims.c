@@ -10,11 +10,8 @@
 
 /* --- who gets which --------------------------------------------------------------------------- */
 
-TEST(test_claims_are_exclusive)
+SITE_TEST(test_claims_are_exclusive, 4, "m1", "m2", "m3")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2", "m3");
-    struct world *w = world_at(4, &f.site);
     int64_t one = add_gpu_cluster(w, "one", 2), two = add_gpu_cluster(w, "two", 2);
     WAIT(w, says(w, two, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, one), "m1 m2 ");
@@ -25,14 +22,10 @@ TEST(test_claims_are_exclusive)
     cluster_says(w, two,
                  "1 of the 2 nodes asked for is missing: 3 machines serve STANDARD_NC6 with "
                  "priority dedicated: 1 belongs to this cluster, 2 to cluster one of workspace ws");
-    world_free(w);
 }
 
-TEST(test_what_is_given_back_goes_to_who_waits)
+SITE_TEST(test_what_is_given_back_goes_to_who_waits, 0, "m1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2");
-    struct world *w = world_at(0, &f.site);
     int64_t one = add_gpu_cluster(w, "one", 2), two = add_gpu_cluster(w, "two", 1);
     WAIT(w, says(w, two, "NodeCapacityReached"));
     resize(w, one, 1);
@@ -40,14 +33,10 @@ TEST(test_what_is_given_back_goes_to_who_waits)
     WAIT(w, !says(w, two, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, one), "m1 ");
     WAIT(w, cluster_row(w, two).alloc_state == ALLOC_STEADY);
-    world_free(w);
 }
 
-TEST(test_size_and_priority_decide)
+SITE_TEST(test_size_and_priority_decide, 4, "m1", "low1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "low1", "m2");
-    struct world *w = world_at(4, &f.site);
     int64_t gpu = add_gpu_cluster(w, "gpu", 1);
     int64_t low = add_cluster(w, "low",
                               (struct cluster_wish){.scale = {.target = 1},
@@ -59,14 +48,10 @@ TEST(test_size_and_priority_decide)
     assert_string_equal(machines_of(w, gpu), "m1 ");
     assert_string_equal(machines_of(w, low), "low1 ");
     assert_string_equal(machines_of(w, other), "local local ");
-    world_free(w);
 }
 
-TEST(test_what_may_be_asked_for)
+SITE_TEST(test_what_may_be_asked_for, 0, "m1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     const struct scale three = {.kind = SCALE_MANUAL, .target = 3};
     /* More than there are now is waited for. */
@@ -85,14 +70,10 @@ TEST(test_what_may_be_asked_for)
     assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 2);
     c.scale = (struct scale){.kind = SCALE_AUTO, .maximum = 5};
     assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 5);
-    world_free(w);
 }
 
-TEST(test_the_most_promising_first)
+SITE_TEST(test_the_most_promising_first, 0, "bad", "new1", "new2", "good", "gone")
 {
-    struct fake_site f;
-    SITE(&f, "bad", "new1", "new2", "good", "gone");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     machine_contact(w->s->fleet, &w->s->fleet->machines[0], NULL);
     machine_trouble(&w->s->fleet->machines[0], "no route to host");
@@ -104,16 +85,12 @@ TEST(test_the_most_promising_first)
     cluster_says(w, c,
                  "4 belong to this cluster, 1 is drained (gone); 1 of them had trouble when last "
                  "tried (bad)");
-    world_free(w);
 }
 
 /* --- restarts --------------------------------------------------------------------------------- */
 
-TEST(test_a_restart_keeps_claims_and_drains)
+SITE_TEST(test_a_restart_keeps_claims_and_drains, 0, "m1", "m2", "m3")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2", "m3");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 2);
     WAIT(w, rows_of(counts(w, c)) == 2);
@@ -125,7 +102,6 @@ TEST(test_a_restart_keeps_claims_and_drains)
     int64_t other = add_gpu_cluster(w, "other", 1);
     WAIT(w, says(w, other, "NodeCapacityReached"));
     cluster_says(w, other, "2 to cluster c of workspace ws, 1 is drained (m3)");
-    world_free(w);
 }
 
 TEST(test_another_inventory)
@@ -189,11 +165,8 @@ static void limit_file_size(rlim_t bytes)
 }
 
 /* The disk fills up under a claim and under a drain: both are as if they had never been. */
-TEST(test_what_is_rolled_back_never_was)
+SITE_TEST(test_what_is_rolled_back_never_was, 0, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     (void)signal(SIGXFSZ, SIG_IGN);
     int64_t c = add_gpu_cluster(w, "c", 0);
@@ -213,10 +186,4 @@ TEST(test_what_is_rolled_back_never_was)
     resize(w, c, 1);
     WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
     assert_int_equal(m->pool_id, c);
-    world_free(w);
-}
-
-int main(void)
-{
-    return run_all_tests(load_agents, free_agents);
 }

@@ -39,14 +39,6 @@ static bool waits(struct world *w, int64_t job)
     return job_state(w, job) == EXEC_QUEUED;
 }
 
-static int64_t one_node(struct world **w)
-{
-    *w = world_virtual(1);
-    int64_t c = add_cluster_of(*w, "c", 1);
-    WAIT(*w, counts(*w, c).idle == 1);
-    return c;
-}
-
 TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
 {
     static const struct {
@@ -54,8 +46,8 @@ TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
         enum exec_state success, failure;
     } all[] = {{GOOD, EXEC_SUCCEEDED, EXEC_FAILED}, {BAD, EXEC_FAILED, EXEC_SUCCEEDED}};
     for (size_t i = 0; i < 2; i++) {
-        struct world *w;
-        int64_t c = one_node(&w), first = add(w, c, "first", all[i].command);
+        struct world *w = world_virtual(1);
+        int64_t c = idle_cluster(w, 1), first = add(w, c, "first", all[i].command);
         int64_t s = add_after(w, c, "s", first, AFTER_SUCCESS),
                 f = add_after(w, c, "f", first, AFTER_FAILURE),
                 any = add_after(w, c, "any", first, AFTER_END);
@@ -74,11 +66,10 @@ TEST(test_each_end_lets_those_go_that_want_it_and_fails_the_others)
 }
 
 /* Those behind it are served, and automatic scaling makes no node for it. */
-TEST(test_who_waits_for_another_is_in_no_queue)
+WORLD_TEST(test_who_waits_for_another_is_in_no_queue, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER), demand;
+    int64_t c = idle_cluster(w, 1), first = add(w, c, "first", FOREVER), demand;
     int64_t held = add_after(w, c, "held", first, AFTER_END);
     WAIT(w, job_state(w, first) == EXEC_RUNNING);
     ok(st_run_queue_demand(w->st, c, 1000, &demand, &e), &e);
@@ -87,28 +78,24 @@ TEST(test_who_waits_for_another_is_in_no_queue)
     terminate(w, first);
     assert_ends(w, next, EXEC_SUCCEEDED);
     assert_ends(w, held, EXEC_SUCCEEDED);
-    world_free(w);
 }
 
-TEST(test_a_chain_falls_to_its_last_link)
+WORLD_TEST(test_a_chain_falls_to_its_last_link, world_virtual(1))
 {
     enum { LINKS = 100 };
-    struct world *w;
-    int64_t c = one_node(&w), j[LINKS];
+    int64_t c = idle_cluster(w, 1), j[LINKS];
     j[0] = add(w, c, "bad", BAD);
     for (int i = 1; i < LINKS; i++)
         j[i] = add_after(w, c, arena_printf(&w->a, "j%d", i), j[i - 1], AFTER_SUCCESS);
     int64_t lost = add_after(w, c, "after", j[LINKS - 1], AFTER_FAILURE);
     assert_ends(w, j[LINKS - 1], EXEC_FAILED);
     assert_ends(w, lost, EXEC_SUCCEEDED);
-    world_free(w);
 }
 
-TEST(test_it_waits_for_all_of_them)
+WORLD_TEST(test_it_waits_for_all_of_them, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
-    int64_t c = one_node(&w), a = add(w, c, "a", GOOD), b = add(w, c, "b", FOREVER),
+    int64_t c = idle_cluster(w, 1), a = add(w, c, "a", GOOD), b = add(w, c, "b", FOREVER),
             both = add(w, c, "both", GOOD);
     struct dependency d[] = {{RES_JOB, both, RES_JOB, a, "a", AFTER_SUCCESS, DEPENDENCY_OPEN, 0},
                              {RES_JOB, both, RES_JOB, b, "b", AFTER_END, DEPENDENCY_OPEN, 0}};
@@ -117,14 +104,13 @@ TEST(test_it_waits_for_all_of_them)
     assert_true(waits(w, both));
     terminate(w, b);
     assert_ends(w, both, EXEC_SUCCEEDED);
-    world_free(w);
 }
 
 /* Another of the same name is another job. */
-TEST(test_a_job_that_is_deleted_ends_for_those_that_wait)
+WORLD_TEST(test_a_job_that_is_deleted_ends_for_those_that_wait, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), busy = add(w, c, "busy", FOREVER), first = add(w, c, "first", GOOD);
+    int64_t c = idle_cluster(w, 1), busy = add(w, c, "busy", FOREVER),
+            first = add(w, c, "first", GOOD);
     int64_t any = add_after(w, c, "any", first, AFTER_END),
             good = add_after(w, c, "good", first, AFTER_SUCCESS);
     delete_row(w, RES_JOB, first);
@@ -134,16 +120,14 @@ TEST(test_a_job_that_is_deleted_ends_for_those_that_wait)
     delete_row(w, RES_JOB, busy);
     assert_ends(w, any, EXEC_SUCCEEDED);
     assert_ends(w, again, EXEC_FAILED);
-    world_free(w);
 }
 
-TEST(test_who_waits_may_be_terminated_or_deleted)
+WORLD_TEST(test_who_waits_may_be_terminated_or_deleted, world_virtual(1))
 {
-    struct world *w;
     struct err e = {0};
     struct dependency *rows;
     size_t n;
-    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER);
+    int64_t c = idle_cluster(w, 1), first = add(w, c, "first", FOREVER);
     int64_t ended = add_after(w, c, "ended", first, AFTER_END),
             gone = add_after(w, c, "gone", first, AFTER_END),
             left = add_after(w, c, "left", ended, AFTER_FAILURE);
@@ -157,20 +141,17 @@ TEST(test_who_waits_may_be_terminated_or_deleted)
     assert_ends(w, left, EXEC_SUCCEEDED);
     assert_ends(w, first, EXEC_FAILED);
     assert_int_equal(job_row(w, ended).attempt, 0);
-    world_free(w);
 }
 
-TEST(test_a_restart_changes_nothing)
+WORLD_TEST(test_a_restart_changes_nothing, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER),
+    int64_t c = idle_cluster(w, 1), first = add(w, c, "first", FOREVER),
             held = add_after(w, c, "held", first, AFTER_FAILURE);
     WAIT(w, job_state(w, first) == EXEC_RUNNING);
     restart(w);
     assert_true(waits(w, held));
     terminate(w, first);
     assert_ends(w, held, EXEC_SUCCEEDED);
-    world_free(w);
 }
 
 /* --- retries -------------------------------------------------------------------------------- */
@@ -199,10 +180,9 @@ static const char *reasons(struct world *w, int64_t job, enum exec_state to)
     return out;
 }
 
-TEST(test_a_job_that_fails_is_tried_as_often_as_it_asked)
+WORLD_TEST(test_a_job_that_fails_is_tried_as_often_as_it_asked, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), j = add_tried(w, c, "j", BAD, "2"),
+    int64_t c = idle_cluster(w, 1), j = add_tried(w, c, "j", BAD, "2"),
             after = add_after(w, c, "after", j, AFTER_FAILURE);
     assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(job_row(w, j).attempt, 3);
@@ -210,13 +190,11 @@ TEST(test_a_job_that_fails_is_tried_as_often_as_it_asked)
     const char *why = reasons(w, j, EXEC_QUEUED);
     assert_says(why, "retry 1 of 2: ", "; retry 2 of 2: ", "exit code");
     assert_ends(w, after, EXEC_SUCCEEDED); /* it waited for the last of them */
-    world_free(w);
 }
 
-TEST(test_only_what_it_named_is_tried_again)
+WORLD_TEST(test_only_what_it_named_is_tried_again, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), other = add_tried(w, c, "other", BAD, "2:75,node"),
+    int64_t c = idle_cluster(w, 1), other = add_tried(w, c, "other", BAD, "2:75,node"),
             good = add_tried(w, c, "good", GOOD, "2"), this = add_tried(w, c, "this", BAD, "1:3");
     assert_ends(w, other, EXEC_FAILED);
     assert_ends(w, good, EXEC_SUCCEEDED);
@@ -224,7 +202,6 @@ TEST(test_only_what_it_named_is_tried_again)
     assert_int_equal(job_row(w, other).attempt, 1);
     assert_int_equal(job_row(w, good).attempt, 1);
     assert_int_equal(job_row(w, this).attempt, 2);
-    world_free(w);
 }
 
 /* The cluster's rule would end it. */
@@ -251,13 +228,11 @@ TEST(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that)
 }
 
 /* Whoever terminates it does not mean one attempt. */
-TEST(test_a_terminated_job_is_not_tried_again)
+WORLD_TEST(test_a_terminated_job_is_not_tried_again, world_virtual(1))
 {
-    struct world *w;
-    int64_t c = one_node(&w), j = add_tried(w, c, "j", FOREVER, "5");
+    int64_t c = idle_cluster(w, 1), j = add_tried(w, c, "j", FOREVER, "5");
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
     terminate(w, j);
     assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(job_row(w, j).attempt, 1);
-    world_free(w);
 }

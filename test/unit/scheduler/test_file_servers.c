@@ -70,6 +70,8 @@ static void free_exporter(struct exporter *x)
     free(x);
 }
 
+#define EXPORTER_TEST(name) FIXTURE_TEST(name, struct exporter *, x, new_exporter(), free_exporter)
+
 static void stop(struct exporter *x)
 {
     pass(x->w, 2 * SECOND); /* machines obey the daemon that was started last, to the second */
@@ -82,10 +84,8 @@ static void delete (struct exporter *x)
     WAIT(x->w, server_state(x->w, x->id) == 0);
 }
 
-TEST(test_a_file_server_that_a_backup_brings_back_is_exported_again)
+EXPORTER_TEST(test_a_file_server_that_a_backup_brings_back_is_exported_again)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     struct err e = {0};
     pass(w, SECOND);
     const struct file_server was = server_row(w, x->id);
@@ -105,13 +105,10 @@ TEST(test_a_file_server_that_a_backup_brings_back_is_exported_again)
     assert_int_equal(is.prov_state, PROV_SUCCEEDED);
     assert_int_equal(is.prov_us, was.prov_us);
     assert_int_equal(is.updated_us, was.updated_us);
-    free_exporter(x);
 }
 
-TEST(test_a_machine_that_is_down_exports_once_it_is_back)
+EXPORTER_TEST(test_a_machine_that_is_down_exports_once_it_is_back)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     stop(x);
     fake_set_down(machine(x), true, 0);
     world_start(w);
@@ -123,13 +120,10 @@ TEST(test_a_machine_that_is_down_exports_once_it_is_back)
     WAIT(w, commands(x) == 2);
     assert_true(last_exports(x));
     assert_true(virtual_of(w)->t.now_us - back_us < 600 * SECOND);
-    free_exporter(x);
 }
 
-TEST(test_a_refused_export_is_tried_again_soon)
+EXPORTER_TEST(test_a_refused_export_is_tried_again_soon)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     stop(x);
     fake_set_refusals(machine(x), 1000);
     world_start(w);
@@ -139,13 +133,10 @@ TEST(test_a_refused_export_is_tried_again_soon)
     pass(w, 20 * SECOND);
     assert_int_equal(commands(x), 2);
     assert_true(last_exports(x));
-    free_exporter(x);
 }
 
-TEST(test_one_that_waits_to_be_exported_again_can_be_deleted)
+EXPORTER_TEST(test_one_that_waits_to_be_exported_again_can_be_deleted)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     stop(x);
     fake_set_down(machine(x), true, 0);
     world_start(w);
@@ -156,20 +147,16 @@ TEST(test_one_that_waits_to_be_exported_again_can_be_deleted)
     assert_false(last_exports(x));
     pass(w, 3600 * SECOND);
     assert_int_equal(commands(x), 2);
-    free_exporter(x);
 }
 
-TEST(test_what_no_machine_is_made_to_export_is_left_alone)
+EXPORTER_TEST(test_what_no_machine_is_made_to_export_is_left_alone)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     stop(x);
     x->rule = (struct site_file_server_rule){.name = "*", .nfs = "nas1:/export/{name}"};
     world_start(w);
     pass(w, 3600 * SECOND);
     assert_int_equal(commands(x), 1);
     assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
-    free_exporter(x);
 }
 
 /* --- who mounts it ---------------------------------------------------------------------------- */
@@ -194,10 +181,11 @@ static struct exporter *new_silent_exporter(void)
     return x;
 }
 
-TEST(test_a_node_mounts_what_has_been_exported_again)
+#define SILENT_EXPORTER_TEST(name)                                                                 \
+    FIXTURE_TEST(name, struct exporter *, x, new_silent_exporter(), free_exporter)
+
+SILENT_EXPORTER_TEST(test_a_node_mounts_what_has_been_exported_again)
 {
-    struct exporter *x = new_silent_exporter();
-    struct world *w = x->w;
     pass(w, 30 * SECOND);
     assert_int_equal(counts(w, x->cluster).preparing, 1);
     assert_int_equal(commands(x), 1);
@@ -207,13 +195,10 @@ TEST(test_a_node_mounts_what_has_been_exported_again)
     WAIT(w, commands(x) == 3);
     assert_true(last_mounts(x));
     WAIT(w, counts(w, x->cluster).idle == 1);
-    free_exporter(x);
 }
 
-TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
+EXPORTER_TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     x->cluster = add_nodes(x, "'mountVolumes': {}", 2);
     WAIT(w, counts(w, x->cluster).idle == 2);
     stop(x);
@@ -230,27 +215,21 @@ TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)
     WAIT(w, commands(x) == 4);
     assert_true(last_mounts(x));
     assert_ends(w, j, EXEC_SUCCEEDED);
-    free_exporter(x);
 }
 
 /* Its export may be there all the same. */
-TEST(test_a_node_mounts_it_when_exporting_again_has_failed)
+SILENT_EXPORTER_TEST(test_a_node_mounts_it_when_exporting_again_has_failed)
 {
-    struct exporter *x = new_silent_exporter();
-    struct world *w = x->w;
     fake_set_hung(machine(x), false);
     fake_set_down(machine(x), true, 0);
     WAIT(w, counts(w, x->cluster).idle == 1);
     assert_int_equal(commands(x), 2);
     assert_true(last_mounts(x));
-    free_exporter(x);
 }
 
 /* Neither the first try nor the second, which has to end the first one's command. */
-TEST(test_an_export_that_hangs_holds_up_no_node_for_long)
+EXPORTER_TEST(test_an_export_that_hangs_holds_up_no_node_for_long)
 {
-    struct exporter *x = new_exporter();
-    struct world *w = x->w;
     x->cluster = add_nodes(x, MOUNT, 0);
     for (int life = 0; life < 2; life++) {
         stop(x);
@@ -262,22 +241,13 @@ TEST(test_an_export_that_hangs_holds_up_no_node_for_long)
         assert_in_range(virtual_of(w)->t.now_us - since_us, 60 * SECOND, 240 * SECOND);
         assert_true(last_mounts(x));
     }
-    free_exporter(x);
 }
 
-TEST(test_a_node_does_not_wait_for_one_that_is_deleted)
+SILENT_EXPORTER_TEST(test_a_node_does_not_wait_for_one_that_is_deleted)
 {
-    struct exporter *x = new_silent_exporter();
-    struct world *w = x->w;
     pass(w, 30 * SECOND);
     delete_row(w, RES_FILE_SERVER, x->id);
     WAIT(w, counts(w, x->cluster).unusable == 1);
     cluster_says(w, x->cluster, "there is none");
     assert_int_equal(commands(x), 1);
-    free_exporter(x);
-}
-
-int main(void)
-{
-    return run_all_tests(load_agents, free_agents);
 }

@@ -88,28 +88,14 @@ TEST(test_a_node_that_was_wiped_is_prepared_anew)
 /* A machine that is asked to restart while that cannot be written goes on as it was. */
 TEST(test_a_restart_that_is_taken_back_is_none)
 {
-    static const char *const any_size[] = {NULL};
-    struct site_group group = dedicated;
-    struct site_mount_rule mount = {.account = "*",
-                                    .share = "*",
-                                    .files = true,
-                                    .blobs = true,
-                                    .type = SITE_MOUNT_LOCAL,
-                                    .source = "/nonexistent/{share}"};
     struct fake_site at;
     struct err e = {0};
     SITE(&at, "m1");
-    at.site.mounts = &mount;
-    at.site.n_mounts = 1;
-    group.vm_sizes = any_size;
-    at.machines[0].host = "m1";
-    at.machines[0].group = &group;
+    let_answer(&at);
     struct world *w = world_virtual_at(0, &at.site);
     int64_t c = idle_cluster(w, 1);
-    struct node *row;
-    nodes_of(w, c, &row);
-    const char *boot = arena_strdup(&w->a, row->incarnation);
-    node_rt_find(w->s->fleet, row->id)->seen.is_root = true;
+    const struct node row = node_row(w, c, 0);
+    node_rt_find(w->s->fleet, row.id)->seen.is_root = true;
     for (int full = 1; full >= 0; full--) {
         set_disk_full(w, full);
         ok(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), &e);
@@ -117,20 +103,19 @@ TEST(test_a_restart_that_is_taken_back_is_none)
         set_disk_full(w, false);
         pass(w, 600 * SECOND);
         assert_int_equal(counts(w, c).idle, 1);
-        nodes_of(w, c, &row);
-        assert_int_equal(strcmp(row->incarnation, boot) == 0, full);
+        assert_int_equal(strcmp(node_row(w, c, 0).incarnation, row.incarnation) == 0, full);
     }
     world_free(w);
 }
 
 /* Its machine refuses to export it, as the agent there is not root. */
-static struct world *world_with_a_file_server(struct fake_site *at,
-                                              const struct site_file_server_rule *rule,
-                                              struct file_server *f)
+static struct world *world_with_a_file_server(struct fake_site *at, struct file_server *f)
 {
+    static const struct site_file_server_rule rule = {
+        .name = "*", .machine = "m1", .directory = "/d"};
     struct err e = {0};
     SITE(at, "m1");
-    at->site.file_servers = rule;
+    at->site.file_servers = &rule;
     at->site.n_file_servers = 1;
     struct world *w = world_virtual_at(0, &at->site);
     *f = (struct file_server){.workspace_id = w->workspace,
@@ -153,10 +138,9 @@ static void assert_it_failed(struct world *w, int64_t id)
 
 TEST(test_what_became_of_a_file_server_is_written_when_there_is_room)
 {
-    const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
     struct fake_site at;
     struct file_server f;
-    struct world *w = world_with_a_file_server(&at, &rule, &f);
+    struct world *w = world_with_a_file_server(&at, &f);
     fleet_wake_file_server(sched_fleet(w->s), f.id);
     pass(w, 100); /* it is on disk, and the machine is asked */
     set_disk_full(w, true);
@@ -170,11 +154,10 @@ TEST(test_what_became_of_a_file_server_is_written_when_there_is_room)
 /* As after a start in whose first turn something else cannot be written. */
 TEST(test_a_file_server_is_gone_on_with_when_there_is_room)
 {
-    const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
     const struct scale one = {.kind = SCALE_AUTO, .minimum = 1, .maximum = 1};
     struct fake_site at;
     struct file_server f;
-    struct world *w = world_with_a_file_server(&at, &rule, &f);
+    struct world *w = world_with_a_file_server(&at, &f);
     int64_t c = add_cluster_of(w, "c", 0);
     pass(w, SECOND);
     set_disk_full(w, true);

@@ -26,13 +26,10 @@ static const char *reason_of(struct world *w, const char *name)
 
 /* --- a job over SSH ------------------------------------------------------------------------- */
 
-TEST(test_a_job_runs_on_a_machine_of_the_inventory)
+RACK_TEST(test_a_job_runs_on_a_machine_of_the_inventory, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    rack_up(r);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB("echo hello; exit 3"));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exit_code, 3);
@@ -44,16 +41,12 @@ TEST(test_a_job_runs_on_a_machine_of_the_inventory)
     /* An idle machine is still heard of. */
     int64_t contact_us = m->contact_us;
     WAIT(w, m->contact_us > contact_us);
-    rack_free(r);
 }
 
-TEST(test_a_job_goes_on_while_sshd_is_away)
+RACK_TEST(test_a_job_goes_on_while_sshd_is_away, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    rack_up(r);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO "; exit 4"));
     WAIT(w, has_begun(w, j));
     sshd_stop(r);
@@ -69,19 +62,15 @@ TEST(test_a_job_goes_on_while_sshd_is_away)
     assert_string_equal(out_of(w, j), "begin\nend\n");
     assert_false(ran_twice(w));
     assert_null(w->s->fleet->machines[0].trouble);
-    rack_free(r);
 }
 
 /* As after a network that was away for long: the machine does not know that the link is dead, and
  * its agent waits for more from it. */
-TEST(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out)
+RACK_TEST(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
     r->site.dead_after_s = 3;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    rack_up(r);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     signal_connections(r->sshd, SIGSTOP);
@@ -91,7 +80,6 @@ TEST(test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_out)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
-    rack_free(r);
 }
 
 /* --- machines that are not what they were --------------------------------------------------- */
@@ -104,14 +92,10 @@ static int count_of(const char *text, const char *words)
     return n;
 }
 
-TEST(test_a_changed_host_key_makes_the_node_unusable_at_once)
+RACK_TEST(test_a_changed_host_key_makes_the_node_unusable_at_once, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    WAIT(w, counts(w, c).idle == 1);
+    rack_up(r);
+    int64_t c = idle_cluster(w, 1);
     sshd_stop(r);
     char *old;
     struct err e;
@@ -129,17 +113,14 @@ TEST(test_a_changed_host_key_makes_the_node_unusable_at_once)
     sshd_start(r);
     ok(fleet_machine_undrain(sched_fleet(w->s), "m00", &e), &e);
     WAIT(w, counts(w, c).idle == 1);
-    rack_free(r);
 }
 
-TEST(test_a_machine_that_is_listed_twice_is_used_under_one_name)
+RACK_TEST(test_a_machine_that_is_listed_twice_is_used_under_one_name, 2)
 {
-    struct rack *r = rack_new(2);
-    struct world *w = r->w;
     sshd_start(r);
     r->machines[1].host = "localhost";
     rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     resize(w, c, 2);
@@ -148,19 +129,15 @@ TEST(test_a_machine_that_is_listed_twice_is_used_under_one_name)
     go(w);
     assert_ends(w, j, EXEC_SUCCEEDED);
     assert_int_equal(job_row(w, j).attempt, 1);
-    rack_free(r);
 }
 
 /* --- health --------------------------------------------------------------------------------- */
 
-TEST(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told)
+RACK_TEST(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
     r->site.min_free_disk_bytes = INT64_MAX;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    rack_up(r);
+    int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, strstr(reason_of(w, "m00"), "nearly full"));
     assert_says_not(reason_of(w, "m00"), "clock");
     r->site.min_free_disk_bytes = 0;
@@ -168,7 +145,6 @@ TEST(test_a_disk_that_is_nearly_full_and_a_wrong_clock_are_told)
     w->ahead_us = 60000000;
     WAIT(w, strstr(reason_of(w, "m00"), "s behind the daemon's"));
     WAIT(w, counts(w, c).idle == 1);
-    rack_free(r);
 }
 
 /* So often the health command of the next test has run. */
@@ -177,10 +153,8 @@ static size_t checks(struct world *w)
     return strlen(read_text(w, path(w, "checks")));
 }
 
-TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained)
+RACK_TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
     struct err e;
     r->group.health_command = arena_printf(
         &w->a,
@@ -189,10 +163,9 @@ TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained)
         w->dir);
     put_file(path(w, "sick"), "");
     put_file(path(w, "checks"), "");
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     const struct machine *m = &w->s->fleet->machines[0];
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t c = add_cluster_of(w, "c", 1);
     WAIT(w, m->drained);
     assert_string_equal(m->reason, "health check failed: the fan is broken");
     assert_int_equal(counts(w, c).idle, 1);
@@ -203,7 +176,6 @@ TEST(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained)
     WAIT(w, checks(w) >= before + 2);
     assert_true(m->drained);
     assert_string_equal(m->reason, "new fan on Tuesday");
-    rack_free(r);
 }
 
 /* --- giving machines back ------------------------------------------------------------------- */
@@ -213,13 +185,10 @@ static bool is_empty(struct world *w, int64_t cluster)
     return rows_of(counts(w, cluster)) == 0;
 }
 
-TEST(test_a_machine_is_given_back_clean)
+RACK_TEST(test_a_machine_is_given_back_clean, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    rack_up(r);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     assert_int_equal(access(path(w, "root/mounts/share"), F_OK), 0);
@@ -231,5 +200,4 @@ TEST(test_a_machine_is_given_back_clean)
         assert_int_not_equal(access(path(w, gone[i]), F_OK), 0);
     assert_int_equal(access(path(w, "root/incarnation"), F_OK), 0); /* the root is the site's */
     assert_true(has_begun(w, j)); /* and what the share holds is the user's */
-    rack_free(r);
 }

@@ -28,6 +28,8 @@ static struct rack *rack_of_root(void)
     return rack_new(1);
 }
 
+#define ROOT_RACK_TEST(name) FIXTURE_TEST(name, struct rack *, r, rack_of_root(), rack_free)
+
 static void put_rule(struct rack *r, const char *command, const char *unmount)
 {
     r->mount.type = SITE_MOUNT_COMMAND;
@@ -35,17 +37,14 @@ static void put_rule(struct rack *r, const char *command, const char *unmount)
     r->mount.unmount = unmount;
 }
 
-TEST(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean)
+ROOT_RACK_TEST(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean)
 {
-    struct rack *r = rack_of_root();
-    struct world *w = r->w;
     const char *storage = path(w, "storage/acct/files/share");
     struct err e = {0};
     ok(fs_mkdirs(storage, 0755, &e), &e);
     put_rule(r, arena_printf(&w->a, "mount --bind %s {target}", storage),
              arena_printf(&w->a, "umount {target} && echo {share} >>%s", path(w, "unmounted")));
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     int64_t c = idle_cluster(w, 1);
     assert_true(is_mounted(w));
     int64_t j = add_job(w, c, "j",
@@ -63,17 +62,14 @@ TEST(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean)
     assert_false(is_mounted(w));
     assert_string_equal(read_text(w, path(w, "unmounted")), "share\nshare\n");
     assert_string_equal(read_text(w, arena_printf(&w->a, "%s/f", storage)), "x\n");
-    rack_free(r);
 }
 
-TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
+ROOT_RACK_TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
 {
     if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
         shell("command -v sshfs", NULL) != 0) {
         skip_because("no sshfs, or no /dev/fuse");
     }
-    struct rack *r = rack_of_root();
-    struct world *w = r->w;
     const char *storage = path(w, "storage/acct/files/share");
     struct err e = {0};
     ok(fs_mkdirs(storage, 0755, &e), &e);
@@ -84,8 +80,7 @@ TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
                      "port=%d,IdentityFile=%s,UserKnownHostsFile=%s,StrictHostKeyChecking=no,"
                      "sftp_server=" SFTP_SERVER,
                      r->port, path(w, "id_ed25519"), path(w, "hosts"));
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB("stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"));
     WAIT(w, job_ended(w, j));
@@ -95,19 +90,15 @@ TEST(test_a_machine_mounts_by_sshfs_from_an_sshd)
     assert_false(is_mounted(w));
     const char *out = out_of(w, j);
     assert_true(strncmp(out, "fuse", 4) == 0);
-    rack_free(r);
 }
 
-TEST(test_a_share_without_a_rule_makes_the_node_unusable)
+RACK_TEST(test_a_share_without_a_rule_makes_the_node_unusable, 1)
 {
-    struct rack *r = rack_new(1);
     r->site.n_mounts = 0;
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     int64_t c = add_cluster_of(r->w, "c", 1);
     WAIT(r->w, strstr(errors_of(r->w, c), "MountNotConfigured"));
     assert_says(errors_of(r->w, c), "match: acct/share");
-    rack_free(r);
 }
 
 /* --- file servers that a machine is made export ----------------------------------------------- */
@@ -145,10 +136,8 @@ static struct site_file_server_rule use_machine(struct rack *r)
         .name = "*", .machine = "m00", .directory = path(r->w, "srv/{workspace}/{name} 1")};
 }
 
-TEST(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says)
+ROOT_RACK_TEST(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says)
 {
-    struct rack *r = rack_of_root();
-    struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);
     struct err e = {0};
     struct operation op;
@@ -176,17 +165,14 @@ TEST(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says)
     WAIT(w, server_state(w, id) == 0);
     assert_int_not_equal(access(file, F_OK), 0);
     assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0); /* the data stays */
-    rack_free(r);
 }
 
 /* One agent at a time: a second one would end the first, and its export would fail. */
-TEST(test_file_servers_of_one_machine_come_one_after_the_other)
+ROOT_RACK_TEST(test_file_servers_of_one_machine_come_one_after_the_other)
 {
     static const char *const guids[] = {"11111111-2222-3333-4444-555555555555",
                                         "21111111-2222-3333-4444-555555555555",
                                         "31111111-2222-3333-4444-555555555555"};
-    struct rack *r = rack_of_root();
-    struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);
     int64_t id[3];
     r->site.file_servers = &rule;
@@ -203,26 +189,21 @@ TEST(test_file_servers_of_one_machine_come_one_after_the_other)
                    F_OK),
             0);
     }
-    rack_free(r);
 }
 
-TEST(test_a_machine_without_exportfs_says_so)
+ROOT_RACK_TEST(test_a_machine_without_exportfs_says_so)
 {
     if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0)
         skip_because("exportfs is installed");
-    struct rack *r = rack_of_root();
-    struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);
     struct err e = {0};
     struct operation op;
     r->site.file_servers = &rule;
     r->site.n_file_servers = 1;
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     int64_t id = add_file_server(w, "disks", "11111111-2222-3333-4444-555555555555");
     WAIT(w, server_state(w, id) == PROV_FAILED);
     ok(st_op_get(w->st, &w->a, "disks", &op, &e), &e);
     assert_string_equal(op.error_code, "FileServerExportFailed");
     assert_says(op.error_message, "install nfs-kernel-server");
-    rack_free(r);
 }

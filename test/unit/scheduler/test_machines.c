@@ -7,11 +7,8 @@
 
 /* --- drained ---------------------------------------------------------------------------------- */
 
-TEST(test_drained_gets_nothing_new)
+SITE_TEST(test_drained_gets_nothing_new, 0, "m1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, rows_of(counts(w, c)) == 1);
@@ -36,14 +33,10 @@ TEST(test_drained_gets_nothing_new)
     v = view_of(w, "m1");
     assert_null(v.pool);
     assert_true(v.drained);
-    world_free(w);
 }
 
-TEST(test_undrained_is_used_again)
+SITE_TEST(test_undrained_is_used_again, 0, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     int64_t one = add_gpu_cluster(w, "one", 1);
     WAIT(w, rows_of(counts(w, one)) == 1);
@@ -55,14 +48,10 @@ TEST(test_undrained_is_used_again)
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
     assert_false(says(w, one, "NodeDrained"));
     assert_false(view_of(w, "m1").drained);
-    world_free(w);
 }
 
-TEST(test_who_waits_goes_on_after_undrain)
+SITE_TEST(test_who_waits_goes_on_after_undrain, 0, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     ok(fleet_machine_drain(sched_fleet(w->s), "m1", "repair", &e), &e);
     int64_t c = add_gpu_cluster(w, "c", 1);
@@ -72,23 +61,18 @@ TEST(test_who_waits_goes_on_after_undrain)
                  "cluster, 1 is drained (m1)");
     ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
     WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
-    world_free(w);
 }
 
-TEST(test_undrain_tries_an_unusable_node_again)
+SITE_TEST(test_undrain_tries_an_unusable_node_again, 0, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, rows_of(counts(w, c)) == 1);
-    struct node *row;
-    nodes_of(w, c, &row);
+    const struct node row = node_row(w, c, 0);
     const struct failure why = {
         .code = FAIL_NODE_SETUP_FAILED, .message = "no disk", .exit_code = -1};
     struct node_rt *rt;
-    WAIT(w, (rt = node_rt_find(w->s->fleet, row->id)) != NULL);
+    WAIT(w, (rt = node_rt_find(w->s->fleet, row.id)) != NULL);
     node_lose(rt, &why);
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "no disk"));
     assert_string_equal(view_of(w, "m1").state, "unusable");
@@ -98,16 +82,12 @@ TEST(test_undrain_tries_an_unusable_node_again)
     ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
     assert_int_equal(counts(w, c).preparing, 1);
     WAIT(w, !says(w, c, "NodeDrained") && !says(w, c, "no disk"));
-    world_free(w);
 }
 
 /* --- what is shown and asked ------------------------------------------------------------------ */
 
-TEST(test_views)
+SITE_TEST(test_views, 1, "m1", "low1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "low1", "m2");
-    struct world *w = world_at(1, &f.site);
     int64_t local = add_cluster_of(w, "local", 1);
     WAIT(w, counts(w, local).idle == 1);
     machine_contact(w->s->fleet, machine_find(w->s->fleet, 2), NULL);
@@ -138,14 +118,10 @@ TEST(test_views)
     assert_true(views[3].contact_us > 0);
     machine_contact(w->s->fleet, machine_find(w->s->fleet, 3), NULL);
     assert_string_equal(view_of(w, "m2").state, "free");
-    world_free(w);
 }
 
-TEST(test_facts_outlive_the_scheduler)
+SITE_TEST(test_facts_outlive_the_scheduler, 0, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(0, &f.site);
     const struct node_facts facts = {.agent_version = "1",
                                      .hostname = "gpu01",
                                      .os = "linux",
@@ -164,14 +140,10 @@ TEST(test_facts_outlive_the_scheduler)
     assert_true(v.has_facts);
     assert_int_equal(v.facts.cpus, 12);
     assert_string_equal(v.facts.hostname, "gpu01");
-    world_free(w);
 }
 
-TEST(test_names_that_are_none)
+SITE_TEST(test_names_that_are_none, 1, "m1")
 {
-    struct fake_site f;
-    SITE(&f, "m1");
-    struct world *w = world_at(1, &f.site);
     struct err e = {0};
     assert_int_equal(fleet_machine_drain(sched_fleet(w->s), "m9", NULL, &e), -1);
     assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
@@ -182,19 +154,14 @@ TEST(test_names_that_are_none)
     assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
     int64_t local = add_cluster_of(w, "local", 1);
     WAIT(w, counts(w, local).idle == 1);
-    struct node *row;
-    nodes_of(w, local, &row);
-    assert_int_equal(fleet_machine_drain(sched_fleet(w->s), row->name, NULL, &e), -1);
+    const struct node row = node_row(w, local, 0);
+    assert_int_equal(fleet_machine_drain(sched_fleet(w->s), row.name, NULL, &e), -1);
     assert_int_equal(e.code, ERR_NOT_SUPPORTED);
     assert_says(e.msg, "is a local node");
-    world_free(w);
 }
 
-TEST(test_reboots_that_are_refused)
+SITE_TEST(test_reboots_that_are_refused, 0, "m1", "m2")
 {
-    struct fake_site f;
-    SITE(&f, "m1", "m2");
-    struct world *w = world_at(0, &f.site);
     struct err e = {0};
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
@@ -207,16 +174,9 @@ TEST(test_reboots_that_are_refused)
     make_idle(w, c);
     int64_t j = add_job(w, c, "j", JOB("true"));
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
-    struct node *row;
-    nodes_of(w, c, &row);
-    assert_int_equal(row->live, 1); /* or this would be a real reboot */
+    const struct node row = node_row(w, c, 0);
+    assert_int_equal(row.live, 1); /* or this would be a real reboot */
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_CONFLICT);
     assert_says(e.msg, "A job runs on m1");
-    world_free(w);
-}
-
-int main(void)
-{
-    return run_all_tests(load_agents, free_agents);
 }

@@ -6,45 +6,19 @@
 #include "fake_site.h"
 #include "virtual.h"
 
-static const char *const any_size[] = {NULL};
-
-struct lending {
-    struct world *w;
-    struct fake_site at;
-    struct site_group group;
-    struct site_mount_rule mount;
-};
-
 /* m1, m2 and m3, all dedicated; low1 is for low priority alone. */
-static struct lending *lending_new(bool reclaim)
+static struct fake_site *new_lending(bool reclaim)
 {
-    struct lending *l = xcalloc(1, sizeof *l);
-    SITE(&l->at, "m1", "m2", "m3", "low1");
-    l->group = dedicated;
-    l->group.vm_sizes = any_size;
-    for (size_t i = 0; i < l->at.site.n_machines; i++) {
-        l->at.machines[i].host = l->at.machines[i].name;
-        if (l->at.machines[i].group == &dedicated)
-            l->at.machines[i].group = &l->group;
-    }
-    l->mount = (struct site_mount_rule){.account = "*",
-                                        .share = "*",
-                                        .files = true,
-                                        .blobs = true,
-                                        .type = SITE_MOUNT_LOCAL,
-                                        .source = "/nonexistent/{share}"};
-    l->at.site.mounts = &l->mount;
-    l->at.site.n_mounts = 1;
-    l->at.site.reclaim = reclaim;
-    l->w = world_virtual_at(0, &l->at.site);
-    return l;
+    struct fake_site *f = xcalloc(1, sizeof *f);
+    SITE(f, "m1", "m2", "m3", "low1");
+    let_answer(f);
+    f->site.reclaim = reclaim;
+    f->w = world_virtual_at(0, &f->site);
+    return f;
 }
 
-static void lending_free(struct lending *l)
-{
-    world_free(l->w);
-    free(l);
-}
+#define LENDING_TEST(name, reclaim)                                                                \
+    FIXTURE_TEST(name, struct fake_site *, f, new_lending(reclaim), free_site)
 
 static int64_t low_cluster(struct world *w, int target, enum dealloc_option dealloc)
 {
@@ -54,29 +28,25 @@ static int64_t low_cluster(struct world *w, int target, enum dealloc_option deal
                                              .vm_priority = VM_LOWPRIORITY});
 }
 
-TEST(test_without_the_switch_priorities_match)
+LENDING_TEST(test_without_the_switch_priorities_match, false)
 {
-    struct lending *l = lending_new(false);
-    int64_t low = low_cluster(l->w, 2, DEALLOC_REQUEUE);
-    WAIT(l->w, says(l->w, low, "NodeCapacityReached"));
-    assert_string_equal(machines_of(l->w, low), "low1 ");
-    lending_free(l);
+    int64_t low = low_cluster(w, 2, DEALLOC_REQUEUE);
+    WAIT(w, says(w, low, "NodeCapacityReached"));
+    assert_string_equal(machines_of(w, low), "low1 ");
 }
 
-TEST(test_low_priority_gets_its_own_first)
+LENDING_TEST(test_low_priority_gets_its_own_first, true)
 {
-    struct lending *l = lending_new(true);
-    int64_t low = low_cluster(l->w, 1, DEALLOC_REQUEUE);
-    WAIT(l->w, counts(l->w, low).idle == 1);
-    assert_string_equal(machines_of(l->w, low), "low1 ");
-    resize(l->w, low, 3);
-    WAIT(l->w, counts(l->w, low).idle == 3);
-    assert_string_equal(machines_of(l->w, low), "low1 m1 m2 ");
-    int64_t mine = add_gpu_cluster(l->w, "mine", 1); /* one is free: nothing is taken back */
-    WAIT(l->w, counts(l->w, mine).idle == 1);
-    assert_string_equal(machines_of(l->w, mine), "m3 ");
-    assert_int_equal(counts(l->w, low).idle, 3);
-    lending_free(l);
+    int64_t low = low_cluster(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, low).idle == 1);
+    assert_string_equal(machines_of(w, low), "low1 ");
+    resize(w, low, 3);
+    WAIT(w, counts(w, low).idle == 3);
+    assert_string_equal(machines_of(w, low), "low1 m1 m2 ");
+    int64_t mine = add_gpu_cluster(w, "mine", 1); /* one is free: nothing is taken back */
+    WAIT(w, counts(w, mine).idle == 1);
+    assert_string_equal(machines_of(w, mine), "m3 ");
+    assert_int_equal(counts(w, low).idle, 3);
 }
 
 /* Whatever the low-priority cluster does when it is made smaller. */
@@ -85,8 +55,8 @@ TEST(test_what_runs_is_queued_again)
     static const enum dealloc_option rules[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
                                                 DEALLOC_WAIT_FOR_COMPLETION};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        struct lending *l = lending_new(true);
-        struct world *w = l->w;
+        struct fake_site *f = new_lending(true);
+        struct world *w = f->w;
         int64_t low = low_cluster(w, 4, rules[i]);
         WAIT(w, counts(w, low).idle == 4);
         int64_t whole = add_job(w, low, "whole", JOB("fake run=600000", .nodes = 3));
@@ -99,15 +69,13 @@ TEST(test_what_runs_is_queued_again)
         resize(w, mine, 0);
         WAIT(w, job_state(w, whole) == EXEC_SUCCEEDED); /* on what was lent again */
         assert_int_equal(job_row(w, whole).attempt, 2);
-        lending_free(l);
+        free_site(f);
     }
 }
 
 /* Idle ones are taken first, and no more than are missing; what is asked for is not lent again. */
-TEST(test_no_more_is_taken_than_is_missing)
+LENDING_TEST(test_no_more_is_taken_than_is_missing, true)
 {
-    struct lending *l = lending_new(true);
-    struct world *w = l->w;
     int64_t low = low_cluster(w, 4, DEALLOC_REQUEUE);
     WAIT(w, counts(w, low).idle == 4);
     int64_t job = add_job(w, low, "job", JOB("fake run=300000"));
@@ -123,10 +91,4 @@ TEST(test_no_more_is_taken_than_is_missing)
     for (int i = 0; i < 10; i++)
         turn(w);
     assert_string_equal(machines_of(w, low), "low1 ");
-    lending_free(l);
-}
-
-int main(void)
-{
-    return run_all_tests(load_agents, free_agents);
 }

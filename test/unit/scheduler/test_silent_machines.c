@@ -9,19 +9,10 @@
 
 #include "nodeagent-proto/link/fake_priv.h"
 
-static const char *const any_size[] = {NULL};
-
-struct machines {
-    struct world *w;
-    struct fake_site at;
-    struct site_group group;
-    struct site_mount_rule mount;
-};
-
 /* m00, m01 and so on, all of which answer. */
-static struct machines *new_machines(int n)
+static struct fake_site *new_machines(int n)
 {
-    struct machines *m = xcalloc(1, sizeof *m);
+    struct fake_site *f = xcalloc(1, sizeof *f);
     static char names[MACHINES_MAX][4];
     const char *list[MACHINES_MAX + 1] = {NULL};
     assert_in_range(n, 1, MACHINES_MAX);
@@ -29,35 +20,18 @@ static struct machines *new_machines(int n)
         snprintf(names[i], sizeof names[i], "m%02d", i % 100);
         list[i] = names[i];
     }
-    fill_site(&m->at, list);
-    m->group = dedicated;
-    m->group.vm_sizes = any_size;
-    for (int i = 0; i < n; i++) {
-        m->at.machines[i].host = names[i];
-        m->at.machines[i].group = &m->group;
-    }
-    m->mount = (struct site_mount_rule){.account = "*",
-                                        .share = "*",
-                                        .files = true,
-                                        .blobs = true,
-                                        .type = SITE_MOUNT_LOCAL,
-                                        .source = "/nonexistent/{share}"};
-    m->at.site.mounts = &m->mount;
-    m->at.site.n_mounts = 1;
-    m->at.site.unusable_after_s = 600;
-    m->w = world_virtual_at(0, &m->at.site);
-    return m;
+    fill_site(f, list);
+    let_answer(f);
+    f->site.unusable_after_s = 600;
+    f->w = world_virtual_at(0, &f->site);
+    return f;
 }
 
-static void free_machines(struct machines *m)
-{
-    world_free(m->w);
-    free(m);
-}
+#define MACHINES_TEST(name, n) FIXTURE_TEST(name, struct fake_site *, f, new_machines(n), free_site)
 
-static struct fake_node *machine(struct machines *m, const char *name)
+static struct fake_node *machine(struct fake_site *f, const char *name)
 {
-    return fake_find(virtual_of(m->w)->fake, name);
+    return fake_find(virtual_of(f->w)->fake, name);
 }
 
 static struct node_rt *node_of(struct world *w, int64_t cluster)
@@ -76,14 +50,12 @@ static int64_t long_job(struct world *w, int64_t cluster, char task[120])
 
 /* --- machines that stay away ---------------------------------------------------------------- */
 
-TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first)
+MACHINES_TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first, 1)
 {
     char first[120];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     int64_t j = long_job(w, c, first);
-    struct fake_node *n = machine(m, "m00");
+    struct fake_node *n = machine(f, "m00");
     fake_set_down(n, true, 0);
     WAIT(w, counts(w, c).unusable == 1 && job_state(w, j) == EXEC_QUEUED && *errors_of(w, c));
     cluster_says(w, c, "NodeUnreachable", "could not be reached for", "remedy");
@@ -96,17 +68,14 @@ TEST(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first)
     assert_string_equal(errors_of(w, c), "");
     assert_int_equal(virtual_of(w)->most_at_once,
                      1); /* the first was gone before the second began */
-    free_machines(m);
 }
 
-TEST(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule)
+MACHINES_TEST(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule, 1)
 {
     char task[120];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
     int64_t j = long_job(w, c, task);
-    struct fake_node *n = machine(m, "m00");
+    struct fake_node *n = machine(f, "m00");
     fake_set_down(n, true, 0);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c, 0).live == 0);
     job_says(w, j, "NodeLost", "could not be reached for");
@@ -117,42 +86,33 @@ TEST(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule)
     world_start(w);
     WAIT(w, counts(w, c).idle == 1);
     assert_false(fake_runs(n, task));
-    free_machines(m);
 }
 
-TEST(test_a_machine_that_never_answered_is_unusable_soon_and_heals)
+MACHINES_TEST(test_a_machine_that_never_answered_is_unusable_soon_and_heals, 1)
 {
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
-    fake_set_down(machine(m, "m00"), true, 0);
+    fake_set_down(machine(f, "m00"), true, 0);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
     assert_int_equal(node_of(w, c)->contact.failures, 3);
     cluster_says(w, c, "in 3 tries");
-    fake_set_down(machine(m, "m00"), false, 0);
+    fake_set_down(machine(f, "m00"), false, 0);
     WAIT(w, counts(w, c).idle == 1);
-    free_machines(m);
 }
 
-TEST(test_a_machine_that_never_answered_gives_its_place_to_one_that_works)
+MACHINES_TEST(test_a_machine_that_never_answered_gives_its_place_to_one_that_works, 2)
 {
-    struct machines *m = new_machines(2);
-    struct world *w = m->w;
-    fake_set_down(machine(m, "m00"), true, 0);
+    fake_set_down(machine(f, "m00"), true, 0);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).idle == 1 && cluster_row(w, c).alloc_state == ALLOC_STEADY);
     assert_string_equal(machines_of(w, c), "m01 ");
     assert_string_equal(errors_of(w, c), "");
     assert_true(*view_of(w, "m00").reason);
-    free_machines(m);
 }
 
-TEST(test_a_machine_is_not_replaced_by_another_in_trouble)
+MACHINES_TEST(test_a_machine_is_not_replaced_by_another_in_trouble, 2)
 {
-    struct machines *m = new_machines(2);
-    struct world *w = m->w;
-    fake_set_down(machine(m, "m00"), true, 0);
-    fake_set_down(machine(m, "m01"), true, 0);
+    fake_set_down(machine(f, "m00"), true, 0);
+    fake_set_down(machine(f, "m01"), true, 0);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
     assert_string_equal(machines_of(w, c), "m01 ");
@@ -160,44 +120,38 @@ TEST(test_a_machine_is_not_replaced_by_another_in_trouble)
     sched_wake_pool(w->s, c);
     WAIT(w, node_of(w, c)->contact.failures >= 4);
     assert_int_equal(node_row(w, c, 0).id, node);
-    free_machines(m);
 }
 
-TEST(test_a_machine_that_left_the_inventory_is_no_node)
+MACHINES_TEST(test_a_machine_that_left_the_inventory_is_no_node, 1)
 {
     char task[120];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
     int64_t j = long_job(w, c, task);
     world_stop(w);
-    m->at.site.n_machines = 0;
+    f->site.n_machines = 0;
     world_start(w);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && *errors_of(w, c));
     cluster_says(w, c, "NodeNotInInventory");
     WAIT(w, node_row(w, c, 0).live == 0);
     world_stop(w);
-    m->at.site.n_machines = 1;
+    f->site.n_machines = 1;
     world_start(w);
     WAIT(w, counts(w, c).idle == 1);
-    assert_false(fake_runs(machine(m, "m00"), task));
-    free_machines(m);
+    assert_false(fake_runs(machine(f, "m00"), task));
 }
 
 /* Nobody may use what a task holds that cannot be killed, were it of a job that has gone elsewhere.
  */
-TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable)
+MACHINES_TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable, 1)
 {
     struct err e;
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     const struct job_wish wish = {.command = "fake run=3000000 dying=1000000", .wall_s = 100000};
     int64_t j = add_job(w, c, "j", wish);
     WAIT(w, virtual_of(w)->started == 1);
-    fake_set_down(machine(m, "m00"), true, 0);
+    fake_set_down(machine(f, "m00"), true, 0);
     WAIT(w, counts(w, c).unusable == 1 && job_state(w, j) == EXEC_QUEUED);
-    fake_set_down(machine(m, "m00"), false, 0);
+    fake_set_down(machine(f, "m00"), false, 0);
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "TaskNotKilled"));
     assert_int_equal(virtual_of(w)->ended, 0);
     WAIT(w, virtual_of(w)->ended == 1);
@@ -205,16 +159,13 @@ TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).attempt, 2);
     assert_int_equal(virtual_of(w)->most_at_once, 1);
-    free_machines(m);
 }
 
 /* --- machines that are not what they were --------------------------------------------------- */
 
-TEST(test_a_machine_that_was_restarted_is_prepared_anew)
+MACHINES_TEST(test_a_machine_that_was_restarted_is_prepared_anew, 1)
 {
     char task[120];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     struct err e;
     int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
     int64_t j = long_job(w, c, task);
@@ -227,13 +178,12 @@ TEST(test_a_machine_that_was_restarted_is_prepared_anew)
     wake(w->s->wakes, &woken_node, row.id);
     WAIT(w, strchr(node_row(w, c, 0).incarnation, '@'));
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
-    fake_restart(machine(m, "m00"));
+    fake_restart(machine(f, "m00"));
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     job_says(w, j, "NodeRebooted");
-    assert_false(fake_runs(machine(m, "m00"), task));
+    assert_false(fake_runs(machine(f, "m00"), task));
     assert_true(node_row(w, c, 0).state_us > row.state_us);
     assert_string_not_equal(node_row(w, c, 0).incarnation, row.incarnation);
-    free_machines(m);
 }
 
 WORLD_TEST(test_a_local_node_whose_host_was_restarted_is_prepared_anew, world_virtual(1))
@@ -262,26 +212,21 @@ static bool all_troubled(struct world *w, int *most)
     return true;
 }
 
-TEST(test_no_more_links_connect_at_once_than_the_site_allows)
+MACHINES_TEST(test_no_more_links_connect_at_once_than_the_site_allows, MACHINES_MAX)
 {
     int most = 0;
-    struct machines *m = new_machines(MACHINES_MAX);
-    struct world *w = m->w;
     for (int i = 0; i < MACHINES_MAX; i++)
-        fake_set_down(machine(m, m->at.machines[i].name), true, 0);
+        fake_set_down(machine(f, f->machines[i].name), true, 0);
     cluster_of(w, MACHINES_MAX, DEALLOC_REQUEUE);
     WAIT(w, all_troubled(w, &most));
-    assert_int_equal(most, m->at.site.connect_limit);
-    free_machines(m);
+    assert_int_equal(most, f->site.connect_limit);
 }
 
 /* Each pause is at least 80 % of twice the one before, from half a second on. */
-TEST(test_pauses_between_tries_grow)
+MACHINES_TEST(test_pauses_between_tries_grow, 1)
 {
     int64_t at[4];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
-    fake_set_down(machine(m, "m00"), true, 0);
+    fake_set_down(machine(f, "m00"), true, 0);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).preparing == 1 && node_of(w, c));
     for (int i = 0; i < 4; i++) {
@@ -290,7 +235,6 @@ TEST(test_pauses_between_tries_grow)
     }
     for (int i = 0; i < 3; i++)
         assert_true(at[i + 1] - at[i] >= (400000 << i));
-    free_machines(m);
 }
 
 /* --- giving machines back ------------------------------------------------------------------- */
@@ -300,14 +244,12 @@ static bool is_empty(struct world *w, int64_t cluster)
     return rows_of(counts(w, cluster)) == 0;
 }
 
-TEST(test_a_silent_machine_is_given_back_and_cleaned_for_the_next)
+MACHINES_TEST(test_a_silent_machine_is_given_back_and_cleaned_for_the_next, 1)
 {
     char first[120];
-    struct machines *m = new_machines(1);
-    struct world *w = m->w;
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     int64_t j = long_job(w, c, first);
-    struct fake_node *n = machine(m, "m00");
+    struct fake_node *n = machine(f, "m00");
     fake_set_down(n, true, 0);
     resize(w, c, 0);
     WAIT(w, is_empty(w, c));
@@ -319,24 +261,23 @@ TEST(test_a_silent_machine_is_given_back_and_cleaned_for_the_next)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).attempt, 2);
     assert_int_equal(virtual_of(w)->most_at_once, 1);
-    free_machines(m);
 }
 
-static struct machines *with_an_endless_health_command(int64_t *cluster)
+static struct fake_site *with_an_endless_health_command(int64_t *cluster)
 {
-    struct machines *m = new_machines(1);
-    m->group.health_command = "fake run=100000000";
-    m->group.health_interval_s = 100000;
-    *cluster = cluster_of(m->w, 1, DEALLOC_REQUEUE);
-    WAIT(m->w, virtual_of(m->w)->started == 1);
-    return m;
+    struct fake_site *f = new_machines(1);
+    f->group.health_command = "fake run=100000000";
+    f->group.health_interval_s = 100000;
+    *cluster = cluster_of(f->w, 1, DEALLOC_REQUEUE);
+    WAIT(f->w, virtual_of(f->w)->started == 1);
+    return f;
 }
 
 TEST(test_a_health_command_under_way_holds_up_no_release)
 {
     int64_t c;
-    struct machines *m = with_an_endless_health_command(&c);
-    struct world *w = m->w;
+    struct fake_site *f = with_an_endless_health_command(&c);
+    struct world *w = f->w;
     resize(w, c, 0);
     WAIT(w, is_empty(w, c));
     /* That it was killed for the release says nothing about the machine. */
@@ -344,18 +285,18 @@ TEST(test_a_health_command_under_way_holds_up_no_release)
     assert_false(w->s->fleet->machines[0].drained);
     resize(w, c, 1);
     WAIT(w, virtual_of(w)->started == 2);
-    free_machines(m);
+    free_site(f);
 }
 
 TEST(test_a_health_command_under_way_holds_up_no_preparation)
 {
     int64_t c;
-    struct machines *m = with_an_endless_health_command(&c);
-    struct world *w = m->w;
-    fake_set_down(machine(m, "m00"), true, 0);
+    struct fake_site *f = with_an_endless_health_command(&c);
+    struct world *w = f->w;
+    fake_set_down(machine(f, "m00"), true, 0);
     WAIT(w, counts(w, c).unusable == 1);
-    fake_set_down(machine(m, "m00"), false, 0);
+    fake_set_down(machine(f, "m00"), false, 0);
     WAIT(w, counts(w, c).idle == 1);
     assert_false(w->s->fleet->machines[0].drained);
-    free_machines(m);
+    free_site(f);
 }

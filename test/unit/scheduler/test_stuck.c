@@ -46,7 +46,7 @@ static pid_t supervisor_on(struct world *w, const char *root)
 WORLD_TEST(test_a_node_root_is_removed_only_when_its_tasks_are_gone, world_new(1))
 {
     struct stat st;
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     const char *root = arena_strdup(&w->a, node_of(w, c, 0)->root);
@@ -80,31 +80,23 @@ static void stop_agent(struct rack *r)
     assert_int_equal(kill(agent, SIGSTOP), 0);
 }
 
-TEST(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on)
+RACK_TEST(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
     r->site.dead_after_s = 2;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    WAIT(w, counts(w, c).idle == 1);
+    rack_up(r);
+    int64_t c = idle_cluster(w, 1);
     stop_agent(r);
     int64_t j = add_job(w, c, "j", JOB(ALONE_UNTIL_GO));
     WAIT(w, has_begun(w, j));
     go(w);
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).attempt, 1);
-    rack_free(r);
 }
 
-TEST(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced)
+RACK_TEST(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced, 1)
 {
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
     r->site.dead_after_s = 2;
-    sshd_start(r);
-    rack_start(r);
+    rack_up(r);
     /* The setup task stops the agent: its end is not told. */
     int64_t c = add_cluster(
         w, "c",
@@ -116,5 +108,4 @@ TEST(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced)
                                   path(w, "setups"), r->group.node_root)});
     WAIT(w, counts(w, c).idle == 1);
     assert_string_equal(read_text(w, path(w, "setups")), "x\n");
-    rack_free(r);
 }

@@ -331,6 +331,18 @@ static inline void world_free(struct world *w)
 /* A test in the world `w`, which `new_world` makes. */
 #define WORLD_TEST(name, new_world) TEST_WITH(name, struct world *, w, new_world, world_free)
 
+/* A test that gets a fixture, as the parameter `type` `arg`, and the fixture's world `w`. */
+#define FIXTURE_TEST(name, type, arg, begin, end)                                                  \
+    static void name(type arg, struct world *w);                                                   \
+    static void run_##name(__attribute__((unused)) void **state)                                   \
+    {                                                                                              \
+        type arg = begin;                                                                          \
+        name(arg, (arg)->w);                                                                       \
+        end(arg);                                                                                  \
+    }                                                                                              \
+    ENTER_TEST(name, run_##name, NULL, NULL)                                                       \
+    static void name(__attribute__((unused)) type arg, __attribute__((unused)) struct world *w)
+
 /* The state of a stopped daemon is lost, its key with it; node roots and their tasks are not. */
 static inline void lose_state(struct world *w)
 {
