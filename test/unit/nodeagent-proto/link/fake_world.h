@@ -158,6 +158,27 @@ static inline void hang_up(struct world *w, struct end *d)
     assert_true(d->closed);
 }
 
+static inline void connect_again(struct world *w, struct end *d, int64_t term)
+{
+    hang_up(w, d);
+    connect_at(w, d, term);
+}
+
+/* The test gets a world, and a daemon's end that it has to connect. */
+#define FAKE_TEST(name, seed)                                                                      \
+    static void name(struct world *w, struct end *d);                                              \
+    static void run_##name(__attribute__((unused)) void **state)                                   \
+    {                                                                                              \
+        struct world w;                                                                            \
+        struct end d;                                                                              \
+        world_open(&w, seed);                                                                      \
+        name(&w, &d);                                                                              \
+        hang_up(&w, &d);                                                                           \
+        world_close(&w);                                                                           \
+    }                                                                                              \
+    ENTER_TEST(name, run_##name, NULL, NULL)                                                       \
+    static void name(struct world *w, struct end *d)
+
 static inline struct fake_node *node(struct world *w)
 {
     return fake_at(w->fake, 0);
