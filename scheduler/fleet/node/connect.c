@@ -59,7 +59,7 @@ void node_check(const struct node_rt *rt)
     assert(!rt->turn.waits || c->state == CONNECTION_NONE);
     assert(!rt->turn.connecting || c->state == CONNECTION_OPENING ||
            c->state == CONNECTION_CLOSING);
-    assert((!rt->prep && !rt->strays && !rt->beside.last) || c->state == CONNECTION_READY);
+    assert((!rt->prep && !rt->unknown && !rt->beside.last) || c->state == CONNECTION_READY);
     assert(!rt->release || rt->machine);
     assert(!rt->login || !rt->machine);
 }

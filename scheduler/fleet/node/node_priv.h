@@ -89,12 +89,12 @@ struct node_room {
     int64_t idle_us;  /* closed: since when it has no allocation (monotonic); 0: it has one */
 };
 
-struct node_prep;    /* prepare.c */
-struct node_exit;    /* leave.c */
-struct node_release; /* release.c */
-struct node_strays;  /* unknown_tasks.c */
-struct node_watch;   /* watch.c */
-struct node_answers; /* usage.c */
+struct node_prep;     /* prepare.c */
+struct node_exit;     /* leave.c */
+struct node_release;  /* release.c */
+struct unknown_tasks; /* unknown_tasks.c */
+struct node_watch;    /* watch.c */
+struct node_answers;  /* usage.c */
 
 struct node_rt {
     struct fleet *fleet;
@@ -108,8 +108,8 @@ struct node_rt {
     struct node_turn turn;
     struct node_seen seen;
     struct node_noted noted;
-    bool no_strays; /* rows know all tasks on the node: unknown_tasks.c */
-    bool swept;     /* no directory of a forgotten run is left: sweep.c */
+    bool no_unknown; /* rows know all tasks on the node: unknown_tasks.c */
+    bool swept;      /* no directory of a forgotten run is left: sweep.c */
     /* Unused archives are removed after some idle time: the start of that time, as in the row, and
      * the instant of the removal (monotonic; 0: done): sweep.c */
     int64_t archives_idle_us, archives_due_us;
@@ -121,10 +121,10 @@ struct node_rt {
     int64_t idle_row_us, idle_since_us; /* node.idle_us at the last call of fleet_node_idle_since(),
                                            and its result */
     /* Work in hand; all owned. */
-    struct node_prep *prep;     /* only while the row is in state preparing and the link is ready */
-    struct node_strays *strays; /* only on the first link */
-    struct node_besides beside; /* only while the link is ready */
-    struct node_exit *exit;     /* only while the row is in state leaving and has no allocation */
+    struct node_prep *prep; /* only while the row is in state preparing and the link is ready */
+    struct unknown_tasks *unknown; /* only on the first link */
+    struct node_besides beside;    /* only while the link is ready */
+    struct node_exit *exit;       /* only while the row is in state leaving and has no allocation */
     struct node_release *release; /* the same for a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct node_answers *answers; /* NULL until a client asks for the load of the machine */
@@ -161,7 +161,7 @@ struct node_work {
     void (*task_ended)(struct node_rt *rt, const struct task_status *st);
     void (*free)(struct node_rt *rt); /* the node goes */
 };
-extern const struct node_work node_watch_work, node_prepare_work, node_strays_work,
+extern const struct node_work node_watch_work, node_prepare_work, node_unknown_work,
     node_beside_work, node_leave_work, node_release_work;
 
 /* --- runtime.c ------------------------------------------------------------------------- */
@@ -265,16 +265,16 @@ void node_beside_halt(struct node_rt *rt);
 
 /* --- unknown_tasks.c -------------------------------------------------------------------------- */
 
-enum strays {
-    STRAYS_NONE,   /* rows know all running tasks */
-    STRAYS_ENDING, /* wait: the node is woken */
-    STRAYS_STUCK,  /* a task does not die: *why */
-    STRAYS_UNKNOWN /* the node does not answer, or refuses a request: *why */
+enum unknown_end {
+    UNKNOWN_NONE,     /* rows know all running tasks */
+    UNKNOWN_ENDING,   /* wait: the node is woken */
+    UNKNOWN_STUCK,    /* a task does not die: *why */
+    UNKNOWN_UNREACHED /* the node does not answer, or refuses a request: *why */
 };
 /* Ends tasks without a live allocation, on the first link after a start of the daemon. Texts of
- * *why live until node_strays_free(). */
-enum strays node_strays_end(struct node_rt *rt, struct failure *why);
-void node_strays_free(struct node_rt *rt);
+ * *why live until node_unknown_free(). */
+enum unknown_end node_unknown_end(struct node_rt *rt, struct failure *why);
+void node_unknown_free(struct node_rt *rt);
 
 /* --- sweep.c --------------------------------------------------------------------------- */
 

@@ -137,7 +137,7 @@ static void prepared(struct node_rt *rt)
     if (t && !t->beside)
         node_set_text(&rt->setup.id, rt->prep->setup_id);
     abandon(rt);
-    rt->no_strays = true;
+    rt->no_unknown = true;
     if (st_node_move(rt->fleet->st, &m, &e) == 0) {
         LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
         fleet_pool_changed(rt->fleet, rt->pool_id);

@@ -164,19 +164,19 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
 }
 
 /* No task may start beside a task that no row knows. */
-static bool strays_ended(struct node_rt *rt)
+static bool unknown_ended(struct node_rt *rt)
 {
     struct failure why;
-    switch (node_strays_end(rt, &why)) {
-    case STRAYS_NONE:
+    switch (node_unknown_end(rt, &why)) {
+    case UNKNOWN_NONE:
         return true;
-    case STRAYS_ENDING:
+    case UNKNOWN_ENDING:
         return false;
-    case STRAYS_STUCK:
+    case UNKNOWN_STUCK:
         node_lose(rt, &why);
-        node_strays_free(rt);
+        node_unknown_free(rt);
         return false;
-    case STRAYS_UNKNOWN:
+    case UNKNOWN_UNREACHED:
         node_rt_distrust(rt, why.message);
         return false;
     }
@@ -187,7 +187,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
 {
     if (!same_as_row(rt, row) || !node_capacity_as_row(rt, row))
         return false;
-    if (row->state == NODE_IDLE && !strays_ended(rt))
+    if (row->state == NODE_IDLE && !unknown_ended(rt))
         return false;
     if (!rt->contact.greeted) {
         rt->contact.greeted = true;
@@ -397,8 +397,8 @@ static const struct node_work memory_work = {.link_closed = forget_if_stopping};
 /* The end of a command may concern the watch as well as a preparation or release, so the watch
  * comes first. The work that may free the node comes last. */
 const struct node_work *const node_works[] = {
-    &node_watch_work, &node_prepare_work, &node_strays_work, &node_beside_work,
-    &node_leave_work, &node_release_work, &memory_work,      NULL};
+    &node_watch_work, &node_prepare_work, &node_unknown_work, &node_beside_work,
+    &node_leave_work, &node_release_work, &memory_work,       NULL};
 
 void node_reconcile(void *ctx, int64_t id)
 {

@@ -9,17 +9,17 @@
 
 #include "scheduler/fleet/node/node_priv.h"
 
-struct node_strays {
+struct unknown_tasks {
     struct arena a;
     struct script *script;
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
 };
 
-void node_strays_free(struct node_rt *rt)
+void node_unknown_free(struct node_rt *rt)
 {
-    struct node_strays *k = rt->strays;
-    rt->strays = NULL;
+    struct unknown_tasks *k = rt->unknown;
+    rt->unknown = NULL;
     if (!k)
         return;
     script_halt(k->script);
@@ -56,7 +56,7 @@ static int begin(struct node_rt *rt, struct err *e)
 {
     static const struct script_label kill = {.code = FAIL_NODE_PREPARATION_FAILED,
                                              .what = "kill stray tasks"};
-    struct node_strays *k = xcalloc(1, sizeof *k);
+    struct unknown_tasks *k = xcalloc(1, sizeof *k);
     const char *const *known;
     size_t n;
     arena_init(&k->a);
@@ -67,14 +67,14 @@ static int begin(struct node_rt *rt, struct err *e)
     }
     k->script = script_new(&k->a, rt->fleet->log, rt->name);
     script_kill_unknown(k->script, &kill, known, n);
-    rt->strays = k;
+    rt->unknown = k;
     script_run(k->script, rt->contact.link, on_changed, rt);
     return 0;
 }
 
 static bool is_stuck(struct node_rt *rt, struct failure *why)
 {
-    struct node_strays *k = rt->strays;
+    struct unknown_tasks *k = rt->unknown;
     int64_t until;
     const char *task = script_awaits_end_of(k->script);
     if (!task) {
@@ -87,41 +87,41 @@ static bool is_stuck(struct node_rt *rt, struct failure *why)
     return false;
 }
 
-enum strays node_strays_end(struct node_rt *rt, struct failure *why)
+enum unknown_end node_unknown_end(struct node_rt *rt, struct failure *why)
 {
     struct err e = {0};
-    if (rt->no_strays)
-        return STRAYS_NONE;
-    if (!rt->strays && begin(rt, &e) != 0) {
+    if (rt->no_unknown)
+        return UNKNOWN_NONE;
+    if (!rt->unknown && begin(rt, &e) != 0) {
         LOG_ERROR(rt->fleet->log, "node.allocations_not_read", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
         wake_by(rt->fleet->wakes, &woken_node, rt->id,
                 wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
-        return STRAYS_ENDING;
+        return UNKNOWN_ENDING;
     }
     if (is_stuck(rt, why)) {
-        rt->no_strays = true; /* the next preparation waits for the task */
-        return STRAYS_STUCK;
+        rt->no_unknown = true; /* the next preparation waits for the task */
+        return UNKNOWN_STUCK;
     }
-    switch (script_state(rt->strays->script)) {
+    switch (script_state(rt->unknown->script)) {
     case SCRIPT_RUNNING:
-        return STRAYS_ENDING;
+        return UNKNOWN_ENDING;
     case SCRIPT_FAILED:
-        *why = *script_failure(rt->strays->script);
-        return STRAYS_UNKNOWN;
+        *why = *script_failure(rt->unknown->script);
+        return UNKNOWN_UNREACHED;
     case SCRIPT_DONE:
         break;
     }
-    rt->no_strays = true;
-    node_strays_free(rt);
-    return STRAYS_NONE;
+    rt->no_unknown = true;
+    node_unknown_free(rt);
+    return UNKNOWN_NONE;
 }
 
 static void on_task_ended(struct node_rt *rt, const struct task_status *st)
 {
-    if (rt->strays)
-        script_task_ended(rt->strays->script, st);
+    if (rt->unknown)
+        script_task_ended(rt->unknown->script, st);
 }
 
-const struct node_work node_strays_work = {
-    .link_down = node_strays_free, .task_ended = on_task_ended, .free = node_strays_free};
+const struct node_work node_unknown_work = {
+    .link_down = node_unknown_free, .task_ended = on_task_ended, .free = node_unknown_free};
