@@ -83,6 +83,8 @@ SERVICE_TEXTS = {
     "scheduler/fleet/mount/types.c": ("BatchMode",),  # an option of ssh
     "scheduler/run/launch/tensorflow.c": ('\\"cluster\\"',),  # TF_CONFIG, which TensorFlow reads
 }
+# The words that the glossary has for what is not in code: the last cell of a noun's row.
+GLOSSARY, NOUN_ROW = "docs/glossary.md", re.compile(r"^\| ([^|]+) \|(?:[^|]*\|){3} (`[^|]+`) \|$", re.M)
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
 COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
 # Texts of these rooms have the words of fronts in braces, and placeholders of the site's rules: where each is listed.
@@ -218,6 +220,22 @@ def check_words(name, lines, known):
                 yield f"{name}:{number}: {{{word}}} is no word of {' or '.join(WORD_LISTS)}"
 
 
+def avoided_words(root):
+    """{word: noun} of the glossary."""
+    page = root / GLOSSARY
+    rows = NOUN_ROW.findall(page.read_text()) if page.exists() else []
+    return {word: noun for noun, cell in rows for word in re.findall(r"`(\w+)`", cell)}
+
+
+def check_names(name, lines, avoided):
+    """A name, of a file too, contains no word that the glossary replaces by a noun; several words are joined by _."""
+    part = re.compile(rf"(?<![^\W_])(?:{'|'.join(avoided)})(?![^\W_])", re.I)
+    code = ["" if COMMENT_LINE.match(line) else LITERAL.sub("", line) for line in lines]
+    for number, text in enumerate([name, *code] if avoided else ()):
+        for word in part.findall(text):
+            yield f"{name}:{number or 1}: a name with {word!r}; {GLOSSARY} calls that {avoided[word.lower()]}"
+
+
 def check_core(name, lines):
     """The words of services in the core: in names, comments and texts."""
     if not name.startswith(CORE) or NOT_CORE.match(name):
@@ -241,7 +259,7 @@ def check_format(root):
 
 
 def main(root):
-    complaints, long_functions, words = [], [], known_words(root)
+    complaints, long_functions, words, avoided = [], [], known_words(root), avoided_words(root)
     for file in [*sources(root, ".c", ".h", ".py", ".sh"), *sorted((root / "storage").rglob("*.sql"))]:
         name, lines = str(file.relative_to(root)), file.read_text().splitlines()
         complaints += check_text(name, lines)
@@ -251,6 +269,7 @@ def main(root):
             complaints += check_rows(name, lines)
             if not name.startswith("test/"):
                 complaints += check_wording(name, lines)
+                complaints += check_names(name, lines, avoided)
             complaints += check_writers(name, lines)
             if name.startswith("api/"):
                 complaints += check_accepts(name, lines)

@@ -227,6 +227,26 @@ def test_a_row_of_properties_without_a_macro_is_found(tree):
     assert "model/a.c" not in done.stdout
 
 
+def test_a_name_with_a_word_that_the_glossary_replaces_is_found(tree):
+    put(tree, "docs/glossary.md", "| noun | meaning here | Azure | Slurm | not in code |\n| --- | --- | --- | --- | --- |\n"
+        "| run | one scheduled unit | job | job step | `job_run`, `errand` |\n| share | a folder | file share | - | |\n")
+    put(tree, "lib/b.c", SPDX + "/* an errand */\nint errands; /* errand */\nint my_job, run_errands;\n")
+    assert tool("check_source.py", tree).stdout == "check-source: ok\n"
+    put(tree, "lib/c.c", SPDX + "int last_job_run;\nenum { ERRAND_MAX = 4 };\n")
+    put(tree, "lib/errand.h", SPDX + "int c;\n")
+    done = tool("check_source.py", tree)
+    assert done.returncode == 1
+    words = "a name with {!r}; docs/glossary.md calls that run\n"
+    assert "lib/c.c:2: " + words.format("job_run") in done.stdout and "lib/c.c:3: " + words.format("ERRAND") in done.stdout
+    assert "lib/errand.h:1: " + words.format("errand") in done.stdout and "lib/b.c" not in done.stdout
+
+
+def test_the_glossary_replaces_words():
+    words = check_source.avoided_words(ROOT)
+    assert {"job_run": "run", "cordon": "drain", "strays": "task"}.items() <= words.items()
+    assert all(word == word.lower() for word in words)
+
+
 def test_long_functions_are_listed(tree):
     put(tree, "lib/b.c", SPDX + function(61) + function(60).replace("f(", "g("))
     done = tool("check_source.py", tree)
