@@ -169,7 +169,10 @@ static void print_fields(const char *resource, const struct schema *s, const cha
         if (elsewhere)
             printf(", as %s.%s", elsewhere->resource, elsewhere->path);
         printf(" |");
-        print_versions(known);
+        if (known == within)
+            printf(" |");
+        else
+            print_versions(known);
         printf("\n");
         if (has_rows && !elsewhere)
             print_fields(resource, f->sub, path, known);
@@ -191,6 +194,8 @@ static void print_resources(void)
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         printf("\n### %s\n\n", tables[i].schema->name);
+        if (tables[i].versions != V_ALL)
+            printf("In 2018-05-01 only.\n\n");
         printf("| property | what it is | versions |\n| --- | --- | --- |\n");
         print_fields(tables[i].schema->name, tables[i].schema, "", tables[i].versions);
     }
@@ -232,7 +237,7 @@ int main(void)
     print_wishes();
     printf("\n## Properties\n\n`as PLACE`: the object has the properties that are listed there, in "
            "its "
-           "own versions.\n");
+           "own versions.\nWithout versions: those of the object around it.\n");
     print_resources();
     return fflush(stdout) == 0 ? 0 : 1;
 }
