@@ -6,7 +6,48 @@
 
 OUT gets storage/sql/NAME.h (prototypes for everybody) and NAME.c for each NAME.sql, storage/sql/private_priv.h
 (prototypes for the room), storage/sql/columns.h (columns.sql as macros), storage/sql/rows.h (lists of rows) and statement_ids.inc, statement_texts.inc.
-docs/architecture.md says how a statement is written ("A statement").
+A statement is a line that declares its function, and below it the SQL, which ends with ";":
+
+    -- private st_account_list_group(i64 group_id, st_page page) -> account*
+    $account_select WHERE s.group_id = :group_id AND s.id > :page.after ORDER BY s.id LIMIT :page.limit;
+
+Comment lines directly above become the comment of the prototype. private: only the room sees the function. A declaration
+continues in lines with five blanks or more after "--".
+
+Parameters: i64, int, bool, text (NULL: null), id (0: null), sealed (a text to seal), the name of an enum, or of a struct,
+which is passed as a pointer; filter. unused in front: only related functions need the parameter.
+
+In the SQL:
+    :name, :m.scale.target   a parameter, a member of a parameter. A member x beside a member has_x is null if has_x is
+                             false. A member bytes is a blob of the length in the member n or size.
+    {RES_JOB}                the number of an enumerator in model/ or storage/. A literal number that is compared with a
+                             column of an enum is refused.
+    {GROUPS_BURIED}          the text of a macro
+    {job}, {+job}            the columns of a row (storage/rows.h) in a SELECT and in an INSERT
+    $job_select              a fragment, declared by "-- $job_select" and used in all files; "-- $mark(table, which)" has
+                             arguments. A fragment of columns.sql is for C too, as SQL_NAME.
+    {?job}                   the comparisons of the parameter of type filter; "-- filter job[PROPERTIES]" maps each
+                             property to SQL
+
+Results, after " -> "; unless this list says otherwise a function returns 0 or -1:
+    (none)                   runs the statement
+    new id                   inserts; *id is the id of the new row, unless id is NULL
+    changed "job"            changes one row, the parameter or member id; ERR_RESOURCE_NOT_FOUND without such a row.
+                             changed "task" x.y: the message names that id
+    count gone               *gone is the number of changed rows
+    moved "Job" exec_state by st_job_state
+                             a guarded move from `from` (or `state`) to `to`; ERR_CONFLICT names the state that the second
+                             statement reads
+    i64 n, bool any          reads one number; without a row *n does not change
+    i64? id, kind? k, text? name, (text a, text b)?
+                             a getter: 1, 0 (no row) or -1
+    job?, job                a getter of a row; without ? the row always exists, and the function returns 0
+    known job?               the same, cached until one of its tables changes (storage/row_cache.c)
+    job*, i64*               a list of rows, or of ids; with a parameter of type st_page, st_names or st_paths
+                             (storage/page.h) a part of a list, as a struct job_rows
+    sealed? value            a getter that unseals the column
+    state, by hand, control  no function: read by another statement's "moved"; used by code written by hand; begins or
+                             ends transactions
 """
 import json
 import re
