@@ -16,9 +16,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: without it a
 
 def user_of_a_job(daemon):
     place = Place(daemon).make()
-    job = place.job(place.cluster(1), "id -u")
-    job.succeed()
-    return int(job.read("stdout.txt"))
+    return int(place.job(place.cluster(1), "id -u").succeeded().read("stdout.txt"))
 
 
 @as_root
@@ -88,8 +86,7 @@ def test_jobs_get_an_open_place_where_accounts_cannot_get_to_the_state(closed_da
     lies = place_of(d)
     assert lies.parent in (Path("/var/lib/batchaid"), Path("/var/lib/batchaid-nodes"), Path("/run/batchaid-nodes"))
     assert str(lies) in said_once(d)[0]
-    kept = Path(d.share("acct", "kept"))
-    (kept / "file").write_text("kept")
+    (Path(d.share("acct", "kept")) / "file").write_text("kept")
     d.restart()
     assert user_of_a_job(d) >= 2100000000 and place_of(d) == lies and len(said_once(d)) == 1
     assert (d.state_dir / "storage/acct/files/kept/file").read_text() == "kept"

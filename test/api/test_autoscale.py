@@ -81,8 +81,7 @@ def test_from_automatic_to_manual_and_back_in_mid_resize(place, flag):
     host, until = flag
     cluster = automatic(place, 1, 4, initial=2)
     wait_for(lambda: nodes(cluster) == 2, 30, "as many nodes as are wanted at first")
-    running = place.job(cluster, until)
-    running.wait("running")
+    running = place.job(cluster, until).running()
     cluster.resize(4)
     cluster.scale(autoScale={"minimumNodeCount": 1, "maximumNodeCount": 4})
     cluster.resize(3)

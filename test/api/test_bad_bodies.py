@@ -2,167 +2,91 @@
 """Bad bodies, and what they get: a 4xx that names the property and the value, and nothing changed. One
 row per mistake."""
 
+from collections import namedtuple
+
 import pytest
-from support.refusals import INVALID, MANUAL, MISSING, QUOTA, P, refused
-from support.world import (
-    MOUNT,
-    cluster_body,
-    file_server_body,
-    file_share,
-    fresh,
-    job_body,
-    merge,
-)
+from support.refusals import INVALID, MISSING, QUOTA, P, refused
+from support.world import MOUNT, cluster_body, file_server_body, file_share, fresh, job_body, merge
+
+Bad = namedtuple("Bad", "change codes target words")
+EITHER, PATH = (INVALID, MISSING), (INVALID, "InvalidPath")
+
+
+def bad(codes, where, *words, **change):
+    """A change of a good body's properties, the codes it may get, the property that is named (None:
+    any), and words of the message."""
+    return Bad(change, codes, where and P + where, words)
+
 
 # --- bodies of clusters ---------------------------------------------------------------------------
 
+COUNT, SHARE = "scaleSettings.manual.targetNodeCount", "nodeSetup.mountVolumes.azureFileShares[0]"
+
+
+def manual(**settings):
+    return {"scaleSettings": {"manual": settings}}
+
+
+def automatic(**settings):
+    return {"scaleSettings": {"manual": None, "autoScale": settings}}
+
+
+def shares(*mounted):
+    return {"nodeSetup": {"mountVolumes": {"azureFileShares": list(mounted)}}}
+
+
+def setup(**task):
+    return {"nodeSetup": {"setupTask": {"stdOutErrPathPrefix": MOUNT, **task}}}
+
+
+def admin(**settings):
+    return {"userAccountSettings": settings}
+
+
+TWICE = [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
+BOTH_SCALES = {"scaleSettings": {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}}}
+IMAGE = {"virtualMachineConfiguration": {"imageReference": {"publisher": "p", "offer": "o"}}}
 BAD_CLUSTERS = {
-    # what: (change of a good body's properties, code, target, words of the message)
-    "vmSize missing": ({"vmSize": None}, MISSING, P + "vmSize", []),
-    "vmSize empty": ({"vmSize": ""}, (INVALID, MISSING), P + "vmSize", []),
-    "vmSize a number": ({"vmSize": 5}, INVALID, P + "vmSize", ["string"]),
-    "no admin account": ({"userAccountSettings": None}, MISSING, P + "userAccountSettings", []),
-    "no admin name": (
-        {"userAccountSettings": {"adminUserName": None}},
-        MISSING,
-        P + "userAccountSettings.adminUserName",
-        [],
+    "vmSize missing": bad(MISSING, "vmSize", vmSize=None),
+    "vmSize empty": bad(EITHER, "vmSize", vmSize=""),
+    "vmSize a number": bad(INVALID, "vmSize", "string", vmSize=5),
+    "no admin account": bad(MISSING, "userAccountSettings", userAccountSettings=None),
+    "no admin name": bad(MISSING, "userAccountSettings.adminUserName", **admin(adminUserName=None)),
+    "neither password nor key": bad(EITHER, None, "adminUser", **admin(adminUserPassword=None)),
+    "priority unknown": bad(INVALID, "vmPriority", "spot", "dedicated", "lowpriority", vmPriority="spot"),
+    "priority a number": bad(INVALID, "vmPriority", "string", vmPriority=1),
+    "count negative": bad(INVALID, COUNT, -1, **manual(targetNodeCount=-1)),
+    "count a text": bad(INVALID, COUNT, "integer", **manual(targetNodeCount="two")),
+    "count a fraction": bad(INVALID, COUNT, "integer", **manual(targetNodeCount=1.5)),
+    "count above what there can be": bad(QUOTA, COUNT, 100000, **manual(targetNodeCount=100000)),
+    "count missing": bad(MISSING, COUNT, **manual(targetNodeCount=None, nodeDeallocationOption="requeue")),
+    "deallocation unknown": bad(
+        INVALID, "scaleSettings.manual.nodeDeallocationOption", "drop", "requeue", **manual(nodeDeallocationOption="drop")
     ),
-    "neither password nor key": (
-        {"userAccountSettings": {"adminUserPassword": None}},
-        (INVALID, MISSING),
-        None,
-        ["adminUser"],
+    "manual and automatic": bad(INVALID, "scaleSettings", "manual", "autoScale", **BOTH_SCALES),
+    "scale settings a list": bad(INVALID, "scaleSettings", "object", scaleSettings=[1]),
+    "automatic without maximum": bad(
+        MISSING, "scaleSettings.autoScale.maximumNodeCount", **automatic(minimumNodeCount=0)
     ),
-    "priority unknown": (
-        {"vmPriority": "spot"},
-        INVALID,
-        P + "vmPriority",
-        ["spot", "dedicated", "lowpriority"],
+    "minimum above maximum": bad(
+        INVALID, None, 3, 2, "minimumNodeCount", **automatic(minimumNodeCount=3, maximumNodeCount=2)
     ),
-    "priority a number": ({"vmPriority": 1}, INVALID, P + "vmPriority", ["string"]),
-    "count negative": (
-        {"scaleSettings": {"manual": {"targetNodeCount": -1}}},
-        INVALID,
-        MANUAL + "targetNodeCount",
-        [-1],
+    "image without sku": bad(MISSING, "virtualMachineConfiguration.imageReference.sku", **IMAGE),
+    "share without account": bad(EITHER, f"{SHARE}.accountName", **shares(file_share(accountName=None))),
+    "share without credentials": bad(MISSING, f"{SHARE}.credentials", **shares(file_share(credentials=None))),
+    "share with a URL that names none": bad(
+        INVALID, f"{SHARE}.azureFileUrl", "https://nowhere/", **shares(file_share(azureFileUrl="https://nowhere/"))
     ),
-    "count a text": (
-        {"scaleSettings": {"manual": {"targetNodeCount": "two"}}},
-        INVALID,
-        MANUAL + "targetNodeCount",
-        ["integer"],
+    "mount path that leaves": bad(
+        PATH, f"{SHARE}.relativeMountPath", "../../etc", **shares(file_share(mount="../../etc"))
     ),
-    "count a fraction": (
-        {"scaleSettings": {"manual": {"targetNodeCount": 1.5}}},
-        INVALID,
-        MANUAL + "targetNodeCount",
-        ["integer"],
+    "mount path absolute": bad(PATH, f"{SHARE}.relativeMountPath", "/etc", **shares(file_share(mount="/etc"))),
+    "two volumes at one mount path": bad(
+        INVALID, None, "m", "relativeMountPath", **shares(file_share("one", "m"), file_share("two", "m"))
     ),
-    "count above what there can be": (
-        {"scaleSettings": {"manual": {"targetNodeCount": 100000}}},
-        QUOTA,
-        MANUAL + "targetNodeCount",
-        [100000],
-    ),
-    "count missing": (
-        {"scaleSettings": {"manual": {"targetNodeCount": None, "nodeDeallocationOption": "requeue"}}},
-        MISSING,
-        MANUAL + "targetNodeCount",
-        [],
-    ),
-    "deallocation unknown": (
-        {"scaleSettings": {"manual": {"nodeDeallocationOption": "drop"}}},
-        INVALID,
-        MANUAL + "nodeDeallocationOption",
-        ["drop", "requeue"],
-    ),
-    "manual and automatic": (
-        {"scaleSettings": {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}}},
-        INVALID,
-        P + "scaleSettings",
-        ["manual", "autoScale"],
-    ),
-    "scale settings a list": ({"scaleSettings": [1]}, INVALID, P + "scaleSettings", ["object"]),
-    "automatic without maximum": (
-        {"scaleSettings": {"manual": None, "autoScale": {"minimumNodeCount": 0}}},
-        MISSING,
-        P + "scaleSettings.autoScale.maximumNodeCount",
-        [],
-    ),
-    "minimum above maximum": (
-        {"scaleSettings": {"manual": None, "autoScale": {"minimumNodeCount": 3, "maximumNodeCount": 2}}},
-        INVALID,
-        None,
-        [3, 2, "minimumNodeCount"],
-    ),
-    "image without sku": (
-        {"virtualMachineConfiguration": {"imageReference": {"publisher": "p", "offer": "o"}}},
-        MISSING,
-        P + "virtualMachineConfiguration.imageReference.sku",
-        [],
-    ),
-    "share without account": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share(accountName=None)]}}},
-        (MISSING, INVALID),
-        P + "nodeSetup.mountVolumes.azureFileShares[0].accountName",
-        [],
-    ),
-    "share without credentials": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share(credentials=None)]}}},
-        MISSING,
-        P + "nodeSetup.mountVolumes.azureFileShares[0].credentials",
-        [],
-    ),
-    "share with a URL that names none": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share(azureFileUrl="https://nowhere/")]}}},
-        INVALID,
-        P + "nodeSetup.mountVolumes.azureFileShares[0].azureFileUrl",
-        ["https://nowhere/"],
-    ),
-    "mount path that leaves": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share(mount="../../etc")]}}},
-        (INVALID, "InvalidPath"),
-        P + "nodeSetup.mountVolumes.azureFileShares[0].relativeMountPath",
-        ["../../etc"],
-    ),
-    "mount path absolute": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share(mount="/etc")]}}},
-        (INVALID, "InvalidPath"),
-        P + "nodeSetup.mountVolumes.azureFileShares[0].relativeMountPath",
-        ["/etc"],
-    ),
-    "two volumes at one mount path": (
-        {
-            "nodeSetup": {
-                "mountVolumes": {"azureFileShares": [file_share("one", "m"), file_share("two", "m")]}
-            }
-        },
-        INVALID,
-        None,
-        ["m", "relativeMountPath"],
-    ),
-    "setup task without command": (
-        {"nodeSetup": {"setupTask": {"stdOutErrPathPrefix": MOUNT}}},
-        MISSING,
-        P + "nodeSetup.setupTask.commandLine",
-        [],
-    ),
-    "setup variable twice": (
-        {
-            "nodeSetup": {
-                "setupTask": {
-                    "commandLine": "true",
-                    "stdOutErrPathPrefix": MOUNT,
-                    "environmentVariables": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
-                }
-            }
-        },
-        INVALID,
-        None,
-        ["A"],
-    ),
-    "properties missing": (None, MISSING, "properties", []),
+    "setup task without command": bad(MISSING, "nodeSetup.setupTask.commandLine", **setup()),
+    "setup variable twice": bad(INVALID, None, "A", **setup(commandLine="true", environmentVariables=TWICE)),
+    "properties missing": Bad(None, MISSING, "properties", []),
 }
 
 
@@ -177,140 +101,76 @@ def test_a_bad_cluster_is_refused_and_not_there(place, case):
 
 # --- bodies of jobs -------------------------------------------------------------------------------
 
+
+def tool(name, **settings):
+    """Another toolkit than the usual one."""
+    return {"customToolkitSettings": None, name: settings}
+
+
+def outputs(*directories):
+    return {"outputDirectories": [{"pathPrefix": MOUNT, **d} for d in directories]}
+
+
+def variables(*given):
+    return {"environmentVariables": list(given)}
+
+
+WALL, VARIABLE = "constraints.maxWallClockTime", "environmentVariables[0]"
 BAD_JOBS = {
-    "no toolkit": ({"customToolkitSettings": None}, (INVALID, MISSING), None, ["customToolkitSettings"]),
-    "two toolkits": (
-        {"customMpiSettings": {"commandLine": "x"}},
-        INVALID,
-        None,
-        ["customToolkitSettings", "customMpiSettings"],
+    "no toolkit": bad(EITHER, None, "customToolkitSettings", customToolkitSettings=None),
+    "two toolkits": bad(
+        INVALID, None, "customToolkitSettings", "customMpiSettings", customMpiSettings={"commandLine": "x"}
     ),
-    "no command": (
-        {"customToolkitSettings": {"commandLine": None}},
-        (MISSING, INVALID),
-        None,
-        ["commandLine"],
+    "no command": bad(EITHER, None, "commandLine", customToolkitSettings={"commandLine": None}),
+    "nodeCount 0": bad(INVALID, "nodeCount", 0, nodeCount=0),
+    "nodeCount negative": bad(INVALID, "nodeCount", -3, nodeCount=-3),
+    "nodeCount missing": bad(MISSING, "nodeCount", nodeCount=None),
+    "nodeCount a text": bad(INVALID, "nodeCount", "integer", nodeCount="1"),
+    "nodeCount true": bad(INVALID, "nodeCount", "integer", nodeCount=True),
+    "nodeCount beyond 32 bits": bad(INVALID, "nodeCount", 2**40, nodeCount=2**40),
+    "nodeCount above what the cluster can have": bad(INVALID, "nodeCount", 100000, nodeCount=100000),
+    "no standard output": bad(MISSING, "stdOutErrPathPrefix", stdOutErrPathPrefix=None),
+    "no cluster": bad(MISSING, "cluster", cluster=None),
+    "cluster without id": bad(MISSING, "cluster.id", cluster={"id": None}),
+    "cluster id is none": bad(INVALID, "cluster.id", "c1", cluster={"id": "c1"}),
+    "priority unknown": bad(INVALID, "schedulingPriority", "urgent", "high", schedulingPriority="urgent"),
+    "wall clock nonsense": bad(INVALID, WALL, "1 week", constraints={"maxWallClockTime": "1 week"}),
+    "wall clock a number": bad(INVALID, WALL, constraints={"maxWallClockTime": 60}),
+    "input id twice": bad(INVALID, None, "D", inputDirectories=[{"id": "D", "path": p} for p in "ab"]),
+    "output id twice": bad(INVALID, None, "O", **outputs({"id": "O"}, {"id": "O"})),
+    "output id no variable name": bad(INVALID, "outputDirectories[0].id", "a b", **outputs({"id": "a b"})),
+    "output suffix that leaves": bad(
+        PATH, "outputDirectories[0].pathSuffix", "../../x", **outputs({"id": "O", "pathSuffix": "../../x"})
     ),
-    "nodeCount 0": ({"nodeCount": 0}, INVALID, P + "nodeCount", [0]),
-    "nodeCount negative": ({"nodeCount": -3}, INVALID, P + "nodeCount", [-3]),
-    "nodeCount missing": ({"nodeCount": None}, MISSING, P + "nodeCount", []),
-    "nodeCount a text": ({"nodeCount": "1"}, INVALID, P + "nodeCount", ["integer"]),
-    "nodeCount true": ({"nodeCount": True}, INVALID, P + "nodeCount", ["integer"]),
-    "nodeCount beyond 32 bits": ({"nodeCount": 2**40}, INVALID, P + "nodeCount", [2**40]),
-    "nodeCount above what the cluster can have": ({"nodeCount": 100000}, INVALID, P + "nodeCount", [100000]),
-    "no standard output": ({"stdOutErrPathPrefix": None}, MISSING, P + "stdOutErrPathPrefix", []),
-    "no cluster": ({"cluster": None}, MISSING, P + "cluster", []),
-    "cluster without id": ({"cluster": {"id": None}}, MISSING, P + "cluster.id", []),
-    "cluster id is none": ({"cluster": {"id": "c1"}}, INVALID, P + "cluster.id", ["c1"]),
-    "priority unknown": (
-        {"schedulingPriority": "urgent"},
-        INVALID,
-        P + "schedulingPriority",
-        ["urgent", "high"],
+    "variable twice": bad(INVALID, None, "A", **variables(*TWICE)),
+    "variable without value": bad(MISSING, f"{VARIABLE}.value", **variables({"name": "V"})),
+    "variable name impossible": bad(
+        INVALID, f"{VARIABLE}.name", "A=B", **variables({"name": "A=B", "value": "1"})
     ),
-    "wall clock nonsense": (
-        {"constraints": {"maxWallClockTime": "1 week"}},
-        INVALID,
-        P + "constraints.maxWallClockTime",
-        ["1 week"],
+    "secret without value": bad(EITHER, None, "S", secrets=[{"name": "S"}]),
+    "variables no list": bad(INVALID, "environmentVariables", "array", environmentVariables={"A": "1"}),
+    "variable no object": bad(INVALID, VARIABLE, "object", **variables("A=1")),
+    "preparation without command": bad(MISSING, "jobPreparation.commandLine", jobPreparation={}),
+    "container without image": bad(
+        MISSING, "containerSettings.imageSourceRegistry.image",
+        containerSettings={"imageSourceRegistry": {"serverUrl": "x"}},
     ),
-    "wall clock a number": (
-        {"constraints": {"maxWallClockTime": 60}},
-        INVALID,
-        P + "constraints.maxWallClockTime",
-        [],
+    "backend unknown": bad(
+        INVALID, "pyTorchSettings.communicationBackend", "smoke", "gloo",
+        **tool("pyTorchSettings", pythonScriptFilePath="x", communicationBackend="smoke"),
     ),
-    "input id twice": (
-        {"inputDirectories": [{"id": "D", "path": "a"}, {"id": "D", "path": "b"}]},
-        INVALID,
-        None,
-        ["D"],
+    "more processes than make sense": bad(
+        INVALID, "customMpiSettings.processCount", 100000, 256,
+        **tool("customMpiSettings", commandLine="x", processCount=100000),
     ),
-    "output id twice": (
-        {"outputDirectories": [{"id": "O", "pathPrefix": MOUNT}, {"id": "O", "pathPrefix": MOUNT}]},
-        INVALID,
-        None,
-        ["O"],
+    "more parameter servers than nodes": bad(
+        INVALID, "tensorFlowSettings.parameterServerCount", 3, 2, nodeCount=2,
+        **tool("tensorFlowSettings", pythonScriptFilePath="x", parameterServerCount=3),
     ),
-    "output id no variable name": (
-        {"outputDirectories": [{"id": "a b", "pathPrefix": MOUNT}]},
-        INVALID,
-        P + "outputDirectories[0].id",
-        ["a b"],
+    "script missing": bad(
+        MISSING, "chainerSettings.pythonScriptFilePath", **tool("chainerSettings", commandLineArgs="x")
     ),
-    "output suffix that leaves": (
-        {"outputDirectories": [{"id": "O", "pathPrefix": MOUNT, "pathSuffix": "../../x"}]},
-        (INVALID, "InvalidPath"),
-        P + "outputDirectories[0].pathSuffix",
-        ["../../x"],
-    ),
-    "variable twice": (
-        {"environmentVariables": [{"name": "V", "value": "1"}, {"name": "V", "value": "2"}]},
-        INVALID,
-        None,
-        ["V"],
-    ),
-    "variable without value": (
-        {"environmentVariables": [{"name": "V"}]},
-        MISSING,
-        P + "environmentVariables[0].value",
-        [],
-    ),
-    "variable name impossible": (
-        {"environmentVariables": [{"name": "A=B", "value": "1"}]},
-        INVALID,
-        P + "environmentVariables[0].name",
-        ["A=B"],
-    ),
-    "secret without value": ({"secrets": [{"name": "S"}]}, (MISSING, INVALID), None, ["S"]),
-    "variables no list": (
-        {"environmentVariables": {"A": "1"}},
-        INVALID,
-        P + "environmentVariables",
-        ["array"],
-    ),
-    "variable no object": (
-        {"environmentVariables": ["A=1"]},
-        INVALID,
-        P + "environmentVariables[0]",
-        ["object"],
-    ),
-    "preparation without command": ({"jobPreparation": {}}, MISSING, P + "jobPreparation.commandLine", []),
-    "container without image": (
-        {"containerSettings": {"imageSourceRegistry": {"serverUrl": "x"}}},
-        MISSING,
-        P + "containerSettings.imageSourceRegistry.image",
-        [],
-    ),
-    "backend unknown": (
-        {"customToolkitSettings": None, "pyTorchSettings": {"pythonScriptFilePath": "x", "communicationBackend": "smoke"}},
-        INVALID,
-        P + "pyTorchSettings.communicationBackend",
-        ["smoke", "gloo"],
-    ),
-    "more processes than make sense": (
-        {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "x", "processCount": 100000}},
-        INVALID,
-        P + "customMpiSettings.processCount",
-        [100000, 256],
-    ),
-    "more parameter servers than nodes": (
-        {
-            "customToolkitSettings": None,
-            "nodeCount": 2,
-            "tensorFlowSettings": {"pythonScriptFilePath": "x", "parameterServerCount": 3},
-        },
-        INVALID,
-        P + "tensorFlowSettings.parameterServerCount",
-        [3, 2],
-    ),
-    "script missing": (
-        {"customToolkitSettings": None, "chainerSettings": {"commandLineArgs": "x"}},
-        MISSING,
-        P + "chainerSettings.pythonScriptFilePath",
-        [],
-    ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_JOBS)
@@ -323,22 +183,18 @@ def test_a_bad_job_is_refused_and_not_there(place, shared_cluster, case):
     assert job.gone()
 
 
+def disks(**settings):
+    return {"dataDisks": settings}
+
+
 BAD_FILE_SERVERS = {
-    "no disks": ({"dataDisks": None}, MISSING, P + "dataDisks", []),
-    "no disk count": ({"dataDisks": {"diskCount": None}}, MISSING, P + "dataDisks.diskCount", []),
-    "storage type unknown": (
-        {"dataDisks": {"storageAccountType": "Floppy"}},
-        INVALID,
-        P + "dataDisks.storageAccountType",
-        ["Floppy", "Standard_LRS"],
+    "no disks": bad(MISSING, "dataDisks", dataDisks=None),
+    "no disk count": bad(MISSING, "dataDisks.diskCount", **disks(diskCount=None)),
+    "storage type unknown": bad(
+        INVALID, "dataDisks.storageAccountType", "Floppy", "Standard_LRS", **disks(storageAccountType="Floppy")
     ),
-    "caching unknown": (
-        {"dataDisks": {"cachingType": "some"}},
-        INVALID,
-        P + "dataDisks.cachingType",
-        ["some", "readonly"],
-    ),
-    "no account": ({"sshConfiguration": None}, MISSING, P + "sshConfiguration", []),
+    "caching unknown": bad(INVALID, "dataDisks.cachingType", "some", "readonly", **disks(cachingType="some")),
+    "no account": bad(MISSING, "sshConfiguration", sshConfiguration=None),
 }
 
 

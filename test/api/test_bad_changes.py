@@ -85,8 +85,7 @@ def test_a_workspace_does_not_move(own_place, daemon):
 
 
 def test_the_cluster_quota_is_told_with_its_numbers(own_daemon):
-    d = own_daemon(config={"quota": {"clusters": 2}})
-    place = Place(d).make()
+    place = Place(own_daemon(config={"quota": {"clusters": 2}})).make()
     for _ in range(2):
         place.cluster(nodes=0)
     reply = place.cluster_at("third").call("PUT", body=cluster_body(0))
@@ -94,8 +93,7 @@ def test_the_cluster_quota_is_told_with_its_numbers(own_daemon):
 
 
 def test_nodes_beyond_what_the_machine_offers_and_sizes_it_lacks(own_daemon):
-    d = own_daemon(config={"local": {"nodes": 3, "vm_sizes": ["STANDARD_D1"]}})
-    place = Place(d).make()
+    place = Place(own_daemon(config={"local": {"nodes": 3, "vm_sizes": ["STANDARD_D1"]}})).make()
     refused(
         place.cluster_at("big").call("PUT", body=cluster_body(4)),
         409,

@@ -28,10 +28,6 @@ def store(daemon, temporary_in_file):
     return f"{a.path}/{a.account()}"
 
 
-def code(reply):
-    return reply.json["error"]["code"]
-
-
 def port(daemon):
     return urlsplit(daemon.endpoint).port
 
@@ -73,7 +69,7 @@ def test_a_new_account_is_asked_for_where_the_reply_says(batch, daemon):
     assert place.query == f"api-version={RM_VERSION}"
     assert batch.call("GET", place.path, expect=200).json == batch.get(name)
     other = place.path.replace("/operationResults/", "/operationResults/00")
-    assert code(batch.call("GET", other, expect=404)) == "OperationNotFound"
+    assert batch.call("GET", other, expect=404).code == "OperationNotFound"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -95,7 +91,7 @@ def test_each_version_has_its_properties(batch, store, version):
 @pytest.mark.parametrize("version", ["2015-12-01", "2017-01-01", "2025-06-01", "x"])
 def test_other_versions_are_refused(batch, version):
     reply = batch.call("GET", "", api_version=version, expect=400)
-    assert code(reply) == "NoRegisteredProviderFound" and "2022-10-01" in reply.json["error"]["message"]
+    assert reply.code == "NoRegisteredProviderFound" and "2022-10-01" in reply.error["message"]
 
 
 def test_a_repeated_put_changes_what_it_says(batch, store):
@@ -106,7 +102,7 @@ def test_a_repeated_put_changes_what_it_says(batch, store):
     assert "autoStorage" in seen["properties"]
     assert batch.get(name) == seen and batch.keys(name) == keys
     reply = batch.put(name, account_body(location="westus"), expect=409)
-    assert code(reply) == "InvalidResourceLocation"
+    assert reply.code == "InvalidResourceLocation"
 
 
 @pytest.mark.parametrize("method, takes", [("PUT", {}), ("PATCH", {}), ("PATCH", None)])
@@ -140,14 +136,14 @@ def test_a_patch_changes_only_what_it_says(batch, store):
 @pytest.mark.parametrize("name", ["ab", "a" * 25, "Upper", "with-hyphen", "under_score", "dot.dot", "%C3%A4bc", "a%20b"])
 def test_names_that_are_none(batch, name):
     reply = batch.put(name, expect=400)
-    assert code(reply) == "InvalidRequestBody"
-    assert "must be at least 3 characters and at most 24 characters" in reply.json["error"]["message"]
+    assert reply.code == "InvalidRequestBody"
+    assert "must be at least 3 characters and at most 24 characters" in reply.error["message"]
 
 
 def test_a_name_is_one_account_in_the_whole_cloud(batch, daemon, temporary):
     name = batch.account()
     other = temporary(BatchAccounts(daemon).make())
-    assert code(other.put(name, expect=409)) == "AccountAlreadyExists"
+    assert other.put(name, expect=409).code == "AccountAlreadyExists"
     other.get(name, expect=404)
     other.delete(name, expect=204)
     assert batch.get(name)["name"] == name
@@ -188,8 +184,7 @@ def test_names_are_checked_before(batch):
 )
 def test_what_no_account_can_be_is_refused_by_name(batch, change, where):
     name = account_name()
-    body = {**account_body(), **change}
-    error = batch.put(name, body, expect=400).json["error"]
+    error = batch.put(name, {**account_body(), **change}, expect=400).error
     assert error["target"] == where and error["code"] in ("InvalidPropertyValue", "InvalidRequestBody", "AutoStorageAccountNotFound")
     assert re.search(r"\nRequestId:\S+\nTime:\S+Z$", error["message"])
     assert {d["code"]: d["message"] for d in error["details"]}["PropertyName"] == where
@@ -232,8 +227,7 @@ def test_accounts_go_with_their_group(daemon, temporary):
     name = own.account()
     group = own.remove()
     wait_for(lambda: group.call("GET", expect=(200, 404)).status == 404)
-    other = temporary(BatchAccounts(daemon).make())
-    other.account(name)
+    temporary(BatchAccounts(daemon).make()).account(name)
 
 
 def test_an_account_survives_the_daemon(own_daemon):
@@ -274,7 +268,7 @@ def test_keys_are_in_no_file_as_they_are(own_daemon):
 def test_an_account_without_shared_keys_gives_none(batch):
     name = batch.account(allowedAuthenticationModes=["AAD"])
     for path, body in (("listKeys", None), ("regenerateKeys", {"keyName": "Primary"})):
-        assert code(batch.call("POST", f"/{name}/{path}", body, expect=409)) == "SharedKeyAuthenticationDisabled"
+        assert batch.call("POST", f"/{name}/{path}", body, expect=409).code == "SharedKeyAuthenticationDisabled"
     batch.call("PATCH", f"/{name}", {"properties": {"allowedAuthenticationModes": ["SharedKey"]}}, expect=200)
     batch.keys(name)
 
@@ -287,8 +281,8 @@ def test_keys_of_auto_storage_are_looked_at_again(batch, daemon, temporary):
     batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=204)
     assert instant(batch.get(name)["properties"]["autoStorage"]["lastKeySync"]) > instant(before)
     own.delete(kept)
-    assert code(batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=400)) == "AutoStorageAccountNotFound"
-    assert code(batch.call("POST", f"/{batch.account()}/syncAutoStorageKeys", expect=409)) == "AutoStorageNotConfigured"
+    assert batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=400).code == "AutoStorageAccountNotFound"
+    assert batch.call("POST", f"/{batch.account()}/syncAutoStorageKeys", expect=409).code == "AutoStorageNotConfigured"
 
 
 # --- who may ----------------------------------------------------------------------------------------
@@ -327,7 +321,7 @@ def test_locations_have_quotas_and_sizes(batch):
     assert {"name": "vCPUs", "value": "32"} in named["Standard_E32_v3"]["capabilities"]
     assert batch.call("GET", f"{batch.above}/locations/eastus/cloudServiceSkus", expect=200).json == {"value": []}
     reply = batch.daemon.call("GET", f"{batch.above}/locations/eastus/cloudServiceSkus", api_version="2024-07-01", validate=False, expect=400)
-    assert "2024-02-01" in reply.json["error"]["message"]
+    assert "2024-02-01" in reply.error["message"]
 
 
 def test_operations_are_listed(batch):
@@ -340,7 +334,7 @@ def test_there_are_no_private_endpoints_and_no_detectors(batch, daemon):
     name = batch.account()
     for kind in ("detectors", "privateEndpointConnections", "privateLinkResources"):
         assert batch.call("GET", f"/{name}/{kind}", expect=200).json == {"value": []}
-        assert code(batch.call("GET", f"/{name}/{kind}/x", expect=404)) == "ResourceNotFound"
+        assert batch.call("GET", f"/{name}/{kind}/x", expect=404).code == "ResourceNotFound"
     body = {"properties": {"privateLinkServiceConnectionState": {"status": "Approved"}}}
     batch.call("PATCH", f"/{name}/privateEndpointConnections/x", body, expect=404)
     ends = batch.call("GET", f"/{name}/outboundNetworkDependenciesEndpoints", expect=200).json["value"]
@@ -376,7 +370,7 @@ def test_every_operation_is_served_in_its_versions_alone(batch):
         for version in VERSIONS:
             known = first <= version and (not last or version <= last)
             reply = batch.daemon.call(verb, path_of(batch, template), {}, api_version=version, validate=False)
-            refused = reply.status >= 400 and code(reply) in ("NoRegisteredProviderFound", "MethodNotAllowed", "InvalidResourceType")
+            refused = reply.status >= 400 and reply.code in ("NoRegisteredProviderFound", "MethodNotAllowed", "InvalidResourceType")
             if refused == known:
                 wrong.append(f"{op} in {version} is {'not ' if refused else ''}served: {reply.status}")
     assert wrong == []

@@ -31,10 +31,8 @@ def test_a_pool_is_made_for_a_job_and_goes_with_it(plane):
     shown = job.get()["poolInfo"]["autoPoolSpecification"]
     assert (shown["poolLifetimeOption"], shown["keepAlive"], shown["pool"]["taskSlotsPerNode"]) == ("job", False, 1)
     assert plane.get(f"/pools/{name}")["vmSize"] == POOL["vmSize"]
-    (task,) = job.wait(job.add("/bin/true"))
-    assert task["nodeInfo"]["poolId"] == name
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    job.wait_state("completed")
+    assert job.done("/bin/true")["nodeInfo"]["poolId"] == name
+    job.end()
     gone(plane, name)
     job.delete()
 
@@ -70,9 +68,8 @@ def test_secrets_and_release_tasks_of_a_pool_of_its_own(plane):
     name = job.get()["executionInfo"]["poolId"]
     assert b"s3cret" not in plane.call("GET", job.url).content
     assert [u["name"] for u in plane.get(f"/pools/{name}")["userAccounts"]] == ["ada"]
-    job.wait(job.add("/bin/true"))
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    job.wait_state("completed")
+    job.done("/bin/true")
+    job.end()
     (row,) = plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")
     assert row["jobReleaseTaskExecutionInfo"]["result"] == "success"
     gone(plane, name)
@@ -126,8 +123,7 @@ def wait_job(plane, id):
 
 def test_a_pool_lives_as_long_as_its_schedule(plane):
     add_schedule(plane, "living", auto("jobschedule"))
-    job = wait_job(plane, "living")
-    name = job.wait_state("completed")["executionInfo"]["poolId"]
+    name = wait_job(plane, "living").wait_state("completed")["executionInfo"]["poolId"]
     assert plane.get(f"/pools/{name}")["state"] == "active"
     plane.call("POST", "/jobschedules/living/terminate", expect=202)
     gone(plane, name)
@@ -143,8 +139,7 @@ def test_a_deleted_schedule_takes_its_pool_along(plane):
 
 def test_each_job_of_a_schedule_may_have_a_pool_of_its_own(plane):
     add_schedule(plane, "each", auto("job"))
-    name = wait_job(plane, "each").wait_state("completed")["executionInfo"]["poolId"]
-    gone(plane, name)
+    gone(plane, wait_job(plane, "each").wait_state("completed")["executionInfo"]["poolId"])
     plane.call("DELETE", "/jobschedules/each", expect=202)
 
 

@@ -60,8 +60,7 @@ class World(BatchGround):
     def __init__(self, daemon):
         super().__init__(daemon)
         add_pool(self.plane, "p", targetDedicatedNodes=1)
-        job = Job(self.plane, "p", id="j")
-        job.wait(job.add("/bin/true", "t"))
+        Job(self.plane, "p", id="j").done("/bin/true", "t")
         schedule = {"id": "s", "schedule": {"doNotRunUntil": "2090-01-01T00:00:00Z"}, "jobSpecification": {"poolInfo": {"poolId": "p"}}}
         self.plane.call("POST", "/jobschedules", schedule, expect=201)
         wait_for(lambda: self.plane.get("/pools/p")["allocationState"] == "steady")

@@ -26,7 +26,7 @@ def explain(daemon, ground):
 
 def test_why_it_failed_and_where_its_output_is(jobs, explain):
     job = jobs()
-    (done,) = job.wait(job.add("/bin/sh -c 'echo the disk is on fire >&2; exit 7'", id="bad"))
+    done = job.done("/bin/sh -c 'echo the disk is on fire >&2; exit 7'", id="bad")
     details = {d["name"]: d["value"] for d in done["executionInfo"]["failureInfo"]["details"]}
     assert details["StandardError"] == "the disk is on fire\n"
     _, story = explain(job, "bad")
@@ -49,7 +49,7 @@ def test_how_it_ended(jobs, explain):
 
 def test_why_it_could_not_begin(jobs, explain):
     job = jobs()
-    job.wait(job.add("nosuch-program -v", id="t"))
+    job.done("nosuch-program -v", id="t")
     (line,) = [text for text in explain(job, "t")[1] if text.startswith("failed")]
     assert line == ("failed: CommandProgramNotFound: The task's command could not be started: "
                     "cannot execute nosuch-program: No such file or directory")  # fmt: skip
@@ -57,8 +57,7 @@ def test_why_it_could_not_begin(jobs, explain):
 
 def test_what_it_waits_for(jobs, explain, ground):
     job = jobs(usesTaskDependencies=True, maxParallelTasks=1)
-    job.add("sleep 1000", id="1")
-    wait_for(lambda: job.task("1")["state"] == "running", what="running")
+    job.begin("sleep 1000", id="1")
     job.add("/bin/true", id="turn")
     job.add("/bin/true", id="after", dependsOn={"taskIds": ["1", "x"], "taskIdRanges": [{"start": 1, "end": 3}]})
     assert explain(job, "1")[1][-1].startswith("it runs on tvm-")
@@ -76,8 +75,7 @@ def test_what_its_pool_lacks(jobs, explain):
     large.add("/bin/true", id="t", requiredSlots=4)
     assert explain(nowhere, "t")[1][-1] == "there is no pool nowhere"
     assert explain(large, "t")[1][-1] == "it wants 4 slots, and nodes of pool pool have 2"
-    busy.add("sleep 1000", id="first", requiredSlots=2)
-    wait_for(lambda: busy.task("first")["state"] == "running", what="running")
+    busy.begin("sleep 1000", id="first", requiredSlots=2)
     busy.add("/bin/true", id="t")
     wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")
 
@@ -103,8 +101,7 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reboot", expect=202)
     up = lambda n: n["state"] == "idle" and n["stateTransitionTime"] > before  # noqa: E731
     wait_for(lambda: up(look()), what="up again")
-    other = jobs()
-    other.wait(other.add("/bin/true"))
+    jobs().done("/bin/true")
     assert explain(job, "t")[1] == ["added to job " + job.id + " of pool pool: it wants 1 slot", again, failed, waits]
     at.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", expect=202)
     wait_for(lambda: "queued again for another node: 2 in all" in explain(job, "t")[1], what="another try there")
@@ -112,15 +109,13 @@ def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
 
 def test_its_name_is_enough_as_long_as_it_tells_which_is_meant(daemon, ground, jobs, temporary):
     job = jobs()
-    job.wait(job.add("/bin/true", id="known"))
+    job.done("/bin/true", id="known")
     heads = lambda name: daemon.tool("explain", name).stdout.splitlines()[0]  # noqa: E731
     whole = f"{ground.accounts.group}/{ground.name}/{job.id}/known"
     for name in (f"{job.id}/known", f"{ground.name}/{job.id}/known", whole):
         assert heads(name) == f"task known in {ground.accounts.group}/{ground.name}/{job.id}, succeeded"
     other = temporary(BatchGround(daemon))
-    again = temporary(Jobs(other.plane, "nowhere"))
-    twin = again(id=job.id)
-    twin.add("/bin/true", id="known")
+    temporary(Jobs(other.plane, "nowhere"))(id=job.id).add("/bin/true", id="known")
     done = daemon.tool("explain", f"{job.id}/known", check=False)
     assert done.returncode == 1 and whole in done.stderr and f"{other.accounts.group}/{other.name}/{job.id}/known" in done.stderr
     assert heads(f"{other.name}/{job.id}/known").endswith(f"/{other.name}/{job.id}, queued")

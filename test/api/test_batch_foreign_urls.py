@@ -28,13 +28,11 @@ def store():
 
 @pytest.fixture
 def job(store, temporary):
-    made = temporary(Jobs(store.plane, "pool"))
-    return made()
+    return temporary(Jobs(store.plane, "pool"))()
 
 
 def ended(job, **more):
-    (done,) = job.wait(job.add("/bin/sh -c 'echo said > out; cat in/* || true'", **more))
-    return done["executionInfo"]
+    return job.done("/bin/sh -c 'echo said > out; cat in/* || true'", **more)["executionInfo"]
 
 
 def output(url):

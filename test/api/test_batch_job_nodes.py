@@ -20,10 +20,6 @@ def status(job, **params):
     return job.plane.all(f"{job.url}/jobpreparationandreleasetaskstatus", **params)
 
 
-def text_of(job, task, name="stdout.txt"):
-    return job.plane.call("GET", f"{job.url}/tasks/{task}/files/{name}", expect=200).content.decode()
-
-
 def test_a_node_is_prepared_once_before_its_first_task(jobs):
     job = jobs(
         jobPreparationTask=command("echo x >> $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID; echo ready > ready"),
@@ -33,7 +29,7 @@ def test_a_node_is_prepared_once_before_its_first_task(jobs):
     tasks = [job.add(f"/bin/sh -c '{say}'") for _ in range(8)]
     for task in job.wait(*tasks):
         assert task["executionInfo"]["exitCode"] == 0, task
-        ready, *marks, where = text_of(job, task["id"]).split()
+        ready, *marks, where = job.text(task["id"]).split()
         assert (ready, marks) == ("ready", ["x"])
         assert where.endswith(f"workitems/{job.id}/job-1/jobpreparation")
     for row in status(job):
@@ -52,9 +48,8 @@ def test_the_release_runs_where_the_job_was_prepared(jobs, plane):
         jobPreparationTask=command("true", id="before"),
         jobReleaseTask=command("echo $AZ_BATCH_TASK_ID $AZ_BATCH_JOB_PREP_DIR", id="after"),
     )
-    job.wait(job.add("/bin/true"))
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    ended = job.wait_state("completed")
+    job.done("/bin/true")
+    ended = job.end()
     (row,) = status(job)
     assert row[RELEASE]["result"] == "success" and row["poolId"] == "prepared"
     assert instant(row[RELEASE]["endTime"]) <= instant(ended["executionInfo"]["endTime"])
@@ -76,7 +71,7 @@ def test_their_files_go_when_their_time_is_up(jobs, plane):
     other = jobs(jobPreparationTask=command("true", id="before"), jobReleaseTask=command("true", id="after"))
     job.wait(task)
     near = {"affinityInfo": {"affinityId": f"{job.task(task)['nodeInfo']['affinityId']}"}}
-    other.wait(other.add("/bin/true", id="task", **near))
+    other.done("/bin/true", id="task", **near)
     (row,) = status(job)
     node = f"/pools/prepared/nodes/{row['nodeId']}/files"
 
@@ -87,8 +82,7 @@ def test_their_files_go_when_their_time_is_up(jobs, plane):
 
     wait_for(lambda: there(job) == {"task"}, what="the preparation's files go")
     for j in (job, other):
-        plane.call("POST", f"{j.url}/terminate", expect=202)
-        j.wait_state("completed")
+        j.end()
     wait_for(lambda: there(job) == {"task"}, what="the release's files go")
     assert there(other) == {"before", "task", "after"}
 
@@ -109,8 +103,7 @@ def test_tasks_wait_for_the_preparation(jobs, plane, tmp_path):
 
 def test_one_that_is_not_awaited_may_fail(jobs):
     job = jobs(jobPreparationTask=command("exit 4", waitForSuccess=False))
-    (done,) = job.wait(job.add("/bin/true"))
-    assert done["executionInfo"]["result"] == "success"
+    assert job.done("/bin/true")["executionInfo"]["result"] == "success"
     wait_for(lambda: status(job)[0][PREPARATION]["state"] == "completed", what="preparation completed")
     assert status(job)[0][PREPARATION]["exitCode"] == 4
 
@@ -124,19 +117,16 @@ def test_a_node_that_cannot_be_prepared_gets_no_task(jobs, plane):
         info = row[PREPARATION]
         assert (info["result"], info["exitCode"], info["retryCount"]) == ("failure", 7, 1)
         assert info["failureInfo"]["code"] == "FailureExitCode"
-    other = jobs()
-    other.wait(other.add("/bin/true"))
+    jobs().done("/bin/true")
     wait_for(lambda: job.task(task)["state"] == "active", what="active")
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    job.wait_state("completed")
+    job.end()
 
 
 def test_a_job_that_ends_ends_its_preparation(jobs, plane):
     job = jobs(jobPreparationTask=command("sleep 1000"), jobReleaseTask=command("true"))
     task = job.add("/bin/true")
     wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    job.wait_state("completed")
+    job.end()
     assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
     (row,) = status(job)
     assert row[PREPARATION]["result"] == "failure" and RELEASE not in row
@@ -164,7 +154,7 @@ def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
     node = plane.all("/pools/prepared/nodes")[0]
     near = {"affinityInfo": {"affinityId": node["affinityId"]}}
     for job in (again, once):
-        (task,) = job.wait(job.add("/bin/true", **near))
+        task = job.done("/bin/true", **near)
         assert task["nodeInfo"]["nodeId"] == node["id"]
     plane.call("POST", f"/pools/prepared/nodes/{node['id']}/reboot", expect=202)
 
@@ -176,7 +166,7 @@ def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
     for job, marks in ((again, 2), (once, 1)):
         task = job.add("/bin/sh -c 'cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID'", **near)
         job.wait(task)
-        assert text_of(job, task).split() == ["x"] * marks
+        assert job.text(task).split() == ["x"] * marks
 
 
 def test_a_preparation_goes_on_after_a_restart_of_the_daemon(own_daemon, tmp_path):
@@ -190,16 +180,14 @@ def test_a_preparation_goes_on_after_a_restart_of_the_daemon(own_daemon, tmp_pat
     job = made(jobPreparationTask=command(wait), jobReleaseTask=command(wait))
     task = job.add("/bin/true")
     wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
-    d.kill9()
-    d.start()
+    d.crash()
     assert job.task(task)["state"] == "preparing"
     go.touch()
     job.wait(task)
     go.unlink()
     g.plane.call("POST", f"{job.url}/terminate", expect=202)
     wait_for(lambda: status(job)[0].get(RELEASE, {}).get("state") == "running", what="release running")
-    d.kill9()
-    d.start()
+    d.crash()
     go.touch()
     job.wait_state("completed")
     assert status(job)[0][RELEASE]["result"] == "success"

@@ -36,8 +36,7 @@ def test_a_collection_says_what_became_of_each(jobs, plane):
     ],
 )
 def test_bad_jobs(plane, body, code, name):
-    values = plane.refused(400, code, "POST", "/jobs", body)
-    assert values["PropertyName"] == name
+    assert plane.refused(400, code, "POST", "/jobs", body)["PropertyName"] == name
 
 
 @pytest.mark.parametrize(
@@ -86,12 +85,10 @@ def test_a_job_without_pool_is_disabled_moved_and_ended(jobs, plane):
     job = jobs(metadata=[{"name": "a", "value": "b"}])
     job.add("true")
     plane.refused(409, "JobNotDisabled", "PATCH", job.url, {"poolInfo": {"poolId": "other"}})
-    plane.call("POST", f"{job.url}/disable", {"disableTasks": "terminate"}, expect=202)
-    assert job.wait_state("disabled")["previousState"] == "disabling"
+    assert job.disable("terminate")["previousState"] == "disabling"
     plane.call("PUT", job.url, {"poolInfo": {"poolId": "other"}, "priority": 3}, expect=200)
     shown = job.get()
     assert shown["executionInfo"]["poolId"] == "other" and shown["priority"] == 3 and "metadata" not in shown
-    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.enable()
     job.wait_state("active")
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "UserTerminate"
+    assert job.end()["executionInfo"]["terminateReason"] == "UserTerminate"

@@ -25,8 +25,7 @@ def command(text, **more):
 
 def test_the_job_ends_with_its_manager(jobs):
     job = jobs(jobManagerTask=command("true", id="boss"), constraints={"maxTaskRetryCount": 2})
-    ended = job.wait_state("completed")
-    assert ended["executionInfo"]["terminateReason"] == "JMComplete"
+    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "JMComplete"
     manager = job.task("boss")
     assert manager["executionInfo"]["result"] == "success" and manager["constraints"]["maxTaskRetryCount"] == 2
     shown = job.get()["jobManagerTask"]
@@ -38,15 +37,14 @@ def test_a_manager_whose_end_is_not_the_jobs(jobs, plane):
     job = jobs(jobManagerTask=command("true", id="boss", killJobOnCompletion=False))
     job.wait("boss")
     assert job.get()["state"] == "active"
-    job.wait(job.add("/bin/true"))
+    job.done("/bin/true")
 
 
 def test_the_end_of_a_manager_ends_the_other_tasks(jobs, plane, tmp_path):
     go = tmp_path / "go"
     tmp_path.chmod(0o755)
     job = jobs(jobManagerTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done", id="boss", runExclusive=False))
-    task = job.add("sleep 1000")
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    task = job.begin("sleep 1000")
     go.touch()
     job.wait_state("completed")
     assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
@@ -74,8 +72,7 @@ def test_a_manager_that_wants_a_dedicated_node_waits_for_one(jobs, plane, tmp_pa
     (dedicated,) = [n for n in plane.all("/pools/managed/nodes") if n["isDedicated"]]
     first = jobs()
     near = {"affinityInfo": {"affinityId": dedicated["affinityId"]}}
-    busy = first.add(f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'", **near)
-    wait_for(lambda: first.task(busy)["state"] == "running", what="running")
+    busy = first.begin(f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'", **near)
     assert first.task(busy)["nodeInfo"]["nodeId"] == dedicated["id"]
     job = jobs(jobManagerTask=command("true", id="boss", allowLowPriorityNode=False))
     other = jobs()
@@ -90,7 +87,7 @@ def test_a_manager_that_wants_a_dedicated_node_waits_for_one(jobs, plane, tmp_pa
 
 
 def token_of(job, task):
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    job.wait_running(task)
     path = f"{job.url}/tasks/{task}/files/stdout.txt"
     wait_for(lambda: job.plane.call("GET", path, validate=False).content.endswith(b"\n"), what="token written")
     token, url = job.plane.call("GET", path, expect=200).content.decode().split()
@@ -122,8 +119,7 @@ def test_a_task_speaks_for_its_job_alone(jobs, plane, daemon):
         assert reply.json["code"] == "InsufficientAccountPermissions"
     reply = Bearer(plane, token[:-2] + "xy").call("GET", job.url, expect=403)
     assert reply.json["code"] == "AuthenticationFailed"
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    job.wait(task)
+    job.end(task)
     assert mine.call("GET", job.url, expect=403).json["code"] == "AuthenticationFailed"
 
 
@@ -135,13 +131,11 @@ def test_an_account_may_forbid_the_tokens_of_tasks(jobs, plane, ground):
     for modes, status in ((["SharedKey", "AAD"], 403), (["SharedKey", "AAD", "TaskAuthenticationToken"], 200)):
         ground.accounts.call("PATCH", f"/{plane.account}", {"properties": {"allowedAuthenticationModes": modes}}, expect=200)
         mine.call("GET", job.url, expect=status)
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    job.wait(task)
+    job.end(task)
 
 
 def test_a_task_without_settings_has_no_token(jobs):
-    job = jobs()
-    (done,) = job.wait(job.add("/bin/sh -c 'test -z \"$AZ_BATCH_AUTHENTICATION_TOKEN\"'"))
+    done = jobs().done("/bin/sh -c 'test -z \"$AZ_BATCH_AUTHENTICATION_TOKEN\"'")
     assert done["executionInfo"]["exitCode"] == 0
 
 

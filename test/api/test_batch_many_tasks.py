@@ -11,8 +11,7 @@ TASKS = COLLECTIONS * EACH  # a filter is asked about 1,000 at a time
 
 @pytest.fixture(scope="module")
 def job(plane, temporary_in_file):
-    made = temporary_in_file(Jobs(plane, "nowhere"))
-    job = made()
+    job = temporary_in_file(Jobs(plane, "nowhere"))()
     for number in range(COLLECTIONS):
         tasks = [{"id": f"t{number:02}{n:02}", "commandLine": "/bin/true"} for n in range(EACH)]
         reply = plane.call("POST", f"{job.url}/addtaskcollection", {"value": tasks}, expect=200).json

@@ -41,7 +41,7 @@ def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     assert done["multiInstanceSettings"]["numberOfInstances"] == NODES
     first, root = done["nodeInfo"]["nodeId"], done["nodeInfo"]["taskRootDirectory"]
-    out = plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200).content.decode().split("\n")
+    out = job.text(task).split("\n")
     assert out[0].startswith("coordinated true /") and out[0].endswith(f"/{root}/wd")
     assert out[1:3] == ["main", first]
     parts = subtasks(job, task)
@@ -66,8 +66,7 @@ def test_nodes_show_the_parts_that_ran_on_them(jobs, plane):
         assert [t["taskId"] for t in mine] == sorted((t["taskId"] for t in mine), key=[alone, bad, good].index)
         seen[node["id"]] = {t["taskId"]: t for t in mine}
     for task, code in ((good, 0), (bad, 1)):
-        first = job.task(task)["nodeInfo"]["nodeId"]
-        assert "subtaskId" not in seen[first][task]
+        assert "subtaskId" not in seen[job.task(task)["nodeInfo"]["nodeId"]][task]
         for p in subtasks(job, task):
             part = seen[p["nodeInfo"]["nodeId"]][task]
             assert part["subtaskId"] == p["id"] and part["taskUrl"] == f"{plane.url}{job.url}/tasks/{task}"
@@ -168,9 +167,7 @@ def test_terminated_while_it_coordinates(jobs, plane):
     task = job.add("/bin/true", multiInstanceSettings=multi("sleep 1000"))
     wait_for(lambda: [p["state"] for p in subtasks(job, task)] == ["running"] * (NODES - 1), what="it coordinates")
     assert "endTime" not in subtasks(job, task)[0]
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    (done,) = job.wait(task)
-    assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    assert job.end(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
     assert {(p["state"], p["result"]) for p in subtasks(job, task)} == {("completed", "failure")}
 
 
@@ -178,8 +175,7 @@ def test_requeued_it_has_no_subtasks(jobs, plane):
     job = jobs()
     task = job.add("sleep 1000", multiInstanceSettings=multi())
     wait_for(lambda: [p["state"] for p in subtasks(job, task)] == ["completed"] * (NODES - 1), what="it runs")
-    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
-    job.wait_state("disabled")
+    job.disable("requeue")
     assert job.task(task)["state"] == "active" and subtasks(job, task) == []
 
 
@@ -214,9 +210,7 @@ def test_a_pool_whose_nodes_do_not_communicate_lets_it_wait(jobs, plane):
     add_pool(plane, "alone", targetDedicatedNodes=1, taskSlotsPerNode=1)
     job = jobs(pool="alone")
     waits = job.add("/bin/true", multiInstanceSettings=multi(nodes=2))
-    one = job.add("/bin/true", multiInstanceSettings=multi(nodes=1))
-    after = job.add("/bin/true")
-    job.wait(one, after)
+    job.wait(job.add("/bin/true", multiInstanceSettings=multi(nodes=1)), job.add("/bin/true"))
     assert job.task(waits)["state"] == "active"
     plane.call("DELETE", "/pools/alone", expect=202)
 
@@ -227,6 +221,6 @@ def test_mpirun_reaches_the_other_nodes(jobs, plane):
     script = f'mpirun --host $AZ_BATCH_HOST_LIST -n {NODES} /bin/sh -c "echo rank on \\$AZ_BATCH_NODE_ID"'
     task = job.add(f"/bin/sh -c '{script}'", multiInstanceSettings=multi())
     (done,) = job.wait(task)
-    out = plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200).content.decode()
+    out = job.text(task)
     assert done["executionInfo"]["result"] == "success", (done["executionInfo"], out)
     assert out.count("rank on ") == NODES

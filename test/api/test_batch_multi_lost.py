@@ -54,8 +54,7 @@ def test_a_node_that_restarts_has_the_task_begin_anew(jobs, plane):
 def test_a_pool_that_is_too_small_lets_it_wait(jobs, plane):
     job = jobs()
     task = job.add("/bin/true", multiInstanceSettings={**MULTI, "numberOfInstances": 4})
-    small = job.add("/bin/true")
-    job.wait(small)
+    job.wait(job.add("/bin/true"))
     assert job.task(task)["state"] == "active"
     wait_for(lambda: plane.get("/pools/leaves")["allocationState"] == "steady", what="steady")
     plane.call("POST", "/pools/leaves/resize", {"targetDedicatedNodes": 4}, expect=202)

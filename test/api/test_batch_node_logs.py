@@ -29,9 +29,7 @@ def nodes(store):
     wait_for(lambda: [n["state"] for n in listed(store)] == ["idle", "idle"], what="two idle nodes")
     jobs = Jobs(store.plane, "logged")
     first = listed(store)[0]
-    job = jobs()
-    job.add("true", id="t", affinityInfo={"affinityId": first["affinityId"]})
-    job.wait("t")
+    jobs().done("true", id="t", affinityInfo={"affinityId": first["affinityId"]})
     yield [n["id"] for n in listed(store)]
     jobs.remove()
     store.plane.call("DELETE", "/pools/logged", expect=202)

@@ -107,7 +107,7 @@ def test_the_task_is_ended(node, place, operation):
     (done,) = job.wait("t")
     assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded", done["executionInfo"]
     node.after(operation, boot)
-    job.wait(job.add("/bin/true"))
+    job.done("/bin/true")
     assert begun(place) == 1
 
 
@@ -128,7 +128,7 @@ def test_the_task_goes_on_until_it_ends_and_no_other_begins(node, place, operati
 @pytest.mark.parametrize("operation, kept", [("reboot", True), ("reimage", False), ("deallocate", True)])
 def test_what_it_keeps(node, operation, kept):
     job = node.jobs()
-    job.wait(job.add("/bin/sh -c 'echo mine > x; echo all > $AZ_BATCH_NODE_SHARED_DIR/y'", id="t"))
+    job.done("/bin/sh -c 'echo mine > x; echo all > $AZ_BATCH_NODE_SHARED_DIR/y'", id="t")
     before = node.get()
     node.ask(operation)
     node.after(operation, before["lastBootTime"])

@@ -29,8 +29,7 @@ def output(pattern, url, path=None, when="taskcompletion", **more):
 
 def run(jobs, script, *files, **more):
     job = jobs()
-    job.add(f"/bin/sh -c '{script}'", id="t", outputFiles=list(files), **more)
-    (done,) = job.wait("t", limit=60)
+    done = job.done(f"/bin/sh -c '{script}'", id="t", outputFiles=list(files), **more, limit=60)
     return job, done["executionInfo"]
 
 
@@ -45,12 +44,8 @@ def failed(jobs, code, script, *files):
     assert info["result"].lower() == "failure" and info["failureInfo"]["code"] == code, info
     assert "sig=" not in str(info) and "secret" not in str(info)
     (said,) = (d["value"] for d in info["failureInfo"]["details"] if d["name"] == "Message")
-    assert said in said_by(job, "fileuploaderr.txt")
+    assert said in job.text("t", "fileuploaderr.txt")
     return info, said
-
-
-def said_by(job, name):
-    return job.plane.call("GET", f"{job.url}/tasks/t/files/{name}", expect=200).content.decode()
 
 
 TREE = "mkdir -p d/e; echo a > a.txt; echo b > d/b.txt; echo c > d/e/c.txt; echo h > d/.hidden.txt; echo n > n.bin; echo said"
@@ -76,7 +71,7 @@ def test_what_a_pattern_matches_is_uploaded(jobs, store, pattern, names):
         assert (store.folder / path).read_text() == names[""]
     else:
         assert store.blobs(path) == names
-    assert said_by(job, "fileuploadout.txt").count("\n") == len(names)
+    assert job.text("t", "fileuploadout.txt").count("\n") == len(names)
 
 
 @pytest.mark.parametrize("level", ["nonadmin", "admin"])
@@ -137,7 +132,7 @@ def test_large_files_are_put_in_blocks(jobs, others):
     others.trouble["/large/x"] = [None, 503, None, None, 500, None, None, 503]
     headers = [{"name": "x-ms-meta-made", "value": "here"}]
     job = good(jobs, LARGE, output("x", f"{others.url}/large?secret=1", uploadHeaders=headers))
-    assert hashlib.sha256(others.files["/large/x"]).hexdigest() == said_by(job, "stdout.txt").split()[0]
+    assert hashlib.sha256(others.files["/large/x"]).hexdigest() == job.text("t").split()[0]
     puts = [(query, headers) for _, path, query, headers in others.seen if path == "/large/x"]
     assert all(query.startswith("secret=1&comp=block") for query, _ in puts) and not others.blocks
     lists = [(q, h) for q, h in puts if q.endswith("comp=blocklist")]
@@ -147,7 +142,7 @@ def test_large_files_are_put_in_blocks(jobs, others):
 
 def test_large_files_in_storage_here(jobs, store):
     job = good(jobs, LARGE, output("x", store.url(), "large/x"))
-    assert hashlib.sha256((store.folder / "large" / "x").read_bytes()).hexdigest() == said_by(job, "stdout.txt").split()[0]
+    assert hashlib.sha256((store.folder / "large" / "x").read_bytes()).hexdigest() == job.text("t").split()[0]
 
 
 def test_whoever_puts_blocks_together_may_take_the_longer_the_more_they_are(jobs, others):
@@ -202,7 +197,7 @@ def test_a_login_has_signed_where_it_goes_also_without_the_keys(jobs, store, dae
 @pytest.mark.parametrize("pattern", ["nothing.txt", "*.nothing", "none/*.txt", "none/x.txt"])
 def test_a_pattern_that_matches_nothing_is_no_failure(jobs, store, pattern):
     job = good(jobs, "true", output(pattern, store.url(), "nothing"))
-    assert "no" in said_by(job, "fileuploadout.txt")
+    assert "no" in job.text("t", "fileuploadout.txt")
 
 
 @pytest.mark.parametrize(
@@ -271,8 +266,7 @@ def test_what_a_task_that_failed_leaves(jobs, store):
 def test_an_exit_condition_for_uploads(jobs, store):
     conditions = {"fileUploadError": {"jobAction": "terminate"}}
     job = jobs(onTaskFailure="performexitoptionsjobaction")
-    job.add("/bin/sh -c 'echo x > x'", id="t", exitConditions=conditions, outputFiles=[output("x", store.url("none"))])
-    job.wait("t")
+    job.done("/bin/sh -c 'echo x > x'", id="t", exitConditions=conditions, outputFiles=[output("x", store.url("none"))])
     job.wait_state("completed")
     assert job.get()["executionInfo"]["terminateReason"] == "TaskFailed"
 
@@ -283,9 +277,7 @@ def test_an_upload_that_hangs_ends_with_its_task(jobs, others):
     job.add("/bin/sh -c 'echo x > x'", id="t", outputFiles=[output("x", f"{others.url}/slow")])
     wait_for(lambda: any(path == "/slow/x" for _, path, _, _ in others.seen), what="the upload has begun")
     assert job.task("t")["state"] == "running"
-    job.plane.call("POST", f"{job.url}/tasks/t/terminate", expect=204)
-    (done,) = job.wait("t")
-    assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    assert job.end("t")["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
 
 
 def test_each_try_leaves_its_files(jobs, store):

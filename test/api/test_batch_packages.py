@@ -30,10 +30,6 @@ def account(batch):
     return batch.account(**batch.auto)
 
 
-def code(reply):
-    return reply.json["error"]["code"]
-
-
 def archive(**files):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as z:
@@ -83,7 +79,7 @@ def test_the_life_of_an_application(batch, account):
     assert batch.call("GET", f"/{account}/applications", expect=200).json["value"] == [seen]
     batch.call("DELETE", path, expect=200)
     batch.call("DELETE", path, expect=204)
-    assert code(batch.call("GET", path, expect=404)) == "ApplicationNotFound"
+    assert batch.call("GET", path, expect=404).code == "ApplicationNotFound"
 
 
 def test_tags_are_kept(batch, account):
@@ -102,7 +98,7 @@ def test_tags_are_kept(batch, account):
 
 @pytest.mark.parametrize("name", ["a.b", "a b", "%C3%A4", "a" * 65, "a!"])
 def test_names_that_no_application_has(batch, account, name):
-    assert code(batch.call("PUT", f"/{account}/applications/{name}", expect=400)) == "InvalidRequestBody"
+    assert batch.call("PUT", f"/{account}/applications/{name}", expect=400).code == "InvalidRequestBody"
 
 
 def test_lists_have_pages(batch, account):
@@ -141,8 +137,7 @@ def test_a_package_is_uploaded_and_activated(batch, daemon, account):
 
 
 def test_what_is_uploaded_later_changes_nothing(batch, daemon, account):
-    data = archive(a_txt="one")
-    made = package(batch, account, "app", "1", data, expect=200).json
+    made = package(batch, account, "app", "1", archive(a_txt="one"), expect=200).json
     url = batch.call("GET", f"/{account}/applications/app/versions/1", expect=200).json["properties"]["storageUrl"]
     before = kept(daemon)
     assert upload(daemon, url, archive(a_txt="two")).status == 201
@@ -158,7 +153,7 @@ def test_the_default_version_must_be_active(batch, daemon, account):
     batch.call("PUT", f"{path}/versions/1", expect=200)
     for version in ("1", "2"):
         reply = batch.call("PATCH", path, {"properties": {"defaultVersion": version}}, expect=409)
-        assert code(reply) == "RequestedDefaultVersionNotActive"
+        assert reply.code == "RequestedDefaultVersionNotActive"
     package(batch, account, "app", "1", archive(a="x"), expect=200)
     seen = batch.call("PATCH", path, {"properties": {"defaultVersion": "1"}}, expect=200).json
     assert seen["properties"]["defaultVersion"] == "1"
@@ -169,10 +164,10 @@ def test_the_default_version_must_be_active(batch, daemon, account):
 def test_an_application_with_packages_stays(batch, account):
     path = f"/{account}/applications/app"
     package(batch, account, "app", "1", archive(a="x"), expect=200)
-    assert code(batch.call("DELETE", path, expect=409)) == "ApplicationPackagesNotEmpty"
+    assert batch.call("DELETE", path, expect=409).code == "ApplicationPackagesNotEmpty"
     batch.call("DELETE", f"{path}/versions/1", expect=200)
     batch.call("DELETE", f"{path}/versions/1", expect=204)
-    assert code(batch.call("GET", f"{path}/versions/1", expect=404)) == "ApplicationPackageNotFound"
+    assert batch.call("GET", f"{path}/versions/1", expect=404).code == "ApplicationPackageNotFound"
     batch.call("DELETE", path, expect=200)
 
 
@@ -203,7 +198,7 @@ def test_updates_can_be_forbidden(batch, account):
     path = f"/{account}/applications/app"
     batch.call("PUT", path, {"properties": {"allowUpdates": False}}, expect=200)
     batch.call("PUT", f"{path}/versions/1", expect=200)
-    assert code(batch.call("PUT", f"{path}/versions/1", expect=409)) == "ApplicationPackageUpdateNotAllowed"
+    assert batch.call("PUT", f"{path}/versions/1", expect=409).code == "ApplicationPackageUpdateNotAllowed"
     batch.call("PUT", f"{path}/versions/2", expect=200)
     batch.call("PATCH", path, {"properties": {"allowUpdates": True}}, expect=200)
     batch.call("PUT", f"{path}/versions/1", expect=200)
@@ -214,10 +209,10 @@ def test_what_was_not_uploaded_cannot_be_activated(batch, account):
     batch.call("PUT", path, expect=200)
     batch.call("PUT", f"{path}/versions/1", expect=200)
     reply = batch.call("POST", f"{path}/versions/1/activate", {"format": "zip"}, expect=409)
-    assert code(reply) == "ApplicationPackageBlobNotFound"
+    assert reply.code == "ApplicationPackageBlobNotFound"
     batch.call("POST", f"{path}/versions/1/activate", {"format": "tar"}, expect=400)
     batch.call("POST", f"{path}/versions/1/activate", {}, expect=400)
-    assert code(batch.call("POST", f"{path}/versions/2/activate", {"format": "zip"}, expect=404)) == "ApplicationPackageNotFound"
+    assert batch.call("POST", f"{path}/versions/2/activate", {"format": "zip"}, expect=404).code == "ApplicationPackageNotFound"
 
 
 def test_what_an_archive_is_shows_on_the_node_alone(batch, account):
@@ -229,7 +224,7 @@ def test_an_account_without_auto_storage_has_no_packages(batch):
     name = batch.account()
     batch.call("PUT", f"/{name}/applications/app", expect=200)
     reply = batch.call("PUT", f"/{name}/applications/app/versions/1", expect=409)
-    assert code(reply) == "AutoStorageNotConfigured"
+    assert reply.code == "AutoStorageNotConfigured"
 
 
 @pytest.mark.parametrize("version", [v for v in DOCUMENTED if v <= FLAT])
@@ -251,8 +246,7 @@ def test_the_versions_before_2018_are_flat(batch, daemon, account, version):
     assert batch.call("GET", f"{path}/versions/1", expect=200, **old).json["state"] == active
     batch.call("DELETE", f"{path}/versions/1", expect=204, **old)
     batch.call("DELETE", path, expect=204, **old)
-    new = batch.call("GET", f"/{account}/applications", expect=200).json
-    assert new == {"value": []}
+    assert batch.call("GET", f"/{account}/applications", expect=200).json == {"value": []}
 
 
 def test_readers_see_packages_and_change_none(batch, daemon, account, temporary):
@@ -301,8 +295,8 @@ def test_a_store_whose_keys_are_off_takes_no_packages(batch, account):
     store.call("PATCH", f"/{batch.store_name}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)
     for method, path, body in (("PUT", "/versions/2", None), ("POST", "/versions/1/activate", {"format": "zip"})):
         reply = batch.call(method, app + path, body)
-        assert (reply.status, code(reply)) == (409, "SharedKeyAuthenticationDisabled"), reply
-        assert "allowSharedKeyAccess" in reply.json["error"]["message"]
+        assert (reply.status, reply.code) == (409, "SharedKeyAuthenticationDisabled"), reply
+        assert "allowSharedKeyAccess" in reply.error["message"]
     shown = batch.call("GET", f"{app}/versions/1", expect=200).json["properties"]
     assert shown["state"] == "Active" and "storageUrl" not in shown
     store.call("PATCH", f"/{batch.store_name}", {"properties": {"allowSharedKeyAccess": True}}, expect=200)

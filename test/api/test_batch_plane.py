@@ -90,8 +90,7 @@ def test_other_ways_to_authenticate_are_refused(plane, header):
 
 
 def test_tokens_for_batch_and_for_the_resource_manager_are_good(plane):
-    by_token = plane.with_token()
-    assert by_token.get("/supportedimages")["value"]
+    assert plane.with_token().get("/supportedimages")["value"]
     for resource in ("https://batch.core.windows.net/", plane.url + "/"):
         token = plane.daemon.token_reply(scope=None, resource=resource).json["access_token"]
         plane.call("GET", "/supportedimages", headers={"Authorization": f"Bearer {token}"}, expect=200)
@@ -101,33 +100,26 @@ def test_tokens_for_batch_and_for_the_resource_manager_are_good(plane):
     plane.refused(401, "AuthenticationFailed", "GET", "/supportedimages", headers={"Authorization": f"Bearer {token}"})
 
 
-def test_a_token_needs_a_role_at_the_account(ground, plane):
-    nobody = Person(plane.daemon, role="none")
-    reader, contributor = (Person(plane.daemon, role, ground.accounts.base) for role in (READER, CONTRIBUTOR))
+def test_a_token_needs_a_role_at_the_account(ground, plane, temporary):
+    nobody = temporary(Person(plane.daemon, role="none"))
+    reader, contributor = (temporary(Person(plane.daemon, role, ground.accounts.base)) for role in (READER, CONTRIBUTOR))
 
     def call(person, method, path):
         return plane.call(method, path, headers={"Authorization": f"Bearer {person.token()}"}, validate=False)
 
-    try:
-        assert [call(p, "GET", "/supportedimages").status for p in (nobody, reader, contributor)] == [403, 200, 200]
-        assert call(nobody, "GET", "/supportedimages").json["code"] == "Forbidden"
-        none = "/certificates(thumbprintAlgorithm=sha1,thumbprint=0)"
-        assert [call(p, "DELETE", none).status for p in (nobody, reader, contributor)] == [403, 403, 404]
-    finally:
-        for person in (nobody, reader, contributor):
-            person.remove()
+    assert [call(p, "GET", "/supportedimages").status for p in (nobody, reader, contributor)] == [403, 200, 200]
+    assert call(nobody, "GET", "/supportedimages").json["code"] == "Forbidden"
+    none = "/certificates(thumbprintAlgorithm=sha1,thumbprint=0)"
+    assert [call(p, "DELETE", none).status for p in (nobody, reader, contributor)] == [403, 403, 404]
 
 
-def test_who_only_submits_jobs_sees_nothing_of_the_account(ground, plane):
+def test_who_only_submits_jobs_sees_nothing_of_the_account(ground, plane, temporary):
     """The role as published has no batchAccounts/read: the images that pools can have are not for it."""
-    submitter = Person(plane.daemon, "Azure Batch Job Submitter", ground.accounts.base)
+    submitter = temporary(Person(plane.daemon, "Azure Batch Job Submitter", ground.accounts.base))
     head = {"Authorization": f"Bearer {submitter.token()}"}
-    try:
-        plane.call("GET", "/supportedimages", headers=head, expect=403)
-        plane.call("GET", "/pools", headers=head, expect=200)
-        submitter.may_not("GET", f"{ground.accounts.path}/{ground.name}", api_version=RM_VERSION, validate=False)
-    finally:
-        submitter.remove()
+    plane.call("GET", "/supportedimages", headers=head, expect=403)
+    plane.call("GET", "/pools", headers=head, expect=200)
+    submitter.may_not("GET", f"{ground.accounts.path}/{ground.name}", api_version=RM_VERSION, validate=False)
 
 
 # --- the host ------------------------------------------------------------------------------------------------------

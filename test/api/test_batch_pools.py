@@ -345,8 +345,7 @@ def test_nodes_are_removed_by_name(pools):
     values = {"nodeList": [first["id"], "nope"]}
     pools.plane.refused(404, "NodeNotFound", "POST", f"/pools/{name}/removenodes", values)
     pools.plane.call("POST", f"/pools/{name}/removenodes", {"nodeList": [first["id"].upper()]}, expect=202)
-    p = pools.steady(name, currentDedicatedNodes=1)
-    assert p["targetDedicatedNodes"] == 1
+    assert pools.steady(name, currentDedicatedNodes=1)["targetDedicatedNodes"] == 1
     assert [n["id"] for n in pools.nodes(name)] == [second["id"]]
 
 
@@ -460,8 +459,7 @@ def test_a_start_task_that_fails_is_tried_again_and_fails_the_node(pools, daemon
     info = node["startTaskInfo"]
     assert (info["state"], info["result"], info["exitCode"], info["retryCount"]) == ("completed", "failure", 3, 2)
     assert info["failureInfo"]["code"] == "FailureExitCode" and "lastRetryTime" in info
-    counts = pools.plane.get("/nodecounts")["value"]
-    assert counts[0]["dedicated"]["startTaskFailed"] == 1
+    assert pools.plane.get("/nodecounts")["value"][0]["dedicated"]["startTaskFailed"] == 1
     pools.plane.call("PATCH", f"/pools/{name}", {"startTask": {"commandLine": "/bin/true"}}, expect=200)
     pools.plane.call("POST", f"/pools/{name}/nodes/{node['id']}/reboot", expect=202)
     pools.nodes(name, "idle", 1)

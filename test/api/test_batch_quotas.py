@@ -38,7 +38,7 @@ def test_an_account_has_no_more_pools_than_its_quota(ground):
     deployment = {"imageReference": {k: v for k, v in vm["imageReference"].items() if k != "exactVersion"}, "nodeAgentSkuId": vm["nodeAgentSKUId"]}
     body = {"properties": {"vmSize": "a", "deploymentConfiguration": {"virtualMachineConfiguration": deployment}}}
     reply = ground.accounts.call("PUT", f"/{ground.name}/pools/two", body, expect=409)
-    assert reply.json["error"]["code"] == "PoolQuotaReached"
+    assert reply.code == "PoolQuotaReached"
     ground.accounts.call("PUT", f"/{ground.name}/pools/one", body, expect=(200, 400))  # it is there already
 
 

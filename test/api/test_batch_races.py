@@ -119,4 +119,4 @@ def test_deletions_during_everything(own_daemon):
     wait_for(lambda: plane.all("/jobs") == [] and plane.all("/pools") == [], 60, "all gone")
     add_pool(plane, "p1", targetDedicatedNodes=1)
     job = Job(plane, "p1", id="a")
-    job.wait(job.add("/bin/true", id="t0"))
+    job.done("/bin/true", id="t0")

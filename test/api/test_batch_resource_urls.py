@@ -54,12 +54,10 @@ OWN_POOL = {"id": "pool", "targetDedicatedNodes": 1}
 
 def run(jobs, command, *files):
     job = jobs()
-    job.add(command, id="t", resourceFiles=list(files))
-    (done,) = job.wait("t")
-    info = done["executionInfo"]
+    info = job.done(command, id="t", resourceFiles=list(files))["executionInfo"]
     out = None
     if "exitCode" in info:
-        out = job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200).content.decode()
+        out = job.text("t")
     return info, out
 
 

@@ -16,8 +16,7 @@ def test_files_are_there_when_the_task_begins(jobs, container):
         {"httpUrl": container.url("run.sh"), "filePath": "run.sh", "fileMode": "0755"},
     ]
     job = jobs()
-    job.add("./run.sh", id="t", resourceFiles=files)
-    (done,) = job.wait("t")
+    done = job.done("./run.sh", id="t", resourceFiles=files)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     out = job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200)
     assert out.content == b"from a blob\n5120000\n"
@@ -34,9 +33,7 @@ def test_files_are_there_when_the_task_begins(jobs, container):
 def test_what_cannot_be_had_is_named_without_its_signature(jobs, container, name, more, code):
     (container.folder / "data.txt").write_text("from a blob\n")
     url = container.url(name, **more)
-    job = jobs()
-    job.add("/bin/true", id="t", resourceFiles=[{"httpUrl": url, "filePath": "x"}])
-    (failed,) = job.wait("t")
+    failed = jobs().done("/bin/true", id="t", resourceFiles=[{"httpUrl": url, "filePath": "x"}])
     info = failed["executionInfo"]["failureInfo"]
     assert info["code"] == code and info["category"] == "UserError"
     said = " ".join(d["value"] for d in info["details"])

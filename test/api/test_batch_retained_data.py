@@ -14,8 +14,7 @@ CLOCK = {"rate": 1}
 
 @pytest.fixture(scope="module")
 def plane(tested, temporary_in_file):
-    g = temporary_in_file(BatchGround(tested))
-    return g.plane
+    return temporary_in_file(BatchGround(tested)).plane
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def run_on_each(jobs, plane, retention):
     job = jobs()
     for n in nodes(plane):
         near = {"affinityInfo": {"affinityId": n["affinityId"]}}
-        (done,) = job.wait(job.add("/bin/true", constraints={"retentionTime": retention}, **near))
+        done = job.done("/bin/true", constraints={"retentionTime": retention}, **near)
         assert done["nodeInfo"]["nodeId"] == n["id"]
     return job
 
@@ -71,8 +70,7 @@ def test_nodes_leave_when_the_files_of_their_tasks_are_no_longer_kept(jobs, plan
 
 
 def test_a_node_without_files_leaves_first_and_at_once(jobs, plane):
-    job = jobs()
-    (done,) = job.wait(job.add("/bin/true"))
+    done = jobs().done("/bin/true")
     resize(plane, 1)
     wait_for(lambda: names(plane) == [done["nodeInfo"]["nodeId"]], what="the other to leave")
     wait_for(lambda: settled(plane), what="steady")
@@ -125,7 +123,7 @@ def test_a_node_is_reimaged_when_the_files_are_no_longer_kept(jobs, plane, clock
     clock.advance("PT5M")
     assert plane.get(f"/pools/kept/nodes/{first}")["lastBootTime"] == booted
     plane.call("GET", file, expect=200)
-    (done,) = job.wait(job.add("/bin/true", constraints={"retentionTime": "PT0S"}))
+    done = job.done("/bin/true", constraints={"retentionTime": "PT0S"})
     assert done["nodeInfo"]["nodeId"] == second
     clock.advance("PT6M")
 

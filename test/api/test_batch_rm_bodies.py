@@ -94,7 +94,7 @@ def test_wrong_values_are_refused_with_their_place(case):
     for prop in case.properties:
         for what, value in batch_bodies.wrong_values(case.maker, prop):
             reply = case.put(name, changed(case.body, prop.path, value))
-            places = [d["message"] for d in reply.json["error"].get("details", []) if d["code"] == "PropertyName"] if reply.status == 400 else []
+            places = [d["message"] for d in reply.error.get("details", []) if d["code"] == "PropertyName"] if reply.status == 400 else []
             if not (places and places[0].startswith("properties")):
                 wrong.append(f"{prop} of a wrong {what}: {value!r:.60}: {reply.status} {reply.content[-300:]!r}")
                 if reply.status == 200:

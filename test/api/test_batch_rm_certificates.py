@@ -30,10 +30,6 @@ def body_of(made, **more):
     return {"properties": {k: v for k, v in given.items() if v is not None}}
 
 
-def code(reply):
-    return reply.json["error"]["code"]
-
-
 def test_a_certificate_is_made_here_and_shown_there(plane, rm, made):
     reply = rm("PUT", name_of(made), body_of(made), expect=200)
     seen = reply.json["properties"]
@@ -45,7 +41,7 @@ def test_a_certificate_is_made_here_and_shown_there(plane, rm, made):
     assert again.json == reply.json and rm("PATCH", name_of(made), body_of(made), expect=200).json == reply.json
     rm("PUT", name_of(made), body_of(made), headers={"If-None-Match": "*"}, expect=412)
     assert rm("DELETE", name_of(made), expect=202).headers["location"]
-    assert code(rm("GET", name_of(made), expect=404)) == "CertificateNotFound"
+    assert rm("GET", name_of(made), expect=404).code == "CertificateNotFound"
     rm("DELETE", name_of(made), expect=204)
     rm("PATCH", name_of(made), body_of(made), expect=404)
 
@@ -80,7 +76,7 @@ def test_one_that_a_pool_has_stays_and_says_why(ground, plane, rm, made):
     assert rm("POST", f"{name_of(made)}/cancelDelete", expect=200).json == active
     reply = rm("DELETE", name_of(made), expect=202)
     place = reply.headers["location"].removeprefix(ground.accounts.daemon.endpoint).partition("?")[0]
-    assert code(ground.accounts.call("GET", place, expect=409)) == "CertificateInUse"
+    assert ground.accounts.call("GET", place, expect=409).code == "CertificateInUse"
     seen = rm("GET", name_of(made), expect=200).json["properties"]
     assert seen["provisioningState"] == "Failed" and seen["previousProvisioningState"] == "Succeeded"
     assert seen["deleteCertificateError"]["details"] == [{"code": "PoolId", "message": pool}]
@@ -97,7 +93,7 @@ def test_wrong_certificates_are_refused(rm, made):
         ({"thumbprintAlgorithm": "md5"}, "properties.thumbprintAlgorithm"),
     ):
         reply = rm("PUT", name_of(made), body_of(made, **more), expect=400)
-        assert {d["code"]: d["message"] for d in reply.json["error"]["details"]}["PropertyName"] == place
+        assert {d["code"]: d["message"] for d in reply.error["details"]}["PropertyName"] == place
         assert made.pfx not in reply.content.decode()
     for name in ("/x", "/-", "/sha1-00"):
         rm("PUT", name, body_of(made), expect=400)

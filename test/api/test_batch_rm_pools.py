@@ -35,12 +35,8 @@ def rm(ground):
     return call
 
 
-def code(reply):
-    return reply.json["error"]["code"]
-
-
 def details(reply):
-    return {d["code"]: d["message"] for d in reply.json["error"]["details"]}
+    return {d["code"]: d["message"] for d in reply.error["details"]}
 
 
 def steady(plane, name):
@@ -86,8 +82,7 @@ def test_a_pool_that_is_made_there_is_shown_here(plane, rm):
         "certificateReferences": [{"thumbprint": "ab12", "thumbprintAlgorithm": "sha1", "storeLocation": "currentuser", "visibility": ["task"]}],
     }  # fmt: skip
     plane.call("POST", "/pools", body, expect=201)
-    reply = rm("GET", name, expect=200)
-    seen = reply.json["properties"]
+    seen = rm("GET", name, expect=200).json["properties"]
     assert seen["scaleSettings"] == {"autoScale": {"formula": "$TargetDedicatedNodes=0", "evaluationInterval": "PT15M"}}
     (certificate,) = seen["certificates"]
     assert certificate["id"].endswith("/certificates/sha1-ab12") and certificate["storeLocation"] == "CurrentUser"
@@ -136,7 +131,7 @@ def test_a_patch_changes_what_it_gives(plane, rm):
     application = rm("GET", name).json["id"].replace(f"/pools/{name}", "/applications/app_1")
     packages = {"properties": {"applicationPackages": [{"id": application, "version": "1.0"}]}}
     reply = rm("PATCH", name, packages, expect=409)
-    assert code(reply) == "InvalidApplicationPackageReferences" and "app_1 1.0" in reply.json["error"]["message"]
+    assert reply.code == "InvalidApplicationPackageReferences" and "app_1 1.0" in reply.error["message"]
 
 
 def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):
@@ -153,9 +148,9 @@ def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):
     for _ in range(2):
         seen = rm("POST", f"{name}/disableAutoScale", expect=200).json["properties"]
         assert "fixedScale" in seen["scaleSettings"] and "autoScaleRun" not in seen
-    assert code(rm("POST", f"{name}/stopResize", expect=409)) == "OperationInvalidForCurrentState"
+    assert rm("POST", f"{name}/stopResize", expect=409).code == "OperationInvalidForCurrentState"
     bad = rm("PATCH", name, {"properties": formula("$Target = ")}, expect=400)
-    assert code(bad) == "AutoScalingFormulaSyntaxError" and details(bad)["PropertyName"] == "properties.scaleSettings.autoScale.formula"
+    assert bad.code == "AutoScalingFormulaSyntaxError" and details(bad)["PropertyName"] == "properties.scaleSettings.autoScale.formula"
 
 
 def test_a_resize_that_waits_for_a_task_goes_on_until_it_is_stopped(plane, rm):
@@ -168,7 +163,7 @@ def test_a_resize_that_waits_for_a_task_goes_on_until_it_is_stopped(plane, rm):
     seen = rm("PATCH", name, {"properties": fixed(0, nodeDeallocationOption="TaskCompletion")}, expect=200).json["properties"]
     assert (seen["allocationState"], seen["resizeOperationStatus"]["nodeDeallocationOption"]) == ("Resizing", "TaskCompletion")
     for wanted in (fixed(2), formula()):
-        assert code(rm("PATCH", name, {"properties": wanted}, expect=409)) == "PoolBeingResized"
+        assert rm("PATCH", name, {"properties": wanted}, expect=409).code == "PoolBeingResized"
     rm("PATCH", name, {"properties": fixed(0)}, expect=200)  # so it will be
     assert rm("POST", f"{name}/stopResize", expect=200).json["properties"]["allocationState"] in ("Stopping", "Steady")
     steady(plane, name)
@@ -180,11 +175,11 @@ def test_what_cannot_be_changed_is_refused_by_name(rm):
     name = fresh("pool")
     rm("PUT", name, properties(), expect=200)
     reply = rm("PATCH", name, {"properties": {"networkConfiguration": {"subnetId": "/x"}}}, expect=400)
-    assert code(reply) == "PropertyCannotBeUpdated" and details(reply)["PropertyName"] == "properties.networkConfiguration"
+    assert reply.code == "PropertyCannotBeUpdated" and details(reply)["PropertyName"] == "properties.networkConfiguration"
     other = copy.deepcopy(properties())
     other["properties"]["deploymentConfiguration"]["virtualMachineConfiguration"]["imageReference"] = {**IMAGE, "sku": "16.04-LTS"}
     other["properties"]["deploymentConfiguration"]["virtualMachineConfiguration"]["nodeAgentSkuId"] = "batch.node.ubuntu 16.04"
-    assert code(rm("PUT", name, other, expect=400)) == "PropertyCannotBeUpdated"
+    assert rm("PUT", name, other, expect=400).code == "PropertyCannotBeUpdated"
     assert rm("PUT", name, properties(displayName="again"), expect=200).json["properties"]["displayName"] == "again"
     rm("PATCH", name, {"properties": {"taskSlotsPerNode": 3}}, expect=400)
     rm("PATCH", name, {"properties": {"taskSlotsPerNode": 3}}, api_version="2024-07-01", expect=200)
@@ -210,7 +205,7 @@ def test_tags_are_kept(ground, plane, rm):
 def test_conditions(rm):
     name = fresh("pool")
     tag = rm("PUT", name, properties(), headers={"If-None-Match": "*"}, expect=200).headers["etag"]
-    assert code(rm("PUT", name, properties(), headers={"If-None-Match": "*"}, expect=412)) == "ConditionNotMet"
+    assert rm("PUT", name, properties(), headers={"If-None-Match": "*"}, expect=412).code == "ConditionNotMet"
     body = {"properties": {"metadata": []}}
     rm("PATCH", name, body, headers={"If-Match": 'W/"0x1"'}, expect=412)
     rm("PATCH", name, body, headers={"If-Match": tag}, expect=200)
@@ -225,8 +220,8 @@ def test_a_pool_is_deleted_and_asked_for(ground, rm):
     reply = rm("DELETE", name, expect=202)
     assert "/poolOperationResults/" in reply.headers["location"]
     assert ground.accounts.follow(reply).status == 200
-    assert code(rm("GET", name, expect=404)) == "PoolNotFound"
-    assert code(rm("PATCH", name, {"properties": {}}, expect=404)) == "PoolNotFound"
+    assert rm("GET", name, expect=404).code == "PoolNotFound"
+    assert rm("PATCH", name, {"properties": {}}, expect=404).code == "PoolNotFound"
 
 
 def contained(image):
@@ -267,13 +262,12 @@ def test_wrong_values_are_refused_with_their_place(rm, more, place):
         rm("PUT", name, properties(**more), expect=200)
         return
     reply = rm("PUT", name, properties(**more), expect=400)
-    assert code(reply) in ("InvalidPropertyValue", "InvalidRequestBody") and details(reply)["PropertyName"] == place
+    assert reply.code in ("InvalidPropertyValue", "InvalidRequestBody") and details(reply)["PropertyName"] == place
     rm("GET", name, expect=404)
 
 
 def test_names_and_identities(rm):
-    reply = rm("PUT", "a.b", properties(), expect=400)
-    assert details(reply)["PropertyName"] == "name"
+    assert details(rm("PUT", "a.b", properties(), expect=400))["PropertyName"] == "name"
     body = {**properties(), "identity": {"type": "UserAssigned"}}
     assert details(rm("PUT", fresh("pool"), body, expect=400))["PropertyName"] == "identity.type"
     assert rm("PUT", fresh("pool"), properties(), expect=200, api_version=RM_VERSION).json["identity"] == {"type": "None"}

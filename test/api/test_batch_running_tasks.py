@@ -24,10 +24,6 @@ def wait(go):
     return f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'"
 
 
-def running(job, *ids):
-    wait_for(lambda: all(job.task(i)["state"] == "running" for i in ids), what=f"{ids} running")
-
-
 def node(plane):
     (n,) = plane.all("/pools/running/nodes")
     return n
@@ -38,14 +34,12 @@ def node(plane):
 
 def test_a_job_is_disabled_and_its_tasks_end(jobs, plane):
     job = jobs()
-    task = job.add("sleep 1000")
-    running(job, task)
-    plane.call("POST", f"{job.url}/disable", {"disableTasks": "terminate"}, expect=202)
-    job.wait_state("disabled")
+    task = job.begin("sleep 1000")
+    job.disable("terminate")
     ended = job.task(task)
     assert ended["state"] == "completed" and ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
     late = job.add("/bin/true")
-    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.enable()
     job.wait(late)
 
 
@@ -74,7 +68,7 @@ def test_what_is_being_deleted_is_not_added_again(jobs, plane, go):
 def test_a_job_is_disabled_once_its_tasks_have_ended(jobs, plane, go):
     job = jobs(maxParallelTasks=1)
     first, next = job.add(wait(go)), job.add("/bin/true")
-    running(job, first)
+    job.wait_running(first)
     plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
     wait_for(lambda: job.get()["state"] == "disabling", what="disabling")
     assert job.task(first)["state"] == "running"
@@ -82,7 +76,7 @@ def test_a_job_is_disabled_once_its_tasks_have_ended(jobs, plane, go):
     job.wait_state("disabled")
     assert job.task(first)["executionInfo"]["result"] == "success"
     assert job.task(next)["state"] == "active"
-    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.enable()
     job.wait(next)
 
 
@@ -98,7 +92,7 @@ def test_a_job_whose_time_is_up_ends_with_its_tasks(jobs, plane):
 
 def test_the_time_of_a_job_can_be_cut_short(jobs, plane):
     job = jobs()
-    running(job, job.add("sleep 1000"))
+    job.wait_running(job.add("sleep 1000"))
     plane.call("PATCH", job.url, {"constraints": {"maxWallClockTime": "PT1S"}}, expect=200)
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
 
@@ -106,7 +100,7 @@ def test_the_time_of_a_job_can_be_cut_short(jobs, plane):
 def test_the_time_of_a_task_is_of_each_try(jobs):
     """A task that runs out of time is not tried again."""
     job = jobs()
-    (ended,) = job.wait(job.add("sleep 1000", constraints={"maxWallClockTime": "PT1S", "maxTaskRetryCount": 3}))
+    ended = job.done("sleep 1000", constraints={"maxWallClockTime": "PT1S", "maxTaskRetryCount": 3})
     info = ended["executionInfo"]
     assert info["failureInfo"]["code"] == "TaskEnded" and info["retryCount"] == 0 and "exitCode" not in info
 
@@ -117,7 +111,7 @@ def test_the_time_of_a_task_is_of_each_try(jobs):
 def test_tasks_take_as_many_slots_as_they_require(jobs, plane, go):
     job = jobs()
     three, two = job.add(wait(go), requiredSlots=3), job.add(wait(go), requiredSlots=2)
-    running(job, three)
+    job.wait_running(three)
     assert job.task(two)["state"] == "active"
     slots = plane.get(f"{job.url}/taskcounts")["taskSlotCounts"]
     assert (slots["running"], slots["active"]) == (3, 2)
@@ -138,12 +132,11 @@ def test_a_task_that_requires_more_than_a_node_has_lets_others_pass(jobs):
 
 def test_a_node_that_is_restarted_gives_its_tasks_back(jobs, plane, go):
     job = jobs(constraints={"maxTaskRetryCount": 1})
-    task = job.add(wait(go))
-    running(job, task)
+    task = job.begin(wait(go))
     began = job.task(task)["executionInfo"]["startTime"]
     plane.call("POST", f"/pools/running/nodes/{node(plane)['id']}/reboot", {"nodeRebootOption": "requeue"}, expect=202)
     wait_for(lambda: job.task(task)["executionInfo"].get("startTime", began) != began, what="another start")
-    running(job, task)
+    job.wait_running(task)
     info = job.task(task)["executionInfo"]
     assert (info["requeueCount"], info["retryCount"]) == (1, 0) and "lastRequeueTime" in info
     go.touch()
@@ -152,8 +145,7 @@ def test_a_node_that_is_restarted_gives_its_tasks_back(jobs, plane, go):
 
 def test_a_node_that_is_restarted_ends_its_tasks_if_that_is_wanted(jobs, plane):
     job = jobs(constraints={"maxTaskRetryCount": 1})
-    task = job.add("sleep 1000")
-    running(job, task)
+    task = job.begin("sleep 1000")
     plane.call("POST", f"/pools/running/nodes/{node(plane)['id']}/reboot", {"nodeRebootOption": "terminate"}, expect=202)
     (ended,) = job.wait(task)
     assert ended["executionInfo"]["requeueCount"] == 0 and ended["executionInfo"]["result"] == "failure"
@@ -164,7 +156,7 @@ def test_a_node_that_is_restarted_ends_its_tasks_if_that_is_wanted(jobs, plane):
 def test_a_node_that_gets_no_more_tasks(jobs, plane, go, how, requeued):
     job = jobs()
     task, url = job.add(wait(go)), f"/pools/running/nodes/{node(plane)['id']}"
-    running(job, task)
+    job.wait_running(task)
     plane.call("POST", f"{url}/disablescheduling", {"nodeDisableSchedulingOption": how}, expect=200)
     if how == "taskcompletion":
         go.touch()
@@ -185,8 +177,7 @@ def processes_with(daemon, go):
 def test_a_task_that_vanishes_from_its_node_is_queued_again(jobs, plane, daemon, go):
     """Its supervisor is killed: nobody knows how it ended. That is no failure of the task."""
     job = jobs()
-    task = job.add(wait(go), constraints={"maxTaskRetryCount": 0})
-    running(job, task)
+    task = job.begin(wait(go), constraints={"maxTaskRetryCount": 0})
     mine = wait_for(lambda: processes_with(daemon, go), what="its process")
     supervisors = {int(open(f"/proc/{p}/stat").read().rsplit(")", 1)[1].split()[1]) for p in mine}
     for p in [s for s in supervisors if s > 1 and s != daemon.process.pid] + mine:
@@ -195,7 +186,7 @@ def test_a_task_that_vanishes_from_its_node_is_queued_again(jobs, plane, daemon,
         except ProcessLookupError:
             pass
     wait_for(lambda: job.task(task)["executionInfo"]["requeueCount"] == 1, what="queued again")
-    running(job, task)
+    job.wait_running(task)
     assert job.task(task)["executionInfo"]["retryCount"] == 0
     go.touch()
     job.wait(task)
@@ -209,17 +200,16 @@ def test_tasks_of_a_deleted_pool_wait_for_another(jobs, plane, go):
     add_pool(plane, "leaving", targetDedicatedNodes=1)
     job = jobs(pool="leaving", constraints={"maxTaskRetryCount": 0})
     ran, waited = job.add(wait(go)), job.add("/bin/true")
-    running(job, ran)
+    job.wait_running(ran)
     plane.call("DELETE", "/pools/leaving", expect=202)
     wait_for(lambda: plane.call("GET", "/pools/leaving").status == 404, what="the pool gone")
     wait_for(lambda: set(job.states().values()) == {"active"}, what="both wait")
     assert "startTime" not in job.task(ran)["executionInfo"]
     assert [job.task(t)["executionInfo"]["requeueCount"] for t in (ran, waited)] == [1, 0]
     go.touch()
-    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
-    job.wait_state("disabled")
+    job.disable("requeue")
     plane.call("PATCH", job.url, {"poolInfo": {"poolId": "running"}}, expect=200)
-    plane.call("POST", f"{job.url}/enable", expect=202)
+    job.enable()
     assert [t["executionInfo"]["result"] for t in job.wait(ran, waited)] == ["success", "success"]
 
 
@@ -227,8 +217,7 @@ def test_a_pool_is_deleted_after_its_tasks_were_ended(jobs, plane):
     """Whoever wants them ended takes the nodes away first."""
     add_pool(plane, "emptied", targetDedicatedNodes=1)
     job = jobs(pool="emptied")
-    task = job.add("sleep 1000")
-    running(job, task)
+    task = job.begin("sleep 1000")
     less = {"targetDedicatedNodes": 0, "nodeDeallocationOption": "terminate"}
     plane.call("POST", "/pools/emptied/resize", less, expect=202)
     (ended,) = job.wait(task)

@@ -229,8 +229,7 @@ def test_an_old_version_sees_what_it_knows(plane):
 
 def test_schedules_go_on_after_a_restart(own_daemon):
     d = own_daemon()
-    plane = BatchGround(d).plane
-    s = Schedule(plane, schedule={"recurrenceInterval": "PT1H"})
+    s = Schedule(BatchGround(d).plane, schedule={"recurrenceInterval": "PT1H"})
     s.wait_job()
     d.restart()
     assert len(s.jobs()) == 1 and s.state == "active"

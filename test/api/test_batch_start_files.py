@@ -62,8 +62,7 @@ def test_each_further_try_has_them_too(accounts, pools, others):
     others.files["/s/n"] = b"1\n"
     line = "n=$(wc -l < n); echo 2 >> n; echo x >> ../../shared/tries; exit $((2 - $(wc -l < ../../shared/tries)))"
     pool = pools(startTask=start(line, {"httpUrl": f"{others.url}/s/n", "filePath": "n"}, maxTaskRetryCount=3))
-    info = node(accounts, pool, "idle")[INFO]
-    assert info["retryCount"] == 1
+    assert node(accounts, pool, "idle")[INFO]["retryCount"] == 1
     assert on_node(accounts, pool, "startup/wd/n") == "1\n2\n"
 
 
@@ -96,10 +95,8 @@ def test_packages_of_a_pool_are_on_its_nodes(accounts, pools, temporary):
     pool = pools(applicationPackageReferences=refs, startTask=start(line))
     node(accounts, pool, "idle")
     assert on_node(accounts, pool, "startup/stdout.txt") == "one\nseven\n"
-    jobs = temporary(Jobs(accounts.plane, pool))
-    job = jobs()
-    job.add(f"/bin/sh -c '{line}'", id="t")
-    job.wait("t")
+    job = temporary(Jobs(accounts.plane, pool))()
+    job.done(f"/bin/sh -c '{line}'", id="t")
     assert job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200).content == b"one\nseven\n"
 
 

@@ -45,9 +45,9 @@ class Pool:
     def run(self, script, **more):
         """What a task of the pool says."""
         job = self.jobs()
-        (done,) = job.wait(job.add(f"/bin/sh -c '{script}'", id="t", **more))
+        done = job.done(f"/bin/sh -c '{script}'", id="t", **more)
         assert done["executionInfo"].get("exitCode") == 0, done
-        return job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200).content.decode()
+        return job.text("t")
 
     def end(self, code=0):
         self.run(f"echo {code} > $AZ_BATCH_NODE_SHARED_DIR/end")
@@ -99,8 +99,7 @@ def test_it_is_tried_again_beside_tasks(pool):
 
 def test_a_node_that_waits_runs_nothing_before(pool):
     p = pool(startTask=start("until [ -e go ]; do sleep 0.05; done", waits=True))
-    node = p.wait("waitingforstarttask")
-    assert node["startTaskInfo"]["state"] == "running"
+    assert p.wait("waitingforstarttask")["startTaskInfo"]["state"] == "running"
 
 
 def test_a_restart_of_the_node_runs_it_again(pool):
@@ -144,8 +143,7 @@ def own(own_daemon):
 def test_it_outlives_the_daemon(own):
     wait_for(lambda: own.plane.call("GET", f"/pools/{own.name}/nodes/{own.node()['id']}/files/startup/wd/began").status == 200)
     for _ in range(2):
-        own.daemon.kill9()
-        own.daemon.start()
+        own.daemon.crash()
     own.end(0)
     info = own.ended()
     assert info["result"] == "success" and info["retryCount"] == 0 and own.text("startup/wd/began") == "began\n"
@@ -185,8 +183,7 @@ def test_whom_it_runs_as(pool, waits):
 
 def test_administrators_have_sudo(pool):
     for identity in (auto("pool", "admin"), auto("task", "admin"), {"userIdentity": {"username": "chief"}}):
-        p = pool(startTask=start("sudo true", True, **identity), userAccounts=ACCOUNTS)
-        p.wait("idle")
+        pool(startTask=start("sudo true", True, **identity), userAccounts=ACCOUNTS).wait("idle")
 
 
 def test_an_account_that_the_pool_does_not_have_any_more(daemon, pool, plane):

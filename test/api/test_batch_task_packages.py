@@ -111,7 +111,7 @@ def test_a_package_that_is_gone_fails_the_task(accounts, jobs):
     task = job.add("/bin/true", applicationPackageReferences=refs(("app02", "1.0")))
     accounts.call("DELETE", f"/{accounts.name}/applications/app02/versions/1.0", expect=200)
     wait_for(lambda: job.plane.get(job.url)["state"] == "disabled")
-    job.plane.call("POST", f"{job.url}/enable", expect=202)
+    job.enable()
     (done,) = job.wait(task)
     info = done["executionInfo"]
     assert info["result"] == "failure" and "exitCode" not in info
@@ -125,11 +125,11 @@ def test_a_task_fails_whose_package_cannot_be_unpacked(accounts, jobs, case):
     app = fresh("bad")
     package_of(accounts, app, "1", archive)
     job = jobs()
-    (done,) = job.wait(job.add("/bin/true", applicationPackageReferences=refs((app, "1"))))
+    done = job.done("/bin/true", applicationPackageReferences=refs((app, "1")))
     info = done["executionInfo"]
     assert info["result"] == "failure" and "exitCode" not in info
     assert (info["failureInfo"]["category"], info["failureInfo"]["code"]) == ("ServerError", "ApplicationPackageError")
     said = {d["name"]: d["value"] for d in info["failureInfo"]["details"]}["Message"]
     assert f"{app}#1" in said and why in said
-    (done,) = job.wait(job.add("/bin/true"))
+    done = job.done("/bin/true")
     assert done["executionInfo"]["result"] == "success", "the node is as good as before"

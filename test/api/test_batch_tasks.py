@@ -36,8 +36,7 @@ def test_one_sync_covers_all_until_a_task_begins(jobs, daemon, tmp_path):
         wait_for(file.exists, what="begun")
         took = syncs() - before
         daemon_says = job.task(task)["state"]
-        job.plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-        job.wait(task)
+        job.end(task)
         assert daemon_says == "running"
         return took
 
@@ -45,8 +44,7 @@ def test_one_sync_covers_all_until_a_task_begins(jobs, daemon, tmp_path):
 
 
 def test_no_shell_is_in_between(jobs):
-    job = jobs()
-    (none,) = job.wait(job.add("no-such-program-here"))
+    none = jobs().done("no-such-program-here")
     assert none["executionInfo"]["failureInfo"]["code"] == "CommandProgramNotFound"
     assert "exitCode" not in none["executionInfo"]
 
@@ -74,15 +72,14 @@ def test_a_failed_dependency_blocks_unless_it_satisfies(jobs):
 
 
 def test_retries(jobs):
-    job = jobs(constraints={"maxTaskRetryCount": 2})
-    (failed,) = job.wait(job.add("/bin/false"))
+    failed = jobs(constraints={"maxTaskRetryCount": 2}).done("/bin/false")
     assert failed["executionInfo"]["retryCount"] == 2
     assert failed["constraints"]["maxTaskRetryCount"] == 2
 
 
 def test_a_task_that_is_reactivated_has_all_its_retries_again(jobs, plane):
     job = jobs(constraints={"maxTaskRetryCount": 1})
-    job.wait(job.add("/bin/false", id="bad"))
+    job.done("/bin/false", id="bad")
     ended = job.task("bad")["executionInfo"]["endTime"]
     plane.call("POST", f"{job.url}/tasks/bad/reactivate", expect=204)
     wait_for(lambda: job.task("bad")["executionInfo"].get("endTime", ended) != ended, what="the second end")
@@ -90,8 +87,7 @@ def test_a_task_that_is_reactivated_has_all_its_retries_again(jobs, plane):
 
 
 def test_a_time_limit_ends_a_task(jobs):
-    job = jobs()
-    (ended,) = job.wait(job.add("sleep 1000", constraints={"maxWallClockTime": "PT1S"}))
+    ended = jobs().done("sleep 1000", constraints={"maxWallClockTime": "PT1S"})
     assert ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
 
 
@@ -111,25 +107,22 @@ def test_counts(jobs, plane):
 
 def test_disable_requeues_and_enable_goes_on(jobs, plane):
     job = jobs()
-    task = job.add("sleep 1000")
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
-    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
-    job.wait_state("disabled")
+    task = job.begin("sleep 1000")
+    job.disable("requeue")
     assert job.task(task)["state"] == "active"
     assert job.task(task)["executionInfo"]["requeueCount"] == 1
     plane.refused(409, "JobDisabled", "POST", f"{job.url}/disable", {"disableTasks": "wait"})
-    plane.call("POST", f"{job.url}/enable", expect=202)
-    wait_for(lambda: job.task(task)["state"] == "running", what="running again")
+    job.enable()
+    job.wait_running(task)
 
 
 def test_terminate_leaves_what_never_ran(jobs, plane):
     job = jobs(usesTaskDependencies=True)
     task = job.add("sleep 1000")
     waits = job.add("true", dependsOn={"taskIds": ["never"]})
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    job.wait_running(task)
     plane.call("POST", f"{job.url}/terminate", {"terminateReason": "enough"}, expect=202)
-    ended = job.wait_state("completed")
-    assert ended["executionInfo"]["terminateReason"] == "enough"
+    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "enough"
     assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
     assert job.task(waits)["state"] == "active"
     plane.refused(409, "JobCompleted", "POST", f"{job.url}/tasks", {"id": "late", "commandLine": "true"})
@@ -151,8 +144,7 @@ def test_exit_options_end_the_job(jobs):
 def test_a_task_that_its_user_ends_does_nothing_to_its_job(jobs):
     job = jobs(onTaskFailure="performexitoptionsjobaction")
     job.add("/bin/sleep 1000", id="t")
-    job.plane.call("POST", f"{job.url}/tasks/t/terminate", expect=204)
-    job.wait("t")
+    job.end("t")
     job.plane.call("POST", f"{job.url}/tasks/t/reactivate", expect=204)
     assert job.wait_state("active")
 
@@ -174,26 +166,22 @@ def test_exit_options_that_their_job_would_not_heed(jobs, plane, conditions, whe
 
 def test_a_task_is_reactivated_right_after_it_was_terminated(jobs, plane):
     job = jobs()
-    task = job.add("/bin/sh -c 'echo run >> $AZ_BATCH_TASK_DIR/../ran; exec sleep 1000'")
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    task = job.begin("/bin/sh -c 'echo run >> $AZ_BATCH_TASK_DIR/../ran; exec sleep 1000'")
     started = job.task(task)["executionInfo"]["startTime"]
     plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
     plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
     again = lambda: (t := job.task(task))["state"] == "running" and t["executionInfo"]["startTime"] > started
     wait_for(again, what="running again")
     plane.refused(409, "TaskNotCompleted", "POST", f"{job.url}/tasks/{task}/reactivate")
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    job.wait(task)
+    job.end(task)
 
 
 def test_a_task_is_terminated_and_reactivated(jobs, plane):
     job = jobs()
-    task = job.add("sleep 1000")
-    wait_for(lambda: job.task(task)["state"] == "running", what="running")
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    job.wait(task)
+    task = job.begin("sleep 1000")
+    job.end(task)
     plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
-    wait_for(lambda: job.task(task)["state"] == "running", what="running again")
+    job.wait_running(task)
     plane.refused(409, "TaskNotCompleted", "POST", f"{job.url}/tasks/{task}/reactivate")
     plane.call("DELETE", f"{job.url}/tasks/{task}", expect=200)
     plane.refused(404, "TaskNotFound", "GET", f"{job.url}/tasks/{task}")
@@ -218,8 +206,7 @@ def test_variables_of_a_task(jobs, plane):
         f'test "$AZ_BATCH_TASK_DIR" = "$AZ_BATCH_NODE_ROOT_DIR/workitems/{job.id}/job-1/env"',
         'test -n "$AZ_BATCH_NODE_ID"', f'test "$AZ_BATCH_ACCOUNT_NAME" = {plane.account}',
     ]  # fmt: skip
-    job.add(f"/bin/sh -ec '{'; '.join(checks)}'", id="env", environmentSettings=[{"name": "B", "value": "task"}])
-    (done,) = job.wait("env")
+    done = job.done(f"/bin/sh -ec '{'; '.join(checks)}'", id="env", environmentSettings=[{"name": "B", "value": "task"}])
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
 
 
@@ -227,7 +214,7 @@ def test_a_deleted_job_takes_all_with_it(jobs, plane):
     job = jobs()
     tasks = [{"id": f"t{i}", "commandLine": "sleep 1000" if i < 2 else "/bin/true"} for i in range(50)]
     plane.call("POST", f"{job.url}/addtaskcollection", {"value": tasks}, expect=200)
-    wait_for(lambda: job.task("t0")["state"] == "running", what="running")
+    job.wait_running("t0")
     job.delete()
     plane.refused(404, "JobNotFound", "GET", f"{job.url}/tasks")
 
@@ -235,8 +222,7 @@ def test_a_deleted_job_takes_all_with_it(jobs, plane):
 def test_files_of_a_task(jobs, plane):
     job = jobs()
     script = 'mkdir -p sub; echo hello > sub/out.txt; head -c 1000 /dev/zero > zero.bin; echo "to stdout"; echo err >&2'
-    job.add(f"/bin/sh -c '{script}'", id="files")
-    job.wait("files")
+    job.done(f"/bin/sh -c '{script}'", id="files")
     base = f"{job.url}/tasks/files/files"
     assert {f["name"] for f in plane.all(base)} == {"stdout.txt", "stderr.txt", "wd"}
     files = {f["name"]: f for f in plane.all(base, recursive="true")}
@@ -264,8 +250,7 @@ def test_files_of_a_task(jobs, plane):
 
 def test_files_of_a_node_and_of_a_task_that_runs(jobs, plane):
     job = jobs()
-    job.add("/bin/sh -c 'echo begun; exec sleep 1000'", id="runs")
-    wait_for(lambda: job.task("runs")["state"] == "running", what="running")
+    job.begin("/bin/sh -c 'echo begun; exec sleep 1000'", id="runs")
     base = f"{job.url}/tasks/runs/files"
     wait_for(lambda: plane.call("GET", f"{base}/stdout.txt").content == b"begun\n", what="its output")
     info = job.task("runs")["nodeInfo"]
@@ -281,8 +266,7 @@ def test_files_of_a_node_and_of_a_task_that_runs(jobs, plane):
 
 def test_files_go_when_their_time_is_up(jobs, plane):
     job = jobs()
-    job.add("/bin/true", id="short", constraints={"retentionTime": "PT1S"})
-    job.wait("short")
+    job.done("/bin/true", id="short", constraints={"retentionTime": "PT1S"})
     wait_for(
         lambda: plane.call("GET", f"{job.url}/tasks/short/files").status == 409, what="its files are cleaned up"
     )

@@ -33,8 +33,7 @@ def test_tasks_of_a_node(jobs, plane):
     assert counts(node(plane)) == [0, 0, 0, 0] and "recentTasks" not in node(plane)
     good, bad = job.add("/bin/true"), job.add("/bin/false")
     job.wait(good, bad)
-    runs = job.add("sleep 1000", requiredSlots=3)
-    wait_for(lambda: job.task(runs)["state"] == "running", what="running")
+    runs = job.begin("sleep 1000", requiredSlots=3)
     wait_for(lambda: counts(node(plane)) == [2, 1, 1, 3], what="what ended is cleaned up")
     recent = {t["taskId"]: t for t in node(plane)["recentTasks"]}
     assert set(recent) == {good, bad, runs}

@@ -35,7 +35,7 @@ def named(name):
 def said(job, task):
     (done,) = job.wait(task)
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
-    return job.plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt", expect=200).content.decode().split()
+    return job.text(task).split()
 
 
 @ROOT
@@ -51,8 +51,7 @@ def test_who_is_who(jobs):
 def test_each_has_its_own_directory_and_all_may_pass(jobs):
     job = jobs()
     check = "/bin/sh -ec 'echo mine > file; cat $AZ_BATCH_TASK_WORKING_DIR/file; ls $AZ_BATCH_NODE_SHARED_DIR'"
-    slow = job.add("/bin/sh -ec 'until [ -e go ]; do sleep 0.05; done'", **auto("task"))
-    wait_for(lambda: job.task(slow)["state"] == "running", what="it runs")
+    slow = job.begin("/bin/sh -ec 'until [ -e go ]; do sleep 0.05; done'", **auto("task"))
     for identity in (auto(), auto("task"), named("worker"), named("chief")):
         assert said(job, job.add(check, **identity)) == ["mine"]
     assert job.task(slow)["state"] == "running"
@@ -180,9 +179,7 @@ def test_a_task_lets_run_as_root_only_what_it_could_itself(roots):
 
 
 def test_an_account_that_the_pool_does_not_have(jobs):
-    job = jobs()
-    (done,) = job.wait(job.add("/bin/true", **named("nobody")))
-    info = done["executionInfo"]["failureInfo"]
+    info = jobs().done("/bin/true", **named("nobody"))["executionInfo"]["failureInfo"]
     assert info["code"] == "TaskSchedulingConstraintFailed" and "nobody" in str(info)
     assert info["category"] == "UserError"
 
@@ -265,8 +262,7 @@ def test_it_keeps_them_over_restarts_and_loses_them_with_its_pool(numbered, daem
     (uid,) = fresh_ids(1)
     pool = numbered(account("first", uid=uid, gid=uid), taskSlotsPerNode=2)
     job = pool.jobs()
-    task = job.add("sleep 1000", **named("first"))
-    wait_for(lambda: job.task(task)["state"] == "running", what="it runs")
+    task = job.begin("sleep 1000", **named("first"))
     daemon.restart()
     assert said(job, job.add("id -u", **named("first"))) == [str(uid)]
     runs = lambda: subprocess.run(["pgrep", "-u", str(uid)], capture_output=True, text=True).stdout.split()
@@ -329,8 +325,7 @@ def test_other_numbers_are_taken_when_a_node_is_made_anew(numbered, daemon):
 
 @ROOT
 def test_without_communication_between_nodes_there_is_no_pair(numbered, key):
-    pool = numbered(account("keyed", sshPrivateKey=key[0]))
-    job = pool.jobs()
+    job = numbered(account("keyed", sshPrivateKey=key[0])).jobs()
     assert said(job, job.add("/bin/sh -c 'ls -A ~/.ssh 2>/dev/null || echo none'", **named("keyed"))) == ["none"]
 
 

@@ -112,8 +112,7 @@ def test_the_sdk_deletes_with_signatures(daemon, container):
 
 def test_what_fails_has_its_own_answer(container):
     container.upload_blob("there", b"x")
-    leased = container.upload_blob("leased", b"x")
-    leased.acquire_lease(-1)
+    container.upload_blob("leased", b"x").acquire_lease(-1)
     with pytest.raises(PartialBatchErrorException) as e:
         container.delete_blobs("there", "gone", "leased")
     assert [p.status_code for p in e.value.parts] == [202, 404, 412]

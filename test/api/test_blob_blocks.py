@@ -78,8 +78,7 @@ def test_a_large_upload_goes_in_blocks(client, container):
 
 def test_blocks_that_wait_survive_kill_9(daemon, call, stage):
     stage("b", 1, b"kept")
-    daemon.kill9()
-    daemon.start()
+    daemon.crash()
     assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
     assert call("GET", "/b").body == b"kept"
 
@@ -128,8 +127,7 @@ def test_many_append_and_nothing_is_lost(container):
     blob.create_append_blob()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: blob.append_block(b"%03d\n" % n), range(60)))
-    lines = blob.download_blob().readall().split()
-    assert sorted(lines) == [b"%03d" % n for n in range(60)]
+    assert sorted(blob.download_blob().readall().split()) == [b"%03d" % n for n in range(60)]
     assert blob.get_blob_properties().append_blob_committed_block_count == 60
 
 
@@ -180,6 +178,5 @@ def test_blobs_of_blocks_alone_are_listed_if_that_is_asked(daemon, container, pu
     assert call("GET", "/a").status == 404 and call("GET", "/a?comp=blocklist&blocklisttype=all").status == 200
     call("PUT", "/a?comp=blocklist", block_list(("Latest", 0)))
     call("DELETE", "/a")
-    daemon.kill9()
-    daemon.start()
+    daemon.crash()
     assert [b.name for b in container.list_blobs(include=["uncommittedblobs"])] == everything[1:]

@@ -73,8 +73,7 @@ def test_a_leased_blob_is_its_holders(container):
     assert lease.break_lease(lease_break_period=0) == 0
     assert blob.get_blob_properties().lease.state == "broken"
     assert refused(lease.renew) == "LeaseIsBrokenAndCannotBeRenewed"
-    again = blob.acquire_lease(15)
-    again.release()
+    blob.acquire_lease(15).release()
     assert blob.get_blob_properties().lease.state == "available"
     blob.upload_blob(b"3", overwrite=True)
     assert refused(blob.delete_blob, lease=first) == "LeaseNotPresentWithBlobOperation"
@@ -167,8 +166,7 @@ def test_a_copy_goes_onto_a_lease_that_does_not_end(daemon, container, call, put
         got = call("PUT", "/to", **source, **lease)
         assert (got.status, got.code) == (status, code)
         assert call("GET", "/to").body == (b"new" if status == 202 else b"old")
-        at_once = call("PUT", "/to", x_ms_requires_sync="true", **source, **lease)
-        assert at_once.status == 202
+        assert call("PUT", "/to", x_ms_requires_sync="true", **source, **lease).status == 202
         put("to", b"old", **lease)
         call("PUT", "/to?comp=lease", x_ms_lease_action="release", **lease)
 
@@ -348,8 +346,7 @@ def test_a_login_signs_for_others(daemon, temporary):
     name = accounts.account()
     url = f"https://{name}.blob.core.localhost:{daemon.port}"
     service = BlobServiceClient(url, credential=Token(daemon), connection_verify=daemon.ca)
-    container = service.create_container("shared")
-    container.upload_blob("b", b"for you")
+    service.create_container("shared").upload_blob("b", b"for you")
     until = datetime.utcnow() + timedelta(hours=1)
     key = service.get_user_delegation_key(datetime.utcnow() - timedelta(minutes=1), until)
     sas = generate_blob_sas(name, "shared", "b", user_delegation_key=key, permission="r", expiry=until)

@@ -54,8 +54,7 @@ def changes(tested):
 def test_a_group_and_what_is_in_it_are_told_from_their_making_to_their_end(tested, changes):
     place = Place(tested, fresh("group"), "ws").make()
     place.experiment("exp")
-    job = place.job(place.cluster(1, "c", vmSize="FAKE"), name="j")
-    job.succeed()
+    job = place.job(place.cluster(1, "c", vmSize="FAKE"), name="j").succeeded()
     kinds = ("resource group", "workspace", "experiment", "cluster", "job")
     mine = lambda told: [e for e in told if e["id"].startswith(place.group_path)]  # noqa: E731
     made = mine(changes.all())
@@ -122,8 +121,7 @@ def test_what_is_in_a_batch_account(tested, changes, tmp_path):
     ground = BatchGround(tested)
     p, name = ground.plane, ground.name
     add_pool(p, "pool", vmSize="FAKE", targetDedicatedNodes=1)
-    jobs = Jobs(p, "pool")
-    job = jobs()
+    job = Jobs(p, "pool")()
     job.add("true", "t1")
     job.wait("t1")
     certificate = Made(tmp_path)

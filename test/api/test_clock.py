@@ -78,9 +78,7 @@ def test_without_testing_there_is_no_clock(daemon):
 
 def test_a_job_of_six_hours_ends_now(place, clock, t):
     t.rules({"duration": "PT6H", "stdout": ["began", {"at": "PT5H", "text": "late"}]})
-    cluster = fake_cluster(place, clock)
-    job = place.job(cluster)
-    job.wait("running")
+    job = place.job(fake_cluster(place, clock)).running()
     began = clock.now()
     clock.advance("PT5H")
     assert job.state == "running" and job.read("stdout.txt") == "began\nlate\n"
@@ -92,9 +90,7 @@ def test_a_job_of_six_hours_ends_now(place, clock, t):
 
 def test_a_time_limit_is_kept_to_the_second(place, clock, t):
     t.rules({"duration": "PT6H"})
-    cluster = fake_cluster(place, clock)
-    job = place.job(cluster, constraints={"maxWallClockTime": "PT1H"})
-    job.wait("running")
+    job = place.job(fake_cluster(place, clock), constraints={"maxWallClockTime": "PT1H"}).running()
     clock.advance("PT6H")
     info = job.fail()["executionInfo"]
     ran = instant(info["endTime"]) - instant(info["startTime"])
@@ -128,9 +124,7 @@ def test_a_cluster_scales_down_when_it_has_idled(place, clock, t):
 
 def test_to_what_is_due_next(place, clock, t):
     t.rules({"duration": "PT3H"})
-    cluster = fake_cluster(place, clock)
-    job = place.job(cluster)
-    job.wait("running")
+    job = place.job(fake_cluster(place, clock)).running()
     for _ in range(2000):
         clock.advance("next")
         if job.state == "succeeded":
@@ -152,9 +146,7 @@ def test_tokens_run_out(tested, clock):
 
 
 def test_links_run_out(place, clock, tested):
-    job = place.job(fake_cluster(place, clock))
-    job.succeed()
-    link = job.link("stdout.txt")
+    link = place.job(fake_cluster(place, clock)).succeeded().link("stdout.txt")
     assert requests.get(link, verify=tested.ca, timeout=10).status_code == 200
     clock.advance("PT2H")
     assert requests.get(link, verify=tested.ca, timeout=10).status_code == 403
@@ -165,8 +157,7 @@ def test_links_run_out(place, clock, tested):
 
 def test_schedules_and_formulas_of_azure_batch(tested, clock, t, temporary):
     clock.change(rate=1)
-    ground = temporary(BatchGround(tested))
-    plane = ground.plane
+    plane = temporary(BatchGround(tested)).plane
     formula = "$TargetDedicatedNodes = 1; $NodeDeallocationOption = taskcompletion;"
     add_pool(plane, "scaled", vmSize="fake", enableAutoScale=True, autoScaleFormula=formula, autoScaleEvaluationInterval="PT5M")
     plane.call(

@@ -28,9 +28,7 @@ def test_each_output_of_a_job_is_of_the_instant_at_which_its_rule_writes_it(plac
     )
     outputs = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out", "pathSuffix": "models"}]
     clock.advance("P2D")
-    cluster = place.cluster(1)
-    job = place.job(cluster, outputDirectories=outputs)
-    job.wait("running")
+    job = place.job(place.cluster(1), outputDirectories=outputs).running()
     began = instant(job.properties["executionInfo"]["startTime"])
     clock.advance("PT7H")
     job.succeed()

@@ -14,8 +14,7 @@ from support.world import MOUNT, Place, cluster_body, fresh, instant, wait_flag
 def busy(place, cluster, n=1, **more):
     """A job that runs until its flag is made; returns (job, flag)."""
     flag, path = place.flag(fresh("flag"))
-    job = place.job(cluster, wait_flag(path), nodes=n, **more)
-    return job, flag
+    return place.job(cluster, wait_flag(path), nodes=n, **more), flag
 
 
 def test_the_counts_always_add_up_while_a_cluster_moves(own_place):
@@ -103,12 +102,10 @@ def test_shrinking_with_requeue_puts_the_job_back_and_runs_it_again_later(own_pl
     cluster = own_place.cluster(nodes=1)
     flag, path = own_place.flag(fresh("flag"))
     runs = own_place.share() / fresh("runs")
-    job = own_place.job(cluster, f"echo run >> {MOUNT}/{runs.name}; {wait_flag(path)}")
-    job.wait("running")
+    job = own_place.job(cluster, f"echo run >> {MOUNT}/{runs.name}; {wait_flag(path)}").running()
     wait_for(runs.exists, what="the first run")
     cluster.resize(0, "requeue")
-    p = job.wait("queued")
-    assert "executionInfo" not in p
+    assert "executionInfo" not in job.wait("queued")
     cluster.wait_steady(0)
     flag.touch()
     cluster.resize(1)
@@ -121,8 +118,7 @@ def test_shrinking_with_terminate_ends_the_job(own_place):
     job, _ = busy(own_place, cluster)
     job.wait("running")
     cluster.resize(0, "terminate")
-    p = job.fail()
-    assert p["executionInfo"]["errors"], "it says why"
+    assert job.fail()["executionInfo"]["errors"], "it says why"
     cluster.wait_steady(0)
 
 
@@ -198,8 +194,7 @@ def test_from_manual_to_automatic_and_back(quick_scaler):
 
 def test_jobs_survive_their_cluster(own_place):
     cluster = own_place.cluster(nodes=1)
-    done = own_place.job(cluster, "echo kept")
-    done.succeed()
+    done = own_place.job(cluster, "echo kept").succeeded()
     running, _ = busy(own_place, cluster)
     running.wait("running")
     cluster.delete()
@@ -207,8 +202,7 @@ def test_jobs_survive_their_cluster(own_place):
     assert done.state == "succeeded" and done.read("stdout.txt") == "kept\n"
     p = running.wait()
     assert p["executionState"] == "failed" and p["executionInfo"]["errors"]
-    again = cluster.call("PUT", body=cluster_body(1), expect=202)
-    own_place.daemon.wait_operation(again)
+    own_place.daemon.wait_operation(cluster.call("PUT", body=cluster_body(1), expect=202))
     cluster.wait_steady(1)
     assert instant(cluster.properties["creationTime"]) > instant(done.properties["creationTime"])
 
@@ -250,8 +244,7 @@ def test_a_failing_setup_task_explains_itself(own_place):
 def test_nodes_work_where_the_state_directory_is_reached_through_a_link(own_daemon, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    daemon = own_daemon(state_dir=tmp_path / "link")
-    place = Place(daemon).make()
+    place = Place(own_daemon(state_dir=tmp_path / "link")).make()
     place.job(place.cluster(nodes=1)).succeed()
     assert (tmp_path / "real" / "state" / "batchaid.db").exists()
 
@@ -284,8 +277,7 @@ def test_a_new_cluster_is_shown_resizing_for_a_while(own_daemon, compat, least):
 
 def test_after_a_restart_no_cluster_is_new(own_daemon):
     d = own_daemon(config={"compat": {"resizing_s": 3600}})
-    place = Place(d).make()
-    cluster = place.cluster(nodes=0, steady=False)
+    cluster = Place(d).make().cluster(nodes=0, steady=False)
     assert cluster.properties["allocationState"] == "resizing"
     d.restart()
     cluster.wait_steady(0)

@@ -26,17 +26,10 @@ def run(*arguments, env=None, **more):
 
 def test_env_prints_what_clients_need(daemon):
     names = [
-        "BATCHAID_ENDPOINT",
-        "AZURE_CONFIG_DIR",
-        "REQUESTS_CA_BUNDLE",
-        "NODE_EXTRA_CA_CERTS",
-        "SSL_CERT_FILE",
-        "AZURE_SUBSCRIPTION_ID",
-        "AZURE_TENANT_ID",
-        "AZURE_CLIENT_ID",
-        "AZURE_CLIENT_SECRET",
-        "AZURE_AUTHORITY_HOST",
-    ]
+        "BATCHAID_ENDPOINT", "AZURE_CONFIG_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+        "SSL_CERT_FILE", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_ID",
+        "AZURE_CLIENT_SECRET", "AZURE_AUTHORITY_HOST",
+    ]  # fmt: skip
     lines = daemon.tool("env").stdout.splitlines()
     assert all(re.fullmatch(r"export [A-Z_]+='.*'", line) for line in lines)
     assert set(names) <= set(daemon.env)
@@ -200,8 +193,7 @@ def test_env_of_a_batch_account_for_another_machine(daemon, temporary):
 
 
 def test_env_of_a_batch_account_without_keys_or_that_is_not_there(daemon, temporary):
-    batch = temporary(BatchAccounts(daemon).make())
-    name = batch.account(allowedAuthenticationModes=["AAD"])
+    name = temporary(BatchAccounts(daemon).make()).account(allowedAuthenticationModes=["AAD"])
     seen = exports(daemon.tool("env", name).stdout)
     assert seen["AZURE_BATCH_ACCOUNT"] == name and "AZURE_BATCH_ACCESS_KEY" not in seen
     done = daemon.tool("env", "nothing", check=False)

@@ -102,8 +102,7 @@ def run(who, place, cluster, command, name, nodes=1, **more):
 def test_with_one_person_nothing_is_hidden(shared, place, cluster):
     job = place.job(cluster, f"cmp {shared.state_dir}/token.key {shared.state_dir}/token.key && sudo -h >/dev/null; true")
     job.succeed()
-    job = place.job(cluster, f"sha256sum <{shared.state_dir}/token.key")
-    job.succeed()
+    job = place.job(cluster, f"sha256sum <{shared.state_dir}/token.key").succeeded()
     assert len(job.read("stdout.txt").split()[0]) == 64
 
 
@@ -161,6 +160,5 @@ def test_start_tasks_and_tasks_of_batch_are_confined(shared, ada, temporary):
     start = {"commandLine": f"/bin/sh -c '! cat {key} && echo 1 >$AZ_BATCH_NODE_SHARED_DIR/begun'", "waitForSuccess": True}
     add_pool(g.plane, "p", targetDedicatedNodes=1, startTask=start)
     jobs = temporary(Jobs(g.plane, "p"))
-    job = jobs()
-    (done,) = job.wait(job.add(f"/bin/sh -c '! cat {key} && cat $AZ_BATCH_NODE_SHARED_DIR/begun'"))
+    done = jobs().done(f"/bin/sh -c '! cat {key} && cat $AZ_BATCH_NODE_SHARED_DIR/begun'")
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]

@@ -11,10 +11,8 @@ from support.world import MOUNT, Place, cluster_body, file_share, fresh, job_bod
 
 
 def test_a_job_may_run_on_a_cluster_of_another_workspace(own_place, daemon):
-    other = Place(daemon, own_place.group, fresh("other")).make()
-    cluster = other.cluster(nodes=1)
-    job = own_place.job(cluster, "echo far from home")
-    job.succeed()
+    cluster = Place(daemon, own_place.group, fresh("other")).make().cluster(nodes=1)
+    job = own_place.job(cluster, "echo far from home").succeeded()
     assert job.properties["cluster"]["id"] == cluster.id
     assert job.read("stdout.txt") == "far from home\n"
 
@@ -39,18 +37,15 @@ def test_queued_jobs_of_a_deleted_cluster_end_and_say_why(own_place):
     cluster = own_place.cluster(nodes=0)
     job = own_place.job(cluster)
     cluster.delete()
-    info = job.fail()["executionInfo"]
-    assert "cluster" in json.dumps(info["errors"]).lower()
+    assert "cluster" in json.dumps(job.fail()["executionInfo"]["errors"]).lower()
     reply = own_place.job_at(fresh("late")).call("PUT", body=job_body(cluster.path))
-    assert reply.status == 404 and reply.error["code"] == "ClusterNotFound"
+    assert reply.status == 404 and reply.code == "ClusterNotFound"
 
 
 def stubborn(place):
     """A cluster with a running job that takes seconds to be deleted."""
     cluster = place.cluster(nodes=1)
-    job = place.job(cluster, "trap '' TERM; while :; do sleep 0.05; done")
-    job.wait("running")
-    return cluster, job
+    return cluster, place.job(cluster, "trap '' TERM; while :; do sleep 0.05; done").running()
 
 
 def test_what_is_being_deleted_takes_no_changes(own_place, daemon):
@@ -64,7 +59,7 @@ def test_what_is_being_deleted_takes_no_changes(own_place, daemon):
     ):
         # Unless the deletion was faster: then it is not there, or made anew.
         if answer.status not in (404, 202):
-            assert answer.status == 409 and answer.error["code"] == "ResourceBeingDeleted", answer
+            assert answer.status == 409 and answer.code == "ResourceBeingDeleted", answer
     assert daemon.wait_operation(reply)["status"] == "Succeeded"
     assert job.wait()["executionState"] == "failed"
 
@@ -92,8 +87,7 @@ def test_text_of_all_the_world_passes_unharmed(place, shared_cluster):
     word = "hällo wörld ✓ 数据"
     job = place.job(
         shared_cluster, f'echo "{word}"; echo "$W"', environmentVariables=[{"name": "W", "value": word}]
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == f"{word}\n{word}\n"
     assert job.properties["environmentVariables"][0]["value"] == word
 
@@ -131,8 +125,7 @@ def test_a_share_that_nobody_filled_is_there_and_empty(own_place):
         cluster,
         "ls -A $AZ_BATCHAI_JOB_MOUNT_ROOT/fresh; touch $AZ_BATCHAI_JOB_MOUNT_ROOT/fresh/made",
         mountVolumes=mounts,
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == ""
     assert (own_place.daemon.share("newaccount", "brand-new") / "made").exists()
 
@@ -145,8 +138,7 @@ def test_a_mount_that_cannot_work_here_explains_itself(own_place):
 
 
 def test_much_output_is_kept_whole(own_place):
-    job = own_place.job(own_place.cluster(nodes=1), "seq 1 300000; seq 1 300000 >&2")
-    job.succeed()
+    job = own_place.job(own_place.cluster(nodes=1), "seq 1 300000; seq 1 300000 >&2").succeeded()
     expected = "".join(f"{i}\n" for i in range(1, 300001))
     assert job.read("stdout.txt") == expected and job.read("stderr.txt") == expected
 
@@ -159,8 +151,7 @@ def test_a_failing_job_shows_only_the_last_of_much_error_output(own_place):
 
 
 def test_a_job_that_leaves_its_input_open_does_not_hang(own_place):
-    job = own_place.job(own_place.cluster(nodes=1), "cat; read x; echo end of input")
-    job.succeed()
+    job = own_place.job(own_place.cluster(nodes=1), "cat; read x; echo end of input").succeeded()
     assert job.read("stdout.txt") == "end of input\n"
 
 

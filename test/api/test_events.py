@@ -70,20 +70,18 @@ def test_who_waits_hears_of_what_is_new_alone(own_place):
 )
 def test_a_number_that_is_none_is_refused(daemon, name, value):
     reply = daemon.call("GET", "/batchaid/events", api_version=None, params={name: value}, validate=False)
-    assert reply.status == 400 and "whole number" in reply.json["error"]["message"]
+    assert reply.status == 400 and "whole number" in reply.error["message"]
 
 
 def test_events_are_for_who_may_use_the_daemon(daemon):
-    reply = daemon.call("GET", "/batchaid/events", api_version=None, token=None)
-    assert reply.status == 401
+    assert daemon.call("GET", "/batchaid/events", api_version=None, token=None).status == 401
 
 
 def test_an_event_of_a_kind_that_has_none_is_left_out(own_daemon):
     """Rows that somebody has edited by hand."""
     d = own_daemon()
     d.expect_log("event.skipped")
-    place = Place(d).make()
-    place.cluster(1)
+    Place(d).make().cluster(1)
     told = all_of(d)
     d.stop()
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:

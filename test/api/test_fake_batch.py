@@ -60,10 +60,6 @@ def text(plane, path):
     return plane.call("GET", path, expect=200).content.decode()
 
 
-def file_of(job, task, path):
-    return text(job.plane, f"{job.url}/tasks/{task}/files/{path}")
-
-
 def refs(*packages):
     return [{"applicationId": a, "version": v} for a, v in packages]
 
@@ -89,7 +85,7 @@ def test_output_files_are_uploaded_as_their_conditions_say(store, job, t, code, 
     found = store.blobs(path)
     assert {n: text for n, text in found.items() if n.endswith(".bin")} == {f"{e}/model/w.bin": "weights" for e in ends}
     assert found["std/stdout.txt"] == "said\n" and found["std/stderr.txt"] == ""
-    assert "model/w.bin" in file_of(job, task, "fileuploadout.txt")
+    assert "model/w.bin" in job.text(task, "fileuploadout.txt")
 
 
 def test_an_output_file_that_cannot_be_uploaded_fails_its_task(store, job, t):
@@ -97,7 +93,7 @@ def test_an_output_file_that_cannot_be_uploaded_fails_its_task(store, job, t):
     task = job.add("train", outputFiles=[output("w.bin", store.url("nowhere"), "w", "taskCompletion")])
     (done,) = job.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "FileUploadContainerNotFound"
-    assert "w.bin" in file_of(job, task, "fileuploaderr.txt")
+    assert "w.bin" in job.text(task, "fileuploaderr.txt")
 
 
 def test_resource_files_are_where_the_task_is_told(store, job):
@@ -109,8 +105,8 @@ def test_resource_files_are_where_the_task_is_told(store, job):
     ]
     task = job.add("train", resourceFiles=files)
     job.wait(task)
-    assert file_of(job, task, "wd/data/a.txt") == "from a blob"
-    assert file_of(job, task, "wd/all/in/a.txt") == "from a blob"
+    assert job.text(task, "wd/data/a.txt") == "from a blob"
+    assert job.text(task, "wd/all/in/a.txt") == "from a blob"
 
 
 def test_a_file_is_read_in_parts_and_deleted(job, t):
@@ -131,23 +127,21 @@ def test_a_file_is_read_in_parts_and_deleted(job, t):
 def test_packages_of_tasks_are_told_in_their_environment(store, job, t):
     package(store.batch, "tool", "1.0", "one")
     t.rules({"match": {"environment": {"AZ_BATCH_APP_PACKAGE_tool_1_0": "*/applications/*"}}, "exitCode": 4})
-    (done,) = job.wait(job.add("run", applicationPackageReferences=refs(("tool", "1.0"))))
+    done = job.done("run", applicationPackageReferences=refs(("tool", "1.0")))
     assert done["executionInfo"].get("exitCode") == 4, done
 
 
 def test_packages_of_a_pool_are_told_in_the_environment_of_tasks(store, plane, pools, t):
     package(store.batch, "tool", "1.0", "one")
     t.rules({"match": {"environment": {"AZ_BATCH_APP_PACKAGE_tool_1_0": "*/applications/*"}}, "exitCode": 4})
-    pool = pools(applicationPackageReferences=refs(("tool", "1.0")))
-    job = Jobs(plane, pool)()
-    (done,) = job.wait(job.add("run"))
+    done = Jobs(plane, pools(applicationPackageReferences=refs(("tool", "1.0"))))().done("run")
     assert done["executionInfo"].get("exitCode") == 4, done
 
 
 def test_archives_are_not_looked_into(store, plane, pools):
     package_of(store.batch, "broken", "1", b"no archive at all")
     job = Jobs(plane, pools(applicationPackageReferences=refs(("broken", "1"))))()
-    (done,) = job.wait(job.add("run", applicationPackageReferences=refs(("broken", "1"))))
+    done = job.done("run", applicationPackageReferences=refs(("broken", "1")))
     assert done["executionInfo"]["exitCode"] == 0, done
 
 
@@ -182,8 +176,7 @@ def test_a_node_is_unusable_when_its_start_task_fails_in_the_end(plane, pools, t
 def test_a_start_task_that_nobody_waits_for(plane, pools, t):
     (rule,) = t.rules({"match": {"role": "setup"}, "hold": True, "exitCode": 7})
     pool = pools(startTask=start_task(waitForSuccess=False))
-    job = Jobs(plane, pool)()
-    job.wait(job.add("work"))
+    Jobs(plane, pool)().done("work")
     assert listed(plane, pool)[0]["startTaskInfo"]["state"] == "running"
     t.call("POST", f"/rules/{rule['id']}/release", expect=200)
     wait_for(lambda: listed(plane, pool)[0]["startTaskInfo"].get("exitCode") == 7, 30, "its end")
@@ -216,9 +209,8 @@ def test_preparation_and_release_tasks_are_scripted(plane, pools, t):
     )
     pool = pools()
     job = Jobs(plane, pool)(jobPreparationTask={"commandLine": "before"}, jobReleaseTask={"commandLine": "after"})
-    job.wait(job.add("work"))
-    plane.call("POST", f"{job.url}/terminate", expect=202)
-    job.wait_state("completed")
+    job.done("work")
+    job.end()
     (row,) = chores(job)
     before, after = row["jobPreparationTaskExecutionInfo"], row["jobReleaseTaskExecutionInfo"]
     assert (before["result"], before["exitCode"]) == ("success", 0)
@@ -240,10 +232,10 @@ def test_a_job_whose_preparation_fails(plane, pools, t):
 def test_a_manager_task_is_scripted_by_its_name(plane, pools, t):
     t.rules({"match": {"name": "*/boss"}, "stdout": ["I rule"], "hold": True}, {"match": {"name": "*/worker"}, "hold": True})
     job = Jobs(plane, pools())(jobManagerTask={"id": "boss", "commandLine": "manage", "runExclusive": False})
-    wait_for(lambda: job.task("boss")["state"] == "running", what="it runs")
+    job.wait_running("boss")
     t.call("POST", f"/rules/{t.get('/rules')['value'][0]['id']}/release", expect=200)
     job.wait_state("completed")
-    assert file_of(job, "boss", "stdout.txt") == "I rule\n"
+    assert job.text("boss") == "I rule\n"
     assert job.get()["executionInfo"]["terminateReason"] == "JMComplete"
 
 
@@ -257,7 +249,7 @@ def test_a_task_of_several_nodes_and_its_coordination(plane, pools, t):
     task = job.add("main", multiInstanceSettings={"numberOfInstances": 3, "coordinationCommandLine": "coordinate"})
     (done,) = job.wait(task)
     assert done["executionInfo"]["exitCode"] == 2
-    assert file_of(job, task, "stdout.txt") == "ready\ngo\n"
+    assert job.text(task) == "ready\ngo\n"
     parts = plane.all(f"{job.url}/tasks/{task}/subtasksinfo")
     assert [(p["id"], p["state"], p["exitCode"]) for p in parts] == [(1, "completed", 0), (2, "completed", 0)]
     for p in parts:
@@ -279,14 +271,14 @@ def test_retries_of_a_task_are_scripted_one_by_one(job, t):
     task = job.add("work", constraints={"maxTaskRetryCount": 3})
     (done,) = job.wait(task)
     assert (done["executionInfo"]["retryCount"], done["executionInfo"]["exitCode"]) == (2, 0)
-    assert file_of(job, task, "stdout.txt").endswith("third\n")
+    assert job.text(task).endswith("third\n")
 
 
 def test_files_of_a_task_are_kept_as_long_as_it_says(job, clock):
     clock.change(rate=0)
     task = job.add("work", constraints={"retentionTime": "PT1H"})
     clock.advance("PT1S")
-    assert file_of(job, task, "stdout.txt") == ""
+    assert job.text(task) == ""
     clock.advance("PT2H")
     assert job.plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt").status == 409
 
@@ -299,7 +291,7 @@ def test_a_task_is_ended_by_its_time_limit(job, t, clock):
     assert job.task(task)["state"] == "running"
     clock.advance("PT2M")
     info = job.task(task)["executionInfo"]
-    assert info["failureInfo"]["code"] == "TaskEnded" and file_of(job, task, "stdout.txt") == "began\n"
+    assert info["failureInfo"]["code"] == "TaskEnded" and job.text(task) == "began\n"
 
 
 # --- containers -----------------------------------------------------------------------------------
@@ -317,7 +309,7 @@ def test_a_task_in_a_container_is_scripted(plane, pools, t):
     task = job.add("inside", containerSettings={"imageName": "busybox:1"})
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 3, done
-    assert file_of(job, task, "stdout.txt") == "inside\n" and file_of(job, task, "wd/w.bin") == "w"
+    assert job.text(task) == "inside\n" and job.text(task, "wd/w.bin") == "w"
     told = done["executionInfo"]["containerInfo"]
     assert told["containerId"] and told["state"] == "exited"
 
@@ -325,8 +317,7 @@ def test_a_task_in_a_container_is_scripted(plane, pools, t):
 def test_a_task_in_a_container_fails_on_a_pool_without_containers(plane, pools):
     """The add is taken: so it is in the service, as the tests of its client for .NET show."""
     job = Jobs(plane, pools())()
-    task = job.add("inside", containerSettings={"imageName": "busybox:1"})
-    (done,) = job.wait(task)
+    (done,) = job.wait(job.add("inside", containerSettings={"imageName": "busybox:1"}))
     info = done["executionInfo"]
     assert (info["result"], info["failureInfo"]["code"]) == ("failure", "ContainerPoolNotSupported")
     assert "containerConfiguration" in str(info["failureInfo"]["details"]) and "containerInfo" not in info
@@ -357,10 +348,8 @@ def test_a_node_that_begins_anew(plane, pools, t, operation, keeps):
     pool = pools(startTask=start_task())
     node = the_node(plane, pool)
     job = Jobs(plane, pool)()
-    kept = job.add("work", id="kept")
-    job.wait(kept)
-    job.add("long", id="long")
-    wait_for(lambda: job.task("long")["state"] == "running", what="it runs")
+    job.wait(job.add("work", id="kept"))
+    job.begin("long", id="long")
     plane.call("POST", f"{node}/{operation}", expect=202)
     if operation == "deallocate":
         wait_for(lambda: plane.get(node)["state"] == "deallocated", 30, "deallocated")
@@ -375,8 +364,7 @@ def test_a_node_that_begins_anew(plane, pools, t, operation, keeps):
 
 def test_logs_of_a_node_are_uploaded(store, plane, pools):
     pool = pools()
-    job = Jobs(plane, pool)()
-    job.wait(job.add("work"))
+    Jobs(plane, pool)().done("work")
     start = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     done = plane.call("POST", f"{the_node(plane, pool)}/uploadbatchservicelogs", {"containerUrl": store.url(), "startTime": start}, expect=200)
     blobs = store.blobs(done.json["virtualDirectoryName"])
@@ -386,12 +374,12 @@ def test_logs_of_a_node_are_uploaded(store, plane, pools):
 def test_a_node_is_removed(plane, pools):
     pool = pools(2)
     job = Jobs(plane, pool)()
-    job.wait(job.add("work"))
+    job.done("work")
     node = listed(plane, pool)[0]["id"]
     plane.call("POST", f"/pools/{pool}/removenodes", {"nodeList": [node]}, expect=202)
     wait_for(lambda: len(listed(plane, pool)) == 1, 30, "it to leave")
     assert plane.call("GET", f"/pools/{pool}/nodes/{node}").status == 404
-    job.wait(job.add("work"))
+    job.done("work")
 
 
 def test_mounts_of_a_pool(store, plane, pools, t):
@@ -407,6 +395,5 @@ def test_mounts_of_a_pool(store, plane, pools, t):
             }
         }
     ]
-    job = Jobs(plane, pools(mountConfiguration=mounts))()
-    job.wait(job.add("work"))
+    Jobs(plane, pools(mountConfiguration=mounts))().done("work")
     assert (store.accounts.folder(store.account, "files", "files") / "model.bin").read_text() == "weights"

@@ -17,8 +17,7 @@ def prepared(**more):
 
 def test_a_preparation_says_something_on_each_node(place, t):
     t.rules({"match": {"role": "preparation", "command": "prepare"}, "stdout": ["prepared"]}, {"stdout": ["worked"]})
-    job = place.job(place.cluster(2), "work", nodes=2, jobPreparation=prepared())
-    job.succeed()
+    job = place.job(place.cluster(2), "work", nodes=2, jobPreparation=prepared()).succeeded()
     names = sorted(f["name"] for f in job.files())
     assert job.read("stdout.txt") == "worked\n"
     said = [job.read(n) for n in names if n.startswith("stdout") and "prep" in n]
@@ -111,8 +110,7 @@ def test_a_cluster_of_low_priority_gets_its_preempted_node_back_and_the_job_runs
     cluster.wait_steady(2)
     t.rules({"duration": "PT1H"})
     t.fault({"pool": cluster.name}, node={"effect": "preempted", "after": "PT10M", "duration": "PT5M"})
-    job = place.job(cluster, nodes=2)
-    job.wait("running")
+    job = place.job(cluster, nodes=2).running()
     clock.advance("PT11M")
     assert job.state == "queued"
     clock.advance("PT10M")
@@ -149,16 +147,14 @@ def test_jobs_write_to_a_file_server(place, t):
     t.rules({"files": [{"path": "$AZ_BATCHAI_MOUNT_ROOT/nfs/model", "text": "weights"}]})
     server = place.file_server()
     mount = {"fileServer": {"id": server.path}, "relativeMountPath": "nfs", "mountOptions": "rw"}
-    cluster = place.cluster(1, nodeSetup={"mountVolumes": {"fileServers": [mount]}})
-    place.job(cluster).succeed()
+    place.job(place.cluster(1, nodeSetup={"mountVolumes": {"fileServers": [mount]}})).succeed()
     folder = Path(server.properties["mountSettings"]["mountPoint"])
     assert [p.read_text() for p in folder.rglob("model")] == ["weights"]
 
 
 def test_a_terminated_job_of_many_nodes_ends_everywhere(place, t):
     t.rules({"hold": True})
-    job = place.job(place.cluster(3), nodes=3, **mpi(3))
-    job.wait("running")
+    job = place.job(place.cluster(3), nodes=3, **mpi(3)).running()
     job.terminate()
     job.fail()
     assert t.get("/rules")["value"][0]["held"] == 0

@@ -52,8 +52,7 @@ def test_users_are_kept_and_nobody_can_log_in(ground, node):
 
 
 def test_logins_of_a_cluster_are_told_and_nobody_can_log_in(place):
-    cluster = place.cluster(2)
-    told = cluster.call("POST", "/listRemoteLoginInformation", expect=200).json["value"]
+    told = place.cluster(2).call("POST", "/listRemoteLoginInformation", expect=200).json["value"]
     assert [(n["ipAddress"], n["port"]) for n in told] == [("127.0.0.1", 50000), ("127.0.0.1", 50001)]
     assert logins(place.daemon) == []
 
@@ -83,8 +82,7 @@ def test_a_node_is_rebooted_taken_out_and_put_back(ground, node):
 def test_a_resource_file_that_cannot_be_had_fails_its_task(ground, node):
     job = Jobs(ground.plane, "p")()
     url = f"{ground.plane.daemon.endpoint}/nowhere"
-    task = job.add("work", resourceFiles=[{"httpUrl": url, "filePath": "in.txt"}])
-    (ended,) = job.wait(task)
+    (ended,) = job.wait(job.add("work", resourceFiles=[{"httpUrl": url, "filePath": "in.txt"}]))
     assert ended["executionInfo"]["failureInfo"]["category"] in ("userError", "serverError", "UserError", "ServerError")
 
 

@@ -77,8 +77,7 @@ TASK = {"id": "t", "commandLine": "/bin/true"}
 ])  # fmt: skip
 def test_nor_do_they_by_azure_batch(alone, ground, path, body, temporary):
     ground.plane.call("POST", "/jobs", {"id": "j", "poolInfo": {"poolId": "there"}}, expect=(201, 409))
-    ada = temporary(Person(alone, CONTRIBUTOR))
-    reply = Of(ground.plane, ada).call("POST", path, body)
+    reply = Of(ground.plane, temporary(Person(alone, CONTRIBUTOR))).call("POST", path, body)
     assert reply.status == 403 and WHY in reply.content.decode(), reply
 
 

@@ -30,8 +30,7 @@ def streamed(t, after=0, **query):
 
 def test_they_come_in_order_piece_by_piece(tested, t):
     place = Place(tested, fresh("group"), "ws").make()
-    job = place.job(place.cluster(), "true")
-    job.succeed()
+    job = place.job(place.cluster(), "true").succeeded()
     found, last = follow(t)
     numbers = [e["sequence"] for e in found]
     assert numbers == sorted(set(numbers)) and numbers[-1] == last
@@ -79,13 +78,11 @@ def test_a_stream_goes_on(tested, t):
 
 def test_a_daemon_that_stops_ends_those_who_wait(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.enabled")
     t, replies = Testing(d), []
     thread = threading.Thread(target=lambda: replies.append(follow(t, timeoutSeconds=600)))
     thread.start()
     with streamed(t) as stream:
-        place = Place(d, "g", "ws").make()
-        place.cluster(nodes=0)
+        Place(d, "g", "ws").make().cluster(nodes=0)
         next(stream.iter_lines())
         thread.join()
         assert d.stop() == 0

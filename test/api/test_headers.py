@@ -148,7 +148,7 @@ def test_the_start_of_an_operation_is_told_by_headers_alone(place, daemon):
 
 def test_errors_of_the_gateway_carry_no_server_header(daemon):
     reply = daemon.call("GET", "/subscriptions/00000000-0000-0000-0000-000000000001/resourcegroups")
-    assert reply.status == 404 and reply.error["code"] == "SubscriptionNotFound"
+    assert reply.status == 404 and reply.code == "SubscriptionNotFound"
     assert reply.headers["x-ms-failure-cause"] == "gateway"
     assert "Server" not in reply.headers and "request-id" not in reply.headers
 

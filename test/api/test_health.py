@@ -57,7 +57,6 @@ def test_a_wrong_token_is_refused(daemon, what):
 
 def test_faults_do_not_hit_them_and_the_log_does_not_tell_of_them(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.enabled")
     t = Testing(d)
     t.fault({}, times=0, reply={"status": 503})
     assert asked(d, "ready")[0] == asked(d, "health")[0] == 200

@@ -23,8 +23,7 @@ def test_each_index_runs_once_and_has_files_of_its_own(place, shared_cluster):
     job = place.job(shared_cluster, f"{command} >> $AZ_BATCHAI_OUTPUT_O/all; {command}",
                     environmentVariables=variables,
                     outputDirectories=[{"id": "O", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}])
-    info = job.succeed()["executionInfo"]
-    assert info["exitCode"] == 0
+    assert job.succeed()["executionInfo"]["exitCode"] == 0
     for index in 1, 2, 3, 7:
         assert job.read(f"stdout-{index}.txt") == f"{index} of 4, 1 to 7\n"
         assert f"{job.name}[{index}]" in job.read(f"execution-{index}.log")
@@ -66,18 +65,15 @@ def test_terminating_an_array_ends_all_that_run_and_all_that_wait(place, shared_
     assert "98 indexes wait, 2 to 99" in story, story
     assert "index 2 waits for earlier indexes of its array to end" in story, story
     job.terminate()
-    info = job.fail()["executionInfo"]
-    assert info["errors"][0]["code"] == "JobTerminated"
+    assert job.fail()["executionInfo"]["errors"][0]["code"] == "JobTerminated"
     assert not flag.exists()
-    after = place.job(shared_cluster, environmentVariables=env(DEPENDS_ON=f"{job.name}:failure"))
-    after.succeed()
+    place.job(shared_cluster, environmentVariables=env(DEPENDS_ON=f"{job.name}:failure")).succeed()
 
 
 def test_each_index_is_tried_again_by_itself(place, shared_cluster):
     mark = f"$AZ_BATCHAI_MOUNT_ROOT/out/{fresh('mark')}-$BATCHAID_ARRAY_INDEX"
     job = place.job(shared_cluster, f"test -e {mark} || {{ touch {mark}; exit 1; }}",
-                    environmentVariables=env(ARRAY="0-2", RETRIES=1, SLOTS=1))
-    job.succeed()
+                    environmentVariables=env(ARRAY="0-2", RETRIES=1, SLOTS=1)).succeeded()
 
 
 @pytest.mark.parametrize("variables, at, says", [

@@ -43,8 +43,7 @@ def test_a_job_waits_for_the_ends_that_it_names(place, shared_cluster):
     assert code == "JobDependencyFailed"
     assert message.startswith(f"Job {first.name}, for whose failure this one waited, has succeeded")
     last.succeed()
-    told = reasons(place.daemon, second)
-    assert ("queued", f"released: {first.name} has succeeded") in told
+    assert ("queued", f"released: {first.name} has succeeded") in reasons(place.daemon, second)
     assert place.daemon.get(second.path)["properties"]["environmentVariables"] == env("DEPENDS_ON", first.name)
 
 
@@ -78,8 +77,7 @@ def test_a_job_that_is_deleted_and_made_again_is_another(own_place):
 def test_what_cannot_be_waited_for_is_refused(place, shared_cluster, text, says):
     first = place.job(shared_cluster)
     body = job_body(shared_cluster.path, environmentVariables=env("DEPENDS_ON", text.format(first=first.name)))
-    reply = place.job_at("me").call("PUT", body=body)
-    refused(reply, 400, INVALID, f"{LIST}[0].value", [says])
+    refused(place.job_at("me").call("PUT", body=body), 400, INVALID, f"{LIST}[0].value", [says])
     assert place.job_at("me").gone()
 
 

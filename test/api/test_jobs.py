@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from support.daemon import processes_of
+from support.ordered import VAULT
 from support.refusals import refused
 from support.waiting import wait_for
 from support.world import MOUNT, Place, file_share, fresh, instant, job_body, wait_flag
@@ -40,8 +41,7 @@ def test_a_job_goes_from_queued_over_running_to_succeeded(own_place):
 
 @pytest.mark.parametrize("code", [1, 3, 255])
 def test_a_failing_job_explains_itself(place, shared_cluster, code):
-    command = f"echo out; echo 'the disk is on fire' >&2; exit {code}"
-    job = place.job(shared_cluster, command)
+    job = place.job(shared_cluster, f"echo out; echo 'the disk is on fire' >&2; exit {code}")
     info = job.fail()["executionInfo"]
     assert list(info) == ["startTime", "endTime", "exitCode", "errors"]
     assert info["exitCode"] == code
@@ -54,8 +54,7 @@ def test_a_failing_job_explains_itself(place, shared_cluster, code):
     assert "exit 1" in text or f"exit {code}" in text, "which command"
     assert str(code) in json.dumps(details_of(error)), "which exit code"
     assert "the disk is on fire" in text, "what it said last"
-    log = job.read("execution.log")
-    assert f"{code}" in log
+    assert f"{code}" in job.read("execution.log")
     assert any(job.name in line and str(code) in line for line in place.daemon.log())
 
 
@@ -73,9 +72,7 @@ def test_a_share_whose_folder_is_gone_is_named_with_a_remedy(own_place):
 
 
 def test_a_job_killed_by_a_signal_says_which(place, shared_cluster):
-    job = place.job(shared_cluster, "kill -SEGV $$")
-    info = job.fail()["executionInfo"]
-    text = json.dumps(info["errors"])
+    text = json.dumps(place.job(shared_cluster, "kill -SEGV $$").fail()["executionInfo"]["errors"])
     assert "11" in text or "SIGSEGV" in text or "Segmentation" in text, text
 
 
@@ -112,8 +109,7 @@ def test_a_preparation_runs_before_the_job_with_the_same_variables(place, shared
         outputDirectories=[{"id": "O", "pathPrefix": MOUNT}],
         environmentVariables=[{"name": "GREETING", "value": "hello"}],
         secrets=[{"name": "TOKEN", "value": "sesame"}],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "hello sesame\n"
 
 
@@ -222,8 +218,7 @@ def test_a_multi_node_job_runs_its_command_once_and_knows_its_nodes(own_place):
         f"echo run >> {MOUNT}/{runs}; echo $AZ_BATCH_HOST_LIST; cat $AZ_BATCHAI_MPI_HOST_FILE >&2",
         nodes=2,
         jobPreparation={"commandLine": f"echo node >> {MOUNT}/{prepared}"},
-    )
-    job.succeed()
+    ).succeeded()
     share = own_place.share()
     assert (share / runs).read_text() == "run\n", "the command runs on one node"
     assert (share / prepared).read_text() == "node\nnode\n", "the preparation on each"
@@ -243,8 +238,7 @@ def test_files_of_the_same_job_name_never_mix(own_place):
     one = first.succeed()["jobOutputDirectoryPathSegment"]
     first.delete()
     second = own_place.job(cluster, "echo second", name="again")
-    two = second.succeed()["jobOutputDirectoryPathSegment"]
-    assert one != two
+    assert one != second.succeed()["jobOutputDirectoryPathSegment"]
     assert second.read("stdout.txt") == "second\n"
 
 
@@ -273,8 +267,7 @@ def test_jobs_run_by_priority_and_then_in_the_order_they_came(own_place):
 def test_a_gang_gets_all_its_nodes_or_none(own_place):
     cluster = own_place.cluster(nodes=2)
     flag, path = own_place.flag(fresh("flag"))
-    holder = own_place.job(cluster, wait_flag(path))
-    holder.wait("running")
+    holder = own_place.job(cluster, wait_flag(path)).running()
     gang = own_place.job(cluster, "true", nodes=2)
     behind = own_place.job(cluster, "true")
     assert gang.state == "queued" and cluster.counts()["idleNodeCount"] == 1
@@ -311,8 +304,7 @@ def test_terminating_a_running_job_ends_all_its_processes(own_place):
     job = own_place.job(
         cluster,
         f"(setsid sleep 1000 & echo $!; sleep 1001 & echo $!) > {MOUNT}/{mark.name}; wait; sleep 1002",
-    )
-    job.wait("running")
+    ).running()
     wait_for(lambda: mark.exists() and len(mark.read_text().split()) == 2, what="both children")
     reply = job.call("POST", "/terminate", expect=202)
     assert own_place.daemon.wait_operation(reply)["status"] == "Succeeded"
@@ -349,8 +341,7 @@ def test_a_job_that_ignores_sigterm_is_terminated_all_the_same(own_place):
 def test_deleting_a_running_job_stops_it_and_frees_its_node(own_place):
     cluster = own_place.cluster(nodes=1)
     mark = own_place.share() / fresh("mark")
-    job = own_place.job(cluster, f"echo $$ > {MOUNT}/{mark.name}; sleep 1000")
-    job.wait("running")
+    job = own_place.job(cluster, f"echo $$ > {MOUNT}/{mark.name}; sleep 1000").running()
     wait_for(lambda: mark.exists() and mark.read_text().strip(), what="its process id")
     job.delete()
     assert job.gone()
@@ -364,8 +355,7 @@ def test_deleting_a_queued_job_and_a_finished_one(own_place):
     queued.delete()
     assert queued.gone()
     cluster.resize(1)
-    done = own_place.job(cluster)
-    done.succeed()
+    done = own_place.job(cluster).succeeded()
     done.delete()
     assert done.gone() and done.call("DELETE").status == 204
 
@@ -375,8 +365,7 @@ def test_deleting_what_waits_lets_run_what_waited_behind_it(own_place, what):
     """A job of two nodes waits for the one that is busy, and a small one behind it."""
     cluster = own_place.cluster(nodes=2)
     flag, path = own_place.flag(fresh("go"))
-    first = own_place.job(cluster, wait_flag(path))
-    first.wait("running")
+    first = own_place.job(cluster, wait_flag(path)).running()
     own_place.experiment("other")
     large = own_place.job(cluster, nodes=2, experiment="other")
     small = own_place.job(cluster)
@@ -428,8 +417,7 @@ def test_a_repeated_put_of_a_running_job_starts_nothing(own_place):
     flag, path = own_place.flag(fresh("flag"))
     runs = own_place.share() / fresh("runs")
     command = f"echo run >> {MOUNT}/{runs.name}; {wait_flag(path)}"
-    job = own_place.job(cluster, command)
-    job.wait("running")
+    job = own_place.job(cluster, command).running()
     again = job.call("PUT", body=job_body(cluster.path, command), expect=200)
     assert (
         again.json["properties"]["jobOutputDirectoryPathSegment"]
@@ -445,12 +433,6 @@ def test_a_repeated_put_of_a_running_job_starts_nothing(own_place):
 # --- what cannot run yet --------------------------------------------------------------------------
 
 
-VAULT = {
-    "sourceVault": {"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"},
-    "secretUrl": "https://v.vault.azure.net/secrets/key/1",
-}
-
-
 @pytest.mark.parametrize(
     "what, properties",
     [
@@ -459,8 +441,7 @@ VAULT = {
     ],
 )
 def test_a_kind_of_job_that_cannot_run_yet_says_so(place, shared_cluster, what, properties):
-    job = place.job(shared_cluster, "true", **properties)
-    (error,) = job.fail()["executionInfo"]["errors"]
+    (error,) = place.job(shared_cluster, "true", **properties).fail()["executionInfo"]["errors"]
     text = json.dumps(error)
     assert what in text.lower(), text
     if what == "secret":

@@ -48,18 +48,15 @@ def test_a_file_server_is_mounted_by_those_who_may_read_it(daemon, own_place, el
     ada.call("PUT", job, job_body(cluster, mountVolumes=mine, stdOutErrPathPrefix="/tmp"), expect=(200, 202))
 
 
-def test_a_role_at_the_file_server_is_enough(daemon, own_place, elsewhere):
+def test_a_role_at_the_file_server_is_enough(daemon, own_place, elsewhere, temporary):
     server = elsewhere.file_server()
-    bob = Person(daemon, CONTRIBUTOR, own_place.group_path)
-    try:
-        body = cluster_body(0, nodeSetup=mounting(server.get()["id"]))
-        bob.may_not_link("PUT", own_place.path + "/clusters/c", body)
-        given = {"properties": {"roleDefinitionId": READER_ROLE, "principalId": bob.id}}
-        path = f"{server.path}/providers/Microsoft.Authorization/roleAssignments/{uuid.uuid4()}"
-        daemon.call("PUT", path, given, api_version="2022-04-01", validate=False, expect=201)
-        bob.call("PUT", own_place.path + "/clusters/c", body, expect=(200, 202))
-    finally:
-        bob.remove()
+    bob = temporary(Person(daemon, CONTRIBUTOR, own_place.group_path))
+    body = cluster_body(0, nodeSetup=mounting(server.get()["id"]))
+    bob.may_not_link("PUT", own_place.path + "/clusters/c", body)
+    given = {"properties": {"roleDefinitionId": READER_ROLE, "principalId": bob.id}}
+    path = f"{server.path}/providers/Microsoft.Authorization/roleAssignments/{uuid.uuid4()}"
+    daemon.call("PUT", path, given, api_version="2022-04-01", validate=False, expect=201)
+    bob.call("PUT", own_place.path + "/clusters/c", body, expect=(200, 202))
 
 
 def test_a_subnet_is_for_those_who_may_join_it(own_place, elsewhere, ada):
@@ -77,7 +74,7 @@ def test_old_versions_are_asked_the_same(own_place, elsewhere, ada):
     flat = own_place.group_path + "/providers/Microsoft.BatchAI/clusters/old"
     body = {"location": "eastus", **cluster_body(0, nodeSetup=mounting(server.get()["id"]))}
     reply = ada.call("PUT", flat, body, api_version="2018-03-01")
-    assert (reply.status, reply.error["code"]) == (403, "LinkedAuthorizationFailed"), reply
+    assert (reply.status, reply.code) == (403, "LinkedAuthorizationFailed"), reply
 
 
 # --- what runs as the nodes' administrator -------------------------------------------------------------------------------

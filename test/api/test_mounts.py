@@ -50,8 +50,7 @@ def test_a_file_server_of_local_nodes_is_a_folder_that_jobs_share(own_place):
         cluster,
         "cat $AZ_BATCHAI_MOUNT_ROOT/nfs/file && echo deep > $AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/file",
         mountVolumes=mounts,
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "kept\n"
     with open(settings["mountPoint"] + "/sub/dir/file") as file:
         assert file.read() == "deep\n"
@@ -73,8 +72,7 @@ def test_a_file_server_that_is_gone_is_named(own_place):
     mounts = served(server)
     cluster = own_place.cluster()
     server.delete()
-    job = own_place.job(cluster, mountVolumes=mounts)
-    (error,) = job.fail()["executionInfo"]["errors"]
+    (error,) = own_place.job(cluster, mountVolumes=mounts).fail()["executionInfo"]["errors"]
     assert error["code"] == "FileServerNotFound" and server.name in error["message"]
 
 
@@ -98,8 +96,7 @@ def test_an_unmanaged_file_system_is_mounted_for_a_cluster(own_place, tmp_path):
     cluster = own_place.cluster(nodeSetup={"mountVolumes": unmanaged(f"mount --bind {tmp_path}")})
     job = own_place.job(
         cluster, "cat $AZ_BATCHAI_MOUNT_ROOT/data/in; echo result > $AZ_BATCHAI_MOUNT_ROOT/data/out"
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "precious\n"
     assert (tmp_path / "out").read_text() == "result\n"
     cluster.delete()
@@ -116,8 +113,7 @@ def test_an_unmanaged_file_system_of_a_job_goes_with_it(own_place, tmp_path):
         cluster,
         "echo result > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/out",
         mountVolumes=unmanaged(f"mount --bind {tmp_path}"),
-    )
-    job.succeed()
+    ).succeeded()
     cluster.wait_steady(1)
     wait_for(lambda: not mounted_below(own_place.daemon.state_dir), 10, "the mount to go")
     assert (tmp_path / "out").read_text() == "result\n"

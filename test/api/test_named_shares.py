@@ -47,7 +47,7 @@ def put_cluster(place, body_mounts, expect):
 def test_a_container_that_can_have_no_such_name_is_not_made_under_another(place, name):
     account = account_name()
     reply, _ = put_cluster(place, mounts(blobs=[box_of(account, name)]), 400)
-    assert "cannot be created" in reply.json["error"]["message"] and name in reply.json["error"]["message"]
+    assert "cannot be created" in reply.error["message"] and name in reply.error["message"]
     place.daemon.call("GET", Accounts(place.daemon, IMPLICIT).path + f"/{account}", expect=404)
 
 
@@ -63,8 +63,7 @@ def test_what_a_cluster_and_its_job_mount_is_there(own_place):
         cluster,
         "echo hello > $AZ_BATCHAI_JOB_MOUNT_ROOT/more/file",
         mountVolumes=mounts([share_of(other, "more", at="more")]),
-    )
-    job.succeed()
+    ).succeeded()
     assert implicit.folder(other, "more").joinpath("file").read_text() == "hello\n"
     assert [s["name"] for s in implicit.shares(other)["value"]] == ["more"]
     assert len(set(implicit.keys(account) + implicit.keys(other))) == 4
@@ -89,12 +88,10 @@ def test_what_was_made_by_being_named_is_said(own_place):
 def test_a_size_that_nobody_knows_is_said(own_place):
     d = own_place.daemon
     cluster = own_place.cluster(1, vmSize="Standrd_NC6")
-    job = own_place.job(cluster, "true")
-    job.succeed()
+    job = own_place.job(cluster, "true").succeeded()
     said = f"cluster {cluster.name} is served by local nodes: no size is known by the name"
     assert said in d.tool("explain", job.name).stdout
-    known = own_place.job(own_place.cluster(1, vmSize="Standard_NC6"), "true")
-    known.succeed()
+    known = own_place.job(own_place.cluster(1, vmSize="Standard_NC6"), "true").succeeded()
     assert "no size is known" not in d.tool("explain", known.name).stdout
 
 
@@ -131,16 +128,16 @@ def test_strict_makes_nothing(own_daemon):
     mine = Accounts(d).make()
     account = account_name()
     reply, _ = put_cluster(place, mounts([share_of(account, "data")]), 400)
-    assert f"az storage account create -n {account}" in reply.json["error"]["message"]
+    assert f"az storage account create -n {account}" in reply.error["message"]
     mine.account(account)
     key = mine.keys(account)[1]
     reply, _ = put_cluster(place, mounts([share_of(account, "data", key)]), 400)
-    assert f"az storage share create -n data --account-name {account}" in reply.json["error"]["message"]
+    assert f"az storage share create -n data --account-name {account}" in reply.error["message"]
     reply, _ = put_cluster(place, mounts(blobs=[box_of(account, "box", key)]), 400)
-    assert f"az storage container create -n box --account-name {account}" in reply.json["error"]["message"]
+    assert f"az storage container create -n box --account-name {account}" in reply.error["message"]
     mine.share(account, "data")
     reply, _ = put_cluster(place, mounts([share_of(account, "data")]), 400)
-    assert "accountKey is not a key" in reply.json["error"]["message"] and key not in reply.text
+    assert "accountKey is not a key" in reply.error["message"] and key not in reply.text
     _, path = put_cluster(place, mounts([share_of(account, "data", key)]), 202)
     place.experiment("exp")
     job = job_body(path, mountVolumes=mounts(blobs=[box_of(account, "box", key)]))
@@ -224,15 +221,15 @@ def test_nobody_mounts_what_is_anothers(daemon, two):
     mine.share(account, "data")
     right = mine.keys(account)[1]
     wrong = mounts_as(ada, adas, mounts([share_of(account, "data")]), 400)  # a key of an account that somebody made is checked
-    assert f"az storage account keys list -n {account}" in wrong.json["error"]["message"]
+    assert f"az storage account keys list -n {account}" in wrong.error["message"]
     mounts_as(ada, adas, mounts([share_of(account, "data", mine.keys(account)[0])]), 202)
     reply = mounts_as(bob, bobs, mounts([share_of(account, "data")]), 400)
-    assert "accountKey is not a key" in reply.json["error"]["message"]
+    assert "accountKey is not a key" in reply.error["message"]
     mounts_as(bob, bobs, mounts(blobs=[box_of(account, "box")]), 400)
     mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 202)
     mine.call("PATCH", f"/{account}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)
     reply = mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 400)
-    assert f"account {account} permits no use of its keys (allowSharedKeyAccess)" in reply.json["error"]["message"]
+    assert f"account {account} permits no use of its keys (allowSharedKeyAccess)" in reply.error["message"]
 
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)  # he has named it first
@@ -250,6 +247,6 @@ def test_nobody_takes_over_what_another_has_named(daemon, two):
         return person.call("PUT", path, account_body(), api_version="2022-09-01", validate=False)
 
     reply = create(ada, adas)
-    assert (reply.status, reply.json["error"]["code"]) == (409, "StorageAccountAlreadyExists")
+    assert (reply.status, reply.code) == (409, "StorageAccountAlreadyExists")
     assert create(bob, bobs).status == 202
     assert create(ada, adas).status == 409

@@ -27,9 +27,7 @@ def test_a_deleted_cluster_ends_its_jobs_and_one_of_its_name_has_none_of_them(ow
         assert "deleted" in errors[0]["message"], errors
     wait_for(lambda: not is_alive(pid), what="the process of the running job to be gone")
     again = own_place.cluster(nodes=1, name="again")
-    later = own_place.job(again, "echo later")
-    later.succeed()
-    assert later.read("stdout.txt") == "later\n"
+    assert own_place.job(again, "echo later").succeeded().read("stdout.txt") == "later\n"
     assert running.state == queued.state == "failed"
     wait_for(lambda: again.counts()["idleNodeCount"] == 1, what="its node to be idle")
 

@@ -79,8 +79,7 @@ def test_the_second_node_cannot_be_prepared(place, t):
     assert error["code"] == "NodePreparationFailed" and "its disk is gone" in error["message"], error
     assert hits(t) == [(1, 1)]
     assert release(t, fault) == 1
-    cluster.resize(4)
-    cluster.wait_steady(4)
+    cluster.resized(4)
 
 
 def test_a_preparation_is_held(place, t):
@@ -101,8 +100,7 @@ def test_a_node_is_lost_in_mid_job(place, t, clock):
     fault = t.fault({"name": "lost*"}, node={"effect": "lost", "after": "PT1H"})
     cluster = place.cluster(vmSize="FAKE")
     clock.change(rate=0)
-    job = place.job(cluster, name=fresh("lost"))
-    job.wait("running")
+    job = place.job(cluster, name=fresh("lost")).running()
     clock.advance("PT59M")
     assert job.state == "running" and hits(t) == [(1, 0)]
     clock.advance("PT2H")
@@ -121,8 +119,7 @@ def test_a_node_begins_anew(place, t, clock, effect):
     t.fault(node={"effect": effect, "after": "PT1H"})
     cluster = place.cluster(vmSize="FAKE")
     clock.change(rate=0)
-    job = place.job(cluster)
-    job.wait("running")
+    job = place.job(cluster).running()
     clock.advance("PT6H")
     p = job.wait("failed", "succeeded")
     info = p["executionInfo"]
@@ -135,15 +132,13 @@ def test_a_node_begins_anew(place, t, clock, effect):
 
 
 def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock, temporary):
-    ground = temporary(BatchGround(tested))
-    plane = ground.plane
+    plane = temporary(BatchGround(tested)).plane
     t.rules({"duration": "PT2H"})
     t.fault({"pool": "low", "name": "*/t"}, node={"effect": "preempted", "after": "PT1H"})
     add_pool(plane, "low", vmSize="fake", targetLowPriorityNodes=1)
     jobs = Jobs(plane, "low")
     job = jobs()
-    job.add("train", id="t")
-    wait_for(lambda: job.task("t")["state"] == "running", what="it runs")
+    job.begin("train", id="t")
     clock.change(rate=0)
     clock.advance("PT6H")
     task = job.task("t")
@@ -155,16 +150,14 @@ def test_a_task_of_azure_batch_on_a_preempted_node_runs_again(tested, t, clock, 
 
 
 def test_a_preempted_node_is_shown_as_such_until_it_comes_back(tested, t, clock, temporary):
-    ground = temporary(BatchGround(tested))
-    plane = ground.plane
+    plane = temporary(BatchGround(tested)).plane
     t.rules({"duration": "PT2H"})
     fault = t.fault({"pool": "low"}, node={"effect": "preempted", "after": "PT1H", "duration": "PT3H"})
     assert fault["node"] == {"effect": "preempted", "after": "PT1H", "duration": "PT3H"}
     add_pool(plane, "low", vmSize="fake", targetLowPriorityNodes=1)
     jobs = Jobs(plane, "low")
     job = jobs()
-    job.add("train", id="t")
-    wait_for(lambda: job.task("t")["state"] == "running", what="it runs")
+    job.begin("train", id="t")
     clock.change(rate=0)
     state = lambda: [n["state"] for n in plane.all("/pools/low/nodes")]  # noqa: E731
     clock.advance("PT2H")
@@ -186,8 +179,7 @@ def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
     fault = t.fault(node={"effect": "preempted", "after": "PT1H", "duration": "P10D"})
     cluster = place.cluster(vmSize="FAKE", vmPriority="lowpriority")
     clock.change(rate=0)
-    job = place.job(cluster)
-    job.wait("running")
+    job = place.job(cluster).running()
     clock.advance("PT6H")
     assert cluster.counts()["unusableNodeCount"] == 1 and job.state == "queued"
     assert "preempted" in json.dumps(cluster.properties["errors"])
@@ -197,8 +189,7 @@ def test_a_preempted_node_comes_back_when_it_is_let_go(place, t, clock):
 
 
 def test_the_errors_of_an_allocation_are_a_pools_resize_errors(tested, t, temporary):
-    ground = temporary(BatchGround(tested))
-    plane = ground.plane
+    plane = temporary(BatchGround(tested)).plane
     t.fault({"pool": "big"}, allocation={"code": "AccountCoreQuotaReached", "message": "No cores are left."})
     pool = {"id": "big", "vmSize": "fake", "targetDedicatedNodes": 2, "resizeTimeout": "PT5M",
             "cloudServiceConfiguration": {"osFamily": "5"}}  # fmt: skip

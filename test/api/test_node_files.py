@@ -95,8 +95,7 @@ def test_nothing_is_there_before_the_job_runs(own_place):
 
 
 def test_a_relative_path_counts_as_below_the_jobs_directory(own_place):
-    job = own_place.job(own_place.cluster(), "echo here", stdOutErrPathPrefix="logs")
-    job.succeed()
+    job = own_place.job(own_place.cluster(), "echo here", stdOutErrPathPrefix="logs").succeeded()
     assert job.read("stdout.txt") == "here\n"
 
 
@@ -109,8 +108,7 @@ def test_output_stays_after_the_end_as_it_was(own_place, fetch):
         "cd $AZ_BATCHAI_OUTPUT_OUT; printf 0123456789 > ten.bin; mkdir -p deep/er; echo leaf > deep/er/leaf.txt;"
         " : > empty.txt",
         outputDirectories=[output(pathSuffix="models")],
-    )
-    job.succeed()
+    ).succeeded()
     items = job.files("OUT")
     assert [(f["name"], f["fileType"]) for f in items] == [
         ("deep", "directory"),
@@ -137,8 +135,7 @@ def test_output_stays_after_the_end_as_it_was(own_place, fetch):
 def test_pages_of_a_listing(own_place):
     job = own_place.job(
         own_place.cluster(), "cd $AZ_BATCHAI_OUTPUT_OUT; touch a b c d e", outputDirectories=[output()]
-    )
-    job.succeed()
+    ).succeeded()
     params = {"outputdirectoryid": "OUT", "maxresults": 2}
     seen, reply = [], job.call("POST", "/listOutputFiles", params=params, expect=200)
     while True:
@@ -155,8 +152,7 @@ def test_fifty_megabytes_arrive_whole_and_in_pieces(own_place, fetch):
         own_place.cluster(),
         f"cd $AZ_BATCHAI_OUTPUT_OUT; head -c {size} /dev/urandom > big.bin; sha256sum big.bin",
         outputDirectories=[output()],
-    )
-    job.succeed()
+    ).succeeded()
     want = job.read("stdout.txt").split()[0]
     url = job.link("big.bin", "OUT")
     whole = fetch(url).content
@@ -174,8 +170,7 @@ def test_output_on_any_other_path_of_the_node(own_place, tmp_path):
         own_place.cluster(),
         "echo kept > $AZ_BATCHAI_OUTPUT_OUT/x.txt",
         outputDirectories=[output(str(tmp_path))],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("x.txt", "OUT") == "kept\n"
 
 
@@ -198,19 +193,14 @@ def test_several_nodes_the_first_ones_files_and_a_directory_for_each_other(own_p
     assert set(others) < {p.name for p in node_roots(own_place.daemon)}
     assert job.read("rank.txt", "OUT") == "0\n"
     assert sorted(job.read("rank.txt", "OUT", directory=name) for name in others) == ["1\n", "2\n"]
-    reply = job.files("OUT", directory="nobody", expect=404)
-    assert "nobody" in reply.error["message"]
+    assert "nobody" in job.files("OUT", directory="nobody", expect=404).error["message"]
 
 
 @pytest.mark.parametrize("version", ["2017-09-01-preview", "2018-03-01"])
-def test_the_versions_without_workspaces_see_the_first_nodes_files(daemon, version, fetch):
-    place = FlatPlace(daemon, version).make()
-    try:
-        job = place.job(place.cluster(), "echo old", stdOutErrPathPrefix=TEMP)
-        job.succeed()
-        assert fetch(job.link("stdout.txt")).text == "old\n"
-    finally:
-        place.remove()
+def test_the_versions_without_workspaces_see_the_first_nodes_files(daemon, version, fetch, temporary):
+    place = temporary(FlatPlace(daemon, version).make())
+    job = place.job(place.cluster(), "echo old", stdOutErrPathPrefix=TEMP).succeeded()
+    assert fetch(job.link("stdout.txt")).text == "old\n"
 
 
 # --- until when -------------------------------------------------------------------------------------
@@ -237,11 +227,9 @@ def test_a_node_that_left_has_nothing_to_show(own_daemon):
     d = own_daemon()
     place = Place(d).make()
     cluster = place.cluster()
-    job = place.job(cluster, "echo x", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = place.job(cluster, "echo x", stdOutErrPathPrefix=TEMP).succeeded()
     url = job.link("stdout.txt")
-    cluster.resize(0)
-    cluster.wait_steady(0)
+    cluster.resized(0)
     error = refused(
         job.files(expect=400), 400, "OutputDirectoryNotOnMountRoot", "outputdirectoryid", ["has left the cluster"]
     )
@@ -260,7 +248,7 @@ def test_a_node_keeps_the_directories_of_so_many_jobs(own_daemon):
         jobs[-1].succeed()
     wait_for(lambda: len(job_directories(d)) == 2, what=lambda: job_directories(d))
     for job in jobs[:2]:
-        wait_for(lambda j=job: j.call("POST", "/listOutputFiles", params={"outputdirectoryid": "stdouterr"}).status == 400)
+        wait_for(lambda j=job: j.list().status == 400)
         assert "does not keep" in job.files(expect=400).error["message"]
     assert [job.read("stdout.txt") for job in jobs[2:]] == ["2\n", "3\n"]
 
@@ -276,10 +264,9 @@ def test_a_job_whose_output_is_on_shares_leaves_nothing_on_the_node(own_daemon):
 def test_none_are_kept_where_the_site_says_so(own_daemon):
     d = own_daemon(config={"jobs": {"kept_outputs": 0}})
     place = Place(d).make()
-    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP).succeeded()
     wait_for(lambda: job_directories(d) == [], what=lambda: job_directories(d))
-    wait_for(lambda: "does not keep" in job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "stdouterr"}).text)
+    wait_for(lambda: "does not keep" in job.list().text)
 
 
 def test_volumes_of_the_job_alone_are_gone_with_it(own_place, tmp_path):
@@ -289,11 +276,10 @@ def test_volumes_of_the_job_alone_are_gone_with_it(own_place, tmp_path):
         "echo x",
         stdOutErrPathPrefix=TEMP,
         outputDirectories=[output("$AZ_BATCHAI_JOB_MOUNT_ROOT/nowhere")],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "x\n"
     wait_for(
-        lambda: job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT"}).status == 400,
+        lambda: job.list("OUT").status == 400,
         what="the mounts to be gone",
     )
     assert "for as long as the job ran" in job.files("OUT", expect=400).error["message"]
@@ -302,8 +288,7 @@ def test_volumes_of_the_job_alone_are_gone_with_it(own_place, tmp_path):
 def test_after_kill_9_output_is_there_and_stray_directories_go(own_daemon):
     d = own_daemon()
     place = Place(d).make()
-    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP).succeeded()
     wait_for(lambda: len(job_directories(d)) == 1)
     d.kill9()
     (node_roots(d)[0] / "jobs" / "00000000-0000-4000-8000-000000000000-1").mkdir()
@@ -315,8 +300,7 @@ def test_after_kill_9_output_is_there_and_stray_directories_go(own_daemon):
 def test_a_directory_that_somebody_removed_is_missed(own_daemon):
     d = own_daemon()
     place = Place(d).make()
-    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = place.job(place.cluster(), "echo x", stdOutErrPathPrefix=TEMP).succeeded()
     wait_for(lambda: len(job_directories(d)) == 1)
     d.stop()
     shutil.rmtree(job_directories(d)[0])
@@ -330,11 +314,10 @@ def test_a_directory_that_somebody_removed_is_missed(own_daemon):
 
 @pytest.mark.parametrize("directory", ["..", "../..", "/", "/etc", "a/../..", "..%2f..", "./..", "a//.."])
 def test_a_directory_that_tries_to_leave_is_refused(own_place, directory):
-    job = own_place.job(own_place.cluster(), "true", stdOutErrPathPrefix=TEMP)
-    job.succeed()
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "stdouterr", "directory": directory})
+    job = own_place.job(own_place.cluster(), "true", stdOutErrPathPrefix=TEMP).succeeded()
+    reply = job.list(directory=directory)
     assert reply.status in (400, 404), reply
-    assert reply.status == 404 or reply.error["code"] == "InvalidPath", reply
+    assert reply.status == 404 or reply.code == "InvalidPath", reply
 
 
 def test_symbolic_links_out_of_the_output_directory_lead_nowhere(own_place, fetch, tmp_path):
@@ -344,11 +327,10 @@ def test_symbolic_links_out_of_the_output_directory_lead_nowhere(own_place, fetc
         f"cd $AZ_BATCHAI_OUTPUT_OUT; echo fine > fine.txt; ln -s fine.txt latest; ln -s {tmp_path} escape;"
         f" ln -s {tmp_path}/secret.txt escape.txt",
         outputDirectories=[output()],
-    )
-    job.succeed()
+    ).succeeded()
     assert [f["name"] for f in job.files("OUT")] == ["fine.txt", "latest"]
     assert job.read("latest", "OUT") == "fine\n"
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"})
+    reply = job.list("OUT", directory="escape")
     assert reply.status == 400 and "leads out of" in reply.error["message"]
     for path in ("escape.txt", "escape/secret.txt", "../secret.txt"):
         reply = fetch(forge(own_place.daemon, job.link("fine.txt", "OUT"), path=path))
@@ -372,8 +354,7 @@ def forge(daemon, url, path=None, expiry=None):
 
 
 def test_links_are_signed_and_expire(own_place, fetch):
-    job = own_place.job(own_place.cluster(), "echo mine", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = own_place.job(own_place.cluster(), "echo mine", stdOutErrPathPrefix=TEMP).succeeded()
     url = job.link("stdout.txt")
     assert fetch(forge(own_place.daemon, url)).text == "mine\n"
     expired = fetch(forge(own_place.daemon, url, expiry="2020-01-01T00:00:00Z"))
@@ -437,8 +418,7 @@ def make_big(place, size=64 * MB):
         f"head -c {size} /dev/zero > $AZ_BATCHAI_OUTPUT_OUT/big.bin",
         outputDirectories=[output()],
         stdOutErrPathPrefix=TEMP,
-    )
-    job.succeed()
+    ).succeeded()
     return job
 
 
@@ -447,14 +427,13 @@ def test_a_node_that_cannot_be_reached_is_a_503_that_says_when_to_try_again(own_
     d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
     place = Place(d).make()
     fetch = fetcher(d)
-    job = place.job(place.cluster(), "echo still here", stdOutErrPathPrefix=TEMP)
-    job.succeed()
+    job = place.job(place.cluster(), "echo still here", stdOutErrPathPrefix=TEMP).succeeded()
     url = job.link("stdout.txt")
     with unreachable(d):
         reply = wait_for(lambda: (r := fetch(url)).status == 503 and r, what="a 503")
         code, text = error_of(reply)
         assert code == "ServiceUnavailable" and "cannot be reached now" in text and reply.headers["Retry-After"]
-        reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "stdouterr"}, validate=False)
+        reply = job.list(validate=False)
         assert reply.status == 503 and reply.headers["Retry-After"]
         assert node_roots(d)[0].name in reply.error["message"]
     # A worker of the agent that was killed may go under one of the first requests, which says so.
@@ -478,8 +457,7 @@ def rest_of(reply):
 def test_a_node_that_goes_during_a_download_ends_it_early(own_daemon):
     d = own_daemon()
     d.expect_log("node.link_lost|node.link_closed|node.unusable|agent")
-    job = make_big(Place(d).make())
-    url = job.link("big.bin", "OUT")
+    url = make_big(Place(d).make()).link("big.bin", "OUT")
     with requests.get(url, stream=True, verify=d.ca, timeout=60) as reply:
         assert reply.status_code == 200 and reply.headers["Content-Length"] == str(64 * MB)
         got = len(reply.raw.read(MB))
@@ -506,8 +484,7 @@ def resident(pid):
 
 def test_a_client_that_does_not_read_costs_little_memory_and_holds_up_nobody(own_daemon):
     d = own_daemon()
-    job = make_big(Place(d).make())
-    url = job.link("big.bin", "OUT")
+    url = make_big(Place(d).make()).link("big.bin", "OUT")
     fetch = fetcher(d)
     before = resident(d.process.pid)
     clients = [open_raw(d, url) for _ in range(20)]
@@ -548,8 +525,6 @@ def test_the_daemon_stops_although_a_download_stalls_and_a_node_does_not_answer(
 
 def try_files(job):
     try:
-        return job.call(
-            "POST", "/listOutputFiles", params={"outputdirectoryid": "stdouterr"}, validate=False
-        )
+        return job.list(validate=False)
     except requests.RequestException:
         return None

@@ -92,7 +92,7 @@ def test_a_machine_that_nobody_knows(site, verb):
     for name in ("gpu7", "a/../b", "%2f", "[::1]:22"):
         error = call(site, "POST", name, verb, expect=404).error
         assert error["code"] == "MachineNotFound" and name in error["message"]
-    assert call(site, "GET", "gpu7", expect=404).error["code"] == "MachineNotFound"
+    assert call(site, "GET", "gpu7", expect=404).code == "MachineNotFound"
 
 
 @pytest.mark.parametrize("verb", ["drain", "undrain", "reboot"])
@@ -130,8 +130,7 @@ def test_a_token_is_needed(site):
 
 
 def test_other_methods(site):
-    reply = call(site, "DELETE", site.machines[0], expect=405)
-    assert reply.headers["Allow"] == "GET"
+    assert call(site, "DELETE", site.machines[0], expect=405).headers["Allow"] == "GET"
 
 
 # --- the command line ----------------------------------------------------------------------------
@@ -150,8 +149,7 @@ def test_the_table_of_local_nodes(daemon, place, shared_cluster):
 
 def test_a_node_at_work_shows_its_job(daemon, place, shared_cluster):
     marker, inside = place.flag("nodes-may-go-on")
-    job = place.job(shared_cluster, wait_flag(inside), name="shown-in-nodes")
-    job.wait("running")
+    job = place.job(shared_cluster, wait_flag(inside), name="shown-in-nodes").running()
     wait_for(lambda: "shown-in-nodes" in daemon.tool("nodes").stdout, 20, "the job in the table")
     (row,) = [r for r in table(daemon.tool("nodes").stdout) if "shown-in-nodes" in r["JOB"]]
     assert row["STATE"] == "running"

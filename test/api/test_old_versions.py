@@ -23,8 +23,7 @@ def in_version(version):
 
 
 def test_a_cluster(flat):
-    cluster = flat.cluster(nodes=1, name="Nodes", tags={"a": "b"})
-    seen = cluster.get()
+    seen = flat.cluster(nodes=1, name="Nodes", tags={"a": "b"}).get()
     assert list(seen)[:5] == ["id", "name", "type", "location", "tags"]
     assert seen["type"] == "Microsoft.BatchAI/Clusters"
     assert seen["id"].endswith(f"/resourceGroups/{flat.group}/providers/Microsoft.BatchAI/clusters/Nodes")
@@ -68,9 +67,7 @@ def test_where_the_output_of_a_setup_task_lies(flat):
 
 
 def test_2017_does_not_list_the_services_own_log(flat):
-    job = flat.job(flat.cluster(nodes=1), "echo hi")
-    job.succeed()
-    names = [f["name"] for f in job.files()]
+    names = [f["name"] for f in flat.job(flat.cluster(nodes=1), "echo hi").succeeded().files()]
     log = [] if flat.version == PREVIEW else ["execution.log"]
     assert names == [*log, "stderr.txt", "stdout.txt"]
 
@@ -181,8 +178,7 @@ def test_an_output_directory_that_is_there_already(flat):
         {"id": "ROOT", "pathPrefix": MOUNT, "createNew": False},
     ]
     command = f'echo x > "$AZ_BATCHAI_OUTPUT_OUT/f"; echo y > "$AZ_BATCHAI_OUTPUT_ROOT/y-{flat.group}"'
-    job = flat.job(flat.cluster(nodes=1), command, outputDirectories=outputs)
-    job.succeed()
+    job = flat.job(flat.cluster(nodes=1), command, outputDirectories=outputs).succeeded()
     assert job.read(f"y-{flat.group}", "ROOT") == "y\n"
     assert (folder / "f").read_text() == "x\n"
     assert job.read("f", "OUT") == "x\n"
@@ -193,8 +189,7 @@ def test_priorities_are_numbers(flat, number, name):
     cluster = flat.cluster(nodes=0)
     job = flat.job(cluster, priority=number)
     assert job.properties["priority"] == number
-    newest = flat.through(API_VERSION)
-    assert newest.job_at(job.name, HOME).properties["schedulingPriority"] == name
+    assert flat.through(API_VERSION).job_at(job.name, HOME).properties["schedulingPriority"] == name
     for bad in (-1001, 1001, "high"):
         body = located(job_body(cluster.path, priority=bad))
         refused(flat.job_at("other").call("PUT", body=body), 400, INVALID, "properties.priority")
@@ -217,8 +212,7 @@ def test_errors_have_the_names_of_their_time(flat):
     old, new = errors(flat.job(cluster, jobPreparation={"commandLine": "exit 1"}))
     assert new[0] == "JobPreparationFailed"
     assert old[0] == ("JobNodePreparationFailed" if preview else "JobPreparationFailed")
-    job = flat.job(cluster, "sleep 1000")
-    job.wait("running")
+    job = flat.job(cluster, "sleep 1000").running()
     flat.daemon.wait_operation(job.terminate())
     old, new = errors(job)
     assert (old[0], new[0]) == ("JobTerminate", "JobTerminated") and old[1] == new[1]
@@ -336,8 +330,7 @@ def test_remote_login(flat):
     cluster = flat.cluster(nodes=1)
     (node,) = cluster.call("POST", "/listRemoteLoginInformation", expect=200).json["value"]
     assert node["port"] > 0
-    job = flat.job(cluster, "sleep 1000")
-    job.wait("running")
+    job = flat.job(cluster, "sleep 1000").running()
     assert job.call("POST", "/listRemoteLoginInformation", expect=200).json["value"] == [node]
 
 
@@ -398,8 +391,7 @@ def test_lists(flat, kind):
 
 
 def test_lists_show_only_what_lives_at_home(flat):
-    newest = Place(flat.daemon._daemon, flat.group, "elsewhere").make()
-    newest.cluster(nodes=0, name="foreign")
+    Place(flat.daemon._daemon, flat.group, "elsewhere").make().cluster(nodes=0, name="foreign")
     flat.cluster(nodes=0, name="own")
     for path in lists(flat, "clusters"):
         assert "foreign" not in names(flat.daemon.get(path))
@@ -431,8 +423,7 @@ def test_filters(flat):
         flat.cluster(nodes=0, name=n)
     by_group, _ = lists(flat, "clusters")
     for text, wanted in FILTERS:
-        got = names(flat.daemon.get(by_group, params={"$filter": text}))
-        assert got == wanted, text
+        assert names(flat.daemon.get(by_group, params={"$filter": text})) == wanted, text
     page = flat.daemon.get(by_group, params={"$filter": "name ne 'abc'", "maxresults": 1})
     assert names(page) == ["abd"]
     assert names(flat.daemon.get(page["nextLink"])) == ["x"]
@@ -472,8 +463,7 @@ def test_home_is_a_workspace_like_any_other(flat):
     assert list(seen) == ["id", "name", "type", "properties"]
     assert seen["type"] == "Microsoft.BatchAI/workspaces/clusters"
     assert seen["id"].endswith(f"/workspaces/{HOME}/clusters/shared")
-    job = flat.job(cluster, "echo $((40 + 2))", name="answer", experimentName="mine")
-    job.succeed()
+    job = flat.job(cluster, "echo $((40 + 2))", name="answer", experimentName="mine").succeeded()
     there = newest.job_at("answer", HOME)
     p = there.properties
     assert p["experimentName"] == HOME and p["cluster"]["id"] == seen["id"]
@@ -486,8 +476,7 @@ def test_what_2018_05_01_makes_at_home_old_versions_use(flat):
     newest = flat.through(API_VERSION)
     newest.make()
     cluster = newest.cluster(nodes=1, name="c")
-    job = newest.job(cluster, "echo new", name="j", experiment=HOME, schedulingPriority="high")
-    job.succeed()
+    newest.job(cluster, "echo new", name="j", experiment=HOME, schedulingPriority="high").succeed()
     old = flat.daemon.get(f"{flat.path}/clusters/c")
     assert old["location"] == newest.location and old["id"].endswith("/Microsoft.BatchAI/clusters/c")
     p = flat.job_at("j").properties

@@ -15,8 +15,7 @@ def guid_of(reply):
 
 
 def test_a_finished_operation_says_on_what_it_worked(own_place, daemon):
-    cluster = own_place.cluster_at("MyCluster")
-    reply = cluster.call("PUT", body=cluster_body(0), expect=202)
+    reply = own_place.cluster_at("MyCluster").call("PUT", body=cluster_body(0), expect=202)
     ended = daemon.wait_operation(reply)
     url = reply.headers["Azure-AsyncOperation"]
     assert list(ended) == ["id", "name", "status", "startTime", "endTime", "properties"]
@@ -52,8 +51,7 @@ def test_every_kind_of_operation_ends_with_its_own_resource_key(own_place, daemo
         ("DELETE", own_place.path, None, ""),
     ]
     for method, path, body, tail in steps:
-        reply = daemon.call(method, path, body, expect=202)
-        ended = daemon.wait_operation(reply)
+        ended = daemon.wait_operation(daemon.call(method, path, body, expect=202))
         assert (ended["status"], ended["properties"]["resourceId"]) == ("Succeeded", base + tail), path
 
 
@@ -76,9 +74,7 @@ def test_the_location_url_says_202_until_the_end_and_then_no_more(own_place, dae
 
 
 def test_an_operation_in_progress_asks_for_a_short_wait(own_place, daemon):
-    cluster = own_place.cluster()
-    job = own_place.job(cluster, "trap '' TERM; while :; do sleep 0.05; done")
-    job.wait("running")
+    job = own_place.job(own_place.cluster(), "trap '' TERM; while :; do sleep 0.05; done").running()
     reply = daemon.call("GET", job.call("DELETE", expect=202).headers["Azure-AsyncOperation"])
     body = reply.json
     assert reply.status == 200
@@ -105,12 +101,11 @@ def test_provisioning_is_over_before_the_first_look(own_place, daemon, shared_cl
 def test_an_unknown_operation_is_a_404(daemon, kind):
     path = f"/subscriptions/{daemon.subscription}/providers/Microsoft.BatchAI/locations/northeurope/{kind}/"
     reply = daemon.call("GET", path + "00000000-0000-4000-8000-000000000009")
-    assert reply.status == 404 and reply.error["code"] == "OperationNotFound"
+    assert reply.status == 404 and reply.code == "OperationNotFound"
 
 
 def test_the_strict_mode_asks_clients_to_wait_as_long_as_the_service_did(own_daemon):
     d = own_daemon(config={"compat": {"strict": True}})
-    place = Place(d).make()
-    reply = d.call("PUT", place.path + "/clusters/c", cluster_body(0), expect=202)
+    reply = d.call("PUT", Place(d).make().path + "/clusters/c", cluster_body(0), expect=202)
     assert reply.headers["Retry-After"] == "15"
     assert "Retry-After" not in d.call("GET", reply.headers["Azure-AsyncOperation"]).headers

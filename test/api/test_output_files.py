@@ -38,8 +38,7 @@ def job(_place, shared_cluster):
             {"id": "OUT", "pathPrefix": MOUNT, "pathSuffix": "models"},
             {"id": "PLAIN", "pathPrefix": MOUNT},
         ],
-    )
-    j.succeed()
+    ).succeeded()
     return j
 
 
@@ -65,12 +64,8 @@ def fetch(daemon):
 def test_the_standard_output_directory_has_the_services_names_in_order(job):
     names = [f["name"] for f in job.files()]
     assert names == [
-        "execution.log",
-        "stderr-job_prep.txt",
-        "stderr.txt",
-        "stdout-job_prep.txt",
-        "stdout.txt",
-    ]
+        "execution.log", "stderr-job_prep.txt", "stderr.txt", "stdout-job_prep.txt", "stdout.txt",
+    ]  # fmt: skip
     assert job.read("stdout.txt") == "to stdout\n"
     assert job.read("stderr.txt") == "to stderr\n"
     assert job.read("stdout-job_prep.txt") == "prepared\n"
@@ -85,8 +80,7 @@ def test_files_lie_where_the_service_put_them(job, place, folder):
 
 
 def test_files_and_directories_are_listed_by_name_one_level_at_a_time(job):
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT"})
-    items = reply.json["value"]
+    items = job.list("OUT").json["value"]
     assert [(f["name"], f["fileType"]) for f in items] == [
         ("deep", "directory"),
         ("empty.txt", "file"),
@@ -117,7 +111,7 @@ def test_the_sdk_follows_the_next_link_of_a_listing(job, sdk, place):
 
 
 def test_a_directory_that_is_not_there_is_an_empty_list_or_a_clear_404(job):
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "none"})
+    reply = job.list("OUT", directory="none")
     if reply.status == 200:
         assert reply.json == {"value": []}
     else:
@@ -125,10 +119,10 @@ def test_a_directory_that_is_not_there_is_an_empty_list_or_a_clear_404(job):
 
 
 def test_an_output_directory_id_nobody_declared_is_refused_by_name(job):
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "WHAT"})
+    reply = job.list("WHAT")
     assert reply.status in (400, 404)
     assert "WHAT" in reply.error["message"] and reply.error["target"] == "outputdirectoryid"
-    assert reply.error["code"] == "OutputDirectoryNotFound"
+    assert reply.code == "OutputDirectoryNotFound"
 
 
 def test_the_output_directory_id_is_required(job):
@@ -146,23 +140,14 @@ def test_a_job_that_has_not_started_has_no_files_yet(own_place):
 @pytest.mark.parametrize(
     "directory",
     [
-        "..",
-        "../",
-        "../..",
-        "deep/../..",
-        "/",
-        "/etc",
-        "deep/../../stdouterr",
-        "..%2f..",
-        "./..",
-        "deep//..//..",
-        "a\\..\\..",
+        "..", "../", "../..", "deep/../..", "/", "/etc", "deep/../../stdouterr", "..%2f..", "./..",
+        "deep//..//..", "a\\..\\..",
     ],
 )
 def test_a_directory_that_tries_to_leave_is_refused(job, directory):
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": directory})
+    reply = job.list("OUT", directory=directory)
     assert 400 <= reply.status < 500, reply
-    assert reply.status == 404 or reply.error["code"] == "InvalidPath", reply
+    assert reply.status == 404 or reply.code == "InvalidPath", reply
 
 
 def test_a_symbolic_link_out_of_the_share_leads_nowhere(job, folder, fetch, tmp_path):
@@ -177,9 +162,7 @@ def test_a_symbolic_link_out_of_the_share_leads_nowhere(job, folder, fetch, tmp_
         if "downloadUrl" in listed.get("escape.txt", {}):
             assert fetch(listed["escape.txt"]["downloadUrl"]).status in (403, 404)
         assert fetch(url.replace("ten.bin", "escape.txt")).status in (403, 404)
-        reply = job.call(
-            "POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"}
-        )
+        reply = job.list("OUT", directory="escape")
         assert reply.status in (400, 404) or reply.json == {"value": []}
     finally:
         os.unlink(folder / "escape.txt")
@@ -191,9 +174,7 @@ def test_a_link_that_leads_out_is_called_that(job, folder, fetch, tmp_path, targ
     (tmp_path / "secret.txt").write_text("do not show")
     os.symlink(target.format(tmp=tmp_path), folder / "escape")
     try:
-        reply = job.call(
-            "POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"}
-        )
+        reply = job.list("OUT", directory="escape")
         error = refused(reply, 400, "InvalidQueryParameterValue", "directory", ["leads out of the share"])
         assert "cross-device" not in error["message"]
     finally:
@@ -213,7 +194,7 @@ def test_links_that_stay_inside_are_listed_for_the_files_they_lead_to(job, folde
         assert fetch(listed["far"]["downloadUrl"]).content == b"leaf\n"
         # Walking into a link to a directory is the client's own decision.
         assert [f["name"] for f in job.files("OUT", directory="walk/er")] == ["leaf.txt"]
-        reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "round"})
+        reply = job.list("OUT", directory="round")
         refused(reply, 400, "InvalidQueryParameterValue", "directory", ["in circles"])
     finally:
         for name in links:
@@ -236,7 +217,7 @@ def test_what_a_listing_leaves_out_is_counted_in_the_log(own_daemon):
     (line,) = [line for line in d.log() if "listing.truncated" in line]
     assert " debug " in line and "left_out=3" in line and "listed=4" in line and job.name in line
     # The last page is known to be the last, although more lies in the directory.
-    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "maxresults": 4})
+    reply = job.list("OUT", maxresults=4)
     assert len(reply.json["value"]) == 4 and not reply.json.get("nextLink")
 
 

@@ -5,7 +5,6 @@ import re
 import threading
 
 import pytest
-from support.daemon import Daemon
 from support.world import Place, fresh
 
 N = 5
@@ -35,42 +34,34 @@ def crowd(daemon, temporary_in_file):
     return p
 
 
-def lists(p: Place, d: Daemon):
-    provider = "providers/Microsoft.BatchAI"
-    subscription = f"/subscriptions/{d.subscription}/{provider}"
-    group = f"{p.group_path}/{provider}"
-    yield "workspaces of the group", "GET", f"{group}/workspaces", {}, "ws"
-    yield "workspaces of the subscription", "GET", f"{subscription}/workspaces", {}, "ws"
-    yield "clusters of the workspace", "GET", f"{p.path}/clusters", {}, "c"
-    yield "clusters of the group", "GET", f"{group}/clusters", {}, "c"
-    yield "clusters of the subscription", "GET", f"{subscription}/clusters", {}, "c"
-    yield "file servers of the workspace", "GET", f"{p.path}/fileServers", {}, "f"
-    yield "file servers of the group", "GET", f"{group}/fileServers", {}, "f"
-    yield "file servers of the subscription", "GET", f"{subscription}/fileServers", {}, "f"
-    yield "experiments", "GET", f"{p.path}/experiments", {}, "e"
-    yield "jobs", "GET", f"{p.experiment_path('e0')}/jobs", {}, "j"
-    out = {"outputdirectoryid": "O"}
-    yield "output files", "POST", f"{p.experiment_path('e0')}/jobs/j4/listOutputFiles", out, "o"
+# What is listed where, and how the names begin.
+LISTS = {
+    "workspaces of the group": ("{group}/workspaces", "ws"),
+    "workspaces of the subscription": ("{subscription}/workspaces", "ws"),
+    "clusters of the workspace": ("{workspace}/clusters", "c"),
+    "clusters of the group": ("{group}/clusters", "c"),
+    "clusters of the subscription": ("{subscription}/clusters", "c"),
+    "file servers of the workspace": ("{workspace}/fileServers", "f"),
+    "file servers of the group": ("{group}/fileServers", "f"),
+    "file servers of the subscription": ("{subscription}/fileServers", "f"),
+    "experiments": ("{workspace}/experiments", "e"),
+    "jobs": ("{workspace}/experiments/e0/jobs", "j"),
+    "output files": ("{workspace}/experiments/e0/jobs/j4/listOutputFiles", "o"),
+}
 
 
-NAMES = [
-    "workspaces of the group",
-    "workspaces of the subscription",
-    "clusters of the workspace",
-    "clusters of the group",
-    "clusters of the subscription",
-    "file servers of the workspace",
-    "file servers of the group",
-    "file servers of the subscription",
-    "experiments",
-    "jobs",
-    "output files",
-]
-
-
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=LISTS)
 def listing(request, crowd, daemon):
-    return next(x for x in lists(crowd, daemon) if x[0] == request.param)
+    """The method, path and parameters of a list, and how its names begin."""
+    path, prefix = LISTS[request.param]
+    group, subscription = (
+        f"{above}/providers/Microsoft.BatchAI"
+        for above in (crowd.group_path, f"/subscriptions/{daemon.subscription}")
+    )
+    path = path.format(group=group, subscription=subscription, workspace=crowd.path)
+    if request.param == "output files":
+        return "POST", path, {"outputdirectoryid": "O"}, prefix
+    return "GET", path, {}, prefix
 
 
 def in_crowd(item, crowd):
@@ -78,7 +69,7 @@ def in_crowd(item, crowd):
 
 
 def test_pages_hold_what_was_asked_for_and_together_everything_once(listing, crowd, daemon):
-    _, method, path, params, prefix = listing
+    method, path, params, prefix = listing
     whole = daemon.call(method, path, params=params, expect=200).json
     assert "nextLink" not in whole
     names, url, params = [], path, {**params, "maxresults": 2}
@@ -95,7 +86,7 @@ def test_pages_hold_what_was_asked_for_and_together_everything_once(listing, cro
 
 
 def test_a_last_page_that_is_just_full_has_no_next_link(listing, daemon):
-    _, method, path, params, _ = listing
+    method, path, params, _ = listing
     total = len(daemon.call(method, path, params=params, expect=200).json["value"])
     full = daemon.call(method, path, params={**params, "maxresults": total}, expect=200).json
     assert len(full["value"]) == total and "nextLink" not in full
@@ -103,10 +94,10 @@ def test_a_last_page_that_is_just_full_has_no_next_link(listing, daemon):
 
 @pytest.mark.parametrize("value", ["0", "-1", "1001", "two", "", "2.5"])
 def test_maxresults_must_be_1_to_1000(listing, daemon, value):
-    _, method, path, params, _ = listing
+    method, path, params, _ = listing
     reply = daemon.call(method, path, params={**params, "maxresults": value})
     assert reply.status == 400, reply
-    assert reply.error["code"] == "InvalidQueryParameterValue"
+    assert reply.code == "InvalidQueryParameterValue"
     assert reply.error["target"] == "maxresults" and (value in reply.error["message"])
 
 
@@ -124,7 +115,7 @@ def test_a_next_link_that_was_tampered_with_is_refused(crowd, daemon):
 
     broken = re.sub(r"(skiptoken=)[^&]*", r"\1not-a-token", url, flags=re.IGNORECASE)
     reply = daemon.call("GET", broken)
-    assert reply.status == 400 and reply.error["code"] == "InvalidQueryParameterValue"
+    assert reply.status == 400 and reply.code == "InvalidQueryParameterValue"
 
 
 def test_rows_that_come_and_go_between_pages_break_nothing(crowd, daemon):
@@ -133,8 +124,7 @@ def test_rows_that_come_and_go_between_pages_break_nothing(crowd, daemon):
     first = daemon.call("GET", path, params={"maxresults": N}, expect=200).json
     crowd.experiment("extra2")
     daemon.do("DELETE", path + "/extra1")
-    rest = daemon.get(first["nextLink"])
-    assert [x["name"] for x in rest["value"]] == ["extra2"]
+    assert [x["name"] for x in daemon.get(first["nextLink"])["value"]] == ["extra2"]
     daemon.do("DELETE", path + "/extra2")
 
 

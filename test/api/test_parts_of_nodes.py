@@ -82,22 +82,19 @@ def test_the_variables_are_shown_as_they_were_sent_and_the_same_put_again_change
 def test_what_cannot_be_is_refused_with_what_would_be_right(gpu_place, one_node, env, at, says):
     gpu_place.experiment()
     body = job_body(one_node.path, environmentVariables=env)
-    reply = gpu_place.job_at(fresh("bad")).call("PUT", body=body)
-    refused(reply, 400, INVALID, at, [says])
+    refused(gpu_place.job_at(fresh("bad")).call("PUT", body=body), 400, INVALID, at, [says])
 
 
 def test_memory_is_limited_to_what_was_asked_for(gpu_place, one_node):
     grab = "python3 -c 'b = bytearray(900 << 20); print(len(b))'"
     job = gpu_place.job(one_node, grab, environmentVariables=wishes(MEMORY="300M"))
-    info = job.fail()["executionInfo"]
-    assert info["exitCode"] != 0
+    assert job.fail()["executionInfo"]["exitCode"] != 0
     gpu_place.job(one_node, grab, environmentVariables=wishes(SLOTS=1)).succeed()
 
 
 def test_a_job_has_the_time_between_the_signals_that_it_asked_for(gpu_place, one_node):
     command = "trap '' TERM; echo ready > ready; while :; do sleep 0.1; done"
-    job = gpu_place.job(one_node, command, environmentVariables=wishes(GRACE=0))
-    job.wait("running")
+    job = gpu_place.job(one_node, command, environmentVariables=wishes(GRACE=0)).running()
     wait_for(lambda: any(f["name"] == "stdout.txt" for f in job.files()), 30, "its output")
     job.terminate()
     wait_for(lambda: job.state == "failed", 4, "the end")

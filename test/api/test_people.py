@@ -50,8 +50,7 @@ def test_a_user_is_added_listed_and_removed(daemon, person):
 
 
 def test_the_first_principal_is_there_and_cannot_go(daemon):
-    first = users(daemon).json["value"][0]
-    assert first["objectId"] == daemon.env["AZURE_CLIENT_ID"]
+    assert users(daemon).json["value"][0]["objectId"] == daemon.env["AZURE_CLIENT_ID"]
     assert users(daemon, "DELETE", "/batchaid").status == 404
 
 
@@ -61,7 +60,7 @@ def test_a_new_password_ends_the_old_one(daemon, person):
     assert before.status == 200
     reply = users(daemon, "POST", f"/{ada.name}/reset", expect=200).json
     assert reply["password"] != ada.password
-    assert ada.login().json["error"] == "invalid_grant"
+    assert ada.login().error == "invalid_grant"
     assert ada.login(grant_type="refresh_token", refresh_token=before.json["refresh_token"]).status == 400
     ada.password = reply["password"]
     assert ada.login().status == 200
@@ -82,7 +81,7 @@ def test_a_login_goes_on_with_its_refresh_token(daemon, person):
     assert daemon.call("GET", "/subscriptions", token=first["id_token"]).status == 401
     for wrong in (first["access_token"], first["id_token"], "x", first["refresh_token"][:-2]):
         reply = ada.login(grant_type="refresh_token", refresh_token=wrong)
-        assert (reply.status, reply.json["error"]) == (400, "invalid_grant")
+        assert (reply.status, reply.error) == (400, "invalid_grant")
 
 
 @pytest.mark.parametrize(
@@ -195,31 +194,27 @@ def test_a_reader_reads(daemon, own_place, person):
     reader.may_not("POST", "/batchaid/users", {"name": "x@lab"})
 
 
-def test_roles_count_below_their_scope_only(daemon, person):
-    mine, other = Place(daemon).make(), Place(daemon).make()
-    try:
-        ada = person(CONTRIBUTOR, mine.group_path.rsplit("/", 1)[1])
-        ada.call("PUT", mine.path + "/experiments/x", {}, expect=(200, 201, 202))
-        ada.get(mine.group_path)
-        ada.may_not("GET", other.group_path)
-        ada.may_not("PUT", other.path + "/experiments/x", {})
-        ada.may_not("GET", mine.group_path + "2")  # not below, but begins alike
-        sub = f"/subscriptions/{daemon.subscription}"
-        groups = ada.get(sub + "/resourceGroups", api_version="2019-05-01")["value"]
-        assert [g["name"] for g in groups] == [mine.group_path.rsplit("/", 1)[1]]
-        seen = ada.get(sub + "/providers/Microsoft.BatchAI/workspaces")["value"]
-        assert [w["name"] for w in seen] == [mine.path.rsplit("/", 1)[1]]
-        assert len(daemon.get(sub + "/providers/Microsoft.BatchAI/workspaces")["value"]) > 1
-        # Page by page it is the same list.
-        url, names = sub + "/resourceGroups?$top=1", []
-        while url:
-            page = ada.get(url, api_version=None if "api-version" in url else "2019-05-01")
-            names += [g["name"] for g in page["value"]]
-            url = page.get("nextLink")
-        assert names == [g["name"] for g in groups]
-    finally:
-        mine.remove()
-        other.remove()
+def test_roles_count_below_their_scope_only(daemon, person, temporary):
+    mine, other = temporary(Place(daemon).make()), temporary(Place(daemon).make())
+    ada = person(CONTRIBUTOR, mine.group_path.rsplit("/", 1)[1])
+    ada.call("PUT", mine.path + "/experiments/x", {}, expect=(200, 201, 202))
+    ada.get(mine.group_path)
+    ada.may_not("GET", other.group_path)
+    ada.may_not("PUT", other.path + "/experiments/x", {})
+    ada.may_not("GET", mine.group_path + "2")  # not below, but begins alike
+    sub = f"/subscriptions/{daemon.subscription}"
+    groups = ada.get(sub + "/resourceGroups", api_version="2019-05-01")["value"]
+    assert [g["name"] for g in groups] == [mine.group_path.rsplit("/", 1)[1]]
+    seen = ada.get(sub + "/providers/Microsoft.BatchAI/workspaces")["value"]
+    assert [w["name"] for w in seen] == [mine.path.rsplit("/", 1)[1]]
+    assert len(daemon.get(sub + "/providers/Microsoft.BatchAI/workspaces")["value"]) > 1
+    # Page by page it is the same list.
+    url, names = sub + "/resourceGroups?$top=1", []
+    while url:
+        page = ada.get(url, api_version=None if "api-version" in url else "2019-05-01")
+        names += [g["name"] for g in page["value"]]
+        url = page.get("nextLink")
+    assert names == [g["name"] for g in groups]
 
 
 def test_a_role_on_one_resource_shows_that_one(daemon, own_place, person):
@@ -320,18 +315,15 @@ def test_a_submitter_deletes_its_experiment_unless_others_work_in_it(daemon, own
     assert ada.call("DELETE", own_place.path + "/experiments/none").status in (200, 204, 404)
 
 
-def test_a_submitter_uses_only_clusters_that_it_sees(daemon, own_place, person):
-    elsewhere = Place(daemon).make()
-    try:
-        cluster = elsewhere.cluster(0, "c", steady=False)
-        ada = person(SUBMITTER, own_place.group_path)
-        experiment = own_place.path + "/experiments/x"
-        ada.call("PUT", experiment, {}, expect=(200, 201, 202))
-        message = ada.may_not_link("PUT", experiment + "/jobs/j", job_body(cluster.id))
-        assert "'Microsoft.BatchAI/workspaces/clusters/read'" in message and cluster.id in message
-        assert "'Microsoft.BatchAI/workspaces/experiments/jobs/write'" in message
-    finally:
-        elsewhere.remove()
+def test_a_submitter_uses_only_clusters_that_it_sees(daemon, own_place, person, temporary):
+    elsewhere = temporary(Place(daemon).make())
+    cluster = elsewhere.cluster(0, "c", steady=False)
+    ada = person(SUBMITTER, own_place.group_path)
+    experiment = own_place.path + "/experiments/x"
+    ada.call("PUT", experiment, {}, expect=(200, 201, 202))
+    message = ada.may_not_link("PUT", experiment + "/jobs/j", job_body(cluster.id))
+    assert "'Microsoft.BatchAI/workspaces/clusters/read'" in message and cluster.id in message
+    assert "'Microsoft.BatchAI/workspaces/experiments/jobs/write'" in message
 
 
 def test_old_versions_follow_the_same_rules(daemon, own_place, person):
@@ -366,7 +358,7 @@ def test_a_device_is_logged_in_on_the_page(own_daemon):
     ada = Person(d, READER)
     made = page(d, "POST", "/adfs/oauth2/devicecode", data={"client_id": "x", "scope": "openid"}).json()
     assert made["user_code"] in made["message"] and made["verification_uri"] in made["message"]
-    assert device_token(d, made["device_code"]).json["error"] == "authorization_pending"
+    assert device_token(d, made["device_code"]).error == "authorization_pending"
     shown = page(d, "GET", "/adfs/oauth2/deviceauth")
     assert shown.status_code == 200 and "<form" in shown.text
     assert "default-src 'none'" in shown.headers["Content-Security-Policy"]
@@ -376,14 +368,14 @@ def test_a_device_is_logged_in_on_the_page(own_daemon):
     assert wrong.status_code == 401 and "<x>" not in wrong.text
     wrong = page(d, "POST", "/adfs/oauth2/deviceauth", data={**form, "user_code": '"><b>'})
     assert wrong.status_code == 401 and "<b>" not in wrong.text
-    assert device_token(d, made["device_code"]).json["error"] == "authorization_pending"
+    assert device_token(d, made["device_code"]).error == "authorization_pending"
     assert page(d, "POST", "/adfs/oauth2/deviceauth", data=form).status_code == 200
     other = device_token(d, made["device_code"], client_id="y")
-    assert (other.status, other.json["error"]) == (400, "expired_token"), "it was given to another program"
+    assert (other.status, other.error) == (400, "expired_token"), "it was given to another program"
     reply = device_token(d, made["device_code"])
     assert reply.status == 200
     assert d.call("GET", "/subscriptions", token=reply.json["access_token"], api_version="2019-11-01").status == 200
-    assert device_token(d, made["device_code"]).json["error"] == "expired_token"
+    assert device_token(d, made["device_code"]).error == "expired_token"
 
 
 def test_a_program_on_ones_own_machine_is_called_back(daemon, person):
@@ -412,7 +404,7 @@ def test_a_program_on_ones_own_machine_is_called_back(daemon, person):
     assert daemon.token_reply(**ask, code_verifier="w" * 50).status == 400
     for name, value in (("client_id", "y"), ("redirect_uri", "http://localhost:8401"), ("redirect_uri", None)):
         reply = daemon.token_reply(**{**ask, name: value}, code_verifier=verifier)
-        assert (reply.status, reply.json["error"]) == (400, "invalid_grant"), (name, value)
+        assert (reply.status, reply.error) == (400, "invalid_grant"), (name, value)
     reply = daemon.token_reply(**ask, code_verifier=verifier)
     assert reply.status == 200 and reply.json["id_token"]
     assert daemon.token_reply(**ask, code_verifier=verifier).status == 400, "a code is good once"

@@ -44,8 +44,7 @@ def flag(own_place):
 def test_who_runs_and_who_waits_for_what(own_place, flag):
     d, (host, until) = own_place.daemon, flag
     cluster = own_place.cluster(2)
-    runs = own_place.job(cluster, until, **HOUR)
-    runs.wait("running")
+    runs = own_place.job(cluster, until, **HOUR).running()
     big = own_place.job(cluster, nodes=2, **HOUR)
     long = own_place.job(cluster, **HOUR)
     huge = own_place.job(cluster, nodes=3)
@@ -72,8 +71,7 @@ def test_who_runs_and_who_waits_for_what(own_place, flag):
 def test_a_short_job_starts_in_a_gap(own_place, flag):
     host, until = flag
     cluster = own_place.cluster(2)
-    runs = own_place.job(cluster, until, **HOUR)
-    runs.wait("running")
+    runs = own_place.job(cluster, until, **HOUR).running()
     big = own_place.job(cluster, nodes=2, **HOUR)
     own_place.job(cluster, **MINUTE).succeed()
     assert big.state == "queued"
@@ -94,8 +92,7 @@ def test_where_there_is_no_backfill_all_wait():
 
 
 def test_a_story_tells_of_the_preparation(own_place):
-    job = own_place.job(own_place.cluster(1), jobPreparation={"commandLine": "true"})
-    job.succeed()
+    job = own_place.job(own_place.cluster(1), jobPreparation={"commandLine": "true"}).succeeded()
     told = story(own_place.daemon, own_place, job)
     assert [line["text"].split()[0] for line in told] == ["queued", "allocated", "prepared", "succeeded"]
     assert told == sorted(told, key=lambda line: instant(line["time"]))
@@ -103,8 +100,7 @@ def test_a_story_tells_of_the_preparation(own_place):
 
 def test_a_story_tells_of_failures(own_place):
     d = own_place.daemon
-    cluster = own_place.cluster(1)
-    job = own_place.job(cluster, "exit 3")
+    job = own_place.job(own_place.cluster(1), "exit 3")
     job.fail()
     last = story(d, own_place, job)[-1]["text"]
     assert last.startswith("failed after ") and "exit code 3: JobFailed" in last
@@ -114,8 +110,7 @@ def test_a_story_tells_of_failures(own_place):
 def test_who_waits_for_ends_stands_in_no_queue(own_place, flag):
     d, (host, until) = own_place.daemon, flag
     cluster = own_place.cluster(1)
-    first = own_place.job(cluster, until)
-    first.wait("running")
+    first = own_place.job(cluster, until).running()
     after = [{"name": "BATCHAID_JOB_DEPENDS_ON", "value": f"{first.name}:end"}]
     second = own_place.job(cluster, environmentVariables=after)
     (held,) = [q for q in queue(d, cluster) if q["name"] == second.name]
@@ -172,8 +167,7 @@ def test_jobs_of_all_groups_are_filtered(own_place):
 def test_people_see_what_their_roles_let_them_read(own_place, flag):
     d, (host, until) = own_place.daemon, flag
     cluster = own_place.cluster(1)
-    runs = own_place.job(cluster, until)
-    runs.wait("running")
+    runs = own_place.job(cluster, until).running()
     waits = own_place.job(cluster)
     everything = [runs.name, waits.name]
     for role, scope, seen in (
@@ -197,8 +191,7 @@ def test_people_see_what_their_roles_let_them_read(own_place, flag):
 def test_the_commands_print_it(own_place, flag):
     d, (host, until) = own_place.daemon, flag
     cluster = own_place.cluster(1)
-    runs = own_place.job(cluster, until, **HOUR)
-    runs.wait("running")
+    runs = own_place.job(cluster, until, **HOUR).running()
     waits = own_place.job(cluster, name=fresh("waits"))
     table = d.tool("queue", "--cluster", cluster.name).stdout.splitlines()
     assert table[0].split()[:4] == ["CLUSTER", "PLACE", "JOB", "USER"] and len(table) == 3

@@ -4,25 +4,10 @@
 import re
 
 import pytest
+from support.ordered import SECRET, VAULT, keys, sub
 from support.world import MOUNT, Place, cluster_body, file_server_body, file_share, fresh
 
-SECRET = "hush-hush"
-VAULT = {
-    "sourceVault": {"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"},
-    "secretUrl": "https://v.vault.azure.net/secrets/key/1",
-}
 SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/s"
-
-
-def keys(pairs):
-    return [k for k, _ in pairs]
-
-
-def sub(pairs, *path):
-    """Walks an ordered body; an integer picks from an array."""
-    for step in path:
-        pairs = pairs[step] if isinstance(step, int) else dict(pairs)[step]
-    return pairs
 
 
 # --- workspaces and experiments -------------------------------------------------------------------
@@ -33,10 +18,8 @@ def test_a_workspace_reads_as_it_was_recorded(own_place, daemon):
     body = reply.json
     assert keys(reply.ordered) == ["id", "name", "type", "location", "properties"]
     assert list(body["properties"]) == [
-        "provisioningState",
-        "provisioningStateTransitionTime",
-        "creationTime",
-    ]
+        "provisioningState", "provisioningStateTransitionTime", "creationTime",
+    ]  # fmt: skip
     assert body["type"] == "Microsoft.BatchAI/workspaces"
     assert body["location"] == own_place.location
     times = body["properties"]
@@ -55,49 +38,36 @@ def test_tags_stand_between_location_and_properties(own_place, daemon):
     assert patched.json["properties"]["creationTime"] == created.json["properties"]["creationTime"]
 
 
-def test_ids_have_the_group_in_lower_case_and_the_rest_as_named(daemon):
-    p = Place(daemon, "MixedCase-Group", "MyWorkspace").make()
-    try:
-        p.experiment("MyExp")
-        cluster = p.cluster(nodes=1, name="MyCluster")
-        job = p.job(cluster, name="MyJob", experiment="MyExp")
-        base = (
-            f"/subscriptions/{daemon.subscription}/resourceGroups/mixedcase-group/providers/Microsoft.BatchAI"
-        )
-        assert daemon.get(p.path)["id"] == f"{base}/workspaces/MyWorkspace"
-        assert cluster.get()["id"] == f"{base}/workspaces/MyWorkspace/clusters/MyCluster"
-        assert job.get()["id"] == f"{base}/workspaces/MyWorkspace/experiments/MyExp/jobs/MyJob"
-        server = p.file_server("MyNfs")
-        assert server.get()["id"] == f"{base}/workspaces/MyWorkspace/fileservers/MyNfs"
-        segment = job.succeed()["jobOutputDirectoryPathSegment"]
-        assert re.fullmatch(
-            f"{daemon.subscription}/mixedcase-group/workspaces/MyWorkspace/experiments/MyExp/jobs/MyJob/[0-9a-f-]{{36}}",
-            segment,
-        )
-        shouted = cluster.path.replace("resourceGroups", "RESOURCEGROUPS").replace("MyCluster", "mycluster")
-        assert daemon.get(shouted)["name"] == "MyCluster"
-    finally:
-        p.remove()
+def test_ids_have_the_group_in_lower_case_and_the_rest_as_named(daemon, temporary):
+    p = temporary(Place(daemon, "MixedCase-Group", "MyWorkspace").make())
+    p.experiment("MyExp")
+    cluster = p.cluster(nodes=1, name="MyCluster")
+    job = p.job(cluster, name="MyJob", experiment="MyExp")
+    base = (
+        f"/subscriptions/{daemon.subscription}/resourceGroups/mixedcase-group/providers/Microsoft.BatchAI"
+    )
+    assert daemon.get(p.path)["id"] == f"{base}/workspaces/MyWorkspace"
+    assert cluster.get()["id"] == f"{base}/workspaces/MyWorkspace/clusters/MyCluster"
+    assert job.get()["id"] == f"{base}/workspaces/MyWorkspace/experiments/MyExp/jobs/MyJob"
+    server = p.file_server("MyNfs")
+    assert server.get()["id"] == f"{base}/workspaces/MyWorkspace/fileservers/MyNfs"
+    segment = job.succeed()["jobOutputDirectoryPathSegment"]
+    assert re.fullmatch(
+        f"{daemon.subscription}/mixedcase-group/workspaces/MyWorkspace/experiments/MyExp/jobs/MyJob/[0-9a-f-]{{36}}",
+        segment,
+    )
+    shouted = cluster.path.replace("resourceGroups", "RESOURCEGROUPS").replace("MyCluster", "mycluster")
+    assert daemon.get(shouted)["name"] == "MyCluster"
 
 
 # --- clusters -------------------------------------------------------------------------------------
 
 CLUSTER_ORDER = [
-    "provisioningState",
-    "allocationState",
-    "creationTime",
-    "allocationStateTransitionTime",
-    "provisioningStateTransitionTime",
-    "vmSize",
-    "currentNodeCount",
-    "nodeStateCounts",
-    "vmPriority",
-    "scaleSettings",
-    "virtualMachineConfiguration",
-    "userAccountSettings",
-    "nodeSetup",
-    "subnet",
-]
+    "provisioningState", "allocationState", "creationTime", "allocationStateTransitionTime",
+    "provisioningStateTransitionTime", "vmSize", "currentNodeCount", "nodeStateCounts",
+    "vmPriority", "scaleSettings", "virtualMachineConfiguration", "userAccountSettings",
+    "nodeSetup", "subnet",
+]  # fmt: skip
 
 FULL_CLUSTER = {
     "vmPriority": "lowpriority",
@@ -162,40 +132,27 @@ def test_the_properties_of_a_cluster_come_in_the_recorded_order(full_cluster):
     p = sub(body, "properties")
     assert keys(p) == CLUSTER_ORDER
     assert keys(sub(p, "nodeStateCounts")) == [
-        "runningNodeCount",
-        "idleNodeCount",
-        "unusableNodeCount",
-        "preparingNodeCount",
+        "runningNodeCount", "idleNodeCount", "unusableNodeCount", "preparingNodeCount",
         "leavingNodeCount",
-    ]
+    ]  # fmt: skip
     assert keys(sub(p, "scaleSettings", "manual")) == ["targetNodeCount", "nodeDeallocationOption"]
     image = sub(p, "virtualMachineConfiguration", "imageReference")
     assert keys(image)[:4] == ["publisher", "offer", "sku", "version"]
     assert keys(sub(p, "userAccountSettings")) == ["adminUserName", "adminUserSshPublicKey"]
     assert keys(sub(p, "nodeSetup"))[:2] == ["setupTask", "mountVolumes"]
     assert keys(sub(p, "nodeSetup", "setupTask")) == [
-        "commandLine",
-        "environmentVariables",
-        "secrets",
-        "stdOutErrPathPrefix",
+        "commandLine", "environmentVariables", "secrets", "stdOutErrPathPrefix",
         "stdOutErrPathSuffix",
-    ]
+    ]  # fmt: skip
     volumes = sub(p, "nodeSetup", "mountVolumes")
     assert keys(volumes) == ["azureFileShares", "azureBlobFileSystems", "unmanagedFileSystems"]
     assert keys(sub(volumes, "azureFileShares", 0)) == [
-        "accountName",
-        "azureFileUrl",
-        "credentials",
-        "relativeMountPath",
-        "fileMode",
+        "accountName", "azureFileUrl", "credentials", "relativeMountPath", "fileMode",
         "directoryMode",
-    ]
+    ]  # fmt: skip
     assert keys(sub(volumes, "azureBlobFileSystems", 0)) == [
-        "accountName",
-        "containerName",
-        "credentials",
-        "relativeMountPath",
-    ]
+        "accountName", "containerName", "credentials", "relativeMountPath",
+    ]  # fmt: skip
     assert keys(sub(volumes, "unmanagedFileSystems", 0)) == ["mountCommand", "relativeMountPath"]
 
 
@@ -316,15 +273,9 @@ def test_a_file_server_is_stored_and_rendered(own_place, daemon):
     assert keys(body) == ["id", "name", "type", "properties"]
     assert reply.json["type"] == "Microsoft.BatchAI/workspaces/fileservers"
     assert list(p) == [
-        "provisioningState",
-        "creationTime",
-        "provisioningStateTransitionTime",
-        "vmSize",
-        "sshConfiguration",
-        "dataDisks",
-        "subnet",
-        "mountSettings",
-    ]
+        "provisioningState", "creationTime", "provisioningStateTransitionTime", "vmSize",
+        "sshConfiguration", "dataDisks", "subnet", "mountSettings",
+    ]  # fmt: skip
     assert p["sshConfiguration"]["userAccountSettings"] == {"adminUserName": "demo"}
     assert p["sshConfiguration"]["publicIPsToAllow"] == ["10.0.0.1"]
     assert list(p["dataDisks"].items()) == [
@@ -345,8 +296,7 @@ def test_a_file_server_is_stored_and_rendered(own_place, daemon):
         ),
     )
     assert again.status == 200 and again.json == reply.json
-    listed = daemon.get(own_place.path + "/fileServers")["value"]
-    assert listed == [reply.json]
+    assert daemon.get(own_place.path + "/fileServers")["value"] == [reply.json]
     server.delete()
     gone = server.call("GET")
-    assert gone.status == 404 and gone.error["code"] == "FileServerNotFound"
+    assert gone.status == 404 and gone.code == "FileServerNotFound"

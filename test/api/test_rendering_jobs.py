@@ -5,26 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from support.ordered import SECRET, keys
 from support.spec import default_dir
 from support.world import MOUNT, file_share, fresh
 
-SECRET = "hush-hush"
-VAULT = {
-    "sourceVault": {"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"},
-    "secretUrl": "https://v.vault.azure.net/secrets/key/1",
-}
 SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/s"
-
-
-def keys(pairs):
-    return [k for k, _ in pairs]
-
-
-def sub(pairs, *path):
-    """Walks an ordered body; an integer picks from an array."""
-    for step in path:
-        pairs = pairs[step] if isinstance(step, int) else dict(pairs)[step]
-    return pairs
 
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -82,34 +67,20 @@ TOOLKITS = {
 }
 ORDERS = {
     "cntkSettings": [
-        "languageType",
-        "configFilePath",
-        "pythonScriptFilePath",
-        "pythonInterpreterPath",
-        "commandLineArgs",
-        "processCount",
+        "languageType", "configFilePath", "pythonScriptFilePath", "pythonInterpreterPath",
+        "commandLineArgs", "processCount",
     ],
     "pyTorchSettings": [
-        "pythonScriptFilePath",
-        "pythonInterpreterPath",
-        "commandLineArgs",
-        "processCount",
+        "pythonScriptFilePath", "pythonInterpreterPath", "commandLineArgs", "processCount",
         "communicationBackend",
     ],
     "tensorFlowSettings": [
-        "pythonScriptFilePath",
-        "pythonInterpreterPath",
-        "masterCommandLineArgs",
-        "workerCommandLineArgs",
-        "parameterServerCommandLineArgs",
-        "workerCount",
+        "pythonScriptFilePath", "pythonInterpreterPath", "masterCommandLineArgs",
+        "workerCommandLineArgs", "parameterServerCommandLineArgs", "workerCount",
         "parameterServerCount",
     ],
     "caffeSettings": [
-        "configFilePath",
-        "pythonScriptFilePath",
-        "pythonInterpreterPath",
-        "commandLineArgs",
+        "configFilePath", "pythonScriptFilePath", "pythonInterpreterPath", "commandLineArgs",
         "processCount",
     ],
 }
@@ -132,28 +103,12 @@ def test_each_toolkits_settings_are_stored_and_rendered_in_full(own_place, case)
 
 
 JOB_ORDER = [
-    "experimentName",
-    "schedulingPriority",
-    "cluster",
-    "jobOutputDirectoryPathSegment",
-    "nodeCount",
-    "containerSettings",
-    "mountVolumes",
-    "toolType",
-    "customToolkitSettings",
-    "jobPreparation",
-    "stdOutErrPathPrefix",
-    "inputDirectories",
-    "outputDirectories",
-    "environmentVariables",
-    "secrets",
-    "constraints",
-    "creationTime",
-    "provisioningState",
-    "provisioningStateTransitionTime",
-    "executionState",
-    "executionStateTransitionTime",
-]
+    "experimentName", "schedulingPriority", "cluster", "jobOutputDirectoryPathSegment", "nodeCount",
+    "containerSettings", "mountVolumes", "toolType", "customToolkitSettings", "jobPreparation",
+    "stdOutErrPathPrefix", "inputDirectories", "outputDirectories", "environmentVariables",
+    "secrets", "constraints", "creationTime", "provisioningState",
+    "provisioningStateTransitionTime", "executionState", "executionStateTransitionTime",
+]  # fmt: skip
 FULL_JOB = {
     "schedulingPriority": "high",
     "containerSettings": {
@@ -176,8 +131,7 @@ FULL_JOB = {
 
 def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_place):
     cluster = own_place.cluster(nodes=0)
-    job = own_place.job(cluster, "run $AZ_BATCHAI_INPUT_IN", name="full", **FULL_JOB)
-    reply = job.call("GET")
+    reply = own_place.job(cluster, "run $AZ_BATCHAI_INPUT_IN", name="full", **FULL_JOB).call("GET")
     assert SECRET not in reply.text and "null" not in reply.text
     assert keys(reply.ordered) == ["id", "name", "type", "properties"]
     assert reply.json["type"] == "Microsoft.BatchAI/workspaces/experiments/jobs"
@@ -195,10 +149,7 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
     }
     assert p["customToolkitSettings"] == {"commandLine": "run $AZ_BATCHAI_INPUT_IN"}
     for key in (
-        "jobPreparation",
-        "inputDirectories",
-        "outputDirectories",
-        "environmentVariables",
+        "jobPreparation", "inputDirectories", "outputDirectories", "environmentVariables",
         "constraints",
     ):
         assert p[key] == FULL_JOB[key]
@@ -208,17 +159,10 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
 
 
 def test_a_small_job_has_the_services_defaults(own_place):
-    cluster = own_place.cluster(nodes=0)
-    p = own_place.job(cluster).properties
+    p = own_place.job(own_place.cluster(nodes=0)).properties
     for absent in (
-        "containerSettings",
-        "mountVolumes",
-        "jobPreparation",
-        "inputDirectories",
-        "outputDirectories",
-        "environmentVariables",
-        "secrets",
-        "executionInfo",
+        "containerSettings", "mountVolumes", "jobPreparation", "inputDirectories",
+        "outputDirectories", "environmentVariables", "secrets", "executionInfo",
     ):
         assert absent not in p
     assert p["schedulingPriority"] == "normal"

@@ -103,7 +103,7 @@ def taken(ground, operation_id, what, body):
 
 def refused(ground, operation_id, what, body):
     reply, _ = ground.put(KINDS[operation_id], body)
-    if reply.status == 400 and reply.error["code"] and reply.error["message"]:
+    if reply.status == 400 and reply.code and reply.error["message"]:
         return []
     return [f"{what}: {reply!r}"]
 
@@ -133,8 +133,7 @@ def settled(resource):
         for k, v in resource["properties"].items()
         if not k.endswith("Time") and k not in PASSING
     }
-    task = properties.get("nodeSetup", {}).get("setupTask", {})
-    task.pop("stdOutErrPathSuffix", None)
+    properties.get("nodeSetup", {}).get("setupTask", {}).pop("stdOutErrPathSuffix", None)
     properties.get("mountSettings", {}).pop("mountPoint", None)
     return {**resource, "id": None, "name": None, "properties": properties}
 

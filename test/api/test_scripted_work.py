@@ -12,7 +12,6 @@ from support.daemon import BATCHAID
 from support.refusals import INVALID, MISSING, refused
 from support.testing import Testing
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
-from support.waiting import wait_for
 from support.world import Place, fresh
 
 
@@ -25,22 +24,19 @@ def fake_cluster(place, nodes=1, **more):
 
 def test_a_job_succeeds_without_a_process(place):
     job = place.job(fake_cluster(place), "exit 7; no such shell(")
-    p = job.succeed()
-    assert p["executionInfo"]["exitCode"] == 0
+    assert job.succeed()["executionInfo"]["exitCode"] == 0
     assert [f["name"] for f in job.files()] == ["execution.log", "stderr.txt", "stdout.txt"]
     log = job.read("execution.log")
     assert "exit 7; no such shell(" in log and "exited with code 0" in log
 
 
 def test_a_path_of_no_share_is_the_nodes_and_not_this_machines(place):
-    job = place.job(fake_cluster(place), stdOutErrPathPrefix="/batchaid-left")
-    job.succeed()
+    job = place.job(fake_cluster(place), stdOutErrPathPrefix="/batchaid-left").succeeded()
     assert not Path("/batchaid-left").exists()
 
 
 def test_the_vm_size_is_found_in_any_case_and_needs_no_free_nodes(place):
-    cluster = place.cluster(40, vmSize="fake_nc24")
-    assert cluster.counts()["idleNodeCount"] == 40
+    assert place.cluster(40, vmSize="fake_nc24").counts()["idleNodeCount"] == 40
 
 
 def test_exit_code_output_and_files_are_scripted(place, t):
@@ -89,8 +85,7 @@ def test_a_rule_fits_by_command_line_and_environment(place, t):
 
 def test_output_comes_while_a_job_runs_and_it_is_held_until_it_is_let_go(place, t):
     (rule,) = t.rules({"hold": True, "duration": "PT0.2S", "stdout": ["began", {"at": "PT0.2S", "text": "ends"}]})
-    job = place.job(fake_cluster(place))
-    job.wait("running")
+    job = place.job(fake_cluster(place)).running()
     assert t.get("/rules")["value"][0]["held"] == 1
     assert job.read("stdout.txt") == ""
     assert t.call("POST", f"/rules/{rule['id']}/release", expect=200).json == {"released": 1}
@@ -100,8 +95,7 @@ def test_output_comes_while_a_job_runs_and_it_is_held_until_it_is_let_go(place, 
 
 def test_a_held_job_can_be_terminated(place, t):
     t.rules({"hold": True})
-    job = place.job(fake_cluster(place))
-    job.wait("running")
+    job = place.job(fake_cluster(place)).running()
     job.terminate()
     job.fail()
     assert "killed by signal" in job.read("execution.log")
@@ -109,8 +103,7 @@ def test_a_held_job_can_be_terminated(place, t):
 
 def test_removing_a_rule_lets_go_what_it_holds(place, t):
     (rule,) = t.rules({"hold": True})
-    job = place.job(fake_cluster(place))
-    job.wait("running")
+    job = place.job(fake_cluster(place)).running()
     t.call("DELETE", f"/rules/{rule['id']}", expect=204)
     job.succeed()
 
@@ -142,8 +135,7 @@ def test_rules_of_a_subscription_are_for_its_jobs_alone(place, t, tested):
 
 def test_what_does_not_start_fails(place, t):
     t.rules({"failsToStart": "the program cannot be run here"})
-    job = place.job(fake_cluster(place))
-    assert "the program cannot be run here" in json.dumps(job.fail())
+    assert "the program cannot be run here" in json.dumps(place.job(fake_cluster(place)).fail())
 
 
 def test_preparations_and_setup_tasks_have_rules_of_their_own(place, t):
@@ -171,8 +163,7 @@ def test_several_nodes_and_processes(place, t):
         "workerCount": 3,
         "parameterServerCount": 1,
     }
-    job = place.job(cluster, nodes=3, customToolkitSettings=None, tensorFlowSettings=settings)
-    job.succeed()
+    place.job(cluster, nodes=3, customToolkitSettings=None, tensorFlowSettings=settings).succeed()
     assert t.get("/rules")["value"][0]["hits"] == 2  # the master is the first of three workers
 
 
@@ -188,7 +179,6 @@ def test_rules_of_a_file_and_a_daemon_of_fake_nodes_alone(own_daemon, tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(json.dumps({"rules": [{"match": {"name": "j*"}, "exitCode": 21}]}))
     d = own_daemon(arguments=["--testing", "--fake-nodes", "--rules", str(path)])
-    d.expect_log("testing.enabled")
     place = Place(d, "g", "ws").make()
     cluster = place.cluster(2, vmSize="STANDARD_NC6")
     assert place.job(cluster, name="j1").fail()["executionInfo"]["exitCode"] == 21
@@ -268,8 +258,7 @@ def test_rules_that_are_not_there(t):
 
 
 def test_tasks_of_azure_batch(tested, t, temporary):
-    ground = temporary(BatchGround(tested))
-    plane = ground.plane
+    plane = temporary(BatchGround(tested)).plane
     add_pool(plane, "fakes", vmSize="fake_d2", targetDedicatedNodes=2, startTask={"commandLine": "set-up"})
     t.rules(
         {"match": {"role": "setup", "pool": "fakes"}, "stdout": ["set up"]},
@@ -282,7 +271,7 @@ def test_tasks_of_azure_batch(tested, t, temporary):
     failed, ok = job.wait(bad, good)
     assert failed["executionInfo"]["exitCode"] == 5 and ok["executionInfo"]["exitCode"] == 0
     assert plane.call("GET", f"{job.url}/tasks/bad/files/stderr.txt", expect=200).content == b"no\n"
-    wait_for(lambda: job.task(long)["state"] == "running", what="it runs")
+    job.wait_running(long)
     t.call("DELETE", "/rules", expect=204)
     job.wait(long)
     assert plane.call("GET", f"{job.url}/tasks/{long}/files/wd/made.txt", expect=200).content == b"it"

@@ -86,11 +86,8 @@ def test_clusters(sdk, own_place, exchanges):
     assert created.scale_settings.manual.node_deallocation_option == "requeue"
     image = created.virtual_machine_configuration.image_reference
     assert (image.publisher, image.offer, image.sku, image.version) == (
-        "Canonical",
-        "UbuntuServer",
-        "16.04-LTS",
-        "latest",
-    )
+        "Canonical", "UbuntuServer", "16.04-LTS", "latest",
+    )  # fmt: skip
     polls = [x for x in exchanges if "/operationresults/" in x.url]
     assert len(polls) <= 1, "provisioning must be over at the first look"
     own_place.cluster_at("c").wait_steady(1)

@@ -54,8 +54,7 @@ def test_a_job_gets_what_it_refers_to(own_place, safe):
             *secrets(A=reference(safe.name.upper(), "Token"), B=reference(safe.name, f"token/{first}", own)),
             {"name": "C", "value": "given"},
         ],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "two\nlines 'and' \"quotes\" $HOME|old|given\n"
     assert "old" not in str(job.get()) and safe.name in str(job.get())
 
@@ -67,8 +66,7 @@ def test_a_preparation_gets_it_too(own_place, safe):
         f"cat {MOUNT}/prepared",
         jobPreparation={"commandLine": f"echo $T > {MOUNT}/prepared"},
         secrets=secrets(T=reference(safe.name, "token")),
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt") == "sesame\n"
 
 
@@ -77,8 +75,7 @@ def test_the_value_is_nowhere_in_the_clear(own_place, safe, daemon):
     safe.set("token", value)
     job = own_place.job(
         own_place.cluster(nodes=1), f"sleep 1000 & wait; echo $T > {MOUNT}/x", secrets=secrets(T=reference(safe.name, "token"))
-    )
-    job.wait("running")
+    ).running()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f:
@@ -174,8 +171,7 @@ def test_a_queued_job_of_somebody_who_has_left_gets_no_secret(own_place, vaults,
 def test_a_job_that_runs_goes_on_without_its_secret(own_daemon):
     """What it got is kept, sealed, for as long as it runs."""
     d = own_daemon()
-    v = Vaults(d).make()
-    safe = Safe(d, v.vault(policy(me(d), **ALL)))
+    safe = Safe(d, Vaults(d).make().vault(policy(me(d), **ALL)))
     safe.set("token", "kept-for-the-run")
     place = Place(d).make()
     flag, path = place.flag("go")
@@ -183,8 +179,7 @@ def test_a_job_that_runs_goes_on_without_its_secret(own_daemon):
     job = place.job(cluster, f"{wait_flag(path)}; echo $T", secrets=secrets(T=reference(safe.name, "token")))
     job.wait("running")
     safe.delete("token")
-    d.kill9()
-    d.start()
+    d.crash()
     assert job.properties["executionState"] == "running"
     flag.touch()
     job.succeed()
@@ -219,8 +214,6 @@ def test_a_node_that_cannot_read_it_says_so(own_place, safe, daemon):
     assert error["code"] == "KeyVaultSecretNotRead"
     assert safe.name in str(error) and "az keyvault secret set" in str(error)
     safe.set("token", "late")
-    cluster.resize(0)
-    cluster.wait_steady(0)
-    cluster.resize(1)
-    cluster.wait_steady(1)
+    cluster.resized(0)
+    cluster.resized(1)
     assert (own_place.share() / "setup").read_text() == "late\n"

@@ -89,9 +89,7 @@ def test_deleted_vaults_and_older_versions_of_secrets(tested, t):
     assert live["pw"]["versions"] == {V1: {"value": "old", "attributes": {"enabled": False}}}
     assert live["gone"]["deleted"].startswith("2026-11-20T09:00:00")
     assert t.dump(subscription=tested.subscription, resourceGroup="past")["groups"] == {"past": first["groups"]["past"]}
-    t.reset()
-    t.seed(first)
-    assert t.dump(subscription=tested.subscription) == first
+    t.seed_again(first, subscription=tested.subscription)
     t.reset(subscription=tested.subscription, resourceGroup="lab")
     assert list(t.dump(subscription=tested.subscription)["groups"]) == ["past"]
 
@@ -184,9 +182,7 @@ def test_schedules_and_certificates(tested, t, made):
     assert plane.get("/jobs/often:job-1/tasks/t")["state"] == "completed"
     assert {c["thumbprint"] for c in plane.all("/certificates")} == {m.thumbprint for m in made}
     first = t.dump()
-    t.reset()
-    t.seed(first)
-    assert t.dump() == first
+    t.seed_again(first)
     account = first["subscriptions"][tested.subscription]["groups"]["lab"]["batchAccounts"]["seedsched"]
     assert [account["certificates"][m.thumbprint]["certificateFormat"] for m in made] == ["pfx", "cer"]
     assert account["jobs"]["often:job-1"]["state"]["state"] == "completed"
@@ -247,8 +243,7 @@ def test_files_of_a_task_are_read_as_those_of_one_that_ran(tested, t):
     assert plane.call("GET", f"{at}/wd/a/deep.bin", expect=200).content == b"\0\xff"
     part = plane.call("GET", f"{at}/wd/model.txt", headers={"ocp-range": "bytes=2-4"}, expect=200)
     assert part.content == b"234"
-    head = plane.call("HEAD", f"{at}/wd/model.txt", expect=200)
-    assert head.headers["content-length"] == "10"
+    assert plane.call("HEAD", f"{at}/wd/model.txt", expect=200).headers["content-length"] == "10"
     plane.refused(404, "FileNotFound", "GET", f"{at}/wd/none")
     plane.refused(409, "TaskFilesUnavailable", "GET", "/jobs/j/tasks/none/files")
     plane.call("DELETE", f"{at}/wd/model.txt", expect=200)
@@ -257,9 +252,7 @@ def test_files_of_a_task_are_read_as_those_of_one_that_ran(tested, t):
     plane.refused(404, "FileNotFound", "DELETE", f"{at}/wd/a?recursive=true")
     assert [f["name"] for f in plane.all(at, recursive="true")] == ["stderr.txt", "stdout.txt", "wd", "wd/a-b.txt"]
     first = t.dump()
-    t.reset()
-    t.seed(first)
-    assert t.dump() == first
+    t.seed_again(first)
     task = first["subscriptions"][tested.subscription]["groups"]["lab"]["batchAccounts"]["seedfiles"]["jobs"]["j"]["tasks"]["t"]
     assert task["files"] == {"stdout.txt": "epoch 1\n", "stderr.txt": "", "wd/a-b.txt": "beside"}
 
@@ -331,9 +324,7 @@ def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
     first = t.dump(subscription=tested.subscription)
     got = first["groups"]["lab"]["storageAccounts"]["seednotes"]
     assert got["containers"]["box"]["blobs"] == BLOBS and got["shares"]["out"]["files"] == files
-    t.reset()
-    t.seed(first)
-    assert t.dump(subscription=tested.subscription) == first
+    t.seed_again(first, subscription=tested.subscription)
     assert blob(tested, "a//b").content == b"between two slashes"
 
 
@@ -376,13 +367,10 @@ def with_packages():
 
 def test_applications_and_their_packages(tested, t):
     t.seed(with_packages())
-    plane = Plane(tested, "seedpacks", by="token")
-    (tool,) = plane.all("/applications")
+    (tool,) = Plane(tested, "seedpacks", by="token").all("/applications")
     assert (tool["id"], tool["displayName"], sorted(tool["versions"])) == ("tool", "Tool", ["1.0", "2.0"])
     first = t.dump()
-    t.reset()
-    t.seed(first)
-    assert t.dump() == first
+    t.seed_again(first)
     applications = first["subscriptions"][tested.subscription]["groups"]["lab"]["batchAccounts"]["seedpacks"]["applications"]
     assert applications["tool"]["properties"]["defaultVersion"] == "2.0" and set(applications) == {"tool", "bare"}
     packages = applications["tool"]["packages"]
@@ -416,9 +404,7 @@ def test_directories_without_files_are_seeded_and_dumped(tested, t):
     assert (folder / "a" / "none").is_dir() and (folder / "b" / "c").is_dir()
     told = t.dump()
     assert told["subscriptions"][tested.subscription]["groups"]["lab"]["storageAccounts"]["seednotes"]["shares"]["out"]["files"] == files
-    t.reset()
-    t.seed(told)
-    assert t.dump() == told
+    t.seed_again(told)
 
 
 @pytest.mark.parametrize(

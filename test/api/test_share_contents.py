@@ -478,8 +478,7 @@ def test_there_are_no_handles(share):
     f.create_file(1)
     assert list(f.list_handles()) == []
     assert f.close_all_handles()["closed_handles_count"] == 0
-    d = share.get_directory_client("")
-    assert list(d.list_handles(recursive=True)) == []
+    assert list(share.get_directory_client("").list_handles(recursive=True)) == []
     refused("ResourceNotFound", lambda: list(share.get_file_client("no").list_handles()))
 
 

@@ -193,8 +193,6 @@ def test_files_and_directories_are_renamed_with_what_is_said(share, folder):
     h = g.rename_file("h", overwrite=True)
     assert h.download_file().readall() == b"data" and h.get_file_properties().metadata == {"of": "f"}
     refused("ParentNotFound", h.rename_file, "no/where")
-    e = d.rename_directory("e")
-    assert e.get_directory_properties().metadata == {"of": "d"}
-    deep = share.get_file_client("e/sub/deep")
-    assert deep.get_file_properties().metadata == {"of": "deep"}
+    assert d.rename_directory("e").get_directory_properties().metadata == {"of": "d"}
+    assert share.get_file_client("e/sub/deep").get_file_properties().metadata == {"of": "deep"}
     assert sorted(p.name for p in folder.iterdir()) == ["e", "h"]

@@ -21,8 +21,7 @@ def shown(job):
     assert first.content == again.content == anew.content
     assert [first.headers[k] for k in BOTH] == [again.headers[k] for k in BOTH]
     assert [first.headers[k] for k in BOTH] == [anew.headers[k] for k in BOTH]
-    listed = job.daemon.call("GET", job.path.rsplit("/", 1)[0]).json["value"]
-    assert first.json in listed
+    assert first.json in job.daemon.call("GET", job.path.rsplit("/", 1)[0]).json["value"]
     return first.json["properties"]
 
 
@@ -40,8 +39,7 @@ def test_each_step_of_a_job_is_seen_at_once(own_place):
 
 
 def test_a_job_that_is_terminated_says_so(own_place):
-    job = own_place.job(own_place.cluster(nodes=1), "sleep 600")
-    job.wait("running")
+    job = own_place.job(own_place.cluster(nodes=1), "sleep 600").running()
     assert shown(job)["executionState"] == "running"
     job.terminate()
     job.fail()

@@ -48,8 +48,7 @@ def test_the_life_of_an_account(client, accounts):
     assert [k.key_name for k in keys] == ["key1", "key2"] and accounts.keys(name) == [k.value for k in keys]
     fresh = client.storage_accounts.regenerate_key(group, name, {"key_name": "key1"}).keys
     assert fresh[0].value != keys[0].value and fresh[1].value == keys[1].value
-    changed = client.storage_accounts.update(group, name, {"tags": {"c": "d"}})
-    assert changed.tags == {"c": "d"}
+    assert client.storage_accounts.update(group, name, {"tags": {"c": "d"}}).tags == {"c": "d"}
     assert [a.name for a in client.storage_accounts.list_by_resource_group(group)] == [name]
     assert name in [a.name for a in client.storage_accounts.list()]
     check = client.storage_accounts.check_name_availability({"name": name, "type": "Microsoft.Storage/storageAccounts"})

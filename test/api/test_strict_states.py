@@ -34,8 +34,7 @@ def seen_by(look, clock, step, until, most=200):
 def of_cluster(cluster):
     def look():
         p = cluster.properties
-        c = p["nodeStateCounts"]
-        counts = {k.removesuffix("NodeCount"): n for k, n in c.items() if n}
+        counts = {k.removesuffix("NodeCount"): n for k, n in p["nodeStateCounts"].items() if n}
         return p["provisioningState"], p["allocationState"], json.dumps(counts)
 
     return look
@@ -283,8 +282,7 @@ def test_a_resize_that_takes_too_long_is_given_up(ground, strict, clock):
 
 def test_an_account_of_batch_goes_by_and_by(ground, strict, clock):
     strict.set()
-    reply = ground.accounts.call("DELETE", f"/{ground.name}", expect=202)
-    place = reply.headers["Location"]
+    place = ground.accounts.call("DELETE", f"/{ground.name}", expect=202).headers["Location"]
     polls = []
     while not polls or polls[-1] == 202:
         clock.advance("PT5S")
@@ -297,7 +295,6 @@ def test_an_account_of_batch_goes_by_and_by(ground, strict, clock):
 
 def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
     d = own_daemon(arguments=["--ephemeral", "--testing", "--strict"])
-    d.expect_log("testing.enabled")
     clock, place = Clock(d), Place(d, "lab", "ws").make()
     clock.change(rate=0)
     cluster = place.cluster_at("c")
@@ -319,7 +316,7 @@ def test_local_nodes_are_held_up_by_the_daemons_clock(own_daemon):
 
 def test_a_restart_forgets_no_waiting_time(own_daemon):
     d = own_daemon(arguments=["--testing", "--strict", "--fake-nodes"])
-    for pattern in ("testing.enabled", "node.link", "node.lost", "node.unusable"):
+    for pattern in ("node.link", "node.lost", "node.unusable"):
         d.expect_log(pattern)
     clock, place = Clock(d), Place(d, "lab", "ws").make()
     clock.change(rate=0)

@@ -253,7 +253,7 @@ def test_a_reset_in_the_middle_leaves_nothing_that_waits(tested, strict, clock, 
 @pytest.mark.parametrize("how, arguments", [("is restarted", []), ("is killed", ["--strict"])], ids=["restarted", "killed, strict"])
 def test_all_ends_when_the_daemon_starts_again_in_the_middle(own_daemon, how, arguments, temporary):
     d = own_daemon(arguments=["--testing", "--fake-nodes"])
-    for pattern in ("testing.enabled", "node.lost", "node.unusable", *EXPECTS):
+    for pattern in ("node.lost", "node.unusable", *EXPECTS):
         d.expect_log(pattern)
     strict, clock = Strict(d), Clock(d)
     clock.change(rate=0)

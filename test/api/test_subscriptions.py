@@ -64,8 +64,7 @@ def test_the_same_names_are_different_resources(daemon, add):
     jobs = []
     for place in places:
         place.make()
-        cluster = place.cluster(name="c")
-        jobs.append(place.job(cluster, "echo here", name="j"))
+        jobs.append(place.job(place.cluster(name="c"), "echo here", name="j"))
         jobs[-1].succeed()
     for place, job in zip(places, jobs):
         assert job.get()["id"].startswith(f"/subscriptions/{place.daemon.subscription}/")
@@ -155,8 +154,7 @@ def test_only_who_may_write_adds_them(daemon, temporary):
 
 def test_a_removed_one_can_come_back_empty(daemon, add):
     guid = str(uuid.uuid4())
-    place = Place(add(subscriptionId=guid), "g", "ws").make()
-    place.remove()
+    Place(add(subscriptionId=guid), "g", "ws").make().remove()
     daemon.call("DELETE", f"/batchaid/subscriptions/{guid}", expect=204)
     add(subscriptionId=guid)
     assert daemon.get(f"/subscriptions/{guid}/resourcegroups?{GROUPS}")["value"] == []

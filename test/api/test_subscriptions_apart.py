@@ -40,12 +40,10 @@ class Own:
         return [g["name"] for g in self.call("GET", "/resourceGroups", expect=200).json["value"]]
 
     def place(self):
-        place = Place(_In(self.daemon, self.id), fresh("group"), "ws")
-        return place.make()
+        return Place(_In(self.daemon, self.id), fresh("group"), "ws").make()
 
     def fault(self, **what):
-        match = {"subscription": self.id, **what.pop("match", {})}
-        return self.t.fault(match, **what)
+        return self.t.fault({"subscription": self.id, **what.pop("match", {})}, **what)
 
     def reset(self, **more):
         return self.t.reset(subscription=self.id, **more)
@@ -257,8 +255,7 @@ def test_pools_and_tasks_of_one_name_follow_their_own_rules(two, t):
         plane = Batch(one).plane
         add_pool(plane, "pool", vmSize="fake", targetDedicatedNodes=1)
         job = Jobs(plane, "pool")(id="job")
-        (done,) = job.wait(job.add("work", id="task"))
-        assert done["executionInfo"]["exitCode"] == code
+        assert job.done("work", id="task")["executionInfo"]["exitCode"] == code
 
 
 def test_node_faults_of_one_leave_the_others_nodes(two, t):
@@ -270,18 +267,15 @@ def test_node_faults_of_one_leave_the_others_nodes(two, t):
     wait_for(lambda: cluster.counts()["unusableNodeCount"] == 2, what="both unusable")
 
 
-def test_a_subscription_in_another_case_is_the_same(tested, t):
-    own = Own(tested, t, id="ABCDEF01-2345-6789-abcd-EF0123456789")
-    try:
-        own.fault(match={"operation": "ResourceGroups_List"}, reply={"status": 429})
-        low = own.id.lower()
-        assert tested.call("GET", f"/subscriptions/{low}/resourcegroups", api_version=RM).status == 429
-        assert len(t.requests(subscription=own.id.upper())) == len(t.requests(subscription=low)) == 1
-        own.group()
-        assert t.reset(subscription=low) == 1
-        assert t.get(f"/faults?subscription={own.id.upper()}")["value"] == []
-    finally:
-        own.remove()
+def test_a_subscription_in_another_case_is_the_same(tested, t, temporary):
+    own = temporary(Own(tested, t, id="ABCDEF01-2345-6789-abcd-EF0123456789"))
+    own.fault(match={"operation": "ResourceGroups_List"}, reply={"status": 429})
+    low = own.id.lower()
+    assert tested.call("GET", f"/subscriptions/{low}/resourcegroups", api_version=RM).status == 429
+    assert len(t.requests(subscription=own.id.upper())) == len(t.requests(subscription=low)) == 1
+    own.group()
+    assert t.reset(subscription=low) == 1
+    assert t.get(f"/faults?subscription={own.id.upper()}")["value"] == []
 
 
 @pytest.mark.parametrize("id", ["abcdef01", "abcdef01-2345-6789-abcd-ef01234567890", "abcdef01-2345-6789-abcd-ef012345678", "*", ""])

@@ -189,8 +189,7 @@ def test_a_restart_of_the_daemon_finds_every_process_again(own_daemon):
     files = outputs("wk-0", "wk-1", "ps-0")
     wait_for(lambda: files <= names(job) and all(told(job.read(f)) for f in files if f.startswith("stdout")), 30, "all")
     before = {f: job.read(f) for f in files}
-    d.kill9()
-    d.start()
+    d.crash()
     go.touch()
     job.succeed()
     assert {f: job.read(f) for f in files} == before, "none of them began again"
@@ -289,8 +288,7 @@ def test_a_rank_that_fails_ends_the_job_with_its_code(place, two_nodes, nodes, m
     what = "fail" if mpirun == "mpirun.openmpi" else "exit"
     settings = {"pythonScriptFilePath": SCRIPT, "commandLineArgs": f"{what} 2 7", "processCount": 3}
     job = start(place, two_nodes, {"horovodSettings": settings}, nodes=nodes, **by(place, mpirun))
-    info = job.fail(limit=60)["executionInfo"]
-    assert info["exitCode"] == 7
+    assert job.fail(limit=60)["executionInfo"]["exitCode"] == 7
 
 
 def test_brainscript_and_caffe_run_their_own_programs(place, two_nodes):

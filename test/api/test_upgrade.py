@@ -107,8 +107,7 @@ def test_what_was_begun_continues(old):
     keys = BatchAccounts(d, "batch").keys(old_state.BATCH_ACCOUNT)
     work = Job.of(Plane(d, old_state.BATCH_ACCOUNT, keys[0]), "work")
     assert work.states() == {"done": "completed", "failed": "completed", "runs": "running", "waits": "active"}
-    share = place.share()
-    (share / "go").touch()
+    (place.share() / "go").touch()
     assert [task["executionInfo"]["exitCode"] for task in work.wait("runs", "waits", limit=30)] == [0, 0]
     assert work.task("failed")["executionInfo"]["exitCode"] == 3
     assert place.job_at("requeued").state == "queued"  # of two nodes, one of which left

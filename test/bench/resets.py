@@ -80,7 +80,6 @@ def waits_of_others(daemon, client):
 
 def measure():
     daemon = Daemon({"quota": {"clusters": COUNT}}, arguments=["--testing", "--ephemeral"])
-    daemon.expect_log("testing.enabled")
     with daemon:
         resets, seeds = {scope: {} for scope in scopes(daemon)}, {}
         client = Client(daemon)

@@ -231,8 +231,7 @@ def whole_list(side):
     """Blobs and pages, as a client asks that goes on at each marker; counted without parsing."""
     connection, marker, blobs, pages = side.connect(), "", 0, 0
     while marker is not None:
-        query = f"restype=container&comp=list&{marker}"
-        page = side.call(connection, "GET", side.path("", query))
+        page = side.call(connection, "GET", side.path("", f"restype=container&comp=list&{marker}"))
         blobs, pages = blobs + page.count(b"<Blob>"), pages + 1
         _, found, rest = page.rpartition(b"<NextMarker>")
         marker = f"marker={rest.split(b'<')[0].decode()}&" if found else None

@@ -39,9 +39,7 @@ def node(store):
     """The node of a pool that has run a task; its name."""
     add_pool(store.plane, "logged", targetDedicatedNodes=1)
     jobs = Jobs(store.plane, "logged")
-    job = jobs()
-    (done,) = job.wait(job.add("/bin/true", id="t"))
-    yield done["nodeInfo"]["nodeId"]
+    yield jobs().done("/bin/true", id="t")["nodeInfo"]["nodeId"]
     jobs.remove()
     store.plane.call("DELETE", "/pools/logged", expect=202)
     wait_for(lambda: store.plane.call("GET", "/pools/logged").status == 404, what="the pool to go")

@@ -15,5 +15,4 @@ def programs():
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_life_of_a_cluster_and_a_job(daemon, group, programs, version):
-    said = live(daemon, [programs / f"v{version.replace('-', '_')}"], group)
-    assert said == f"ok go {version}"
+    assert live(daemon, [programs / f"v{version.replace('-', '_')}"], group) == f"ok go {version}"

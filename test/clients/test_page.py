@@ -58,8 +58,7 @@ def registries():
 
 
 def test_everything_on_the_page_is_run():
-    fences = re.findall(r"^```\w*$", PAGE, re.M)
-    assert len(fences) == 2 * len(BLOCK.findall(PAGE))
+    assert len(re.findall(r"^```\w*$", PAGE, re.M)) == 2 * len(BLOCK.findall(PAGE))
     assert not re.search(r"^(    |\t)\S", BLOCK.sub("", PAGE), re.M), "a block without a fence"
     assert BLOCK.findall(PAGE)[0][1] == 'eval "$(batchaid env)"\n'
 

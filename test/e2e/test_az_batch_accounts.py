@@ -14,8 +14,7 @@ def batch(daemon, temporary):
 
 
 def test_the_life_of_an_account(az, daemon, batch):
-    store = Accounts(daemon, batch.group)
-    kept = store.account()
+    kept = Accounts(daemon, batch.group).account()
     group, name, other = batch.group, account_name(), account_name()
     where = f"-g {group} -n {name}"
     made = az(f"batch account create {where} -l eastus --storage-account {kept}")

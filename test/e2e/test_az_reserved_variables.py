@@ -35,8 +35,7 @@ def submit(lab, tmp_path):
         path.write_text(json.dumps({"properties": {
             "nodeCount": 1, "customToolkitSettings": {"commandLine": command}, "environmentVariables": env,
             "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_TEMP"}}))
-        line = f"batchai job create {IN} -e exp -n {name} -c gpus -f {path}"
-        return az.run(line, check=False)
+        return az.run(f"batchai job create {IN} -e exp -n {name} -c gpus -f {path}", check=False)
 
     return make
 

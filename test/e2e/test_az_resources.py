@@ -62,8 +62,7 @@ def test_logging_in_twice_does_no_harm(az, daemon):
 
 def test_account_and_provider_commands(az, daemon):
     az(f"account set -s {daemon.subscription}")
-    rows = az.table("account list")
-    assert daemon.subscription in rows[1]
+    assert daemon.subscription in az.table("account list")[1]
     for name in ("Microsoft.Batch", "Microsoft.BatchAI"):
         az.run(f"provider register -n {name}")
     assert az("provider show -n Microsoft.BatchAI")["registrationState"] == "Registered"
@@ -92,8 +91,7 @@ def test_clusters_are_shown_and_resized(az, place, cluster):
     (header, row) = az.table(f"batchai cluster list {IN}")
     assert header[:5] == ["Name", "Resource Group", "Workspace", "VM Size", "State"]
     assert row[0] == "demoCluster" and row[3:6] == ["STANDARD_NC6", "steady", "2"]
-    nodes = az(f"batchai cluster node list {IN} -c demoCluster")
-    assert len({n["port"] for n in nodes}) == 2
+    assert len({n["port"] for n in az(f"batchai cluster node list {IN} -c demoCluster")}) == 2
     resized = az(f"batchai cluster resize {IN} -n demoCluster -t 1")
     assert resized["scaleSettings"]["manual"]["targetNodeCount"] == 1
     place.cluster_at("demoCluster").wait_steady(1)
@@ -179,12 +177,8 @@ def test_a_job_from_creation_to_deletion(az, place, cluster, tmp_path):
     assert rows[1][0] == "job1" and "succeeded" in rows[1]
     names = [f["name"] for f in az(f"batchai job file list {job_in} -j job1 -d stdouterr")]
     assert names == [
-        "execution.log",
-        "stderr-job_prep.txt",
-        "stderr.txt",
-        "stdout-job_prep.txt",
-        "stdout.txt",
-    ]
+        "execution.log", "stderr-job_prep.txt", "stderr.txt", "stdout-job_prep.txt", "stdout.txt",
+    ]  # fmt: skip
     (model,) = az(f"batchai job file list {job_in} -j job1 -d MODEL --expiry 15")
     assert model["name"] == "copy" and model["contentLength"] == 6
     link = place.daemon.call("GET", model["downloadUrl"], token=None, api_version=None, expect=200)
@@ -205,8 +199,7 @@ def test_a_job_that_is_terminated_and_one_that_fails(az, place, cluster, tmp_pat
     errors = az(f"batchai job show {job_in} -n long --query executionInfo.errors")
     assert errors[0]["code"] == "JobTerminated"
     assert az.run(f"batchai job wait {job_in} -n long", check=False).returncode == 143, "no success"
-    late = {"constraints": {"maxWallClockTime": "PT1S"}}
-    path = job_file(tmp_path, "sleep 1000", **late)
+    path = job_file(tmp_path, "sleep 1000", **{"constraints": {"maxWallClockTime": "PT1S"}})
     az(f"batchai job create {job_in} -n late -c demoCluster -f {path}")
     assert az.run(f"batchai job wait {job_in} -n late", check=False).returncode == 124
     az(

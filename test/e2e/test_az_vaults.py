@@ -53,6 +53,5 @@ def test_the_walkthroughs_vault(az, vaults, daemon, own_place):
     (error,) = own_place.job(cluster, secrets=secrets).fail()["executionInfo"]["errors"]
     assert error["code"] == "KeyVaultSecretNotRead"
     az(f"keyvault set-policy --spn {BATCH_AI} -n {name} -g {group} --secret-permissions get list")
-    job = own_place.job(cluster, "echo $T", secrets=secrets)
-    job.succeed()
+    job = own_place.job(cluster, "echo $T", secrets=secrets).succeeded()
     assert job.read("stdout.txt") == "secretvalue\n"

@@ -45,10 +45,6 @@ def settings(image=TOOLKIT, **more):
     return {"containerSettings": {"imageName": image, **more}}
 
 
-def said(job, task, name="stdout.txt"):
-    return job.plane.call("GET", f"{job.url}/tasks/{task}/files/{name}", expect=200).content.decode()
-
-
 def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     job = jobs()
     checks = 'cat /etc/image; pwd; echo $AZ_BATCH_TASK_WORKING_DIR; echo "$QUOTED"; echo made > out.txt'
@@ -56,10 +52,10 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     task = job.add(f"/bin/sh -c '{checks}'", **settings(), environmentSettings=env)
     (done,) = job.wait(task)
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
-    marker, folder, same, *quoted = said(job, task).splitlines()
+    marker, folder, same, *quoted = job.text(task).splitlines()
     assert marker == TOOLKIT and folder == same and folder.endswith("/wd")
     assert "\n".join(quoted) == "it's \"so\" $HOME\n`id`"
-    assert said(job, task, "wd%2Fout.txt") == "made\n"
+    assert job.text(task, "wd%2Fout.txt") == "made\n"
     assert done["containerSettings"]["imageName"] == TOOLKIT
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
@@ -89,9 +85,7 @@ def test_what_is_told_of_a_container_while_it_runs_and_afterwards(jobs, plane, e
     for version in ("2017-09-01.6.0", "2024-07-01.20.0"):
         old = plane.at(version).get(f"{job.url}/tasks/{task}")
         assert old["executionInfo"]["containerInfo"] == info
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    (done,) = job.wait(task)
-    assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
+    assert job.end(task)["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
     plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
     again = wait_for(lambda: contained(job, task), 60, "its next container")
@@ -105,15 +99,12 @@ def test_the_container_is_known_after_a_restart_of_the_daemon(jobs, plane, engin
     wait_ready(job, task)
     plane.daemon.restart()
     assert contained(job, task) == info
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    (done,) = job.wait(task)
-    assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
+    assert job.end(task)["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
 
 
 def test_what_the_runtime_says_of_a_container_that_does_not_start(jobs, engine):
     job = jobs()
-    task = job.add("/bin/true", **settings(containerRunOptions="--ulimit nonsense=1"))
-    (done,) = job.wait(task)
+    (done,) = job.wait(job.add("/bin/true", **settings(containerRunOptions="--ulimit nonsense=1")))
     info = done["executionInfo"]
     assert info["failureInfo"]["code"] == "ContainerLaunchFailed"
     assert info["containerInfo"]["state"] == "created" and "containerId" not in info["containerInfo"]
@@ -129,15 +120,14 @@ def test_exit_codes_options_and_the_images_directory(jobs):
     second = job.add("-c 'pwd; ulimit -n; echo $MORE'", **settings(containerRunOptions=words))
     for task in job.wait(first, second):
         assert task["executionInfo"].get("exitCode") == (3 if task["id"] == first else 0), str(task["executionInfo"])
-    assert "49152" in said(job, first) and said(job, first).splitlines()[-1] == "/"
-    assert said(job, second).splitlines() == ["/etc", "999", "seen"]
+    assert "49152" in job.text(first) and job.text(first).splitlines()[-1] == "/"
+    assert job.text(second).splitlines() == ["/etc", "999", "seen"]
 
 
 def test_what_leads_out_of_the_container_is_refused_by_name(jobs):
     job = jobs()
     for options in ("--privileged", "-v/:/host", "--pid=host", "--network container:other"):
-        task = job.add("/bin/true", **settings(containerRunOptions=options))
-        (done,) = job.wait(task)
+        (done,) = job.wait(job.add("/bin/true", **settings(containerRunOptions=options)))
         info = done["executionInfo"]["failureInfo"]
         assert options.split()[0] in str(info) and "exitCode" not in done["executionInfo"]
 
@@ -150,7 +140,7 @@ def test_without_a_command_the_image_decides(jobs, engine):
     task = job.add("", **settings(name))
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
-    assert said(job, task) == "by itself and more\n"
+    assert job.text(task) == "by itself and more\n"
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
     engine("rmi", "-f", name)
 
@@ -215,8 +205,7 @@ def test_a_pools_registry_and_the_images_that_nodes_have_before(plane, engine):
         container_pool(plane, "private", images=[name], registries=[login])
         wait_for(lambda: name in engine.images(), 60, "the node to have the image")
         jobs = Jobs(plane, "private")
-        job = jobs()
-        (done,) = job.wait(job.add("cat /etc/image", **settings(name)))
+        done = jobs().done("cat /etc/image", **settings(name))
         assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
         jobs.remove()
         plane.call("DELETE", "/pools/private", expect=202)
@@ -226,7 +215,7 @@ def test_a_pools_registry_and_the_images_that_nodes_have_before(plane, engine):
 def test_preparation_and_release_tasks_have_containers_too(jobs, plane, engine):
     prep, release = ({"id": id, "commandLine": "cat /etc/image", **settings()} for id in ("prep", "release"))
     job = jobs(jobPreparationTask=prep, jobReleaseTask=release)
-    job.wait(job.add("/bin/true"))
+    job.done("/bin/true")
     plane.call("POST", f"{job.url}/terminate", {}, expect=202)
     told = lambda: plane.all(f"{job.url}/jobpreparationandreleasetaskstatus")[0]
     wait_for(lambda: told().get("jobReleaseTaskExecutionInfo", {}).get("state") == "completed", 60, "both")
@@ -247,7 +236,7 @@ def binds(*sources, read_only=()):
 
 def mounted(job, task):
     """What was mounted below the node's root directory of Azure Batch, and how."""
-    root, *lines = said(job, task).splitlines()
+    root, *lines = job.text(task).splitlines()
     words = [line.split() for line in lines]
     return {w[1][len(root) + 1 :]: w[3].split(",")[0] for w in words if len(w) > 3 and w[1].startswith(f"{root}/")}
 
@@ -259,15 +248,13 @@ def new(plane):
 
 
 def test_a_container_has_the_named_paths_alone(new, pool, temporary):
-    jobs = temporary(Jobs(new, pool))
-    prep = {"id": "prep", "commandLine": "/bin/true"}
-    job = jobs(jobPreparationTask=prep)
+    job = temporary(Jobs(new, pool))(jobPreparationTask={"id": "prep", "commandLine": "/bin/true"})
     task = job.add(MOUNTS, **binds("Shared", "Task", "Startup", "JobPrep", read_only=("Startup", "JobPrep")))
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     home = f"workitems/{job.id}/job-1"
     assert mounted(job, task) == {"shared": "rw", f"{home}/{task}": "rw", "startup": "ro", f"{home}/prep": "ro"}
-    assert said(job, task, "wd%2Fmade.txt") == "made\n"
+    assert job.text(task, "wd%2Fmade.txt") == "made\n"
     task = job.add(MOUNTS, **binds("Applications", "VfsMounts", read_only=("VfsMounts",)))
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
@@ -275,33 +262,31 @@ def test_a_container_has_the_named_paths_alone(new, pool, temporary):
 
 
 def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine, temporary):
-    jobs = temporary(Jobs(new, pool))
-    job = jobs()
+    job = temporary(Jobs(new, pool))()
     task = job.add(MOUNTS, **binds())
     (done,) = job.wait(task)
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert mounted(job, task) == {f"workitems/{job.id}/job-1/{task}/wd": "rw"}
-    assert said(job, task).splitlines()[-1] == f"{said(job, task).splitlines()[0]}/workitems/{job.id}/job-1/{task}/wd"
+    assert job.text(task).splitlines()[-1] == f"{job.text(task).splitlines()[0]}/workitems/{job.id}/job-1/{task}/wd"
     new.call("GET", f"{job.url}/tasks/{task}/files/wd%2Fmade.txt", expect=404)
     assert done["containerSettings"]["containerHostBatchBindMounts"] == []
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
 
 def test_paths_that_are_not_there_and_names_that_are_none(new, pool, temporary):
-    jobs = temporary(Jobs(new, pool))
-    job = jobs()
-    (done,) = job.wait(job.add(MOUNTS, **binds("JobPrep")))
+    job = temporary(Jobs(new, pool))()
+    done = job.done(MOUNTS, **binds("JobPrep"))
     info = done["executionInfo"]["failureInfo"]
     assert info["code"] == "ContainerLaunchFailed" and "JobPrep" in str(info)
     (done,) = job.wait(asked := job.add("/bin/sh -c 'echo $AZ_BATCH_NODE_ROOT_DIR'"))
-    gone = f"{said(job, asked).strip()}/applications"
+    gone = f"{job.text(asked).strip()}/applications"
     os.rename(gone, f"{gone}.away")
     try:
-        (done,) = job.wait(job.add(MOUNTS, **binds("Applications")))
+        done = job.done(MOUNTS, **binds("Applications"))
         info = done["executionInfo"]
         assert info["failureInfo"]["code"] == "ContainerLaunchFailed" and gone in info["containerInfo"]["error"], info
         os.symlink("/etc", gone)  # as a task might
-        (done,) = job.wait(job.add(MOUNTS, **binds("Applications")))
+        done = job.done(MOUNTS, **binds("Applications"))
         info = done["executionInfo"]
         assert info["failureInfo"]["code"] == "ContainerLaunchFailed" and "is a link" in info["containerInfo"]["error"]
         os.unlink(gone)
@@ -335,9 +320,9 @@ def test_an_image_that_cannot_even_wait(jobs, engine, tmp_path):
         tar.add(program, "bin/sh")
     engine("import", "-", name, input=dies.getvalue())
     job = jobs()
-    (done,) = job.wait(job.add("/bin/true", **settings(name)))
+    done = job.done("/bin/true", **settings(name))
     assert done["executionInfo"]["result"] == "failure", done["executionInfo"]
-    (done,) = job.wait(job.add("echo well", **settings()))
+    done = job.done("echo well", **settings())
     assert done["executionInfo"]["result"] == "success", "the node is as good as before"
     wait_for(lambda: engine.containers() == [], 20, "nothing is left")
     engine("rmi", "-f", name)
@@ -371,17 +356,15 @@ esac
 
 def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_may(hanging, engine, temporary):
     plane, word = hanging
-    jobs = temporary(Jobs(plane, "hangs"))
-    job = jobs()
+    job = temporary(Jobs(plane, "hangs"))()
     word.write_text("run")
     task = job.add("/bin/true", **settings(), constraints={"maxWallClockTime": "PT8S"})
     other = job.add("sleep 1000", **settings())
     (done,) = job.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded", done["executionInfo"]
-    plane.call("POST", f"{job.url}/tasks/{other}/terminate", expect=204)
-    (done,) = job.wait(other)
+    done = job.end(other)
     word.write_text("none")
-    (done,) = job.wait(job.add("echo well", **settings()))
+    done = job.done("echo well", **settings())
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     wait_for(lambda: engine.containers() == [], 20, "nothing is left")
 
@@ -427,8 +410,7 @@ def test_a_start_task_in_a_container_beside_tasks(started, plane, engine, tempor
     info = wait_for(lambda: plane.get(node)["startTaskInfo"].get("containerInfo"), 60, "its container")
     assert info["state"] == "running" and info["containerId"][:12] == engine.containers()[0][:12]
     jobs = temporary(Jobs(plane, node.split("/")[2]))
-    job = jobs()
-    (done,) = job.wait(job.add("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings()))
+    done = jobs().done("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings())
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     wait_for(lambda: plane.get(node)["startTaskInfo"]["state"] == "completed", 60, "its end")
     assert plane.get(node)["startTaskInfo"]["exitCode"] == 4
@@ -472,8 +454,7 @@ def test_a_node_leaves_though_its_container_cannot_be_removed_and_that_ends_by_i
 
 def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hanging, engine, tmp_path, temporary):
     plane, word = hanging
-    jobs = temporary(Jobs(plane, "hangs"))
-    job = jobs()
+    job = temporary(Jobs(plane, "hangs"))()
     task = job.add(STAYS, **settings())
     info = wait_for(lambda: contained(job, task), 60, "its container")
     wait_ready(job, task)
@@ -484,7 +465,7 @@ def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hangi
     (done,) = job.wait(task)
     assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
-    (done,) = job.wait(job.add("echo well", **settings()))
+    done = job.done("echo well", **settings())
     assert done["executionInfo"]["result"] == "success", "the node is as good as before"
 
 
@@ -536,8 +517,7 @@ def test_each_node_of_a_task_has_a_container_until_the_task_ends(team, plane, en
     seen = plane.call("GET", f"/pools/team/nodes/{part['nodeInfo']['nodeId']}/files/{path}", expect=200).content
     assert seen.decode() == f"{TOOLKIT}\n"
     wait_ready(job, task)
-    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
-    job.wait(task)
+    job.end(task)
     assert told_of_both(plane, job, task) == [{**first, "state": "exited"}, {**other, "state": "exited"}]
     wait_for(lambda: engine.containers() == [], 20, "the containers to go")
 

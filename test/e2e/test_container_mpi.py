@@ -42,8 +42,7 @@ def place(request, tar):
         engine("import", tar, IMAGE)
         stack.callback(engine, "rmi", "-f", IMAGE)
         config = {"containers": {"runtimes": [engine.program]}}
-        d = stack.enter_context(Daemon(config=config, environment=engine.environment))
-        p = Place(d).make()
+        p = Place(stack.enter_context(Daemon(config=config, environment=engine.environment))).make()
         p.engine = engine
         stack.callback(p.remove)
         yield p
@@ -61,8 +60,7 @@ def test_a_command_runs_in_the_container_of_the_other_node(place, cluster):
         'cat /tmp/left; ssh "${H[1]}" cat /tmp/left; ssh "${H[1]}" "kill -9 \\$\\$"; echo $?; ssh other true; echo $?\n'
         "head -c 3000000 /dev/urandom > data; ssh 1 cat < data | cmp - data && echo same"
     )
-    job = place.job(cluster, script, nodes=2, **SETTINGS)
-    job.succeed(limit=120)
+    job = place.job(cluster, script, nodes=2, **SETTINGS).succeeded(limit=120)
     first, zero, second, one, mine, *codes, same = job.read("stdout.txt").splitlines()
     assert first == second == IMAGE and zero.split()[0] == "0" and one.split()[0] == "1"
     assert zero.split()[1] == one.split()[1] and mine == "mine" and codes == ["137", "255"] and same == "same"
@@ -79,8 +77,7 @@ def command(kind, place, name, what=""):
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 @pytest.mark.parametrize("nodes", [2, 4])
 def test_mpi(place, cluster, name, nodes):
-    kind = mpi(name)
-    job = place.job(cluster, command(kind, place, f"sum-{name}.py"), nodes=nodes, **SETTINGS)
+    job = place.job(cluster, command(mpi(name), place, f"sum-{name}.py"), nodes=nodes, **SETTINGS)
     job.succeed(limit=60)
     found = ranks(job.read("stdout.txt"))
     assert {(size, total) for size, total, *_ in found.values()} == {(nodes, nodes * (nodes - 1) // 2)}

@@ -42,8 +42,7 @@ def test_a_job_runs_in_its_image_and_sees_what_it_would_see_outside(place, clust
         mountVolumes={"azureFileShares": [file_share("data", "data")]},
         environmentVariables=[{"name": "QUOTED", "value": "it's \"so\" $HOME\n`id`"}],
         **contained(),
-    )
-    job.succeed()
+    ).succeeded()
     image, share, folder, quoted, gpus = job.read("stdout.txt").splitlines()
     assert (image, share, gpus) == (TOOLKIT, "from the share", "0")
     assert "/jobs/" in folder
@@ -56,8 +55,7 @@ def test_a_job_runs_in_its_image_and_sees_what_it_would_see_outside(place, clust
 def test_preparation_and_command_share_one_container_which_goes_with_the_job(place, cluster, engine):
     job = place.job(
         cluster, "cat /tmp/left; hostname", jobPreparation={"commandLine": "echo prepared > /tmp/left"}, **contained()
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("stdout.txt").splitlines() == ["prepared", socket.gethostname()]
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
 
@@ -94,8 +92,7 @@ def test_a_restart_of_the_daemon_does_not_disturb_the_container(place, cluster, 
     job = place.job(cluster, f"touch {flag}; {wait_flag(wait)}; exit 5", **contained())
     wait_for(ready.exists, 30, "the job to run")
     (container,) = engine.containers()
-    place.daemon.kill9()
-    place.daemon.start()
+    place.daemon.crash()
     assert engine.containers() == [container]
     go.touch()
     assert job.fail()["executionInfo"]["exitCode"] == 5
@@ -138,13 +135,11 @@ def test_wrong_credentials_are_told_and_never_shown(place, cluster, registry):
 
 def test_a_private_image_is_pulled_once(place, cluster, registry):
     right = from_registry(registry, username=registry.user, password=registry.password)
-    first = place.job(cluster, "cat /etc/image", **right)
-    first.succeed()
+    first = place.job(cluster, "cat /etc/image", **right).succeeded()
     assert first.read("stdout.txt") == "private\n"
     log = first.read("execution.log")
     assert "pulled container image" in log and registry.password not in log
-    second = place.job(cluster, "true", **right)
-    second.succeed()
+    second = place.job(cluster, "true", **right).succeeded()
     assert "is there" in second.read("execution.log") and "pulling" not in second.read("execution.log")
 
 
@@ -184,8 +179,7 @@ def test_what_bashrc_exports_is_there_and_what_the_job_sets_wins(place, cluster,
         jobPreparation={"commandLine": preparation},
         environmentVariables=[{"name": "MINE", "value": "the job's"}],
         **contained(homely),
-    )
-    job.succeed()
+    ).succeeded()
     seen, path, home, version = job.read("stdout.txt").splitlines()
     assert seen == "it's here,as well,the job's,1,,", job.read("stderr.txt")
     assert path.startswith("/opt/x/bin:") and version[0].isdigit() and job.read("stderr.txt") == ""
@@ -197,8 +191,7 @@ def test_a_bashrc_that_hangs_holds_the_command_for_ten_seconds(place, cluster, h
         "echo $MINE",
         jobPreparation={"commandLine": "echo 'export MINE=1; sleep 1000' > ~/.bashrc"},
         **contained(homely),
-    )
-    job.succeed(limit=40)
+    ).succeeded(limit=40)
     assert job.read("stdout.txt") == "\n"
 
 

@@ -24,11 +24,8 @@ def example(language):
 
 @pytest.fixture
 def environment(own_daemon):
-    d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
-    said = d.tool("env").stdout
-    names = re.findall(r"^export (\w+)='?([^'\n]*)'?$", said, re.M)
-    return {**os.environ, **dict(names)}
+    said = own_daemon(arguments=["--ephemeral", "--testing"]).tool("env").stdout
+    return {**os.environ, **dict(re.findall(r"^export (\w+)='?([^'\n]*)'?$", said, re.M))}
 
 
 def needs(program):

@@ -145,8 +145,7 @@ def test_endless_output_does_no_harm(own_place, daemon):
     )
     job = run(own_place, cluster, script)
     job.wait("running")
-    other = own_place.job(cluster, "echo beside")
-    other.succeed()
+    other = own_place.job(cluster, "echo beside").succeeded()
     memory = Path(f"/proc/{daemon.process.pid}/status").read_text()
     flag.touch()
     job.succeed(limit=60)
@@ -223,8 +222,7 @@ def test_sessions_go_on_over_a_restart_of_the_daemon(own_daemon):
     written = lambda: out().stat().st_size if out() else 0
     wait_for(lambda: written() > 100, what="output")
     for _ in range(2):
-        d.kill9()
-        d.start()
+        d.crash()
         before = written()
         wait_for(lambda: written() > before + 100, 30, "more output")
     flag.touch()

@@ -61,8 +61,7 @@ def test_az_runs_a_command_on_a_node_by_password(az, place, cluster):
 
 def test_az_runs_a_command_on_a_jobs_node_by_key(az, place, cluster, key):
     ready, flag = place.flag("login-seen")
-    job = place.job(cluster, wait_flag(flag))
-    job.wait("running")
+    job = place.job(cluster, wait_flag(flag)).running()
     where = f"-g {place.group} -w {place.workspace} -e exp -j {job.name}"
     done = az.run(f"batchai job node exec {where} -k {key} --exec 'touch {ready}; echo done'")
     assert done.stdout.strip() == "done"
@@ -87,8 +86,7 @@ def test_ports_are_forwarded_and_files_copied(cluster, tmp_path):
         peer.close()
     here = tmp_path / "file"
     here.write_text("copied")
-    sftp = client.open_sftp()
-    sftp.put(str(here), "file")
+    client.open_sftp().put(str(here), "file")
     assert say(client, "cat file") == "copied"
     client.close()
 
@@ -106,8 +104,7 @@ def test_a_node_that_leaves_ends_its_sessions(place):
     (login,) = logins(cluster)
     client = connect(login, password=PASSWORD)
     assert say(client, "echo $HOME").strip().endswith(f"{login['nodeId']}/login/home")
-    cluster.resize(0)
-    cluster.wait_steady(0)
+    cluster.resized(0)
     wait_for(lambda: not client.get_transport().is_active(), 10, "the session to end")
     with pytest.raises(OSError):
         connect(login, password=PASSWORD)

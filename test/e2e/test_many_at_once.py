@@ -102,8 +102,7 @@ class Test:
         groups = self.cloud.call("GET", f"/subscriptions/{self.own.id}/resourceGroups{RM}")["value"]
         assert [g["name"] for g in groups] == ["g"]
         assert len(self.own.rules()) == 1 and self.own.unused_rules() == []
-        seen = self.own.requests()
-        assert {r["subscription"] for r in seen} == {self.own.id}
+        assert {r["subscription"] for r in self.own.requests()} == {self.own.id}
         assert len(self.own.requests(operation="Jobs_Create")) == 1
 
     def leave(self):

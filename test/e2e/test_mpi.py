@@ -34,8 +34,7 @@ def processes_of(job):
 @pytest.mark.parametrize("nodes", [2, 4, 8])
 def test_every_node_has_a_rank_and_all_compute_together(place, cluster, kind, nodes):
     program = script(kind, place.share(), f"sum-{kind.name}.py")
-    job = place.job(cluster, f"{kind.launch} {program}", nodes=nodes)
-    job.succeed(limit=60)
+    job = place.job(cluster, f"{kind.launch} {program}", nodes=nodes).succeeded(limit=60)
     found = ranks(job.read("stdout.txt"))
     assert sorted(found) == list(range(nodes))
     assert {(size, total) for size, total, *_ in found.values()} == {(nodes, nodes * (nodes - 1) // 2)}
@@ -56,8 +55,7 @@ def test_a_rank_that_fails_ends_the_job_with_its_code_and_last_lines(place, clus
 def test_a_rank_that_dies_of_a_signal(place, cluster, kind):
     program = script(kind, place.share(), f"signal-{kind.name}.py")
     job = place.job(cluster, f"{kind.launch} {program} signal", nodes=3)
-    info = job.fail(limit=60)["executionInfo"]
-    assert info["exitCode"] == kind.killed
+    assert job.fail(limit=60)["executionInfo"]["exitCode"] == kind.killed
     assert "the last rank is unwell" in job.read("stderr.txt")
     wait_for(lambda: not processes_of(job), what="the end of all processes")
 

@@ -53,8 +53,7 @@ def auto(scope, elevation):
 
 
 def test_user_accounts_of_a_pool_are_the_machines(racked):
-    site = racked()
-    work = Work(site, 1)
+    work = Work(racked(), 1)
     writes = "/bin/sh -ec 'id -un; touch $AZ_BATCH_TASK_WORKING_DIR/file'"
     assert work.said(writes, **named("worker")) == ["worker"]
     assert work.said("/bin/sh -c 'sudo id -un'", **named("chief")) == ["chief"]
@@ -93,8 +92,7 @@ def test_accounts_have_the_numbers_and_keys_that_they_were_given(racked, rack, t
 
 
 def test_administrators_are_root_where_the_site_says_so(racked):
-    site = racked(batch={"admin_is_root": True})
-    work = Work(site, 1)
+    work = Work(racked(batch={"admin_is_root": True}), 1)
     assert work.said("/bin/sh -c 'sudo id -un'", **named("chief")) == ["root"]
     assert work.said("id -un", **named("worker")) == ["worker"]
     assert work.said("/bin/sh -c 'sudo -H id -un'", **auto("pool", "admin")) == ["root"]
@@ -146,8 +144,7 @@ METRICS = ("CPUPercent", "MemoryBytes", "DiskBytes", "DiskReadOps", "NetworkInBy
 
 def test_formulas_see_what_machines_do(racked, rack, temporary):
     """Of machines that are reached by SSH; what is asked of their agents is what is asked of local ones."""
-    site = racked()
-    ground = temporary(BatchGround(site.daemon))
+    ground = temporary(BatchGround(racked().daemon))
     formula = "p = $CPUPercent.GetSamplePercent(TimeInterval_Minute); $TargetDedicatedNodes = 2"
     add_pool(ground.plane, "machines", vmSize=VM_SIZE.lower(), enableAutoScale=True, autoScaleFormula=formula)
 
@@ -166,8 +163,7 @@ def test_formulas_see_what_machines_do(racked, rack, temporary):
 
 
 def test_a_task_on_several_machines(racked, rack):
-    site = racked()
-    work = Work(site, 3, enableInterNodeCommunication=True)
+    work = Work(racked(), 3, enableInterNodeCommunication=True)
     settings = {
         "numberOfInstances": 3,
         "coordinationCommandLine": "/bin/sh -c 'hostname > $AZ_BATCH_TASK_SHARED_DIR/name; sleep 1000 &'",

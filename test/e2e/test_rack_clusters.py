@@ -63,10 +63,8 @@ def test_a_machine_serves_only_its_sizes_and_priority(racked, rack):
 def test_machines_are_named_by_range_by_address_and_by_port(racked, rack):
     rack[3].run("/usr/sbin/sshd -p 2222")
     first_two = rack[0].address[: -len("11")] + "[11-12]"
-    hosts = f"{first_two}, [{rack[2].address6}], {rack[3].address}:2222"
-    site = racked([group(rack, hosts=hosts)])
-    cluster = site.cluster(nodes=4)
-    reached = {(login["ipAddress"], login["port"]) for login in logins(cluster)}
+    site = racked([group(rack, hosts=f"{first_two}, [{rack[2].address6}], {rack[3].address}:2222")])
+    reached = {(login["ipAddress"], login["port"]) for login in logins(site.cluster(nodes=4))}
     assert reached == {
         (rack[0].address, 22),
         (rack[1].address, 22),
@@ -77,8 +75,7 @@ def test_machines_are_named_by_range_by_address_and_by_port(racked, rack):
 
 def test_machines_are_named_by_name(racked, rack):
     site = racked([group(rack, hosts="m[1-4]")], names=True)
-    cluster = site.cluster(nodes=4)
-    assert set(site.machines_of(cluster)) == set(rack)
+    assert set(site.machines_of(site.cluster(nodes=4))) == set(rack)
     assert set(site.nodes()) == {m.name for m in rack}
 
 
@@ -89,11 +86,9 @@ def test_machines_are_given_back_clean(site, rack):
         cluster,
         "(setsid sleep 54321 &) ; echo x >$AZ_BATCHAI_JOB_TEMP/x; echo $AZ_BATCHAI_JOB_TEMP",
         nodes=4,
-    )
-    job.succeed()
+    ).succeeded()
     assert all("demo" in machine.accounts() and machine.mounts() for machine in rack)
-    cluster.resize(2)
-    cluster.wait_steady(2)
+    cluster.resized(2)
     kept = site.machines_of(cluster)
     for machine in set(rack) - set(kept):
         assert leavings(machine, before) == [] and not machine.processes("sleep 54321")
@@ -121,9 +116,7 @@ def test_jobs_run_as_the_configured_account_and_not_as_root(racked, rack):
     for machine in rack:
         machine.run("useradd -m worker")
     site = racked([group(rack, rack, job_user="worker")])
-    cluster = site.cluster(nodes=1)
-    job = site.job(cluster, "id -un; touch $AZ_BATCHAI_JOB_TEMP/mine")
-    job.succeed()
+    job = site.job(site.cluster(nodes=1), "id -un; touch $AZ_BATCHAI_JOB_TEMP/mine").succeeded()
     assert job.read("stdout.txt") == "worker\n"
 
 
@@ -138,8 +131,7 @@ def test_without_root_a_cluster_that_wants_an_account_is_told_what_is_missing(ra
 def test_a_job_is_killed_with_everything_it_started(site):
     cluster = site.cluster(nodes=2)
     flag, path = site.flag("never")
-    job = site.job(cluster, f"setsid sleep 54321 & {wait_flag(path)}", nodes=1)
-    job.wait("running")
+    job = site.job(cluster, f"setsid sleep 54321 & {wait_flag(path)}", nodes=1).running()
     (machine,) = site.machines_of(job)
     wait_for(lambda: machine.processes("sleep 54321"), what="the job's child")
     job.terminate()
@@ -153,8 +145,7 @@ def test_output_on_the_disk_of_a_node_is_listed_and_downloaded(site):
         cluster,
         "mkdir -p $AZ_BATCHAI_OUTPUT_RESULT; seq 100000 >$AZ_BATCHAI_OUTPUT_RESULT/numbers",
         outputDirectories=[{"id": "RESULT", "pathPrefix": "$AZ_BATCHAI_JOB_TEMP"}],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("numbers", "RESULT") == "".join(f"{n}\n" for n in range(1, 100001))
     link = job.link("numbers", "RESULT")
     part = site.daemon.call("GET", link, token=None, api_version=None, headers={"Range": "bytes=0-3"})

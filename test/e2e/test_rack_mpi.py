@@ -32,8 +32,7 @@ def test_by_name_and_address_to_no_other_machine(site, rack):
         f"ssh {third.address} hostname; echo $?; ssh {third.name} hostname; echo $?; ssh nowhere.example; echo $?\n"
         f"head -c 3000000 /dev/urandom > data; ssh {second.name} cat < data | cmp - data && echo same"
     )
-    job = site.job(cluster, f"cd $AZ_BATCHAI_JOB_TEMP; {command}", nodes=2)
-    job.succeed(limit=60)
+    job = site.job(cluster, f"cd $AZ_BATCHAI_JOB_TEMP; {command}", nodes=2).succeeded(limit=60)
     there, uid, folder, own, here, *codes, same = job.read("stdout.txt").splitlines()
     assert (there, here) == (second.name, first.name) and uid == own != "0" and folder.startswith(NODE_ROOT)
     assert codes == ["255"] * 3 and same == "same"
@@ -43,8 +42,7 @@ def test_by_name_and_address_to_no_other_machine(site, rack):
 def test_mpi_over_all_machines(site, rack, kind):
     cluster = site.cluster(nodes=4)
     program = script(kind, site.share(), f"sum-{kind.name}.py")
-    job = site.job(cluster, f"{kind.launch} {program}", nodes=4)
-    job.succeed(limit=60)
+    job = site.job(cluster, f"{kind.launch} {program}", nodes=4).succeeded(limit=60)
     found = ranks(job.read("stdout.txt"))
     assert {(size, total) for size, total, *_ in found.values()} == {(4, 6)}
     assert sorted(index for *_, index, _ in found.values()) == [0, 1, 2, 3]
@@ -55,8 +53,7 @@ def test_a_rank_that_fails_on_another_machine(site, rack, kind):
     cluster = site.cluster(nodes=2)
     program = script(kind, site.share(), f"fails-{kind.name}.py")
     job = site.job(cluster, f"{kind.launch} {program} abort", nodes=2)
-    info = job.fail(limit=60)["executionInfo"]
-    assert info["exitCode"] == 17
+    assert job.fail(limit=60)["executionInfo"]["exitCode"] == 17
     assert "the last rank is unwell" in job.read("stderr.txt")
     wait_for(lambda: not running(rack, f"fails-{kind.name}.py"), what="the end of all")
 

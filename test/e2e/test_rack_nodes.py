@@ -28,8 +28,7 @@ def test_nodes_tells_what_each_machine_is_and_does(site, rack):
     assert {told["state"] for told in site.nodes().values()} == {"unknown"}
     cluster = site.cluster(nodes=2)
     flag, path = site.flag("go")
-    job = site.job(cluster, wait_flag(path), name="busy")
-    job.wait("running")
+    job = site.job(cluster, wait_flag(path), name="busy").running()
     (on,) = site.machines_of(job)
     told = site.node_of(on)
     assert told["state"] == "running" and told["job"].endswith("busy") and told["vmSizes"] == [VM_SIZE]
@@ -93,8 +92,7 @@ def test_check_needs_no_daemon(site, rack):
 def test_a_drained_machine_finishes_its_job_and_gets_nothing_new(site, rack):
     cluster = site.cluster(nodes=2)
     flag, path = site.flag("go")
-    job = site.job(cluster, wait_flag(path), name="old")
-    job.wait("running")
+    job = site.job(cluster, wait_flag(path), name="old").running()
     (drained,) = site.machines_of(job)
     (other,) = set(site.machines_of(cluster)) - {drained}
     site.daemon.tool("nodes", "drain", drained.address, "--reason", "fan broken")
@@ -123,8 +121,7 @@ def test_a_machine_whose_health_command_fails_is_drained_with_what_it_said(racke
     site = racked([group(rack, rack[:2], health_command=health, health_interval_s=1)])
     cluster = site.cluster(nodes=2)
     rack[0].run("touch /etc/broken")
-    told = site.wait_node(rack[0], drained=True)
-    assert "the fan is broken" in told["reason"]
+    assert "the fan is broken" in site.wait_node(rack[0], drained=True)["reason"]
     for name in "one", "two":
         site.job(cluster, f"hostname >>{MOUNT}/ran", name=name).succeed()
     assert (site.share() / "ran").read_text().split() == [rack[1].name] * 2
@@ -145,8 +142,7 @@ def test_jobs_wait_for_a_machine_whose_disk_is_full_and_what_runs_there_goes_on(
     site = racked([group(rack, rack[:1])], machines={"min_free_disk_mb": 10})
     cluster = site.cluster(nodes=1)
     flag, path = site.flag("go")
-    old = site.job(cluster, wait_flag(path), name="old")
-    old.wait("running")
+    old = site.job(cluster, wait_flag(path), name="old").running()
     rack[0].fill_disk()
     site.wait_node(rack[0], reason=re.compile("nearly full|No space left"))
     waiting = [site.job(cluster, "true", name=name) for name in ("one", "two")]
@@ -167,8 +163,7 @@ def test_jobs_wait_for_a_machine_whose_disk_is_full_and_what_runs_there_goes_on(
 
 def test_explain_names_the_machine_what_a_job_said_last_and_where_its_output_is(site, rack):
     cluster = site.cluster(nodes=1)
-    job = site.job(cluster, "echo the disk is on fire >&2; exit 3", name="bad")
-    job.wait("failed")
+    site.job(cluster, "echo the disk is on fire >&2; exit 3", name="bad").wait("failed")
     (on,) = site.machines_of(cluster)
     story = site.daemon.tool("explain", "bad").stdout
     assert f"(machine {on.address})" in story and "stderr: the disk is on fire" in story
@@ -197,5 +192,4 @@ def test_keygen_makes_an_identity_that_opens_machines(racked, rack, tmp_path):
     made = subprocess.run([BATCHAID, "keygen", identity], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"ssh-ed25519 \S+ \S+\n", made.stdout)
     machine.authorize(made.stdout)
-    site = racked([group(rack, [machine], identity=str(identity))])
-    site.cluster(nodes=1)
+    racked([group(rack, [machine], identity=str(identity))]).cluster(nodes=1)

@@ -25,7 +25,7 @@ def fetch(site, url, **headers):
 
 
 def listing(job, directory_id="stdouterr"):
-    return job.call("POST", "/listOutputFiles", params={"outputdirectoryid": directory_id}, validate=False)
+    return job.list(directory_id, validate=False)
 
 
 def rest_of(reply):
@@ -66,8 +66,7 @@ def test_the_jobs_account_reads_it_not_root(site):
         site.cluster(nodes=1),
         "cd $AZ_BATCHAI_OUTPUT_OUT; id -u > who.txt; ln -s /etc/shadow shadow; echo x > mine; chmod 0 mine",
         outputDirectories=[OUT],
-    )
-    job.succeed()
+    ).succeeded()
     assert job.read("who.txt", "OUT").strip() != "0"
     assert [f["name"] for f in job.files("OUT")] == ["mine", "who.txt"]
     assert fetch(site, job.link("mine", "OUT")).text == "x\n"  # the agent's, now that the job is over
@@ -81,8 +80,7 @@ def test_a_big_download_over_ssh_and_a_link_that_is_cut_meanwhile(site):
         cluster,
         f"cd $AZ_BATCHAI_OUTPUT_OUT; head -c {size} /dev/zero > big.bin; sha256sum big.bin",
         outputDirectories=[{"id": "OUT", "pathPrefix": "/tmp"}],
-    )
-    job.succeed()
+    ).succeeded()
     url = job.link("big.bin", "OUT")
     assert hashlib.sha256(fetch(site, url).content).hexdigest() == job.read("stdout.txt").split()[0]
     with requests.get(url, stream=True, verify=site.daemon.ca, timeout=60) as reply:
@@ -107,8 +105,7 @@ def test_a_share_that_machines_mount_from_elsewhere_is_listed_on_the_machine(rac
             site.cluster(nodes=1),
             "echo there; echo deep > $AZ_BATCHAI_OUTPUT_OUT/x.txt",
             outputDirectories=[{"id": "OUT", "pathPrefix": MOUNT}],
-        )
-        job.succeed()
+        ).succeeded()
         assert not list(site.share().iterdir())
         assert job.read("stdout.txt") == "there\n"
         assert job.read("x.txt", "OUT") == "deep\n"
@@ -124,10 +121,8 @@ def test_two_machines_show_their_own_files_until_they_leave(site):
         nodes=2,
         jobPreparation={"commandLine": "echo $AZ_BATCHAI_TASK_INDEX > $AZ_BATCHAI_OUTPUT_OUT/rank.txt"},
         outputDirectories=[OUT],
-    )
-    job.succeed()
+    ).succeeded()
     (other,) = [f["name"] for f in job.files("OUT") if f["fileType"] == "directory"]
     assert job.read("rank.txt", "OUT") == "0\n" and job.read("rank.txt", "OUT", directory=other) == "1\n"
-    cluster.resize(0)
-    cluster.wait_steady(0)
+    cluster.resized(0)
     assert "has left the cluster" in job.files("OUT", expect=400).error["message"]

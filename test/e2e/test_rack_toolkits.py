@@ -80,8 +80,7 @@ def test_ranks_of_mpirun_find_their_own_machines_paths(racked, rack, mpirun):
         horovodSettings=settings,
         jobPreparation=prep,
         environmentVariables=[path],
-    )
-    job.succeed(limit=60)
+    ).succeeded(limit=60)
     told = sorted((json.loads(line) for line in job.read("stdout.txt").splitlines()), key=lambda t: t["rank"])
     assert [(t["rank"], t["data"]) for t in told] == [(str(i), f"data of {i // 2}") for i in range(4)]
     assert all(t["argv"] == t["node"] for t in told) and len({t["node"] for t in told}) == 2
@@ -118,8 +117,7 @@ def test_without_such_a_directory_machines_have_that_of_the_jobs_first_node(rack
         f"cat a link d/e/f; echo three >a; ssh 1 'cd {there}; cat a; stat -c %u a; id -u; rm -r d; mv a b'\n"
         "cat b; ls; head -c 5000000 /dev/urandom >big; sha256sum <big; ssh 1 'sha256sum <$AZ_BATCHAI_SHARED_JOB_TEMP/big'"
     )
-    job = site.job(site.cluster(nodes=2), command, nodes=2)
-    job.succeed(limit=60)
+    job = site.job(site.cluster(nodes=2), command, nodes=2).succeeded(limit=60)
     first, *seen, sum1, sum2 = job.read("stdout.txt").splitlines()
     assert first == "one" and seen[:5] == ["one", "two", "one", "two", "deep"]
     written, owner, account, *rest = seen[5:]
@@ -156,6 +154,5 @@ def test_a_machine_without_sshfs_has_its_own_and_the_log_says_so(racked, rack):
 
 def test_a_directory_that_is_not_there_fails_the_job_with_what_to_do(racked, rack):
     site = racked(jobs={"shared_directory": "/proc/no/such"})
-    job = site.job(site.cluster(nodes=2), "true", nodes=2)
-    (error,) = job.fail()["executionInfo"]["errors"]
+    (error,) = site.job(site.cluster(nodes=2), "true", nodes=2).fail()["executionInfo"]["errors"]
     assert error["code"] == "JobDirectoryFailed" and "jobs.shared_directory" in json.dumps(error["details"])

@@ -49,7 +49,6 @@ def page_shell(d, tmp_path):
 
 def test_scripted_work(own_daemon, tmp_path):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
     shell = page_shell(d, tmp_path)
     rule, rules = blocks("Scripted work")
     assert shell(rule)[0]["unused"] == [1]
@@ -64,7 +63,6 @@ def test_scripted_work(own_daemon, tmp_path):
 
 def test_the_clock(own_daemon, tmp_path):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
     stopped, ahead, look, real = page_shell(d, tmp_path)(blocks("The clock")[0])
     assert stopped["rate"] == 0 and not stopped["real"]
     assert look["time"] == ahead["time"] > stopped["time"] and look["ahead"].startswith("PT5H59M")
@@ -73,7 +71,6 @@ def test_the_clock(own_daemon, tmp_path):
 
 def test_strict_mode(own_daemon, tmp_path):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
     (block,) = blocks("Strict mode")
     asked, shown = page_shell(d, tmp_path)(block)
     assert asked["strict"] and asked["allocation"] == "PT3M" and asked["writesPerHour"] == 10
@@ -84,7 +81,6 @@ def test_strict_mode(own_daemon, tmp_path):
 
 def test_nodes_that_fail(own_daemon, tmp_path):
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
     made = page_shell(d, tmp_path)(blocks("Nodes that fail")[0])
     assert [f["id"] for f in made] == [1, 2, 3, 4]
     assert made[0]["node"] == {"effect": "failPreparation", "after": "PT0S", "message": "no disk"}
@@ -95,7 +91,6 @@ def test_the_page_runs(own_daemon, tmp_path):
     serve, wait, _, subscription, reset, seed, dump, fault, faults, requests, expect, events, unknown = blocks()
     assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
     d = own_daemon(arguments=["--ephemeral", "--testing"])
-    d.expect_log("testing.enabled")
     shell = page_shell(d, tmp_path)
     assert shell(wait) == []
     assert "subscriptionId" in shell(subscription)[0]

@@ -19,17 +19,12 @@ def job(own_daemon):
 
 
 def killed(job):
-    job.daemon.kill9()
-    job.daemon.start()
+    job.daemon.crash()
 
 
 def asked(others, path):
     wait_for(lambda: any(p == path for _, p, _, _ in others.seen), what=f"{path} was asked for")
     others.seen.clear()
-
-
-def text(job, path):
-    return job.plane.call("GET", f"{job.url}/tasks/t/files/{path}", expect=200).content.decode()
 
 
 def outcome(job):
@@ -47,7 +42,7 @@ def test_during_a_download(job, others):
     others.trouble.clear()
     killed(job)
     outcome(job)
-    assert text(job, "stdout.txt") == "x\n" and text(job, "ran") == "ran\n"
+    assert job.text("t") == "x\n" and job.text("t", "ran") == "ran\n"
 
 
 def test_during_an_upload(job, others):
@@ -63,7 +58,7 @@ def test_during_an_upload(job, others):
     others.trouble.clear()
     killed(job)
     outcome(job)
-    assert others.files["/c/y"] == b"y\n" and text(job, "ran") == "ran\n"
+    assert others.files["/c/y"] == b"y\n" and job.text("t", "ran") == "ran\n"
 
 
 def test_a_command_that_runs_keeps_what_it_made_of_its_files(job, others):
@@ -78,7 +73,7 @@ def test_a_command_that_runs_keeps_what_it_made_of_its_files(job, others):
     (top,) = job.daemon.state_dir.glob("nodes/**/workitems/*/job-1/t")
     (top / "go").touch()
     outcome(job)
-    assert text(job, "stdout.txt") == "mine\n" and text(job, "ran") == "ran\n" and not others.seen
+    assert job.text("t") == "mine\n" and job.text("t", "ran") == "ran\n" and not others.seen
 
 
 def test_a_file_that_the_disk_has_no_room_for(small_disk, own_daemon, others):
@@ -88,10 +83,8 @@ def test_a_file_that_the_disk_has_no_room_for(small_disk, own_daemon, others):
     add_pool(plane, "pool", targetDedicatedNodes=1)
     job = Jobs(plane, "pool")()
     others.files |= {"/c/large": bytes(20_000_000), "/c/x": b"x\n"}
-    job.add("/bin/true", id="t", resourceFiles=[{"httpUrl": f"{others.url}/c/large", "filePath": "large"}])
-    (failed,) = job.wait("t")
+    failed = job.done("/bin/true", id="t", resourceFiles=[{"httpUrl": f"{others.url}/c/large", "filePath": "large"}])
     info = failed["executionInfo"]["failureInfo"]
     assert info["code"] == "DiskFull" and "/c/large" in str(info["details"])
-    job.add("/bin/cat x", id="next", resourceFiles=[{"httpUrl": f"{others.url}/c/x", "filePath": "x"}])
-    (done,) = job.wait("next")
+    done = job.done("/bin/cat x", id="next", resourceFiles=[{"httpUrl": f"{others.url}/c/x", "filePath": "x"}])
     assert done["executionInfo"]["exitCode"] == 0

@@ -8,10 +8,8 @@ from contextlib import closing
 
 import pytest
 from support.storage import StorageDaemon
-from support.waiting import wait_for
 
 SMALL, MIDDLE, LARGE = 800, 100_000, 400_000  # in the journal; in one go; in pieces
-STEPS_MAX = 200
 JOURNAL = ("kept_put", "item_change")
 
 
@@ -112,43 +110,17 @@ def killed_at_each_step(d, killer, before, change, name="b", kind="all"):
     """`before` makes the blob, `change` is the request under which the daemon is killed. The name is another each
     time. `kind`: of the blocks that count."""
 
-    def after_change(name):
-        done(d, change(name))
-        return state(d, name, kind)
-
     def fresh(n):
         here = f"{name}{n}"
         prepared(d, here, before)
         return here
 
-    was = state(d, fresh("was"), kind)
-    becomes = after_change(fresh("becomes"))
-    assert was != becomes
-    seen = set()
-    for n in range(1, STEPS_MAX):
-        here = fresh(n)
-        killer.arm(n)
-        acknowledged = True
-        try:
-            done(d, change(here))
-        except OSError:
-            acknowledged = False
-        wait_for(lambda: not killer.left or settled(d), what="the change to be settled")
-        if killer.left:
-            killer.arm(0)
-            assert acknowledged and state(d, here, kind) == becomes
-            break
-        wait_for(lambda: not d.running, what="the daemon to be dead")
-        d.kill9()
-        d.start()
-        now = state(d, here, kind)
-        assert now == becomes or (now == was and not acknowledged), f"killed before call {n}: {now}"
-        seen.add(now == becomes)
-        # It can be changed as any other.
+    def others(here):
         done(d, put(here, 99))
         assert d.blob.call("GET", f"/box/{here}").headers["x-ms-meta-v"] == "99"
-    assert n < STEPS_MAX - 1 and False in seen
-    print(f"{n - 1} calls")
+
+    looks = lambda here: state(d, here, kind)  # noqa: E731
+    killer.kill_at_each_step(d, fresh, lambda here: done(d, change(here)), looks, others, lambda: settled(d))
 
 
 WHERE = pytest.mark.parametrize("name", ["b", "a//"])  # a file of its name, and one aside
@@ -171,8 +143,7 @@ def test_a_put_of_another_type(d, killer, old, new):
     def of(kind, version):
         return lambda name: put(name, version, SMALL if kind == "BlockBlob" else 0, kind)
 
-    before = [of(old, 1)]
-    killed_at_each_step(d, killer, before, of(new, 2))
+    killed_at_each_step(d, killer, [of(old, 1)], of(new, 2))
 
 
 @BOTH

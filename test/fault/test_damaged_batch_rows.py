@@ -41,8 +41,7 @@ def stopped():
     d = Daemon({"local": {"nodes": 4}})
     d.expect_log("")
     d.start()
-    ground = BatchGround(d)
-    plane = ground.plane
+    plane = BatchGround(d).plane
     add_pool(plane, "pool", targetDedicatedNodes=1, startTask={"commandLine": "/bin/true"})
     job = Job(plane, "pool", id="job1", usesTaskDependencies=True)
     job.add("/bin/sleep 100", id="runs")

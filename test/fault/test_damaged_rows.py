@@ -18,40 +18,12 @@ from support.world import Place
 FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").read_text()
 # Tables of migrations/, so that their tests run apart; those of Azure Batch: test_damaged_batch_rows.py.
 TABLES = (
-    "allocation",
-    "blob_snapshot",
-    "change",
-    "change_forgotten",
-    "cluster",
-    "credential",
-    "dependency",
-    "epoch",
-    "event",
-    "experiment",
-    "file_server",
-    "identity",
-    "item_change",
-    "job",
-    "kept_put",
-    "machine",
-    "meta",
-    "node",
-    "operation",
-    "pool",
-    "resource_group",
-    "role_assignment",
-    "run",
-    "run_secret",
-    "secret",
-    "secret_version",
-    "share",
-    "share_item",
-    "storage_account",
-    "subscription",
-    "uncommitted_blob",
-    "vault",
-    "workspace",
-)
+    "allocation", "blob_snapshot", "change", "change_forgotten", "cluster", "credential",
+    "dependency", "epoch", "event", "experiment", "file_server", "identity", "item_change", "job",
+    "kept_put", "machine", "meta", "node", "operation", "pool", "resource_group", "role_assignment",
+    "run", "run_secret", "secret", "secret_version", "share", "share_item", "storage_account",
+    "subscription", "uncommitted_blob", "vault", "workspace",
+)  # fmt: skip
 # An account with a share, and one with a container that is deleted.
 STORAGE = """
 INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_state, created_us, updated_us,
@@ -160,8 +132,7 @@ def test_a_request_that_reads_such_a_row_fails_and_others_do_not(stopped):
     edit(stopped, "job", "exec_state", 99)
     place = Place(stopped, "new", "ws")
     stopped.start()
-    failed = place.daemon.call("GET", f"{place.experiment_path()}/jobs", validate=False)
-    assert failed.status == 500
+    assert place.daemon.call("GET", f"{place.experiment_path()}/jobs", validate=False).status == 500
     assert stopped.get(f"{place.path}/clusters")["value"][0]["name"] == "c"
     assert any("db.bad_value table=job column=exec_state value=99" in line for line in stopped.log())
     assert stopped.stop() == 0

@@ -28,8 +28,7 @@ def daemon():
 def busy(d):
     """A place with a job that runs."""
     place = Place(d).make()
-    job = place.job(place.cluster(), "(setsid sleep 7531 &) ; sleep 7532")
-    job.wait("running")
+    job = place.job(place.cluster(), "(setsid sleep 7531 &) ; sleep 7532").running()
     nodes = d.state_dir / "nodes"
     wait_for(lambda: sum("sleep" in text for text in processes_of(nodes).values()) >= 2, what="its processes")
     return place
@@ -169,8 +168,7 @@ def test_what_lies_elsewhere_is_not_touched(daemon, tmp_path):
     folder.mkdir(parents=True)
     (folder / "out").symlink_to(tmp_path)
     place = Place(daemon).make()
-    job = place.job(place.cluster(), "cat $AZ_BATCHAI_MOUNT_ROOT/out/precious")
-    job.succeed()
+    job = place.job(place.cluster(), "cat $AZ_BATCHAI_MOUNT_ROOT/out/precious").succeeded()
     assert daemon.stop() == 0
     assert not daemon.state_dir.exists() and (tmp_path / "precious").read_text() == "data"
 

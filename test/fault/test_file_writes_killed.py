@@ -4,9 +4,7 @@ to become, with its notes, and whoever asks is told the same."""
 
 import pytest
 from support.storage import StorageDaemon
-from support.waiting import wait_for
 
-STEPS_MAX = 200
 SAID = ("Content-Length", "Content-Type", "x-ms-meta-v", "x-ms-file-attributes", "x-ms-file-creation-time")
 SAID += ("x-ms-file-last-write-time", "Content-MD5", "x-ms-copy-status")
 WHEN = "2020-01-0{}T00:00:00.0000000Z"
@@ -67,33 +65,11 @@ def killed_at_each_step(d, killer, before, change):
             done(d, step(f"f{n}"))
         return f"f{n}"
 
-    was = state(d, fresh("was"))
-    done(d, change(fresh("becomes")))
-    becomes = state(d, "fbecomes")
-    assert was != becomes
-    seen = set()
-    for n in range(1, STEPS_MAX):
-        here = fresh(n)
-        killer.arm(n)
-        acknowledged = True
-        try:
-            done(d, change(here))
-        except OSError:
-            acknowledged = False
-        if acknowledged and killer.left:
-            killer.arm(0)
-            assert state(d, here) == becomes
-            break
-        wait_for(lambda: not d.running, what="the daemon to be dead")
-        d.kill9()
-        d.start()
-        now = state(d, here)
-        assert now == becomes or (now == was and not acknowledged), f"killed before call {n}: {now}"
-        seen.add(now == becomes)
-        done(d, made(1, 7)(here))  # it can be changed as any other
-        assert d.file.call("GET", f"/box/{here}").headers["Content-Length"] == "7"
-    assert n < STEPS_MAX - 1 and False in seen
-    print(f"{n - 1} calls")
+    def others(name):
+        done(d, made(1, 7)(name))
+        assert d.file.call("GET", f"/box/{name}").headers["Content-Length"] == "7"
+
+    killer.kill_at_each_step(d, fresh, lambda name: done(d, change(name)), lambda name: state(d, name), others)
 
 
 def test_a_file_that_is_made(d, killer):

@@ -109,8 +109,7 @@ def test_a_third_request_is_told_to_try_again_and_all_goes_on_later(site):
     begun = time.monotonic()
     assert fetch(site.daemon, site.slow).status == 503
     assert time.monotonic() - begun < 1 * PATIENCE, "it is known by then that the share hangs"
-    params = {"outputdirectoryid": "SLOW"}
-    listing = site.job.call("POST", "/listOutputFiles", params=params)
+    listing = site.job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "SLOW"})
     assert listing.status == 503 and int(listing.headers["Retry-After"]) >= 1
     assert "does not answer" in listing.error["message"]
     assert all(d.is_alive() for d in held)

@@ -18,8 +18,7 @@ def d(own_daemon):
 
 
 def crash(d):
-    d.kill9()
-    d.start()
+    d.crash()
 
 
 def test_a_walkthrough_survives_a_kill_after_every_step(d):
@@ -58,8 +57,7 @@ def test_a_walkthrough_survives_a_kill_after_every_step(d):
 
     flag.touch()
     crash(d)
-    info = job.fail()["executionInfo"]
-    assert info["exitCode"] == 7
+    assert job.fail()["executionInfo"]["exitCode"] == 7
     assert runs.read_text() == "run\n", "it ran once"
     assert job.read("stdout.txt") == "out\nend\n"
 
@@ -110,8 +108,7 @@ def test_output_and_exit_code_of_a_job_arrive_although_it_ended_while_the_daemon
     flag.touch()
     wait_for(done.exists, what="the job to end by itself")
     d.start()
-    info = job.fail()["executionInfo"]
-    assert info["exitCode"] == 5
+    assert job.fail()["executionInfo"]["exitCode"] == 5
     assert job.read("stdout.txt") == "last words\n"
     assert (place.share() / "runs").read_text() == "run\n"
     wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="the node to be idle")
@@ -173,8 +170,7 @@ def test_kill_9_of_the_agent_and_the_daemon_does_not_touch_the_job(d):
     place = Place(d).make()
     cluster = place.cluster(nodes=1)
     flag, path = place.flag("flag")
-    job = place.job(cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}; exit 4")
-    job.wait("running")
+    job = place.job(cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}; exit 4").running()
     wait_for((place.share() / "runs").exists, what="the job to start")
     agents = children(d.process.pid)
     d.kill9()

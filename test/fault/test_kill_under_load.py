@@ -102,8 +102,7 @@ class Client(Writer):
         assert not invented, f"never asked for: {sorted(invented)}"
         if self.cluster_there:
             got = self.cluster.call("GET", expect=200).json["properties"]
-            manual = got["scaleSettings"]["manual"]
-            assert manual["targetNodeCount"] == self.cluster_target
+            assert got["scaleSettings"]["manual"]["targetNodeCount"] == self.cluster_target
 
 
 def test_nothing_acknowledged_is_lost_and_each_job_runs_once(own_daemon):

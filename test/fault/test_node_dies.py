@@ -35,8 +35,7 @@ def running_job(place, option):
     cluster = place.cluster(nodes=1, scaleSettings={"manual": {"nodeDeallocationOption": option}})
     runs = place.share() / "runs"
     _, path = place.flag("flag")
-    job = place.job(cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}")
-    job.wait("running")
+    job = place.job(cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}").running()
     wait_for(runs.exists, what="the first run")
     return job, runs
 
@@ -47,8 +46,7 @@ def test_a_job_whose_processes_vanished_is_queued_again(place, daemon_too):
     d = place.daemon
     kill_everything_but_the_agent(d)
     if daemon_too:
-        d.kill9()
-        d.start()
+        d.crash()
     wait_for(lambda: runs.read_text() == "run\nrun\n", 10, lambda: d.log_tail() + json.dumps(job.get()))
     (place.share() / "flag").touch()
     job.succeed()
@@ -58,7 +56,6 @@ def test_a_job_whose_processes_vanished_is_queued_again(place, daemon_too):
 def test_a_job_whose_processes_vanished_fails_if_its_cluster_says_terminate(place):
     job, runs = running_job(place, "terminate")
     kill_everything_but_the_agent(place.daemon)
-    info = job.fail()["executionInfo"]
-    (error,) = info["errors"]
+    (error,) = job.fail()["executionInfo"]["errors"]
     assert "tvm-" in json.dumps(error), "it names the node"
     assert runs.read_text() == "run\n"

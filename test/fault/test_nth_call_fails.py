@@ -106,8 +106,7 @@ class Walk:
 
     def give_back(self):
         """What the machine has of this walk."""
-        place = Place(self.d, "rg", "ws")
-        place.remove()
+        Place(self.d, "rg", "ws").remove()
         self.d.stop()
         assert not list(Path(self.machine.dir).glob("root-*/mnt/*/*")), "a mount is left"
 

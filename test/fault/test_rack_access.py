@@ -66,10 +66,8 @@ def test_a_machine_that_could_not_be_reached_is_claimed_last(racked, rack):
     cluster = site.cluster(nodes=2, steady=False)
     site.wait_node(mute, state="unusable")
     site.wait_node(good, state="idle")
-    cluster.resize(0)
-    cluster.wait_steady(0)
-    cluster.resize(1)
-    cluster.wait_steady(1)
+    cluster.resized(0)
+    cluster.resized(1)
     assert site.machines_of(cluster) == [good]
 
 
@@ -105,8 +103,7 @@ def test_a_changed_host_key_makes_a_machine_unusable_until_somebody_says_it_is_r
     site = racked([group(rack, [machine])])
     cluster = site.cluster(nodes=1)
     if not in_use:
-        cluster.resize(0)
-        cluster.wait_steady(0)
+        cluster.resized(0)
     known = machine.fingerprint()
     machine.change_host_key()
     if not in_use:

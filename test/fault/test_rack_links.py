@@ -91,8 +91,7 @@ def test_killing_the_daemon_does_not_end_a_job(site):
 
 def test_a_daemon_that_was_killed_finds_the_job_still_running(site):
     running = Running(site)
-    site.daemon.kill9()
-    site.daemon.start()
+    site.daemon.crash()
     site.wait_node(running.machine, reason=None)
     assert running.job.state == "running"
     running.finish()

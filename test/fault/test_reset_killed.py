@@ -62,7 +62,7 @@ def account_id(d, name):
 @pytest.fixture
 def d(own_daemon):
     d = own_daemon(arguments=["--testing"])
-    d.expect_log("testing.enabled|testing.folder_not_renamed")
+    d.expect_log("testing.folder_not_renamed")
     return d
 
 
@@ -93,8 +93,7 @@ def test_it_is_killed_once_it_has_answered(d, scope):
     t.seed(stored(d))
     before = dumped(d)
     assert t.reset(**scope_of(d, scope)) == 1
-    d.kill9()
-    d.start()
+    d.crash()
     assert dumped(d) == {}
     nothing_is_left(d)
     Testing(d).seed({"groups": before})
@@ -103,8 +102,7 @@ def test_it_is_killed_once_it_has_answered(d, scope):
 
 def test_the_rename_of_a_folder_that_was_not_committed_is_taken_back(d):
     """The moment that a kill seldom hits: some folders have their new names, and the rows do not say so."""
-    t = Testing(d)
-    t.seed(stored(d))
+    Testing(d).seed(stored(d))
     before = dumped(d)
     d.kill9()
     place = d.state_dir / "storage"

@@ -39,8 +39,7 @@ def test_a_second_daemon_on_the_same_state_directory_says_so_and_exits(own_daemo
 def test_a_killed_daemon_does_not_keep_the_next_one_out(own_daemon):
     d = own_daemon()
     place = Place(d).make()
-    d.kill9()
-    d.start()
+    d.crash()
     assert d.get(place.path)["name"] == place.workspace
 
 

@@ -210,10 +210,8 @@ def place_with_podman(systemd, added=""):
 
 def test_an_account_without_rights_runs_containers(systemd):
     place, cluster = place_with_podman(systemd)
-    imported = place.job(cluster, f"podman import {MOUNT}/image.tar {IMAGE}")
-    imported.succeed()
-    job = place.job(cluster, "cat /etc/image /proc/self/uid_map", **CONTAINED)
-    job.succeed()
+    imported = place.job(cluster, f"podman import {MOUNT}/image.tar {IMAGE}").succeeded()
+    job = place.job(cluster, "cat /etc/image /proc/self/uid_map", **CONTAINED).succeeded()
     lines = [line.split() for line in job.read("stdout.txt").splitlines()]
     assert len(lines) == 3, (lines, job.read("stderr.txt"))
     image, account, others = lines
@@ -227,8 +225,7 @@ def test_a_hardened_service_runs_jobs_and_says_why_containers_do_not_start(syste
     place, cluster = place_with_podman(systemd, HARDENED)
     place.job(cluster, f"echo in a job > {MOUNT}/written").succeed()
     assert (place.share() / "written").read_text() == "in a job\n"
-    job = place.job(cluster, "true", **CONTAINED)
-    (error,) = job.fail()["executionInfo"]["errors"]
+    (error,) = place.job(cluster, "true", **CONTAINED).fail()["executionInfo"]["errors"]
     assert error["code"] in ("FailedPullingContainerImage", "FailedStartingContainer")
     assert "Operation not permitted" in str(error), error
     place.remove()

@@ -128,7 +128,7 @@ def test_what_ended_the_daemon_twice_is_refused_until_somebody_allows_it(own_dae
         assert d.process.pid == pid and d.process.poll() is None and d.running
         assert f"cause={by!r}".replace("'", '"') in d.log_tail(100) or f"cause={by}" in d.log_tail(100)
     reply = put_group(d)
-    assert reply.status == 409 and reply.error["code"] == "DaemonEndedDuringRequest", reply
+    assert reply.status == 409 and reply.code == "DaemonEndedDuringRequest", reply
     assert by in reply.error["message"] and "batchaid refused allow" in reply.error["message"]
     assert put_group(d, "another").status == 201
     status = Path(f"/proc/{pid}/status").read_text()
@@ -186,8 +186,7 @@ def test_it_goes_again_three_times_in_ten_minutes(own_daemon):
 def test_an_agent_of_the_daemon_that_was_is_no_zombie(own_daemon, temporary):
     d = faulty(own_daemon, "abort", config={**QUICK, "local": {"nodes": 1}})
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
-    place = temporary(Place(d).make())
-    place.cluster(nodes=1)
+    temporary(Place(d).make()).cluster(nodes=1)
     before = children(d.process.pid)
     assert before
     put_and_lose(d)
@@ -200,31 +199,28 @@ def output(url):
     return {"filePattern": "out.txt", "destination": container, "uploadOptions": {"uploadCondition": "taskcompletion"}}
 
 
-def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_start_serves(own_daemon):
+def test_a_task_whose_output_ends_the_daemon_at_each_start_fails_and_the_third_start_serves(own_daemon, temporary):
     d = faulty(own_daemon, "abort", "step upload of out.txt *")
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.crashed_daemon")
-    store = Store(d)
-    try:
-        add_pool(store.plane, "pool", targetDedicatedNodes=1)
-        jobs = Jobs(store.plane, "pool")
-        job = jobs()
-        job.add("/bin/sh -c 'echo kept > out.txt; exit 3'", id="t", outputFiles=[output(store.url())])
-        wait_for(lambda: readies(d) == 3, 60, "the third start to serve")
-        d.forget_token()
-        (done,) = job.wait("t", limit=60)
-        info = done["executionInfo"]
-        assert info["result"].lower() == "failure" and info["exitCode"] == 3
-        assert info["failureInfo"]["code"] == "FileUploadMiscError"
-        assert "ended 2 times" in str(info["failureInfo"]), info
-        d.environment.clear()
-        (refused,) = json.loads(d.tool("refused", "--json").stdout)
-        assert refused["work"].startswith("step upload of out.txt") and f"{job.id}/t" in refused["work"]
-        good = jobs()
-        good.add("/bin/true", id="t")
-        good.wait("t", limit=60)
-        jobs.remove()
-    finally:
-        store.batch.remove()
+    store = temporary(Store(d))
+    add_pool(store.plane, "pool", targetDedicatedNodes=1)
+    jobs = Jobs(store.plane, "pool")
+    job = jobs()
+    job.add("/bin/sh -c 'echo kept > out.txt; exit 3'", id="t", outputFiles=[output(store.url())])
+    wait_for(lambda: readies(d) == 3, 60, "the third start to serve")
+    d.forget_token()
+    (done,) = job.wait("t", limit=60)
+    info = done["executionInfo"]
+    assert info["result"].lower() == "failure" and info["exitCode"] == 3
+    assert info["failureInfo"]["code"] == "FileUploadMiscError"
+    assert "ended 2 times" in str(info["failureInfo"]), info
+    d.environment.clear()
+    (refused,) = json.loads(d.tool("refused", "--json").stdout)
+    assert refused["work"].startswith("step upload of out.txt") and f"{job.id}/t" in refused["work"]
+    good = jobs()
+    good.add("/bin/true", id="t")
+    good.wait("t", limit=60)
+    jobs.remove()
 
 
 def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes_on(own_daemon, temporary):
@@ -248,36 +244,33 @@ def test_a_step_that_ends_the_daemon_at_each_start_is_left_out_and_all_else_goes
     place.job(cluster, "true", name="next").succeed()  # on the node that the first one had kept
 
 
-def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon):
+def test_a_task_whose_step_ends_the_daemon_at_each_start_fails(own_daemon, temporary):
     d = own_daemon(config=QUICK, arguments=["--testing"])
     d.expect_log(r"testing\.enabled|daemon\.crashed|work\.(crashed_daemon|refused)")
-    store = Store(d)
-    try:
-        add_pool(store.plane, "pool", targetDedicatedNodes=1)
-        jobs = Jobs(store.plane, "pool")
-        job = jobs()
-        job.add(f"/bin/sleep 98{os.getpid()}", id="t")
-        wait_for(lambda: job.task("t")["state"] == "running", 30, "it to run")
-        d.environment["BATCHAID_TESTING_FAULT"] = "abort run 1"
-        d.restart()
-        wait_for(lambda: any("work.refused" in line for line in d.log()), 60, "the third start to leave it out")
-        d.forget_token()
-        (done,) = job.wait("t", limit=60)
-        info = done["executionInfo"]
-        assert info["result"].lower() == "failure" and info["failureInfo"]["category"].lower() == "servererror"
-        assert "ended 2 times" in str(info["failureInfo"]), info
-        assert "ended 2 times" in d.tool("explain", f"{job.id}/t").stdout
-        d.environment.clear()
-        assert d.tool("refused", "allow", "all").stdout == "1 allowed\n"
-        d.restart()
-        d.forget_token()
-        good = jobs()
-        good.add("/bin/true", id="t")
-        good.wait("t", limit=60)  # the node is cleaned, and free
-        assert subprocess.run(["pgrep", "-f", f"^/bin/sleep 98{os.getpid()}$"]).returncode == 1
-        jobs.remove()
-    finally:
-        store.batch.remove()
+    store = temporary(Store(d))
+    add_pool(store.plane, "pool", targetDedicatedNodes=1)
+    jobs = Jobs(store.plane, "pool")
+    job = jobs()
+    job.add(f"/bin/sleep 98{os.getpid()}", id="t")
+    wait_for(lambda: job.task("t")["state"] == "running", 30, "it to run")
+    d.environment["BATCHAID_TESTING_FAULT"] = "abort run 1"
+    d.restart()
+    wait_for(lambda: any("work.refused" in line for line in d.log()), 60, "the third start to leave it out")
+    d.forget_token()
+    (done,) = job.wait("t", limit=60)
+    info = done["executionInfo"]
+    assert info["result"].lower() == "failure" and info["failureInfo"]["category"].lower() == "servererror"
+    assert "ended 2 times" in str(info["failureInfo"]), info
+    assert "ended 2 times" in d.tool("explain", f"{job.id}/t").stdout
+    d.environment.clear()
+    assert d.tool("refused", "allow", "all").stdout == "1 allowed\n"
+    d.restart()
+    d.forget_token()
+    good = jobs()
+    good.add("/bin/true", id="t")
+    good.wait("t", limit=60)  # the node is cleaned, and free
+    assert subprocess.run(["pgrep", "-f", f"^/bin/sleep 98{os.getpid()}$"]).returncode == 1
+    jobs.remove()
 
 
 @pytest.mark.parametrize("step", ["pool 1", "node 1"])

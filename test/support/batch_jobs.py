@@ -54,6 +54,38 @@ class Job:
         wait_for(lambda: all(self.task(i)["state"] == "completed" for i in ids), limit, f"{ids} completed")
         return [self.task(i) for i in ids]
 
+    def done(self, command, id=None, limit=20, **more):
+        """What became of a new task."""
+        return self.wait(self.add(command, id, **more), limit=limit)[0]
+
+    def begin(self, command, **more):
+        """The id of a new task, once it runs."""
+        task = self.add(command, **more)
+        self.wait_running(task)
+        return task
+
+    def wait_running(self, *ids):
+        wait_for(lambda: all(self.task(i)["state"] == "running" for i in ids), what=f"{ids} running")
+
+    def text(self, task, path="stdout.txt"):
+        """A file of a task."""
+        return self.plane.call("GET", f"{self.url}/tasks/{task}/files/{path}", expect=200).content.decode()
+
+    def disable(self, tasks):
+        self.plane.call("POST", f"{self.url}/disable", {"disableTasks": tasks}, expect=202)
+        return self.wait_state("disabled")
+
+    def enable(self):
+        self.plane.call("POST", f"{self.url}/enable", expect=202)
+
+    def end(self, task=None):
+        """Terminates the job, or one of its tasks; what became of it."""
+        if task:
+            self.plane.call("POST", f"{self.url}/tasks/{task}/terminate", expect=204)
+            return self.wait(task)[0]
+        self.plane.call("POST", f"{self.url}/terminate", expect=202)
+        return self.wait_state("completed")
+
     def wait_state(self, state):
         wait_for(lambda: self.get()["state"] == state, what=f"{self.id} {state}")
         return self.get()

@@ -7,16 +7,9 @@ import copy
 KEY = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7 me@here"
 ROOT = "$AZ_BATCHAI_MOUNT_ROOT"
 TOOLKITS = (
-    "customToolkitSettings",
-    "cntkSettings",
-    "pyTorchSettings",
-    "tensorFlowSettings",
-    "caffeSettings",
-    "caffe2Settings",
-    "chainerSettings",
-    "customMpiSettings",
-    "horovodSettings",
-)
+    "customToolkitSettings", "cntkSettings", "pyTorchSettings", "tensorFlowSettings",
+    "caffeSettings", "caffe2Settings", "chainerSettings", "customMpiSettings", "horovodSettings",
+)  # fmt: skip
 
 # Values by property, or by definition and property.
 SAMPLES = {

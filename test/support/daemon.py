@@ -38,6 +38,8 @@ NODE_AGENT = BUILD / "batchai-node"
 JUDGE = spec.Judge(spec.load())
 
 SANITIZER = re.compile(r"ERROR: AddressSanitizer|LeakSanitizer|runtime error:|ThreadSanitizer")
+# What a daemon with --testing says at its start.
+TESTING = re.compile("testing.enabled")
 COMPLAINT = re.compile(r'^\S+Z (warn|error) |"level": ?"(warn|error)"')
 
 
@@ -67,6 +69,10 @@ class Reply:
     @property
     def error(self):
         return self.json["error"]
+
+    @property
+    def code(self):
+        return self.error["code"]
 
     def __repr__(self):
         return f"<{self.method} {urlsplit(self.url).path} -> {self.status} {self.content[:600]!r}>"
@@ -220,6 +226,11 @@ class Daemon:
         self.process.stdout.close()
         self.process = None
 
+    def crash(self):
+        """It is killed, and starts again."""
+        self.kill9()
+        return self.start()
+
     def restart(self):
         if self.process is not None:
             self.stop()
@@ -271,11 +282,11 @@ class Daemon:
         return "\n".join(self.log()[-n:])
 
     def log_complaints(self):
-        found = []
+        found, expected = [], [*self.expected, *([TESTING] if "--testing" in self.arguments else [])]
         for line in self.log():
             if SANITIZER.search(line):
                 found.append(f"sanitizer: {line}")
-            elif COMPLAINT.search(line) and not any(p.search(line) for p in self.expected):
+            elif COMPLAINT.search(line) and not any(p.search(line) for p in expected):
                 found.append(f"unexpected in the log: {line}")
         return found[:20]
 

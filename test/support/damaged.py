@@ -18,27 +18,11 @@ NUMBERS = (-1, 99, 1 << 31)
 
 # Tables of Azure Batch.
 BATCH_TABLES = (
-    "batch_account",
-    "batch_application",
-    "batch_certificate",
-    "batch_chore",
-    "batch_count",
-    "batch_done",
-    "batch_job",
-    "batch_litter",
-    "batch_node_total",
-    "batch_node_user",
-    "batch_package",
-    "batch_pool",
-    "batch_sample",
-    "batch_schedule",
-    "batch_seeded_file",
-    "batch_subtask",
-    "batch_task",
-    "batch_wait",
-    "node_bar",
-    "node_setup",
-)
+    "batch_account", "batch_application", "batch_certificate", "batch_chore", "batch_count",
+    "batch_done", "batch_job", "batch_litter", "batch_node_total", "batch_node_user",
+    "batch_package", "batch_pool", "batch_sample", "batch_schedule", "batch_seeded_file",
+    "batch_subtask", "batch_task", "batch_wait", "node_bar", "node_setup",
+)  # fmt: skip
 
 
 def tables(database):

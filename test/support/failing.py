@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from .waiting import wait_for
+
+STEPS_MAX = 200  # calls of one change
+
 
 def built(folder, name):
     made = folder / f"{name}.so"
@@ -53,6 +57,38 @@ class Killer:
         """The next call but so many will not be made; 0: all are made."""
         with open(self.file, "r+b") as f:
             f.write(struct.pack("q", calls))
+
+    def kill_at_each_step(self, d, fresh, change, state, others, is_settled=lambda: True):
+        """The daemon is killed before one call after another of a change, until the change has no more calls; then
+        there is the thing as it was, or as it becomes. `fresh(n)` makes one and returns its name, change(name) raises
+        an OSError where nobody answers, state(name) looks at it, others(name) shows that it can be changed as any
+        other. `is_settled()`: the daemon does nothing more for what was acknowledged."""
+        was, becoming = state(fresh("was")), fresh("becomes")
+        change(becoming)
+        becomes = state(becoming)
+        assert was != becomes
+        seen = set()
+        for n in range(1, STEPS_MAX):
+            here = fresh(n)
+            self.arm(n)
+            acknowledged = True
+            try:
+                change(here)
+            except OSError:
+                acknowledged = False
+            wait_for(lambda: not self.left or is_settled(), what="the change to be settled")
+            if self.left:
+                self.arm(0)
+                assert acknowledged and state(here) == becomes
+                break
+            wait_for(lambda: not d.running, what="the daemon to be dead")
+            d.crash()
+            now = state(here)
+            assert now == becomes or (now == was and not acknowledged), f"killed before call {n}: {now}"
+            seen.add(now == becomes)
+            others(here)
+        assert n < STEPS_MAX - 1 and False in seen
+        print(f"{n - 1} calls")
 
     @property
     def left(self):

@@ -54,6 +54,12 @@ class Testing:
     def dump(self, **query):
         return self.get("/dump?" + "&".join(f"{k}={v}" for k, v in query.items()))
 
+    def seed_again(self, state, **query):
+        """What was dumped makes the same again."""
+        self.reset()
+        self.seed(state)
+        assert self.dump(**query) == state
+
     def forget(self):
         """Everything that tests ask for beforehand."""
         for path in ("/faults", "/rules", "/strict"):
@@ -80,7 +86,7 @@ class Strict(Testing):
 def testing_daemon(*arguments, expects=()):
     """Emptied and stopped in the end; `expects`: what it may log besides."""
     d = Daemon(arguments=["--testing", *arguments])
-    for pattern in ("testing.enabled", *expects):
+    for pattern in expects:
         d.expect_log(pattern)
     d.start()
     yield d

@@ -240,8 +240,7 @@ def job_is_deleted(g):
 def experiment_is_deleted(g):
     exp = fresh("e")
     g.place.job(g.cluster, experiment=exp)
-    path = g.place.experiment_path(exp)
-    return deleted(g, path)
+    return deleted(g, g.place.experiment_path(exp))
 
 
 def workspace_is_deleted(g):

@@ -124,6 +124,11 @@ class Cluster(Resource):
             manual["nodeDeallocationOption"] = option
         return self.scale(manual=manual)
 
+    def resized(self, nodes):
+        """Until it has been resized."""
+        self.resize(nodes)
+        return self.wait_steady(nodes)
+
     def wait_steady(self, nodes, limit=30):
         """Until it holds this many nodes, all of them idle or running."""
 
@@ -161,15 +166,29 @@ class Job(Resource):
         assert p["executionState"] == "succeeded", json.dumps(p)
         return p
 
+    def succeeded(self, limit=30):
+        """The job itself, once it has succeeded."""
+        self.succeed(limit)
+        return self
+
+    def running(self, limit=30):
+        """The job itself, once it runs."""
+        self.wait("running", limit=limit)
+        return self
+
     def fail(self, limit=30):
         p = self.wait(limit=limit)
         assert p["executionState"] == "failed", json.dumps(p)
         return p
 
     def files(self, directory_id="stdouterr", expect=200, **params):
-        params = {"outputdirectoryid": directory_id, **params}
-        reply = self.call("POST", "/listOutputFiles", params=params, expect=expect)
+        reply = self.list(directory_id, expect=expect, **params)
         return reply.json["value"] if expect == 200 else reply
+
+    def list(self, directory_id="stdouterr", expect=None, validate=True, **params):
+        """The reply with a list of files."""
+        params = {"outputdirectoryid": directory_id, **params}
+        return self.call("POST", "/listOutputFiles", params=params, expect=expect, validate=validate)
 
     def link(self, name, directory_id="stdouterr", **params):
         found = [f for f in self.files(directory_id, **params) if f["name"] == name]
