@@ -198,6 +198,11 @@ def racked(rack):
 
 
 @pytest.fixture
+def site(racked):
+    return racked()
+
+
+@pytest.fixture
 def tmp_path(tmp_path):
     """Accounts of jobs pass through it: otherwise each daemon of root's that has its state there would need an open
     place elsewhere, which nobody removes."""

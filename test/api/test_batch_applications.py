@@ -3,21 +3,16 @@
 
 import io
 import zipfile
-from urllib.parse import urlsplit
 
 import pytest
-from support.accounts import Accounts
 from support.batch import VERSIONS, Plane
-from support.batch_rm import BatchAccounts
+from support.batch_packages import packaged, upload
 from support.people import Person
 
 
 @pytest.fixture(scope="module")
 def accounts(daemon, temporary_in_file):
-    b = temporary_in_file(BatchAccounts(daemon).make())
-    store = Accounts(daemon, b.group)
-    b.auto = {"autoStorage": {"storageAccountId": f"{store.path}/{store.account()}"}}
-    return b
+    return temporary_in_file(packaged(daemon))
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +24,16 @@ def name(accounts):
         accounts.call("PUT", path, {"properties": {"displayName": f"App {app}"}}, expect=200)
         made = accounts.call("PUT", f"{path}/versions/{version}", expect=200).json
         if active:
-            upload(accounts.daemon, made["properties"]["storageUrl"])
+            upload(accounts.daemon, made["properties"]["storageUrl"], archive(), expect=201)
             accounts.call("POST", f"{path}/versions/{version}/activate", {"format": "zip"}, expect=200)
     return name
 
 
-def upload(daemon, url):
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as z:
+def archive():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as z:
         z.writestr("run", "x")
-    place = urlsplit(url)
-    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
-    target = f"{place.path}?{place.query}"
-    daemon.call("PUT", target, data=archive.getvalue(), headers=head, token="", validate=False, expect=201)
+    return made.getvalue()
 
 
 @pytest.fixture

@@ -164,8 +164,7 @@ def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
 
     wait_for(is_back, what="restarted")
     for job, marks in ((again, 2), (once, 1)):
-        task = job.add("/bin/sh -c 'cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID'", **near)
-        job.wait(task)
+        task, _ = job.ran("/bin/sh -c 'cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID'", **near)
         assert job.text(task).split() == ["x"] * marks
 
 

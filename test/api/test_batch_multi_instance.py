@@ -36,8 +36,7 @@ def test_every_node_coordinates_and_the_first_runs_the_command(jobs, plane):
     note = "echo $AZ_BATCH_NODE_ID > $AZ_BATCH_TASK_SHARED_DIR/here"
     say = f"/bin/sh -c 'echo coordinated $AZ_BATCH_IS_CURRENT_NODE_MASTER $PWD; {note}'"
     main = '/bin/sh -c \'echo main; cat "$AZ_BATCH_TASK_SHARED_DIR/here"\''
-    task = job.add(main, multiInstanceSettings=multi(say))
-    (done,) = job.wait(task)
+    task, done = job.ran(main, multiInstanceSettings=multi(say))
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     assert done["multiInstanceSettings"]["numberOfInstances"] == NODES
     first, root = done["nodeInfo"]["nodeId"], done["nodeInfo"]["taskRootDirectory"]
@@ -78,13 +77,11 @@ def test_nodes_show_the_parts_that_ran_on_them(jobs, plane):
 
 def test_pages_and_versions_of_subtasks(jobs, plane):
     job = jobs()
-    task = job.add("/bin/true", multiInstanceSettings=multi())
-    job.wait(task)
+    task, _ = job.ran("/bin/true", multiInstanceSettings=multi())
     assert [p["id"] for p in subtasks(job, task, **{"$select": "id,state"})] == [1, 2]
     for version in ("2017-09-01.6.0", "2024-07-01.20.0"):
         plane.at(version).get(f"{job.url}/tasks/{task}/subtasksinfo")
-    alone = job.add("/bin/true")
-    job.wait(alone)
+    alone, _ = job.ran("/bin/true")
     assert subtasks(job, alone) == []
     plane.refused(404, "TaskNotFound", "GET", f"{job.url}/tasks/none/subtasksinfo")
 
@@ -102,8 +99,7 @@ def test_what_they_know_of_each_other(jobs):
         'test "$AZ_BATCH_TASK_WORKING_DIR" = "$AZ_BATCH_TASK_DIR/wd"',
     ]
     both = f"/bin/sh -ec '{'; '.join(checks)}'"
-    task = job.add(both, multiInstanceSettings=multi(both))
-    (done,) = job.wait(task)
+    task, done = job.ran(both, multiInstanceSettings=multi(both))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert {p["exitCode"] for p in subtasks(job, task)} == {0}
 
@@ -136,8 +132,7 @@ def test_coordination_that_fails_fails_the_task(jobs, tmp_path):
     job = jobs()
     tmp_path.chmod(0o777)
     one = "/bin/sh -c 'test $AZ_BATCH_IS_CURRENT_NODE_MASTER = true || exit 7'"
-    task = job.add(f"touch {tmp_path}/ran", multiInstanceSettings=multi(one, nodes=2))
-    (done,) = job.wait(task)
+    task, done = job.ran(f"touch {tmp_path}/ran", multiInstanceSettings=multi(one, nodes=2))
     info = done["executionInfo"]
     assert info["result"] == "failure" and info["failureInfo"]["code"] == "FailureExitCode", info
     assert "coordination command" in info["failureInfo"]["message"]
@@ -145,8 +140,7 @@ def test_coordination_that_fails_fails_the_task(jobs, tmp_path):
     (part,) = subtasks(job, task)
     assert part["exitCode"] == 7 and part["result"] == "failure"
     assert part["failureInfo"]["code"] == "FailureExitCode"
-    none = job.add("/bin/true", multiInstanceSettings=multi("no-such-program-here", nodes=2))
-    (done,) = job.wait(none)
+    done = job.done("/bin/true", multiInstanceSettings=multi("no-such-program-here", nodes=2))
     assert done["executionInfo"]["failureInfo"]["code"] == "CommandProgramNotFound"
 
 
@@ -155,8 +149,7 @@ def test_it_is_tried_again_as_a_whole(jobs, tmp_path):
     tmp_path.chmod(0o777)
     second = f"echo x >> {tmp_path}/tries; test $(wc -l < {tmp_path}/tries) = 2"
     once = f"/bin/sh -c 'test $AZ_BATCH_IS_CURRENT_NODE_MASTER = true || {{ {second}; }}'"
-    task = job.add("/bin/true", multiInstanceSettings=multi(once, nodes=2))
-    (done,) = job.wait(task)
+    task, done = job.ran("/bin/true", multiInstanceSettings=multi(once, nodes=2))
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     assert done["executionInfo"]["retryCount"] == 1
     assert [p["result"] for p in subtasks(job, task)] == ["success"]
@@ -185,20 +178,17 @@ def test_common_files_are_on_every_node(container, jobs):
     job = jobs()
     check = "/bin/sh -ec 'test \"$(cat $AZ_BATCH_TASK_SHARED_DIR/in/data.txt)\" = \"for all\"'"
     files = [{"httpUrl": url, "filePath": "in/data.txt"}]
-    task = job.add(check, multiInstanceSettings=multi(check, commonResourceFiles=files))
-    (done,) = job.wait(task)
+    task, done = job.ran(check, multiInstanceSettings=multi(check, commonResourceFiles=files))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert {p["exitCode"] for p in subtasks(job, task)} == {0}
     missing = [{"httpUrl": container.url("none.txt"), "filePath": "x"}]
-    task = job.add(check, multiInstanceSettings=multi(check, commonResourceFiles=missing))
-    (done,) = job.wait(task)
+    task, done = job.ran(check, multiInstanceSettings=multi(check, commonResourceFiles=missing))
     assert done["executionInfo"]["failureInfo"]["code"] == "BlobNotFound"
 
 
 def test_files_of_all_parts_go_with_the_task(jobs, plane):
     job = jobs()
-    task = job.add("/bin/true", multiInstanceSettings=multi())
-    (done,) = job.wait(task)
+    task, done = job.ran("/bin/true", multiInstanceSettings=multi())
     places = [done["nodeInfo"], *(p["nodeInfo"] for p in subtasks(job, task))]
     there = lambda i: plane.call("GET", url_of(i, "stdout.txt"))
     assert {there(i).status for i in places} == {200}
@@ -219,8 +209,7 @@ def test_a_pool_whose_nodes_do_not_communicate_lets_it_wait(jobs, plane):
 def test_mpirun_reaches_the_other_nodes(jobs, plane):
     job = jobs()
     script = f'mpirun --host $AZ_BATCH_HOST_LIST -n {NODES} /bin/sh -c "echo rank on \\$AZ_BATCH_NODE_ID"'
-    task = job.add(f"/bin/sh -c '{script}'", multiInstanceSettings=multi())
-    (done,) = job.wait(task)
+    task, done = job.ran(f"/bin/sh -c '{script}'", multiInstanceSettings=multi())
     out = job.text(task)
     assert done["executionInfo"]["result"] == "success", (done["executionInfo"], out)
     assert out.count("rank on ") == NODES

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from support.accounts import Accounts
-from support.batch_rm import DOCUMENTED, RM_VERSION, BatchAccounts
+from support.batch_packages import packaged, upload
+from support.batch_rm import DOCUMENTED, RM_VERSION
 from support.people import READER, Person
 from support.waiting import wait_for
 from support.world import instant
@@ -18,11 +19,7 @@ FLAT = "2017-09-01"
 @pytest.fixture(scope="module")
 def batch(daemon, temporary_in_file):
     """Accounts with auto-storage."""
-    b = temporary_in_file(BatchAccounts(daemon).make())
-    store = Accounts(daemon, b.group)
-    b.store_name = store.account()
-    b.auto = {"autoStorage": {"storageAccountId": f"{store.path}/{b.store_name}"}}
-    return b
+    return temporary_in_file(packaged(daemon))
 
 
 @pytest.fixture
@@ -36,13 +33,6 @@ def archive(**files):
         for name, text in files.items():
             z.writestr(name.replace("__", "/").replace("_", "."), text)
     return made.getvalue()
-
-
-def upload(daemon, url, data):
-    """By the URL alone, whose host is said in the request's head."""
-    place = urlsplit(url)
-    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
-    return daemon.call("PUT", f"{place.path}?{place.query}", data=data, headers=head, token="", validate=False)
 
 
 def package(batch, account, app, version, data, **more):
@@ -173,10 +163,8 @@ def test_an_application_with_packages_stays(batch, account):
 
 def test_a_deleted_package_leaves_nothing(own_daemon):
     d = own_daemon()
-    b = BatchAccounts(d).make()
-    store = Accounts(d, b.group)
-    name = store.account()
-    account = b.account(autoStorage={"storageAccountId": f"{store.path}/{name}"})
+    b = packaged(d)
+    name, account = b.store_name, b.name
     same = archive(a="x")
     package(b, account, "app", "1", same, expect=200)
     package(b, account, "app", "2", same, expect=200)
@@ -280,9 +268,8 @@ def test_a_link_to_a_package_says_no_more_than_its_asker_may_do(batch, daemon, a
 def test_the_daemon_stops_while_a_package_is_activated(own_daemon):
     """Many at once: each is answered, and none is left half-way."""
     d = own_daemon()
-    b = BatchAccounts(d).make()
-    store = Accounts(d, b.group)
-    account = b.account(autoStorage={"storageAccountId": f"{store.path}/{store.account()}"})
+    b = packaged(d)
+    account = b.name
     package(b, account, "app", "1", archive(a="x" * 3000000), expect=200)
     d.restart()
     assert not [n for n in kept(d) if n.startswith("new-")]

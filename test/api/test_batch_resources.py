@@ -16,8 +16,7 @@ def test_files_are_there_when_the_task_begins(jobs, container):
         {"httpUrl": container.url("run.sh"), "filePath": "run.sh", "fileMode": "0755"},
     ]
     job = jobs()
-    done = job.done("./run.sh", id="t", resourceFiles=files)
-    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    job.good("./run.sh", id="t", resourceFiles=files)
     out = job.plane.call("GET", f"{job.url}/tasks/t/files/stdout.txt", expect=200)
     assert out.content == b"from a blob\n5120000\n"
 

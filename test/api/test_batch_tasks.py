@@ -206,8 +206,7 @@ def test_variables_of_a_task(jobs, plane):
         f'test "$AZ_BATCH_TASK_DIR" = "$AZ_BATCH_NODE_ROOT_DIR/workitems/{job.id}/job-1/env"',
         'test -n "$AZ_BATCH_NODE_ID"', f'test "$AZ_BATCH_ACCOUNT_NAME" = {plane.account}',
     ]  # fmt: skip
-    done = job.done(f"/bin/sh -ec '{'; '.join(checks)}'", id="env", environmentSettings=[{"name": "B", "value": "task"}])
-    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    job.good(f"/bin/sh -ec '{'; '.join(checks)}'", id="env", environmentSettings=[{"name": "B", "value": "task"}])
 
 
 def test_a_deleted_job_takes_all_with_it(jobs, plane):

@@ -33,8 +33,7 @@ def named(name):
 
 
 def said(job, task):
-    (done,) = job.wait(task)
-    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    job.succeed(task)
     return job.text(task).split()
 
 
@@ -63,8 +62,7 @@ def test_sudo_is_the_administrators_alone(jobs):
     for identity in (auto("pool", "admin"), auto("task", "admin"), named("chief")):
         value, sudo, own = said(job, job.add(command, **identity))
         assert value == "value" and sudo == own
-    task = job.add("/bin/sh -c 'command -v sudo'", **auto())
-    job.wait(task)
+    task, _ = job.ran("/bin/sh -c 'command -v sudo'", **auto())
     assert "/sudo/sudo" not in job.plane.call("GET", f"{job.url}/tasks/{task}/files/stdout.txt").content.decode()
 
 

@@ -79,8 +79,7 @@ def test_output_files_are_uploaded_as_their_conditions_say(store, job, t, code, 
     conditions = {"ok": "taskSuccess", "bad": "taskFailure", "all": "taskCompletion"}
     files = [output("**/*.bin", store.url(), f"{path}/{name}", when) for name, when in conditions.items()]
     files.append(output("../std*.txt", store.url(), f"{path}/std", "taskCompletion"))
-    task = job.add("train", outputFiles=files)
-    (done,) = job.wait(task)
+    task, done = job.ran("train", outputFiles=files)
     assert done["executionInfo"]["exitCode"] == code, done
     found = store.blobs(path)
     assert {n: text for n, text in found.items() if n.endswith(".bin")} == {f"{e}/model/w.bin": "weights" for e in ends}
@@ -103,16 +102,14 @@ def test_resource_files_are_where_the_task_is_told(store, job):
         {"httpUrl": store.blob_url("in/a.txt"), "filePath": "data/a.txt"},
         {"storageContainerUrl": store.url(read=True, list=True), "blobPrefix": "in/", "filePath": "all"},
     ]
-    task = job.add("train", resourceFiles=files)
-    job.wait(task)
+    task, _ = job.ran("train", resourceFiles=files)
     assert job.text(task, "wd/data/a.txt") == "from a blob"
     assert job.text(task, "wd/all/in/a.txt") == "from a blob"
 
 
 def test_a_file_is_read_in_parts_and_deleted(job, t):
     t.rules({"files": [{"path": "w.bin", "text": "0123456789"}]})
-    task = job.add("train")
-    job.wait(task)
+    task, _ = job.ran("train")
     url = f"{job.url}/tasks/{task}/files/wd/w.bin"
     part = job.plane.call("GET", url, headers={"ocp-range": "bytes=2-4"}, expect=200)
     assert part.content == b"234"
@@ -268,8 +265,7 @@ def test_a_coordination_that_fails_fails_its_task(plane, pools, t):
 
 def test_retries_of_a_task_are_scripted_one_by_one(job, t):
     t.rules({"times": 2, "exitCode": 1}, {"stdout": ["third"]})
-    task = job.add("work", constraints={"maxTaskRetryCount": 3})
-    (done,) = job.wait(task)
+    task, done = job.ran("work", constraints={"maxTaskRetryCount": 3})
     assert (done["executionInfo"]["retryCount"], done["executionInfo"]["exitCode"]) == (2, 0)
     assert job.text(task).endswith("third\n")
 
@@ -306,8 +302,7 @@ CONTAINERS = {
 def test_a_task_in_a_container_is_scripted(plane, pools, t):
     t.rules({"match": {"command": "inside"}, "stdout": ["inside"], "exitCode": 3, "files": [{"path": "w.bin", "text": "w"}]})
     job = Jobs(plane, pools(virtualMachineConfiguration=CONTAINERS))()
-    task = job.add("inside", containerSettings={"imageName": "busybox:1"})
-    (done,) = job.wait(task)
+    task, done = job.ran("inside", containerSettings={"imageName": "busybox:1"})
     assert done["executionInfo"].get("exitCode") == 3, done
     assert job.text(task) == "inside\n" and job.text(task, "wd/w.bin") == "w"
     told = done["executionInfo"]["containerInfo"]

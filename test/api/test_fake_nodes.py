@@ -61,8 +61,7 @@ def test_files_of_a_node_are_those_of_its_start_task_and_tasks(ground, node):
     plane = ground.plane
     assert plane.call("GET", f"{node}/files/startup/stdout.txt", expect=200).content == b"the node is set up\n"
     job = Jobs(plane, "p")()
-    task = job.add("work")
-    job.wait(task)
+    task, _ = job.ran("work")
     names = [f["name"] for f in plane.all(f"{node}/files?recursive=true")]
     assert any(name.endswith(f"{task}/stdout.txt") for name in names), names
     assert plane.call("GET", f"{node}/files/nowhere").status == 404

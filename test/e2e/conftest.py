@@ -6,6 +6,7 @@ import shlex
 import subprocess
 
 import pytest
+from support.accounts import account_name
 from support.containers import TOOLKIT, docker, podman
 from support.daemon import BATCHAID, BUILD
 from support.waiting import PATIENCE
@@ -68,6 +69,16 @@ def az_of(tmp_path_factory):
 @pytest.fixture(scope="session")
 def az(az_of, daemon):
     return az_of(daemon)
+
+
+@pytest.fixture(scope="module")
+def account(az):
+    """A storage account, in a group `group-NAME`; its name."""
+    name = account_name()
+    az(f"group create -n group-{name} -l eastus")
+    az(f"storage account create -n {name} --sku Standard_LRS -g group-{name} -l eastus")
+    yield name
+    az(f"group delete -n group-{name} -y")
 
 
 @pytest.fixture

@@ -2,17 +2,13 @@
 """Snapshots, batches and settings of blobs with the real az; and queues, which are not served."""
 
 import pytest
-from support.accounts import account_name
 
 
 @pytest.fixture(scope="module")
-def account(az):
-    name = account_name()
-    az(f"group create -n more-{name} -l eastus")
-    az(f"storage account create -n {name} --sku Standard_LRS -g more-{name} -l eastus")
-    az(f"storage container create -n data --account-name {name}")
-    yield name
-    az(f"group delete -n more-{name} -y")
+def account(az, account):
+    """With the container `data`."""
+    az(f"storage container create -n data --account-name {account}")
+    return account
 
 
 def test_snapshots_are_taken_listed_and_deleted(az, account, tmp_path):

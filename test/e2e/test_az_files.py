@@ -4,7 +4,6 @@
 import os
 
 import pytest
-from support.accounts import account_name
 
 BIG = os.urandom(5 << 20)
 
@@ -21,17 +20,8 @@ class Files:
 
 
 @pytest.fixture(scope="module")
-def account(az):
-    name = account_name()
-    az(f"group create -n files-{name} -l eastus")
-    az(f"storage account create -n {name} --sku Standard_LRS -g files-{name} -l eastus")
-    yield name
-    az(f"group delete -n files-{name} -y")
-
-
-@pytest.fixture(scope="module")
 def files(az, account):
-    key = az(f'storage account keys list -n {account} -g files-{account} --query "[0].value"')
+    key = az(f'storage account keys list -n {account} -g group-{account} --query "[0].value"')
     f = Files(az, account, key)
     f("share create -n shr --quota 5 --metadata k=v")
     yield f

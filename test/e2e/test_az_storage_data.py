@@ -3,18 +3,8 @@
 file, a container with blobs; what a job would see is in the folders."""
 
 import pytest
-from support.accounts import account_name
 
 TWO_KINDS = (("small.txt", b"small"), ("large.bin", bytes(range(256)) * 300_000))
-
-
-@pytest.fixture(scope="module")
-def account(az):
-    name = account_name()
-    az(f"group create -n data-{name} -l eastus")
-    az(f"storage account create -n {name} --sku Standard_LRS -g data-{name} -l eastus")
-    yield name
-    az(f"group delete -n data-{name} -y")
 
 
 @pytest.fixture
@@ -23,7 +13,7 @@ def folder(daemon, account):
 
 
 def test_a_share_a_directory_and_a_file(az, account, folder, tmp_path):
-    key = az(f'storage account keys list -n {account} -g data-{account} --query "[0].value"')
+    key = az(f'storage account keys list -n {account} -g group-{account} --query "[0].value"')
     az(f"storage share create -n scripts --account-name {account}")
     az(f"storage directory create -n chainer -s scripts --account-name {account}")
     script, back = tmp_path / "train.py", tmp_path / "back.py"

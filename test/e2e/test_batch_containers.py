@@ -49,8 +49,7 @@ def test_a_task_runs_in_its_image_and_sees_its_directories(jobs, engine):
     job = jobs()
     checks = 'cat /etc/image; pwd; echo $AZ_BATCH_TASK_WORKING_DIR; echo "$QUOTED"; echo made > out.txt'
     env = [{"name": "QUOTED", "value": "it's \"so\" $HOME\n`id`"}]
-    task = job.add(f"/bin/sh -c '{checks}'", **settings(), environmentSettings=env)
-    (done,) = job.wait(task)
+    task, done = job.ran(f"/bin/sh -c '{checks}'", **settings(), environmentSettings=env)
     assert done["executionInfo"]["result"] == "success", done["executionInfo"]
     marker, folder, same, *quoted = job.text(task).splitlines()
     assert marker == TOOLKIT and folder == same and folder.endswith("/wd")
@@ -137,8 +136,7 @@ def test_without_a_command_the_image_decides(jobs, engine):
     changes = ["--change", 'ENTRYPOINT ["/bin/echo", "by itself"]', "--change", 'CMD ["and more"]']
     engine("import", *changes, "-", name, input=image(name))
     job = jobs()
-    task = job.add("", **settings(name))
-    (done,) = job.wait(task)
+    task, done = job.ran("", **settings(name))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert job.text(task) == "by itself and more\n"
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
@@ -166,15 +164,13 @@ def test_two_tasks_of_a_node_have_a_container_each(jobs, plane, engine):
 
 def test_images_that_cannot_be_had_and_pools_without_containers(jobs, plane):
     job = jobs()
-    task = job.add("/bin/true", **settings("127.0.0.1:9/none:1"))
-    (done,) = job.wait(task)
+    task, done = job.ran("/bin/true", **settings("127.0.0.1:9/none:1"))
     assert done["executionInfo"]["failureInfo"]["code"] == "ContainerInvalidImage"
     assert "refused" in str(done["executionInfo"]["failureInfo"]["details"]), "the runtime's own words"
     assert "containerInfo" not in done["executionInfo"]  # there was none
     add_pool(plane, "plain", targetDedicatedNodes=1)
     other = jobs(pool="plain")
-    task = other.add("/bin/true", **settings())
-    (done,) = other.wait(task)
+    task, done = other.ran("/bin/true", **settings())
     assert done["executionInfo"]["failureInfo"]["code"] == "ContainerPoolNotSupported"
     plane.call("DELETE", "/pools/plain", expect=202)
 
@@ -205,8 +201,7 @@ def test_a_pools_registry_and_the_images_that_nodes_have_before(plane, engine):
         container_pool(plane, "private", images=[name], registries=[login])
         wait_for(lambda: name in engine.images(), 60, "the node to have the image")
         jobs = Jobs(plane, "private")
-        done = jobs().done("cat /etc/image", **settings(name))
-        assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+        jobs().good("cat /etc/image", **settings(name))
         jobs.remove()
         plane.call("DELETE", "/pools/private", expect=202)
         engine("rmi", "-f", name)
@@ -250,21 +245,18 @@ def new(plane):
 def test_a_container_has_the_named_paths_alone(new, pool, temporary):
     job = temporary(Jobs(new, pool))(jobPreparationTask={"id": "prep", "commandLine": "/bin/true"})
     task = job.add(MOUNTS, **binds("Shared", "Task", "Startup", "JobPrep", read_only=("Startup", "JobPrep")))
-    (done,) = job.wait(task)
-    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    done = job.succeed(task)
     home = f"workitems/{job.id}/job-1"
     assert mounted(job, task) == {"shared": "rw", f"{home}/{task}": "rw", "startup": "ro", f"{home}/prep": "ro"}
     assert job.text(task, "wd%2Fmade.txt") == "made\n"
-    task = job.add(MOUNTS, **binds("Applications", "VfsMounts", read_only=("VfsMounts",)))
-    (done,) = job.wait(task)
+    task, done = job.ran(MOUNTS, **binds("Applications", "VfsMounts", read_only=("VfsMounts",)))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert mounted(job, task) == {"applications": "rw", "fsmounts": "ro", f"{home}/{task}/wd": "rw"}
 
 
 def test_without_the_task_its_directory_is_the_containers_own(new, pool, engine, temporary):
     job = temporary(Jobs(new, pool))()
-    task = job.add(MOUNTS, **binds())
-    (done,) = job.wait(task)
+    task, done = job.ran(MOUNTS, **binds())
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert mounted(job, task) == {f"workitems/{job.id}/job-1/{task}/wd": "rw"}
     assert job.text(task).splitlines()[-1] == f"{job.text(task).splitlines()[0]}/workitems/{job.id}/job-1/{task}/wd"
@@ -322,8 +314,7 @@ def test_an_image_that_cannot_even_wait(jobs, engine, tmp_path):
     job = jobs()
     done = job.done("/bin/true", **settings(name))
     assert done["executionInfo"]["result"] == "failure", done["executionInfo"]
-    done = job.done("echo well", **settings())
-    assert done["executionInfo"]["result"] == "success", "the node is as good as before"
+    job.good("echo well", **settings())
     wait_for(lambda: engine.containers() == [], 20, "nothing is left")
     engine("rmi", "-f", name)
 
@@ -362,10 +353,9 @@ def test_a_runtime_that_hangs_holds_its_task_alone_and_no_longer_than_the_task_m
     other = job.add("sleep 1000", **settings())
     (done,) = job.wait(task)
     assert done["executionInfo"]["failureInfo"]["code"] == "TaskEnded", done["executionInfo"]
-    done = job.end(other)
+    job.end(other)
     word.write_text("none")
-    done = job.done("echo well", **settings())
-    assert done["executionInfo"]["result"] == "success", done["executionInfo"]
+    job.good("echo well", **settings())
     wait_for(lambda: engine.containers() == [], 20, "nothing is left")
 
 
@@ -410,8 +400,7 @@ def test_a_start_task_in_a_container_beside_tasks(started, plane, engine, tempor
     info = wait_for(lambda: plane.get(node)["startTaskInfo"].get("containerInfo"), 60, "its container")
     assert info["state"] == "running" and info["containerId"][:12] == engine.containers()[0][:12]
     jobs = temporary(Jobs(plane, node.split("/")[2]))
-    done = jobs().done("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings())
-    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    jobs().good("/bin/sh -c 'echo > $AZ_BATCH_NODE_SHARED_DIR/end'", **settings())
     wait_for(lambda: plane.get(node)["startTaskInfo"]["state"] == "completed", 60, "its end")
     assert plane.get(node)["startTaskInfo"]["exitCode"] == 4
     assert plane.get(node)["startTaskInfo"]["containerInfo"] == {**info, "state": "exited"}
@@ -465,8 +454,7 @@ def test_a_container_goes_though_the_runtime_hangs_when_it_is_asked_for_it(hangi
     (done,) = job.wait(task)
     assert done["executionInfo"]["containerInfo"] == {**info, "state": "exited"}
     wait_for(lambda: engine.containers() == [], 60, "the container to go")
-    done = job.done("echo well", **settings())
-    assert done["executionInfo"]["result"] == "success", "the node is as good as before"
+    job.good("echo well", **settings())
 
 
 # --- on several nodes -------------------------------------------------------------------------------------------------

@@ -35,11 +35,6 @@ MEET = {
 
 
 @pytest.fixture
-def site(racked):
-    return racked()
-
-
-@pytest.fixture
 def az(az_of, site):
     return az_of(site.daemon)
 

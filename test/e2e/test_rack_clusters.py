@@ -5,16 +5,10 @@ good as soon as others let go."""
 import json
 import re
 
-import pytest
 from support.rack import USER
 from support.racked import group, leavings, logins
 from support.waiting import wait_for
 from support.world import wait_flag
-
-
-@pytest.fixture
-def site(racked):
-    return racked()
 
 
 def short_of(cluster, missing):

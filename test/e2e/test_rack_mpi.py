@@ -13,11 +13,6 @@ def kind(request):
     return mpi(request.param)
 
 
-@pytest.fixture
-def site(racked):
-    return racked()
-
-
 def running(machines, what):
     """On which of the machines a process has this in its command line."""
     return [m for m in machines if m.run(f"pgrep -f '{what}'", check=False).stdout.strip()]

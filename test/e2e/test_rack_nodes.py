@@ -5,16 +5,10 @@ import json
 import re
 import subprocess
 
-import pytest
 from support.daemon import BATCHAID
 from support.racked import NODE_ROOT, VM_SIZE, group
 from support.waiting import wait_for
 from support.world import MOUNT, wait_flag
-
-
-@pytest.fixture
-def site(racked):
-    return racked()
 
 
 def check(site, *names):

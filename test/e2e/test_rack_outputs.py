@@ -4,7 +4,6 @@ the machine is in the cluster, and through links that break."""
 
 import hashlib
 
-import pytest
 import requests
 from support.racked import NODE_ROOT, group
 from support.waiting import wait_for
@@ -13,11 +12,6 @@ from urllib3.exceptions import HTTPError
 
 TEMP = "$AZ_BATCHAI_JOB_TEMP"
 OUT = {"id": "OUT", "pathPrefix": TEMP}
-
-
-@pytest.fixture
-def site(racked):
-    return racked()
 
 
 def fetch(site, url, **headers):

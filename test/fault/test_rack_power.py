@@ -11,11 +11,6 @@ from support.waiting import wait_for
 from support.world import MOUNT, wait_flag
 
 
-@pytest.fixture
-def site(racked):
-    return racked()
-
-
 def cluster_with(site, nodes, option="requeue"):
     return site.cluster(nodes=nodes, scaleSettings={"manual": {"nodeDeallocationOption": option}})
 

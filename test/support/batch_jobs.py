@@ -58,6 +58,22 @@ class Job:
         """What became of a new task."""
         return self.wait(self.add(command, id, **more), limit=limit)[0]
 
+    def ran(self, command, **more):
+        """The id of a new task, and what became of it."""
+        task = self.add(command, **more)
+        return task, self.wait(task)[0]
+
+    def succeed(self, task):
+        """What became of a task, which is all right."""
+        (done,) = self.wait(task)
+        info = done["executionInfo"]
+        assert info.get("exitCode") == 0 and info.get("result", "success").lower() == "success", info
+        return done
+
+    def good(self, command, **more):
+        """What became of a new task, which is all right."""
+        return self.succeed(self.add(command, **more))
+
     def begin(self, command, **more):
         """The id of a new task, once it runs."""
         task = self.add(command, **more)

@@ -10,12 +10,20 @@ from .batch_rm import BatchAccounts
 
 
 def packaged(daemon):
-    """A group with an account, `name`, and its auto-storage: `store_name` of the accounts `store`."""
+    """A group with an account, `name`, and its auto-storage: `store_name` of the accounts `store`; `auto` gives it to others."""
     b = BatchAccounts(daemon).make()
     b.store = Accounts(daemon, b.group)
     b.store_name = b.store.account()
-    b.name = b.account(autoStorage={"storageAccountId": f"{b.store.path}/{b.store_name}"})
+    b.auto = {"autoStorage": {"storageAccountId": f"{b.store.path}/{b.store_name}"}}
+    b.name = b.account(**b.auto)
     return b
+
+
+def upload(daemon, url, data, **more):
+    """By the URL alone, whose host is said in the request's head."""
+    place = urlsplit(url)
+    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
+    return daemon.call("PUT", f"{place.path}?{place.query}", data=data, headers=head, token="", validate=False, **more)
 
 
 def package(accounts, app, version, text, default=False):
@@ -34,10 +42,7 @@ def package_of(accounts, app, version, archive):
     path = f"/{accounts.name}/applications/{app}"
     accounts.call("PUT", path, expect=200)
     made = accounts.call("PUT", f"{path}/versions/{version}", expect=200).json
-    place = urlsplit(made["properties"]["storageUrl"])
-    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
-    target = f"{place.path}?{place.query}"
-    accounts.daemon.call("PUT", target, data=archive, headers=head, token="", validate=False, expect=201)
+    upload(accounts.daemon, made["properties"]["storageUrl"], archive, expect=201)
     accounts.call("POST", f"{path}/versions/{version}/activate", {"format": "zip"}, expect=200)
 
 
