@@ -27,6 +27,14 @@ def restore(d, copy, check=True):
     return d.tool("restore", str(copy), check=check)
 
 
+def put_back(d, place, copy):
+    """The daemon goes on with the copy, whose job ends."""
+    d.stop()
+    restore(d, copy)
+    d.start()
+    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+
+
 def test_a_copy_is_whole_private_and_sealed(kept):
     d, place, copy = kept
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -70,10 +78,7 @@ def test_a_new_job_does_not_take_over_an_old_task(kept):
     (place.share() / "go").touch()
     place.job_at("runs").succeed()
     place.job(f"{place.path}/clusters/c", "true", 1, "old").succeed()
-    d.stop()
-    restore(d, copy)
-    d.start()
-    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    put_back(d, place, copy)
     new = place.job(f"{place.path}/clusters/c", "echo new >&2; exit 5", 1, "new")
     assert new.fail()["executionInfo"]["exitCode"] == 5
 
@@ -87,10 +92,7 @@ def test_nodes_that_heard_of_a_later_term_work_for_the_daemon_again(kept):
     d.start()
     (place.share() / "go").touch()
     place.job_at("runs").succeed()
-    d.stop()
-    restore(d, copy)
-    d.start()
-    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    put_back(d, place, copy)
     place.job(f"{place.path}/clusters/c", "true", 1, "new").succeed()
 
 
@@ -106,10 +108,7 @@ def test_a_link_shows_no_file_of_a_job_that_came_into_the_place_of_its_own(kept)
     (place.share() / "go").touch()
     place.job_at("runs").succeed()
     old = job("old")
-    d.stop()
-    restore(d, copy)
-    d.start()
-    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    put_back(d, place, copy)
     new = job("new")
     row = [url.split("/nodes/")[1].split("-")[0] for url in (old, new)]
     assert row[0] == row[1]

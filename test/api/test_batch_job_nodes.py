@@ -87,9 +87,7 @@ def test_their_files_go_when_their_time_is_up(jobs, plane):
     assert there(other) == {"before", "task", "after"}
 
 
-def test_tasks_wait_for_the_preparation(jobs, plane, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+def test_tasks_wait_for_the_preparation(jobs, plane, go):
     job = jobs(jobPreparationTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
     task = job.add("/bin/true")
     wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
@@ -168,12 +166,10 @@ def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
         assert job.text(task).split() == ["x"] * marks
 
 
-def test_a_preparation_goes_on_after_a_restart_of_the_daemon(own_daemon, tmp_path):
+def test_a_preparation_goes_on_after_a_restart_of_the_daemon(own_daemon, go):
     d = own_daemon()
     g = BatchGround(d)
     add_pool(g.plane, "pool", targetDedicatedNodes=1)
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
     made = Jobs(g.plane, "pool")
     wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
     job = made(jobPreparationTask=command(wait), jobReleaseTask=command(wait))

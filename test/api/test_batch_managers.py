@@ -40,9 +40,7 @@ def test_a_manager_whose_end_is_not_the_jobs(jobs, plane):
     job.done("/bin/true")
 
 
-def test_the_end_of_a_manager_ends_the_other_tasks(jobs, plane, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+def test_the_end_of_a_manager_ends_the_other_tasks(jobs, plane, go):
     job = jobs(jobManagerTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done", id="boss", runExclusive=False))
     task = job.begin("sleep 1000")
     go.touch()
@@ -50,9 +48,7 @@ def test_the_end_of_a_manager_ends_the_other_tasks(jobs, plane, tmp_path):
     assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
 
 
-def test_a_manager_is_alone_on_a_dedicated_node(jobs, plane, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+def test_a_manager_is_alone_on_a_dedicated_node(jobs, plane, go):
     wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
     job = jobs(jobManagerTask=command(wait, id="boss", allowLowPriorityNode=False))
     others = [job.add(f"/bin/sh -c '{wait}'") for _ in range(3)]
@@ -66,9 +62,7 @@ def test_a_manager_is_alone_on_a_dedicated_node(jobs, plane, tmp_path):
     job.wait_state("completed")
 
 
-def test_a_manager_that_wants_a_dedicated_node_waits_for_one(jobs, plane, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+def test_a_manager_that_wants_a_dedicated_node_waits_for_one(jobs, plane, go):
     (dedicated,) = [n for n in plane.all("/pools/managed/nodes") if n["isDedicated"]]
     first = jobs()
     near = {"affinityInfo": {"affinityId": dedicated["affinityId"]}}

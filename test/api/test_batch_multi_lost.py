@@ -10,8 +10,7 @@ from support.waiting import wait_for
 def pool(plane):
     add_pool(plane, "leaves", targetDedicatedNodes=3, enableInterNodeCommunication=True)
     yield "leaves"
-    plane.call("DELETE", "/pools/leaves", expect=202)
-    wait_for(lambda: plane.call("GET", "/pools/leaves").status == 404, what="the pool gone")
+    plane.remove_pool("leaves")
 
 
 def subtasks(job, task):

@@ -56,8 +56,7 @@ class Node:
 
     def remove(self):
         self.jobs.remove()
-        self.plane.call("DELETE", f"/pools/{self.pool}", expect=202)
-        wait_for(lambda: self.plane.call("GET", f"/pools/{self.pool}").status == 404, 60, "the pool to go")
+        self.plane.remove_pool(self.pool)
 
 
 @pytest.fixture

@@ -23,8 +23,7 @@ def pool(plane):
     add_pool(plane, "kept", targetDedicatedNodes=2)
     wait_for(lambda: [n["state"] for n in nodes(plane)] == ["idle"] * 2, what="two nodes")
     yield "kept"
-    plane.call("DELETE", "/pools/kept", expect=202)
-    wait_for(lambda: plane.call("GET", "/pools/kept").status == 404, what="the pool to go")
+    plane.remove_pool("kept")
 
 
 @pytest.fixture

@@ -13,13 +13,6 @@ from support.world import instant
 OWN_POOL = {"id": "running", "targetDedicatedNodes": 1, "taskSlotsPerNode": 4}
 
 
-@pytest.fixture
-def go(tmp_path):
-    """A file; tasks that wait() for it end once it is there."""
-    tmp_path.chmod(0o755)
-    return tmp_path / "go"
-
-
 def wait(go):
     return f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done'"
 
@@ -201,8 +194,7 @@ def test_tasks_of_a_deleted_pool_wait_for_another(jobs, plane, go):
     job = jobs(pool="leaving", constraints={"maxTaskRetryCount": 0})
     ran, waited = job.add(wait(go)), job.add("/bin/true")
     job.wait_running(ran)
-    plane.call("DELETE", "/pools/leaving", expect=202)
-    wait_for(lambda: plane.call("GET", "/pools/leaving").status == 404, what="the pool gone")
+    plane.remove_pool("leaving")
     wait_for(lambda: set(job.states().values()) == {"active"}, what="both wait")
     assert "startTime" not in job.task(ran)["executionInfo"]
     assert [job.task(t)["executionInfo"]["requeueCount"] for t in (ran, waited)] == [1, 0]

@@ -14,8 +14,7 @@ def jobs(plane):
     made = Jobs(plane, "counted")
     yield made
     made.remove()
-    plane.call("DELETE", "/pools/counted", expect=202)
-    wait_for(lambda: plane.call("GET", "/pools/counted").status == 404, what="the pool gone")
+    plane.remove_pool("counted")
 
 
 def node(plane):

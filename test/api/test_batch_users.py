@@ -233,8 +233,7 @@ class Numbered:
 
     def remove(self):
         self.jobs.remove()
-        self.plane.call("DELETE", f"/pools/{self.id}", expect=202)
-        wait_for(lambda: self.plane.call("GET", f"/pools/{self.id}").status == 404, what="the pool gone")
+        self.plane.remove_pool(self.id)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.world import MOUNT, Place, cluster_body, fresh, instant, wait_flag
 
 
 def busy(place, cluster, n=1, **more):
-    """A job that runs until its flag is made; returns (job, flag)."""
+    """A job that runs until its flag is made, and that flag."""
     flag, path = place.flag(fresh("flag"))
     return place.job(cluster, wait_flag(path), nodes=n, **more), flag
 

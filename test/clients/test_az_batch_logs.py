@@ -9,7 +9,7 @@ import pytest
 from support.batch_jobs import Jobs, add_pool
 from support.clients import az_of_pypi, environment, needs, needs_names
 from support.daemon import BUILD
-from support.waiting import PATIENCE, wait_for
+from support.waiting import PATIENCE
 
 
 @pytest.fixture(params=["2.45", "2.91"])
@@ -41,8 +41,7 @@ def node(store):
     jobs = Jobs(store.plane, "logged")
     yield jobs().done("/bin/true", id="t")["nodeInfo"]["nodeId"]
     jobs.remove()
-    store.plane.call("DELETE", "/pools/logged", expect=202)
-    wait_for(lambda: store.plane.call("GET", "/pools/logged").status == 404, what="the pool to go")
+    store.plane.remove_pool("logged")
 
 
 def test_the_logs_of_a_node_are_blobs_of_the_container(az, store, node):

@@ -3,12 +3,11 @@
 
 import os
 import re
-import socket
 import subprocess
 
 import pytest
 from support.accounts import account_name
-from support.clients import PROGRAMS, az_of_pypi, environment, needs
+from support.clients import PROGRAMS, az_of_pypi, environment, needs, needs_names
 from support.daemon import BUILD
 from support.waiting import PATIENCE
 from support.world import Place, fresh
@@ -18,10 +17,7 @@ from support.world import Place, fresh
 def az(request):
     """The folder of an az, and its version."""
     needs("az", "curl", "openssl")
-    try:
-        socket.getaddrinfo("a.file.core.localhost", 443)
-    except OSError:
-        pytest.skip("names below localhost are not known here (libnss-myhostname)")
+    needs_names()
     return ("/usr/bin" if request.param == "2.45" else az_of_pypi("2.91.0").parent), request.param
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Secrets of Key Vaults through published clients."""
 
-import socket
 import subprocess
 
 import pytest
-from support.clients import PROGRAMS, az_of_pypi, environment, needs
+from support.clients import PROGRAMS, az_of_pypi, environment, needs, needs_names
 from support.vaults import ALL, Vaults, policy
 from support.waiting import PATIENCE
 from support.world import fresh
@@ -13,10 +12,7 @@ from support.world import fresh
 
 @pytest.fixture
 def vaults(daemon, temporary):
-    try:
-        socket.getaddrinfo("a.vault.localhost", 443)
-    except OSError:
-        pytest.skip("names below localhost are not known here (libnss-myhostname)")
+    needs_names()
     return temporary(Vaults(daemon).make())
 
 

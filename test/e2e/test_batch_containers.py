@@ -374,8 +374,7 @@ def started(plane):
 
     yield make
     for name in made:
-        plane.call("DELETE", f"/pools/{name}", expect=202)
-        wait_for(lambda n=name: plane.call("GET", f"/pools/{n}").status == 404, 60, "the pool to go")
+        plane.remove_pool(name)
 
 
 def test_a_start_task_runs_in_its_image(started, plane, engine):

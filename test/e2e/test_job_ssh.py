@@ -76,8 +76,7 @@ def test_exit_codes_and_signals(place, cluster):
         'for c in "exit 7" "kill -9 \\$\\$" "kill -TERM \\$\\$" true "no-such-command" "echo lost >&2; exit 1"; do\n'
         'ssh -x -n "${H[1]}" "$c"; echo $?; done'
     )
-    job = run(place, cluster, script)
-    job.succeed()
+    job = run(place, cluster, script).succeeded()
     assert lines(job) == ["7", str(128 + signal.SIGKILL), str(128 + signal.SIGTERM), "0", "127", "1"]
     assert "lost" in lines(job, "stderr.txt")
 
@@ -89,8 +88,7 @@ def test_options_of_scripts(place, cluster):
         'echo "echo from input; exit 4" | ssh "${H[1]}"; echo $?\n'
         'ssh -L 1:a:2 "${H[1]}" true; echo $?; ssh -o; echo $?; ssh; echo $?; ssh -Z "${H[1]}"; echo $?'
     )
-    job = run(place, cluster, script)
-    job.succeed()
+    job = run(place, cluster, script).succeeded()
     assert lines(job) == ["one two three", "from input", "4", "255", "255", "255", "255"]
     said = job.read("stderr.txt")
     assert "tunnels" in said and "usage: ssh" in said and "does not know this option" in said
@@ -106,8 +104,7 @@ def test_files_are_copied(place, cluster):
     )
     if shutil.which("rsync"):
         script += 'rm back; rsync data 1:$there/by-rsync && rsync 1:$there/by-rsync back && cmp data back && echo same'
-    job = run(place, cluster, script)
-    job.succeed()
+    job = run(place, cluster, script).succeeded()
     assert lines(job) == ["0", *["same"] * (3 if shutil.which("rsync") else 2)], job.read("stderr.txt")
 
 
@@ -129,8 +126,7 @@ def test_much_data_both_ways(place, cluster):
         "ssh \"${H[1]}\" 'head -c 5' < data | wc -c\n"
         "rm data out err"
     )
-    job = run(place, cluster, script)
-    job.succeed(limit=60)
+    job = run(place, cluster, script).succeeded(limit=60)
     assert lines(job) == ["in", "back", "5000000", "3000000", "5"]
 
 

@@ -38,8 +38,7 @@ class Work:
 
     def end(self):
         self.jobs.remove()
-        self.plane.call("DELETE", "/pools/machines", expect=202)
-        wait_for(lambda: self.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
+        self.plane.remove_pool("machines")
         if self.ground:
             self.ground.remove()
 
@@ -158,8 +157,7 @@ def test_formulas_see_what_machines_do(racked, rack, temporary):
     assert set(values) == set(METRICS) and 0 <= values["CPUPercent"] <= 100
     assert values["MemoryBytes"] > 1 << 20 and values["DiskBytes"] >= 0
     assert values["DiskBytes"] < 48 << 20, "of the disk that the node root is on"
-    ground.plane.call("DELETE", "/pools/machines", expect=202)
-    wait_for(lambda: ground.plane.call("GET", "/pools/machines").status == 404, 60, "the pool gone")
+    ground.plane.remove_pool("machines")
 
 
 def test_a_task_on_several_machines(racked, rack):

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from . import cloud_spec, spec
 from .batch_rm import NEVER_SHOWN, TIME, BatchAccounts, spec_dir
+from .waiting import wait_for
 
 # Those of which there is a document, and all.
 DOCUMENTED = (
@@ -260,6 +261,11 @@ class Plane:
             page = self.call("GET", page["odata.nextLink"], expect=200).json
             items += page["value"]
         return items
+
+    def remove_pool(self, id):
+        """Until it is gone."""
+        self.call("DELETE", f"/pools/{id}", expect=202)
+        wait_for(lambda: self.call("GET", f"/pools/{id}").status == 404, 60, f"pool {id} to go")
 
     def refused(self, status, code, method, path, body=None, **more):
         """The values of the error, by key."""

@@ -42,6 +42,13 @@ def jobs(plane, pool, temporary):
     return temporary(Jobs(plane, pool))
 
 
+@pytest.fixture
+def go(tmp_path):
+    """A file that tasks can wait for."""
+    tmp_path.chmod(0o755)
+    return tmp_path / "go"
+
+
 @pytest.fixture(scope="module")
 def container(daemon, temporary_in_file):
     """A container of blobs that tasks read."""
