@@ -51,9 +51,10 @@ static const char *text(const json_t *list, size_t i, const char *name)
     return json_string_value(json_object_get(json_array_get(list, i), name));
 }
 
-TEST_SETUP(test_a_request_is_shown_as_it_was, log_made, log_freed)
+#define LOG_TEST(name) TEST_IN(name, struct testing_log *log, *state, log_made, log_freed)
+
+LOG_TEST(test_a_request_is_shown_as_it_was)
 {
-    struct testing_log *log = *state;
     add(log, "PUT", "/a/b?x=1&y=2", 201, "{\"asked\": 1}", "{\"answered\": [2]}");
     add(log, "GET", "/a", 404, NULL, "{\"error\": {}}");
     json_t *found = all(log, 0);
@@ -72,9 +73,8 @@ TEST_SETUP(test_a_request_is_shown_as_it_was, log_made, log_freed)
     json_decref(found);
 }
 
-TEST_SETUP(test_paths_are_compared_with_their_queries, log_made, log_freed)
+LOG_TEST(test_paths_are_compared_with_their_queries)
 {
-    struct testing_log *log = *state;
     struct selector match = {.path = (char *)(uintptr_t) "/a?comp=*"};
     add(log, "GET", "/a?comp=list", 200, NULL, NULL);
     assert_true(seen_fits(log, 1, &match));
@@ -85,9 +85,8 @@ TEST_SETUP(test_paths_are_compared_with_their_queries, log_made, log_freed)
     json_decref(found);
 }
 
-TEST_SETUP(test_the_latest_stay_with_their_numbers, log_made, log_freed)
+LOG_TEST(test_the_latest_stay_with_their_numbers)
 {
-    struct testing_log *log = *state;
     char target[64];
     for (int i = 1; i <= SEEN_MAX + 5; i++) {
         snprintf(target, sizeof target, "/%d?%d", i, i % 300);
@@ -108,9 +107,8 @@ TEST_SETUP(test_the_latest_stay_with_their_numbers, log_made, log_freed)
     json_decref(found);
 }
 
-TEST_SETUP(test_large_bodies_push_out_old_ones, log_made, log_freed)
+LOG_TEST(test_large_bodies_push_out_old_ones)
 {
-    struct testing_log *log = *state;
     char *body = calloc(1, SEEN_BODY_MAX);
     assert_non_null(body);
     memset(body, ' ', SEEN_BODY_MAX - 1);
@@ -123,9 +121,8 @@ TEST_SETUP(test_large_bodies_push_out_old_ones, log_made, log_freed)
 }
 
 /* What a fixture's requests take that differ in nothing but the name of a blob. */
-TEST_SETUP(test_requests_of_one_kind_take_little, log_made, log_freed)
+LOG_TEST(test_requests_of_one_kind_take_little)
 {
-    struct testing_log *log = *state;
     char target[300];
     size_t before = mallinfo2().uordblks;
     if (before == 0)

@@ -2,14 +2,12 @@
  *
  * Scaling as tables: what is there, what should be decided. Placement: test_plan_queue.c.
  */
-// clang-format off
-// clang-format on
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
 #include "scheduler/plan.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
 #define NOW  1000000000
 #define IDLE 60000000
@@ -166,30 +164,24 @@ TEST(test_replacing)
     }
 }
 
-TEST(test_looks_again_when_an_idle_node_is_due)
+ARENA_TEST(test_looks_again_when_an_idle_node_is_due)
 {
-    struct arena a;
     struct plan_node nodes[4];
     struct plan_scale_result got;
-    arena_init(&a);
     const struct plan_scale_input in = {.scale = AUTO(0, 4),
                                         .nodes = nodes,
                                         .n_nodes = nodes_of("i", nodes),
                                         .now_us = NOW,
                                         .idle_us = IDLE};
-    plan_scale(&a, &in, &got);
+    plan_scale(a, &in, &got);
     assert_int_equal(got.look_again_us, NOW - 1 + IDLE);
-    arena_free(&a);
 }
 
-TEST(test_ordinals_fill_gaps)
+ARENA_TEST(test_ordinals_fill_gaps)
 {
     const struct plan_node nodes[] = {{.ordinal = 1}, {.ordinal = 3}};
     int out[3];
-    struct arena a;
-    arena_init(&a);
-    plan_ordinals(&a, nodes, 2, out, 3);
-    arena_free(&a);
+    plan_ordinals(a, nodes, 2, out, 3);
     assert_int_equal(out[0], 2);
     assert_int_equal(out[1], 4);
     assert_int_equal(out[2], 5);

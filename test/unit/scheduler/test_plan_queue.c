@@ -2,14 +2,12 @@
  *
  * Which runs start, as tables; and what backfill promises, in random queues.
  */
-// clang-format off
-// clang-format on
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/plan.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
 #define NOW  1000
 #define MANY 64
@@ -172,11 +170,10 @@ TEST(test_parts_of_nodes)
 
 /* --- spread --------------------------------------------------------------------------------- */
 
-TEST(test_spread_takes_the_emptiest)
+ARENA_TEST(test_spread_takes_the_emptiest)
 {
     struct plan_node nodes[3];
     struct plan_run runs[5];
-    struct arena a;
     for (int i = 0; i < 3; i++)
         nodes[i] = (struct plan_node){.id = 100 + i,
                                       .ordinal = i + 1,
@@ -187,12 +184,10 @@ TEST(test_spread_takes_the_emptiest)
     for (int i = 0; i < 5; i++)
         runs[i] = (struct plan_run){
             .id = i + 1, .nodes = i == 3 ? 2 : 1, .part = true, .need = {.slots = 1}};
-    arena_init(&a);
     struct plan_queue_input in = {.nodes = nodes, .n_nodes = 3, .largest = 3, .now_us = NOW};
-    expect("packed", answered(&a, &in, runs, 5, NULL, 0), "1:1 2:2 3:2 4:2,3 5:2 ");
+    expect("packed", answered(a, &in, runs, 5, NULL, 0), "1:1 2:2 3:2 4:2,3 5:2 ");
     in.spread = true;
-    expect("spread", answered(&a, &in, runs, 5, NULL, 0), "1:2 2:3 3:2 4:3,2 5:3 ");
-    arena_free(&a);
+    expect("spread", answered(a, &in, runs, 5, NULL, 0), "1:2 2:3 3:2 4:3,2 5:3 ");
 }
 
 /* --- backfill ------------------------------------------------------------------------------- */
@@ -301,21 +296,18 @@ TEST(test_depth)
 }
 
 /* Without backfill each is foreseen no earlier than those ahead of it, and starts only in turn. */
-TEST(test_foreseen_without_backfill)
+ARENA_TEST(test_foreseen_without_backfill)
 {
     static const struct plan_run runs[] = {L(1, 2, 100), L(2, 1, 5), L(3, 3, 5), L(4, 1, 5)};
     static const struct plan_held held[] = {{1, NOW + 50, {.slots = 1}}};
     struct plan_node nodes[2];
-    struct arena a;
-    arena_init(&a);
     const struct plan_queue_input in = {.nodes = nodes,
                                         .n_nodes = nodes_of("ir", nodes),
                                         .largest = 2,
                                         .foresee = true,
                                         .depth = PLAN_DEPTH,
                                         .now_us = NOW};
-    expect("in turn", answered(&a, &in, runs, 4, held, 1), "1>50 2>150 4>150 ");
-    arena_free(&a);
+    expect("in turn", answered(a, &in, runs, 4, held, 1), "1>50 2>150 4>150 ");
 }
 
 /* --- random queues -----------------------------------------------------------------------------

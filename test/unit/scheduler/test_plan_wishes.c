@@ -2,8 +2,6 @@
  *
  * Which nodes runs get that would rather have one, or may not have some.
  */
-// clang-format off
-// clang-format on
 #include <string.h>
 
 #include "scheduler/plan.h"

@@ -82,7 +82,9 @@ static bool hung_up(const struct pair *p)
     return poll(&f, 1, 0) > 0;
 }
 
-TEST_SETUP(whoever_says_nothing_is_hung_up_on, open_all, close_all)
+#define CONNECTIONS_TEST(name) TEST_SETUP(name, open_all, close_all)
+
+CONNECTIONS_TEST(whoever_says_nothing_is_hung_up_on)
 {
     struct pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"), idle = opened("10.0.0.1");
     connection_busy(busy.c);
@@ -102,7 +104,7 @@ TEST_SETUP(whoever_says_nothing_is_hung_up_on, open_all, close_all)
 #define DESCRIPTORS (2 * MANY + 100)
 
 /* Whoever opens too many loses the oldest that does nothing; others do not notice. */
-TEST_SETUP(one_address_cannot_shut_others_out, open_all, close_all)
+CONNECTIONS_TEST(one_address_cannot_shut_others_out)
 {
     skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
@@ -123,7 +125,7 @@ TEST_SETUP(one_address_cannot_shut_others_out, open_all, close_all)
     closed(&other);
 }
 
-TEST_SETUP(idle_ones_go_next_and_busy_ones_never, open_all, close_all)
+CONNECTIONS_TEST(idle_ones_go_next_and_busy_ones_never)
 {
     skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
@@ -165,7 +167,7 @@ TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
     }
 }
 
-TEST_SETUP(failed_logins_are_counted_by_address_and_account, open_all, close_all)
+CONNECTIONS_TEST(failed_logins_are_counted_by_address_and_account)
 {
     struct pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
                 other = opened("10.0.0.2");
@@ -184,7 +186,7 @@ TEST_SETUP(failed_logins_are_counted_by_address_and_account, open_all, close_all
     closed(&other);
 }
 
-TEST_SETUP(many_accounts_do_not_hide_the_one_that_failed_most, open_all, close_all)
+CONNECTIONS_TEST(many_accounts_do_not_hide_the_one_that_failed_most)
 {
     struct pair guesser = opened("10.0.0.1");
     char name[16];
@@ -208,7 +210,7 @@ static void note_turn(struct connection_turn *t)
     gone++;
 }
 
-TEST_SETUP(one_request_of_an_address_has_its_turn, open_all, close_all)
+CONNECTIONS_TEST(one_request_of_an_address_has_its_turn)
 {
     struct pair one = opened("10.0.0.1"), two = opened("10.0.0.1"), other = opened("10.0.0.2");
     struct connection_turn first = {.go = note_turn}, second = {.go = note_turn},
@@ -233,7 +235,7 @@ TEST_SETUP(one_request_of_an_address_has_its_turn, open_all, close_all)
 }
 
 /* Whoever has one address of a network of 64 bits has all of them. */
-TEST_SETUP(addresses_of_one_ipv6_network_count_together, open_all, close_all)
+CONNECTIONS_TEST(addresses_of_one_ipv6_network_count_together)
 {
     struct pair guesser = opened("2001:db8:0:1::1"), again = opened("2001:db8:0:1:ffff::2"),
                 other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),

@@ -5,9 +5,9 @@
  */
 #include "api/http/form.h"
 #include "api/http/xml.h"
-#include "lib/arena.h"
 #include "lib/strbuf.h"
 #include "test/unit/api/http/server.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/says.h"
 
 /* --- forms ---------------------------------------------------------------------------------- */
@@ -18,14 +18,12 @@ static int form_of(struct arena *a, const char *text, size_t n, struct form *f, 
     return form_decode(a, text, n, f, e);
 }
 
-TEST(a_form_is_names_and_values)
+ARENA_TEST(a_form_is_names_and_values)
 {
-    const char *text = "&a=1&b=x+y%2B%26%c3%a4&&c&d=&=e=f";
-    struct arena a;
+    const char *text = "a=1&b=x+y%2B%26%c3%a4&&c&d=&=e=f";
     struct form f;
     struct err e;
-    arena_init(&a);
-    assert_int_equal(form_of(&a, text, strlen(text), &f, &e), 0);
+    assert_int_equal(form_of(a, text, strlen(text), &f, &e), 0);
     assert_int_equal(f.n, 5);
     assert_string_equal(form_value(&f, "a"), "1");
     assert_string_equal(form_value(&f, "b"), "x y+&\xc3\xa4");
@@ -33,12 +31,11 @@ TEST(a_form_is_names_and_values)
     assert_string_equal(form_value(&f, "d"), "");
     assert_string_equal(form_value(&f, ""), "e=f");
     assert_null(form_value(&f, "A"));
-    assert_int_equal(form_of(&a, NULL, 0, &f, &e), 0);
+    assert_int_equal(form_of(a, NULL, 0, &f, &e), 0);
     assert_int_equal(f.n, 0);
-    arena_free(&a);
 }
 
-TEST(what_is_no_form_of_texts_is_refused)
+ARENA_TEST(what_is_no_form_of_texts_is_refused)
 {
     static const struct {
         const char *text;
@@ -55,35 +52,29 @@ TEST(what_is_no_form_of_texts_is_refused)
         {"a=1&b=2&a=3", 11, "fields 1 and 3 have the same name"},
         {"a=1&%61=1", 9, "fields 1 and 2 have the same name"},
     };
-    struct arena a;
     struct form f;
     struct err e;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(form_of(&a, cases[i].text, cases[i].n, &f, &e), -1);
+        assert_int_equal(form_of(a, cases[i].text, cases[i].n, &f, &e), -1);
         assert_int_equal(e.code, ERR_INVALID_CONTENT);
         if (!strstr(e.msg, cases[i].says))
             fail_msg("'%s' is not in: %s", cases[i].says, e.msg);
     }
-    arena_free(&a);
 }
 
-TEST(a_form_has_so_many_fields_and_no_more)
+ARENA_TEST(a_form_has_so_many_fields_and_no_more)
 {
     struct strbuf b = STRBUF_INIT;
-    struct arena a;
     struct form f;
     struct err e;
-    arena_init(&a);
     for (int i = 0; i < FORM_FIELDS_MAX; i++)
         strbuf_printf(&b, "f%d=%d&", i, i);
-    assert_int_equal(form_of(&a, b.s, b.len, &f, &e), 0);
+    assert_int_equal(form_of(a, b.s, b.len, &f, &e), 0);
     assert_int_equal(f.n, FORM_FIELDS_MAX);
     strbuf_puts(&b, "more=1");
-    assert_int_equal(form_of(&a, b.s, b.len, &f, &e), -1);
+    assert_int_equal(form_of(a, b.s, b.len, &f, &e), -1);
     assert_says(e.msg, "more than 100 fields");
     strbuf_free(&b);
-    arena_free(&a);
 }
 
 /* --- XML ------------------------------------------------------------------------------------ */
@@ -95,16 +86,14 @@ static int xml_of(struct arena *a, const char *text, size_t n, const struct xml 
     return xml_decode(a, text, n, root, e);
 }
 
-TEST(xml_is_a_tree_of_names_and_texts)
+ARENA_TEST(xml_is_a_tree_of_names_and_texts)
 {
     const char *text = "<?xml version='1.0' encoding='utf-8'?>\n<BlockList a='b'>\n"
                        "  <Latest>AAA=</Latest><!-- no --><Latest>B&amp;<![CDATA[<B>]]>&#228;"
                        "</Latest>\n  <Empty/></BlockList>";
-    struct arena a;
     const struct xml *root;
     struct err e;
-    arena_init(&a);
-    assert_int_equal(xml_of(&a, text, strlen(text), &root, &e), 0);
+    assert_int_equal(xml_of(a, text, strlen(text), &root, &e), 0);
     assert_string_equal(root->name, "BlockList");
     assert_null(root->next);
     assert_string_equal(xml_text(root, "Latest"), "AAA=");
@@ -115,13 +104,12 @@ TEST(xml_is_a_tree_of_names_and_texts)
     assert_null(xml_text(root, "latest"));
     /* UTF-16, as .NET may send it, is read as the same. */
     const char wide[] = "\xff\xfe<\0a\0>\0\xe4\0<\0/\0a\0>";
-    assert_int_equal(xml_of(&a, wide, sizeof wide, &root, &e), 0);
+    assert_int_equal(xml_of(a, wide, sizeof wide, &root, &e), 0);
     assert_string_equal(root->text, "\xc3\xa4");
-    arena_free(&a);
 }
 
 /* The document type is all that entities, and what is fetched from elsewhere, come by. */
-TEST(what_is_no_plain_xml_is_refused)
+ARENA_TEST(what_is_no_plain_xml_is_refused)
 {
     static const struct {
         const char *text, *says;
@@ -141,19 +129,16 @@ TEST(what_is_no_plain_xml_is_refused)
         {"<!DOCTYPE a [<!ENTITY b 'bbbb'><!ENTITY c '&b;&b;'>]><a>&c;</a>", "document type"},
         {"<!DOCTYPE a SYSTEM 'http://127.0.0.1:1/x.dtd'><a/>", "document type"},
     };
-    struct arena a;
     const struct xml *root;
     struct err e;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(xml_of(&a, cases[i].text, strlen(cases[i].text), &root, &e), -1);
+        assert_int_equal(xml_of(a, cases[i].text, strlen(cases[i].text), &root, &e), -1);
         assert_int_equal(e.code, ERR_INVALID_CONTENT);
         assert_null(root);
         if (!strstr(e.msg, cases[i].says))
             fail_msg("'%s' is not in: %s", cases[i].says, e.msg);
     }
-    assert_int_equal(xml_of(&a, "<a>\0</a>", 8, &root, &e), -1);
-    arena_free(&a);
+    assert_int_equal(xml_of(a, "<a>\0</a>", 8, &root, &e), -1);
 }
 
 static void nest(struct strbuf *b, int depth)
@@ -164,31 +149,28 @@ static void nest(struct strbuf *b, int depth)
         strbuf_puts(b, "</a>");
 }
 
-TEST(xml_is_so_deep_and_has_so_many_elements_and_no_more)
+ARENA_TEST(xml_is_so_deep_and_has_so_many_elements_and_no_more)
 {
     struct strbuf b = STRBUF_INIT;
-    struct arena a;
     const struct xml *root;
     struct err e;
-    arena_init(&a);
     nest(&b, XML_DEPTH_MAX);
-    assert_int_equal(xml_of(&a, b.s, b.len, &root, &e), 0);
+    assert_int_equal(xml_of(a, b.s, b.len, &root, &e), 0);
     strbuf_reset(&b);
     nest(&b, XML_DEPTH_MAX + 1);
-    assert_int_equal(xml_of(&a, b.s, b.len, &root, &e), -1);
+    assert_int_equal(xml_of(a, b.s, b.len, &root, &e), -1);
     assert_says(e.msg, "nested too deep");
     strbuf_reset(&b);
     strbuf_puts(&b, "<a>");
     for (int i = 1; i < XML_ELEMENTS_MAX; i++)
         strbuf_puts(&b, "<b/>");
     strbuf_puts(&b, "</a>");
-    assert_int_equal(xml_of(&a, b.s, b.len, &root, &e), 0);
+    assert_int_equal(xml_of(a, b.s, b.len, &root, &e), 0);
     b.len -= strlen("</a>");
     strbuf_puts(&b, "<b/></a>");
-    assert_int_equal(xml_of(&a, b.s, b.len, &root, &e), -1);
+    assert_int_equal(xml_of(a, b.s, b.len, &root, &e), -1);
     assert_says(e.msg, "too many elements");
     strbuf_free(&b);
-    arena_free(&a);
 }
 
 /* Each time with its number between `what` and `after`. */
@@ -360,19 +342,17 @@ TEST(a_body_that_takes_several_turns_is_answered_as_ever)
 }
 
 /* A turn takes a few of these, by the clock. */
-TEST(xml_is_read_in_pieces)
+ARENA_TEST(xml_is_read_in_pieces)
 {
     struct strbuf b = STRBUF_INIT;
-    struct arena a;
     const struct xml *root;
     struct err e;
     int pieces = 0;
-    arena_init(&a);
     strbuf_puts(&b, "<a>");
     for (int i = 1; i < XML_ELEMENTS_MAX; i++)
         strbuf_puts(&b, "<b/>");
     strbuf_puts(&b, "</a>");
-    struct xml_reading *x = xml_begin(&a, b.s, b.len);
+    struct xml_reading *x = xml_begin(a, b.s, b.len);
     while (xml_go_on(x, &root, &e) > 0) {
         assert_null(root);
         pieces++;
@@ -380,11 +360,10 @@ TEST(xml_is_read_in_pieces)
     assert_non_null(root);
     assert_true(pieces > 20);
     xml_end(x);
-    x = xml_begin(&a, b.s, b.len); /* and is given up */
+    x = xml_begin(a, b.s, b.len); /* and is given up */
     assert_int_equal(xml_go_on(x, &root, &e), 1);
     xml_end(x);
     strbuf_free(&b);
-    arena_free(&a);
 }
 
 TEST(a_row_says_what_its_body_is)

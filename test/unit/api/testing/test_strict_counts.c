@@ -30,9 +30,10 @@ static int get(const struct strict_counts *c, enum strict_limit limit, const cha
     return strict_counts_get(c, limit, of, at, &left);
 }
 
-TEST_SETUP(each_limit_and_scope_counts_by_itself, setup, teardown)
+#define COUNTS_TEST(name) TEST_IN(name, struct strict_counts *c, *state, setup, teardown)
+
+COUNTS_TEST(each_limit_and_scope_counts_by_itself)
 {
-    struct strict_counts *c = *state;
     for (int i = 0; i < 3; i++)
         strict_counts_add(c, LIMIT_READS, "one", "one", NOON);
     strict_counts_add(c, LIMIT_READS, "other", "other", NOON);
@@ -44,9 +45,8 @@ TEST_SETUP(each_limit_and_scope_counts_by_itself, setup, teardown)
     assert_int_equal(strict_counts_kept(c), 3);
 }
 
-TEST_SETUP(time_counts_from_the_first, setup, teardown)
+COUNTS_TEST(time_counts_from_the_first)
 {
-    struct strict_counts *c = *state;
     int64_t left;
     strict_counts_add(c, LIMIT_WRITES, "one", "one", NOON);
     strict_counts_add(c, LIMIT_WRITES, "one", "one", NOON + 3599 * SECOND);
@@ -58,9 +58,8 @@ TEST_SETUP(time_counts_from_the_first, setup, teardown)
     assert_int_equal(get(c, LIMIT_WRITES, "one", NOON + 3600 * SECOND), 1);
 }
 
-TEST_SETUP(what_is_over_goes_as_others_are_counted, setup, teardown)
+COUNTS_TEST(what_is_over_goes_as_others_are_counted)
 {
-    struct strict_counts *c = *state;
     char of[16];
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(of, sizeof of, "account%d", i);
@@ -73,9 +72,8 @@ TEST_SETUP(what_is_over_goes_as_others_are_counted, setup, teardown)
     assert_int_equal(get(c, LIMIT_READS, "mine", NOON + SECOND), 1);
 }
 
-TEST_SETUP(a_clock_that_is_set_back_begins_anew, setup, teardown)
+COUNTS_TEST(a_clock_that_is_set_back_begins_anew)
 {
-    struct strict_counts *c = *state;
     strict_counts_add(c, LIMIT_READS, "first", "first", NOON);
     strict_counts_add(c, LIMIT_READS, "later", "later", NOON + 60 * SECOND);
     assert_int_equal(get(c, LIMIT_READS, "later", NOON + 30 * SECOND), 0);
@@ -86,9 +84,8 @@ TEST_SETUP(a_clock_that_is_set_back_begins_anew, setup, teardown)
     assert_int_equal(strict_counts_kept(c), 1);
 }
 
-TEST_SETUP(there_is_a_bound, setup, teardown)
+COUNTS_TEST(there_is_a_bound)
 {
-    struct strict_counts *c = *state;
     char of[STRICT_SCOPE_BYTES + 1];
     for (int i = 0; i < STRICT_COUNTS_MAX + 5; i++) {
         (void)snprintf(of, sizeof of, "account%d", i);
@@ -108,9 +105,8 @@ TEST_SETUP(there_is_a_bound, setup, teardown)
     assert_int_equal(strict_counts_kept(c), 1);
 }
 
-TEST_SETUP(a_subscriptions_are_forgotten_together, setup, teardown)
+COUNTS_TEST(a_subscriptions_are_forgotten_together)
 {
-    struct strict_counts *c = *state;
     strict_counts_add(c, LIMIT_STORAGE, "store", "mine", NOON);
     strict_counts_add(c, LIMIT_READS, "mine", "mine", NOON);
     strict_counts_add(c, LIMIT_READS, "theirs", "theirs", NOON);

@@ -89,9 +89,10 @@ static int64_t begins(struct world *w, const char *name, int64_t now_us, int64_t
     return us;
 }
 
-TEST_SETUP(a_name_below_ours_gets_its_own, begin, end)
+#define CERTS_TEST(name) TEST_IN(name, struct world *w, *state, begin, end)
+
+CERTS_TEST(a_name_below_ours_gets_its_own)
 {
-    struct world *w = *state;
     static const char *const names[] = {"mystor.file.core.localhost", "demokv.vault.localhost",
                                         "a.westeurope.batch.localhost", "x.blob.core.gpu-head.lab",
                                         "X.Blob.Core.GPU-HEAD.lab"};
@@ -101,9 +102,8 @@ TEST_SETUP(a_name_below_ours_gets_its_own, begin, end)
     }
 }
 
-TEST_SETUP(what_we_listen_as_has_the_server_certificate, begin, end)
+CERTS_TEST(what_we_listen_as_has_the_server_certificate)
 {
-    struct world *w = *state;
     static const char *const names[] = {"", "localhost", "gpu-head.lab"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_true(is_for(w, names[i], "localhost"));
@@ -112,9 +112,8 @@ TEST_SETUP(what_we_listen_as_has_the_server_certificate, begin, end)
 }
 
 /* The files of the server's pair are not synced. */
-TEST_SETUP(what_a_power_cut_took_is_made_anew, begin, end)
+CERTS_TEST(what_a_power_cut_took_is_made_anew)
 {
-    struct world *w = *state;
     for (int kept = 0; kept < 3; kept++) { /* neither file, the certificate, the key */
         certs_close(w->certs);
         w->certs = NULL;
@@ -126,9 +125,8 @@ TEST_SETUP(what_a_power_cut_took_is_made_anew, begin, end)
     }
 }
 
-TEST_SETUP(nothing_is_signed_for_strangers, begin, end)
+CERTS_TEST(nothing_is_signed_for_strangers)
 {
-    struct world *w = *state;
     char long_name[300];
     memset(long_name, 'a', sizeof long_name);
     memcpy(long_name + sizeof long_name - sizeof ".localhost", ".localhost", sizeof ".localhost");
@@ -140,9 +138,8 @@ TEST_SETUP(nothing_is_signed_for_strangers, begin, end)
         assert_true(is_for(w, names[i], "localhost"));
 }
 
-TEST_SETUP(a_name_is_signed_once, begin, end)
+CERTS_TEST(a_name_is_signed_once)
 {
-    struct world *w = *state;
     struct certs_choice a, b, c;
     certs_pick(w->certs, "a.blob.core.localhost", START, 0, &a);
     certs_pick(w->certs, "b.blob.core.localhost", START, 0, &b);
@@ -151,9 +148,8 @@ TEST_SETUP(a_name_is_signed_once, begin, end)
     assert_ptr_not_equal(a.chain, b.chain);
 }
 
-TEST_SETUP(what_ends_soon_is_made_anew_while_we_run, begin, end)
+CERTS_TEST(what_ends_soon_is_made_anew_while_we_run)
 {
-    struct world *w = *state;
     static const char *const names[] = {"localhost", "a.blob.core.localhost"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int64_t first = begins(w, names[i], START, 0), later = START + 789 * DAY;
@@ -165,9 +161,8 @@ TEST_SETUP(what_ends_soon_is_made_anew_while_we_run, begin, end)
     }
 }
 
-TEST_SETUP(what_was_made_with_the_clock_ahead_is_made_anew, begin, end)
+CERTS_TEST(what_was_made_with_the_clock_ahead_is_made_anew)
 {
-    struct world *w = *state;
     int64_t ahead = START + 900 * DAY;
     static const char *const names[] = {"localhost", "a.blob.core.localhost"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -177,9 +172,8 @@ TEST_SETUP(what_was_made_with_the_clock_ahead_is_made_anew, begin, end)
 }
 
 /* The last month of the authority: nothing longer can be made. */
-TEST_SETUP(an_authority_that_ends_is_not_asked_each_time, begin, end)
+CERTS_TEST(an_authority_that_ends_is_not_asked_each_time)
 {
-    struct world *w = *state;
     struct certs_choice a, b;
     int64_t last = START + 3640 * DAY;
     certs_pick(w->certs, "a.blob.core.localhost", last, 0, &a);
@@ -189,9 +183,8 @@ TEST_SETUP(an_authority_that_ends_is_not_asked_each_time, begin, end)
 
 #define MANY 1500
 
-TEST_SETUP(one_who_asks_for_many_names_leaves_the_others_theirs, begin, end)
+CERTS_TEST(one_who_asks_for_many_names_leaves_the_others_theirs)
 {
-    struct world *w = *state;
     struct certs_choice first, again;
     char name[40];
     certs_pick(w->certs, "mine.blob.core.localhost", START, 0, &first);

@@ -2,8 +2,6 @@
  *
  * The programs that speak to a container runtime, with a recorder in the runtime's place.
  */
-// clang-format off
-// clang-format on
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +100,9 @@ static bool is_given(const char *folder)
     return strstr(said(), arena_printf(&a, "source=%s,target=%s ", folder, folder)) != NULL;
 }
 
-TEST_SETUP(test_folders_that_mounts_lead_to_are_in_the_container, set_up, tear_down)
+#define RUNTIME_TEST(name) TEST_SETUP(name, set_up, tear_down)
+
+RUNTIME_TEST(test_folders_that_mounts_lead_to_are_in_the_container)
 {
     assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
     assert_int_equal(run("start"), 0);
@@ -110,8 +110,7 @@ TEST_SETUP(test_folders_that_mounts_lead_to_are_in_the_container, set_up, tear_d
     assert_true(is_given(path("share")));
 }
 
-TEST_SETUP(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along, set_up,
-           tear_down)
+RUNTIME_TEST(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_along)
 {
     put("bin/chmod",
         arena_printf(&a,
@@ -126,7 +125,7 @@ TEST_SETUP(test_a_container_starts_while_the_last_one_goes_and_takes_the_folder_
 }
 
 /* As the runtime goes on when whoever asked it to start one was killed. */
-TEST_SETUP(test_a_container_that_begins_after_its_node_has_gone_ends, set_up, tear_down)
+RUNTIME_TEST(test_a_container_that_begins_after_its_node_has_gone_ends)
 {
     put("bin/docker",
         arena_printf(&a,
@@ -138,7 +137,7 @@ TEST_SETUP(test_a_container_that_begins_after_its_node_has_gone_ends, set_up, te
     assert_int_equal(run("start"), 0);
 }
 
-TEST_SETUP(test_a_container_that_cannot_start_leaves_nothing, set_up, tear_down)
+RUNTIME_TEST(test_a_container_that_cannot_start_leaves_nothing)
 {
     setenv("TMPDIR", path("tmp"), 1);
     assert_int_equal(mkdir(path("tmp"), 0700), 0);
@@ -151,7 +150,7 @@ TEST_SETUP(test_a_container_that_cannot_start_leaves_nothing, set_up, tear_down)
 }
 
 /* Whoever writes to a share could else have any folder of the machine. */
-TEST_SETUP(test_links_in_what_is_mounted_are_not_followed, set_up, tear_down)
+RUNTIME_TEST(test_links_in_what_is_mounted_are_not_followed)
 {
     if (!may_mount())
         skip_because("not allowed to mount");
@@ -167,7 +166,7 @@ TEST_SETUP(test_links_in_what_is_mounted_are_not_followed, set_up, tear_down)
     assert_false(is_given("/etc"));
 }
 
-TEST_SETUP(test_the_jobs_user_gains_no_rights_by_programs_of_the_image, set_up, tear_down)
+RUNTIME_TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image)
 {
     setenv("WHO", "somebody", 1);
     assert_int_equal(run("start"), 0);
@@ -179,7 +178,7 @@ TEST_SETUP(test_the_jobs_user_gains_no_rights_by_programs_of_the_image, set_up, 
 }
 
 /* In the job's directory, which goes with the job even if the program that pulls was killed. */
-TEST_SETUP(test_credentials_are_kept_nowhere_but_with_the_job, set_up, tear_down)
+RUNTIME_TEST(test_credentials_are_kept_nowhere_but_with_the_job)
 {
     put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
     assert_int_not_equal(run("pull"), 0);
@@ -190,7 +189,7 @@ TEST_SETUP(test_credentials_are_kept_nowhere_but_with_the_job, set_up, tear_down
 }
 
 /* What a client said never becomes an option of docker or podman, and never several arguments. */
-TEST_SETUP(test_names_are_no_options, set_up, tear_down)
+RUNTIME_TEST(test_names_are_no_options)
 {
     put("broken", "image\n", 0600);
     setenv("PULL", "--tls-verify=false x", 1);
@@ -208,7 +207,7 @@ TEST_SETUP(test_names_are_no_options, set_up, tear_down)
 }
 
 /* As docker reads it: the list is one value, so it has quotes of its own. */
-TEST_SETUP(test_a_container_has_the_gpus_of_its_job_alone, set_up, tear_down)
+RUNTIME_TEST(test_a_container_has_the_gpus_of_its_job_alone)
 {
     put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
     setenv("GPUS", "2", 1);
@@ -242,7 +241,7 @@ static bool is_read_only(const char *folder)
     return strstr(said(), arena_printf(&a, "target=%s,readonly ", folder)) != NULL;
 }
 
-TEST_SETUP(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run, set_up, tear_down)
+RUNTIME_TEST(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run)
 {
     assert_int_equal(
         shell(arena_printf(&a, "mkdir -p %s/root/b/task/wd %s/root/b/else", dir, dir), NULL), 0);
@@ -265,7 +264,7 @@ TEST_SETUP(test_a_narrow_container_has_what_is_named_and_what_it_needs_to_run, s
 }
 
 /* A runtime makes only the folder itself read-only. */
-TEST_SETUP(test_volumes_below_a_read_only_folder_are_read_only, set_up, tear_down)
+RUNTIME_TEST(test_volumes_below_a_read_only_folder_are_read_only)
 {
     if (!may_mount())
         skip_because("not allowed to mount");
@@ -280,7 +279,7 @@ TEST_SETUP(test_volumes_below_a_read_only_folder_are_read_only, set_up, tear_dow
 }
 
 /* A task may have put it there. */
-TEST_SETUP(test_a_link_in_the_place_of_a_named_folder_is_refused, set_up, tear_down)
+RUNTIME_TEST(test_a_link_in_the_place_of_a_named_folder_is_refused)
 {
     assert_int_equal(symlink("/etc", path("root/shared")), 0);
     setenv("BATCHAI_NARROW", "1", 1);
@@ -292,7 +291,7 @@ TEST_SETUP(test_a_link_in_the_place_of_a_named_folder_is_refused, set_up, tear_d
 }
 
 /* The runtime takes what follows a comma for one more option of the mount. */
-TEST_SETUP(test_a_folder_with_a_comma_is_refused, set_up, tear_down)
+RUNTIME_TEST(test_a_folder_with_a_comma_is_refused)
 {
     const char *folder = path("share,readonly");
     assert_int_equal(mkdir(folder, 0755), 0);
@@ -301,7 +300,7 @@ TEST_SETUP(test_a_folder_with_a_comma_is_refused, set_up, tear_down)
     assert_says_not(said(), "run -d");
 }
 
-TEST_SETUP(test_a_container_that_cannot_be_removed_is_told, set_up, tear_down)
+RUNTIME_TEST(test_a_container_that_cannot_be_removed_is_told)
 {
     put("answer", "4711\n", 0600);
     assert_int_equal(run("remove"), 0);
@@ -329,7 +328,7 @@ static void hangs(const char *command, bool always)
     setenv("BATCHAI_PATIENCE_S", "1", 1);
 }
 
-TEST_SETUP(test_a_runtime_that_hangs_once_is_asked_again, set_up, tear_down)
+RUNTIME_TEST(test_a_runtime_that_hangs_once_is_asked_again)
 {
     put("answer", "4711\n", 0600);
     put_mark();
@@ -341,7 +340,7 @@ TEST_SETUP(test_a_runtime_that_hangs_once_is_asked_again, set_up, tear_down)
     unsetenv("BATCHAI_PATIENCE_S");
 }
 
-TEST_SETUP(test_a_runtime_that_hangs_holds_up_nobody_for_ever, set_up, tear_down)
+RUNTIME_TEST(test_a_runtime_that_hangs_holds_up_nobody_for_ever)
 {
     put_mark();
     hangs("ps\n", true);
@@ -357,7 +356,7 @@ TEST_SETUP(test_a_runtime_that_hangs_holds_up_nobody_for_ever, set_up, tear_down
 }
 
 /* docker and podman take long to answer. */
-TEST_SETUP(test_a_runtime_is_not_asked_for_containers_where_none_was_started, set_up, tear_down)
+RUNTIME_TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started)
 {
     put("answer", "4711\n", 0600);
     put("broken", "rm\n", 0600);
@@ -365,8 +364,7 @@ TEST_SETUP(test_a_runtime_is_not_asked_for_containers_where_none_was_started, se
 }
 
 /* Of a runtime that hangs or fails it is not known that the container is gone. */
-TEST_SETUP(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone, set_up,
-           tear_down)
+RUNTIME_TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone)
 {
     assert_int_equal(run("remove"), 0);
     put("broken", "ps\n", 0600);
@@ -377,7 +375,7 @@ TEST_SETUP(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_
     assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
 }
 
-TEST_SETUP(test_options_of_the_job_come_first, set_up, tear_down)
+RUNTIME_TEST(test_options_of_the_job_come_first)
 {
     setenv("BATCHAI_OPTIONS", "'--env' 'A=it'\\''s $HOME'", 1);
     assert_int_equal(run("start"), 0);
@@ -391,7 +389,7 @@ TEST_SETUP(test_options_of_the_job_come_first, set_up, tear_down)
 }
 
 /* Each line of the answer is a word. */
-TEST_SETUP(test_without_a_command_the_image_decides, set_up, tear_down)
+RUNTIME_TEST(test_without_a_command_the_image_decides)
 {
     put("bin/docker",
         arena_printf(&a,
@@ -431,14 +429,13 @@ static int start_as_the_images_user(const char *lookup)
     return rc;
 }
 
-TEST_SETUP(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost, set_up, tear_down)
+RUNTIME_TEST(test_a_user_of_the_image_is_looked_up_again_if_the_answer_is_lost)
 {
     assert_int_equal(start_as_the_images_user("[ -z \"$n\" ] || echo '7 8 /home/app'"), 0);
     assert_says(said(), "run -d");
 }
 
-TEST_SETUP(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words, set_up,
-           tear_down)
+RUNTIME_TEST(test_a_user_of_the_image_that_cannot_be_looked_up_fails_with_the_runtimes_words)
 {
     char *errors;
     assert_int_equal(start_as_the_images_user("echo 'no such storage' >&2; exit 125"), 1);

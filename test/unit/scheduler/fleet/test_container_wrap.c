@@ -3,7 +3,7 @@
  * A task of the job becomes one that executes in the job's container.
  */
 #include "scheduler/fleet/container/container.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
 static const struct container_spec settings = {.image = "i"};
 static const struct container container = {.spec = &settings,
@@ -21,40 +21,31 @@ static const char *command_of(struct arena *a, const struct kv *own, size_t n_ow
     return env_get(&env, "BATCHAI_COMMAND");
 }
 
-TEST(a_task_without_variables_is_its_command)
+ARENA_TEST(a_task_without_variables_is_its_command)
 {
-    struct arena a;
-    arena_init(&a);
-    assert_string_equal(command_of(&a, NULL, 0), "run \"$A\"");
-    arena_free(&a);
+    assert_string_equal(command_of(a, NULL, 0), "run \"$A\"");
 }
 
-TEST(variables_of_a_task_are_set_before_its_command)
+ARENA_TEST(variables_of_a_task_are_set_before_its_command)
 {
-    struct arena a;
-    arena_init(&a);
     static const struct kv own[] = {{.name = "A", .value = "it's $HOME"}, {.name = "B"}};
-    assert_string_equal(command_of(&a, own, 2),
+    assert_string_equal(command_of(a, own, 2),
                         "export A='it'\\''s $HOME'\nexport B=''\nrun \"$A\"");
-    arena_free(&a);
 }
 
-TEST(an_entrypoint_comes_before_the_words_of_a_program)
+ARENA_TEST(an_entrypoint_comes_before_the_words_of_a_program)
 {
-    struct arena a;
-    arena_init(&a);
     static const struct container_spec own = {.image = "i", .entrypoint = "/bin/in it"};
     static const char *const words[] = {"-c", "a b"};
     struct container c = container;
     c.spec = &own;
     for (size_t n = 0; n <= 2; n += 2) {
         struct task_spec task = {.id = "t", .command_line = "shown", .argv = words, .n_argv = n};
-        container_wrap(&a, &c, NULL, 0, &task);
+        container_wrap(a, &c, NULL, 0, &task);
         const struct env env = {.items = (struct kv *)(uintptr_t)task.env, .n = task.n_env};
         assert_string_equal(env_get(&env, "BATCHAI_COMMAND"),
                             n ? "exec '/bin/in it' '-c' 'a b'" : "exec '/bin/in it' ");
     }
-    arena_free(&a);
 }
 
 /* The table of docs/machines.md. */

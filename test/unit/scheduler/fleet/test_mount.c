@@ -2,8 +2,6 @@
  *
  * How volumes come to nodes: which rule is taken, what the shell is told, what is refused.
  */
-// clang-format off
-// clang-format on
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +93,9 @@ static struct failure refused(const struct mount_node *node, const struct mount_
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-TEST_SETUP(test_first_matching_rule_counts, set_up, tear_down)
+#define MOUNT_TEST(name) TEST_SETUP(name, set_up, tear_down)
+
+MOUNT_TEST(test_first_matching_rule_counts)
 {
     static const struct site_mount_rule rules[] = {
         {.account = "other", .share = "*", .files = true, .blobs = true, .source = "/1"},
@@ -110,7 +110,7 @@ TEST_SETUP(test_first_matching_rule_counts, set_up, tear_down)
     assert_string_equal(planned(&node, &blobs, NULL).folder, "/4/models");
 }
 
-TEST_SETUP(test_without_a_rule_the_failure_shows_one, set_up, tear_down)
+MOUNT_TEST(test_without_a_rule_the_failure_shows_one)
 {
     struct site site;
     struct mount_node node = machine(&site, NULL, 0);
@@ -121,7 +121,7 @@ TEST_SETUP(test_without_a_rule_the_failure_shows_one, set_up, tear_down)
     assert_says(why.remedy, "  - match: acct/models\n    kind: blobs\n    type: nfs\n");
 }
 
-TEST_SETUP(test_local_nodes_see_the_daemons_folders, set_up, tear_down)
+MOUNT_TEST(test_local_nodes_see_the_daemons_folders)
 {
     struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
@@ -174,7 +174,7 @@ static const struct rendering {
      NULL},
 };
 
-TEST_SETUP(test_each_type_has_its_command, set_up, tear_down)
+MOUNT_TEST(test_each_type_has_its_command)
 {
     for (size_t i = 0; i < COUNT(renderings); i++) {
         struct site_mount_rule rule = renderings[i].rule;
@@ -193,7 +193,7 @@ TEST_SETUP(test_each_type_has_its_command, set_up, tear_down)
     }
 }
 
-TEST_SETUP(test_commands_have_the_key_in_their_environment, set_up, tear_down)
+MOUNT_TEST(test_commands_have_the_key_in_their_environment)
 {
     struct site_mount_rule rule = {
         .files = true, .type = SITE_MOUNT_COMMAND, .command = "m {target}"};
@@ -209,7 +209,7 @@ TEST_SETUP(test_commands_have_the_key_in_their_environment, set_up, tear_down)
     assert_int_equal(planned(&node, &m, NULL).n_env, 0);
 }
 
-TEST_SETUP(test_blobfuse2_reads_the_key_from_its_own_file, set_up, tear_down)
+MOUNT_TEST(test_blobfuse2_reads_the_key_from_its_own_file)
 {
     struct site_mount_rule rule = {.blobs = true, .type = SITE_MOUNT_BLOBFUSE2, .options = "ro"};
     struct site site;
@@ -227,7 +227,7 @@ TEST_SETUP(test_blobfuse2_reads_the_key_from_its_own_file, set_up, tear_down)
     assert_says(plan.command, "mkdir -p -- '/n/volumes/node/0.cache'");
 }
 
-TEST_SETUP(test_unmanaged_commands_get_the_path_behind_them, set_up, tear_down)
+MOUNT_TEST(test_unmanaged_commands_get_the_path_behind_them)
 {
     struct mount_node node = {
         .words = &batchai_front_words, .is_local = true, .root = "/n", .mount_root = "/n/m y"};
@@ -240,7 +240,7 @@ TEST_SETUP(test_unmanaged_commands_get_the_path_behind_them, set_up, tear_down)
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
-TEST_SETUP(test_kernel_mounts_need_root, set_up, tear_down)
+MOUNT_TEST(test_kernel_mounts_need_root)
 {
     static const struct {
         enum site_mount_type type;
@@ -266,7 +266,7 @@ TEST_SETUP(test_kernel_mounts_need_root, set_up, tear_down)
     }
 }
 
-TEST_SETUP(test_keys_are_asked_for_where_they_are_needed, set_up, tear_down)
+MOUNT_TEST(test_keys_are_asked_for_where_they_are_needed)
 {
     static const struct site_mount_rule rules[] = {
         {.files = true, .type = SITE_MOUNT_CIFS},
@@ -302,7 +302,7 @@ static struct file_server server(const char *name)
         .name = name, .guid = "G", .scope.workspace = "w", .prov_state = PROV_SUCCEEDED};
 }
 
-TEST_SETUP(test_who_serves_a_file_server, set_up, tear_down)
+MOUNT_TEST(test_who_serves_a_file_server)
 {
     struct file_server f = server("NAS-1");
     struct file_server_backing at;
@@ -322,7 +322,7 @@ TEST_SETUP(test_who_serves_a_file_server, set_up, tear_down)
     assert_false(file_server_backing(&a, &served, 0, "/storage", &f, &at));
 }
 
-TEST_SETUP(test_file_servers_are_mounted_by_nfs, set_up, tear_down)
+MOUNT_TEST(test_file_servers_are_mounted_by_nfs)
 {
     struct mount_node node = machine(&(struct site){0}, NULL, 0);
     node.site = &served;
@@ -342,7 +342,7 @@ TEST_SETUP(test_file_servers_are_mounted_by_nfs, set_up, tear_down)
     assert_int_equal(refused(&node, &m, &f).code, FAIL_NODE_HAS_NO_ROOT);
 }
 
-TEST_SETUP(test_local_file_servers_are_folders, set_up, tear_down)
+MOUNT_TEST(test_local_file_servers_are_folders)
 {
     struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
@@ -358,7 +358,7 @@ TEST_SETUP(test_local_file_servers_are_folders, set_up, tear_down)
     assert_int_equal(refused(&node, &m, &f).code, FAIL_FILE_SERVER_MOUNT_ERROR);
 }
 
-TEST_SETUP(test_file_servers_that_nobody_serves_are_refused, set_up, tear_down)
+MOUNT_TEST(test_file_servers_that_nobody_serves_are_refused)
 {
     struct mount_node node = machine(&(struct site){0}, NULL, 0);
     struct file_server f = server("fs");
@@ -393,7 +393,7 @@ static const char *content(const char *file)
     return copy;
 }
 
-TEST_SETUP(test_quoting_survives_the_shell, set_up, tear_down)
+MOUNT_TEST(test_quoting_survives_the_shell)
 {
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
@@ -434,7 +434,7 @@ static const char *said(const char *bin)
     return content(arena_printf(&a, "%s/said", bin));
 }
 
-TEST_SETUP(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount, set_up, tear_down)
+MOUNT_TEST(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount)
 {
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
@@ -476,7 +476,7 @@ TEST_SETUP(test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount, set_
     assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
-TEST_SETUP(test_a_command_that_mounts_nothing_fails, set_up, tear_down)
+MOUNT_TEST(test_a_command_that_mounts_nothing_fails)
 {
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;

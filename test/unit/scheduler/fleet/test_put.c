@@ -108,36 +108,43 @@ static void must_be(struct stage *s, const char *path, char c, size_t n, mode_t 
     free(data);
 }
 
-static void files_of_any_size_arrive_whole(void **state)
+/* A test with the stage `s`, which has a link to an agent. */
+#define STAGE_TEST(name)                                                                           \
+    static void name(struct stage *s);                                                             \
+    static void run_##name(void **state)                                                           \
+    {                                                                                              \
+        struct stage s;                                                                            \
+        open_stage(&s, *state);                                                                    \
+        name(&s);                                                                                  \
+        close_stage(&s);                                                                           \
+    }                                                                                              \
+    ENTER_TEST(name, run_##name, setup, teardown)                                                  \
+    static void name(struct stage *s)
+
+STAGE_TEST(files_of_any_size_arrive_whole)
 {
     static const size_t sizes[] = {0, 1, 5000, FILES_PIECE_MAX, FILES_PIECE_MAX * 3 + 7};
-    struct stage s;
-    open_stage(&s, *state);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        store(&s, "from", (char)('a' + i), sizes[i]);
-        const struct carry_what put = put_of(&s, "from", "deep/below/to");
-        again(&s);
-        script_put_file(s.sc, &s.a, &plain, &put);
-        run_to_end(&s);
-        assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-        must_be(&s, "deep/below/to", (char)('a' + i), sizes[i], 0640);
+        store(s, "from", (char)('a' + i), sizes[i]);
+        const struct carry_what put = put_of(s, "from", "deep/below/to");
+        again(s);
+        script_put_file(s->sc, &s->a, &plain, &put);
+        run_to_end(s);
+        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+        must_be(s, "deep/below/to", (char)('a' + i), sizes[i], 0640);
     }
-    close_stage(&s);
 }
 
-static void later_steps_wait_for_it(void **state)
+STAGE_TEST(later_steps_wait_for_it)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    store(&s, "from", 'x', 300000);
-    const struct carry_what put = put_of(&s, "from", "to");
-    script_put_file(s.sc, &s.a, &plain, &put);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "to"), .text = "y"));
-    run_to_end(&s);
+    store(s, "from", 'x', 300000);
+    const struct carry_what put = put_of(s, "from", "to");
+    script_put_file(s->sc, &s->a, &plain, &put);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "to"), .text = "y"));
+    run_to_end(s);
     struct stat st;
-    assert_int_equal(stat(below(&s, "to"), &st), 0);
+    assert_int_equal(stat(below(s, "to"), &st), 0);
     assert_int_equal(st.st_size, 300001);
-    close_stage(&s);
 }
 
 static void fails_with(struct stage *s, const char *why)
@@ -149,76 +156,64 @@ static void fails_with(struct stage *s, const char *why)
         fail_msg("'%s' instead of '%s'", message, why);
 }
 
-static void what_is_not_there_is_said(void **state)
+STAGE_TEST(what_is_not_there_is_said)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    const struct carry_what put = put_of(&s, "nothing", "to");
-    script_put_file(s.sc, &s.a, &plain, &put);
-    fails_with(&s, "the put: ");
-    assert_int_equal(access(below(&s, "to"), F_OK), -1);
-    close_stage(&s);
+    const struct carry_what put = put_of(s, "nothing", "to");
+    script_put_file(s->sc, &s->a, &plain, &put);
+    fails_with(s, "the put: ");
+    assert_int_equal(access(below(s, "to"), F_OK), -1);
 }
 
-static void an_archive_is_unpacked_once(void **state)
+STAGE_TEST(an_archive_is_unpacked_once)
 {
-    struct stage s;
     struct stat st;
-    open_stage(&s, *state);
-    store_archive(&s, "a.zip", "bin/run");
-    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
-    script_put_archive(s.sc, &s.a, &plain, &put);
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-    assert_true(file_has(s.f, "packages/h1/bin/run", "program"));
-    assert_int_equal(stat(below(&s, "packages/h1/bin/run"), &st), 0);
+    store_archive(s, "a.zip", "bin/run");
+    const struct carry_what put = put_of(s, "a.zip", "packages/h1");
+    script_put_archive(s->sc, &s->a, &plain, &put);
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    assert_true(file_has(s->f, "packages/h1/bin/run", "program"));
+    assert_int_equal(stat(below(s, "packages/h1/bin/run"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0555);
-    const struct carry_what gone = put_of(&s, "nothing.zip", "packages/h1");
-    again(&s);
-    script_put_archive(s.sc, &s.a, &plain, &gone);
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    const struct carry_what gone = put_of(s, "nothing.zip", "packages/h1");
+    again(s);
+    script_put_archive(s->sc, &s->a, &plain, &gone);
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
     int64_t entries = 0; /* nothing lies beside it */
-    DIR *d = opendir(below(&s, "packages"));
+    DIR *d = opendir(below(s, "packages"));
     for (struct dirent *x; (x = readdir(d)) != NULL;)
         entries += x->d_name[0] != '.';
     closedir(d);
     assert_int_equal(entries, 1);
-    close_stage(&s);
 }
 
-static void what_is_no_archive_leaves_nothing(void **state)
+STAGE_TEST(what_is_no_archive_leaves_nothing)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    store(&s, "a.zip", 'x', 1000);
-    const struct carry_what put = put_of(&s, "a.zip", "packages/h1");
-    script_put_archive(s.sc, &s.a, &plain, &put);
-    fails_with(&s, "not a zip file");
-    store_archive(&s, "b.zip", "../../out");
-    const struct carry_what hostile = put_of(&s, "b.zip", "packages/h1");
-    again(&s);
-    script_put_archive(s.sc, &s.a, &plain, &hostile);
-    fails_with(&s, "leads out");
-    assert_int_equal(rmdir(below(&s, "packages")), 0);
-    close_stage(&s);
+    store(s, "a.zip", 'x', 1000);
+    const struct carry_what put = put_of(s, "a.zip", "packages/h1");
+    script_put_archive(s->sc, &s->a, &plain, &put);
+    fails_with(s, "not a zip file");
+    store_archive(s, "b.zip", "../../out");
+    const struct carry_what hostile = put_of(s, "b.zip", "packages/h1");
+    again(s);
+    script_put_archive(s->sc, &s->a, &plain, &hostile);
+    fails_with(s, "leads out");
+    assert_int_equal(rmdir(below(s, "packages")), 0);
 }
 
-static void archives_stay_below_the_root(void **state)
+STAGE_TEST(archives_stay_below_the_root)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    store_archive(&s, "a.zip", "run");
-    struct carry_what put = put_of(&s, "a.zip", "x");
-    put.path = arena_printf(&s.a, "%s/elsewhere", s.store);
-    script_put_archive(s.sc, &s.a, &plain, &put);
-    fails_with(&s, "the put: ");
+    store_archive(s, "a.zip", "run");
+    struct carry_what put = put_of(s, "a.zip", "x");
+    put.path = arena_printf(&s->a, "%s/elsewhere", s->store);
+    script_put_archive(s->sc, &s->a, &plain, &put);
+    fails_with(s, "the put: ");
     assert_int_equal(access(put.path, F_OK), -1);
-    close_stage(&s);
 }
 
 /* At any moment: the link is closed under it, and the arena goes. */
-static void a_halt_leaves_nothing_behind(void **state)
+TEST_SETUP(a_halt_leaves_nothing_behind, setup, teardown)
 {
     for (int turns = 0; turns < 12; turns++) {
         struct stage s;
@@ -233,17 +228,4 @@ static void a_halt_leaves_nothing_behind(void **state)
         close_stage(&s);
         s.f->ready = s.f->closed = 0;
     }
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(files_of_any_size_arrive_whole),    T(later_steps_wait_for_it),
-        T(what_is_not_there_is_said),         T(an_archive_is_unpacked_once),
-        T(what_is_no_archive_leaves_nothing), T(archives_stay_below_the_root),
-        T(a_halt_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,176 +84,159 @@ static void add_command(struct stage *s, const char *id, const char *command, bo
 static const struct script_label plain = {.code = FAIL_NODE_PREPARATION_FAILED,
                                           .what = "a request"};
 
-static void test_steps_are_done_in_order_and_commands_waited_for(void **state)
+/* A test with the stage `s`, which has a link to an agent. */
+#define STAGE_TEST(name)                                                                           \
+    static void name(struct stage *s);                                                             \
+    static void run_##name(void **state)                                                           \
+    {                                                                                              \
+        struct stage s;                                                                            \
+        open_stage(&s, *state);                                                                    \
+        name(&s);                                                                                  \
+        close_stage(&s);                                                                           \
+    }                                                                                              \
+    ENTER_TEST(name, run_##name, setup, teardown)                                                  \
+    static void name(struct stage *s)
+
+STAGE_TEST(test_steps_are_done_in_order_and_commands_waited_for)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    const char *dirs[] = {below(&s, "a/b")};
-    script_ask(s.sc, &plain, REQUEST(make_dirs, .paths = dirs, .n_paths = 1));
-    script_ask(s.sc, &plain,
-               REQUEST(write_file, .path = below(&s, "a/b/f"), .text = "one\n", .mode = 0644));
-    add_command(&s, "t1", "cat a/b/f && sleep 0.1 && mv a/b/f a/b/g", false, false);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "a/b/g"), .text = "two\n"));
-    assert_int_equal(script_state(s.sc), SCRIPT_RUNNING);
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-    assert_true(file_has(s.f, "a/b/g", "one\ntwo\n"));
-    assert_true(s.changes > 0);
-    close_stage(&s);
+    const char *dirs[] = {below(s, "a/b")};
+    script_ask(s->sc, &plain, REQUEST(make_dirs, .paths = dirs, .n_paths = 1));
+    script_ask(s->sc, &plain,
+               REQUEST(write_file, .path = below(s, "a/b/f"), .text = "one\n", .mode = 0644));
+    add_command(s, "t1", "cat a/b/f && sleep 0.1 && mv a/b/f a/b/g", false, false);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "a/b/g"), .text = "two\n"));
+    assert_int_equal(script_state(s->sc), SCRIPT_RUNNING);
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    assert_true(file_has(s->f, "a/b/g", "one\ntwo\n"));
+    assert_true(s->changes > 0);
 }
 
-static void test_a_script_of_requests_is_sent_at_once(void **state)
+STAGE_TEST(test_a_script_of_requests_is_sent_at_once)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "f"), .text = "1"));
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "f"), .text = "2"));
-    assert_false(script_all_sent(s.sc));
-    script_run(s.sc, s.f->link, on_changed, &s);
-    assert_true(script_all_sent(s.sc));
-    assert_int_equal(script_state(s.sc), SCRIPT_RUNNING);
-    WAIT(s.f, script_state(s.sc) == SCRIPT_DONE);
-    close_stage(&s);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "f"), .text = "1"));
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "f"), .text = "2"));
+    assert_false(script_all_sent(s->sc));
+    script_run(s->sc, s->f->link, on_changed, s);
+    assert_true(script_all_sent(s->sc));
+    assert_int_equal(script_state(s->sc), SCRIPT_RUNNING);
+    WAIT(s->f, script_state(s->sc) == SCRIPT_DONE);
 }
 
-static void test_the_first_failure_ends_it_and_says_everything(void **state)
+STAGE_TEST(test_the_first_failure_ends_it_and_says_everything)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    add_command(&s, "t1", "echo what is wrong >&2; exit 7", false, false);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "never"), .text = "x"));
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_FAILED);
-    const struct failure *f = script_failure(s.sc);
+    add_command(s, "t1", "echo what is wrong >&2; exit 7", false, false);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "never"), .text = "x"));
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_FAILED);
+    const struct failure *f = script_failure(s->sc);
     assert_int_equal(f->code, FAIL_NODE_SETUP_FAILED);
     assert_string_equal(f->message, "the command failed with exit code 7");
     assert_string_equal(f->node, "node-1");
     assert_string_equal(f->stderr_tail, "what is wrong\n");
     assert_string_equal(f->remedy, "do better");
     assert_int_equal(f->exit_code, 7);
-    assert_false(script_nodes_fault(s.sc));
-    assert_int_equal(access(below(&s, "never"), F_OK), -1);
-    close_stage(&s);
+    assert_false(script_nodes_fault(s->sc));
+    assert_int_equal(access(below(s, "never"), F_OK), -1);
 }
 
-static void test_a_step_that_may_fail_stops_nothing(void **state)
+STAGE_TEST(test_a_step_that_may_fail_stops_nothing)
 {
-    struct stage s;
-    open_stage(&s, *state);
     const struct script_label may = {.what = "a try", .may_fail = true};
-    add_command(&s, "t1", "exit 7", false, true);
-    script_ask(s.sc, &may, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "after"), .text = "x"));
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-    assert_int_equal(access(below(&s, "after"), F_OK), 0);
-    close_stage(&s);
+    add_command(s, "t1", "exit 7", false, true);
+    script_ask(s->sc, &may, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "after"), .text = "x"));
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    assert_int_equal(access(below(s, "after"), F_OK), 0);
 }
 
-static void test_what_only_touches_the_node_is_the_nodes_fault(void **state)
+STAGE_TEST(test_what_only_touches_the_node_is_the_nodes_fault)
 {
-    struct stage s;
-    open_stage(&s, *state);
     const struct script_label own = {
         .code = FAIL_RUN_DIRECTORY_FAILED, .what = "its own", .on_node = true};
-    script_ask(s.sc, &own, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_FAILED);
-    assert_true(script_nodes_fault(s.sc));
-    close_stage(&s);
+    script_ask(s->sc, &own, REQUEST(append, .path = "/proc/nothing/here", .text = "x"));
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_FAILED);
+    assert_true(script_nodes_fault(s->sc));
 }
 
-static void test_a_kept_record_makes_a_command_run_once(void **state)
+STAGE_TEST(test_a_kept_record_makes_a_command_run_once)
 {
-    struct stage s;
-    open_stage(&s, *state);
     for (int i = 0; i < 2; i++) {
-        s.sc = script_new(&s.a, &s.f->log, "node-1");
-        add_command(&s, "kept", "echo once >>kept", true, false);
-        add_command(&s, "again", "echo again >>again", false, false);
-        run_to_end(&s);
-        assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+        s->sc = script_new(&s->a, &s->f->log, "node-1");
+        add_command(s, "kept", "echo once >>kept", true, false);
+        add_command(s, "again", "echo again >>again", false, false);
+        run_to_end(s);
+        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
     }
-    assert_true(file_has(s.f, "kept", "once\n"));
-    assert_false(file_has(s.f, "kept", "once\nonce\n"));
-    assert_true(file_has(s.f, "again", "again\nagain\n"));
-    close_stage(&s);
+    assert_true(file_has(s->f, "kept", "once\n"));
+    assert_false(file_has(s->f, "kept", "once\nonce\n"));
+    assert_true(file_has(s->f, "again", "again\nagain\n"));
 }
 
-static void test_strays_are_seen_to_be_gone_before_it_goes_on(void **state)
+STAGE_TEST(test_strays_are_seen_to_be_gone_before_it_goes_on)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    start(s.f, "old-1", "trap '' TERM; echo $$ >pid; while :; do sleep 1; done");
-    start(s.f, "mine-2", "sleep 1000");
-    start(s.f, "old-mine", "sleep 1000");
-    start(s.f, "other", "sleep 1000");
-    WAIT(s.f, access(below(&s, "work/here/pid"), F_OK) == 0);
-    long pid = read_pid(s.f, "work/here/pid");
+    start(s->f, "old-1", "trap '' TERM; echo $$ >pid; while :; do sleep 1; done");
+    start(s->f, "mine-2", "sleep 1000");
+    start(s->f, "old-mine", "sleep 1000");
+    start(s->f, "other", "sleep 1000");
+    WAIT(s->f, access(below(s, "work/here/pid"), F_OK) == 0);
+    long pid = read_pid(s->f, "work/here/pid");
     bool found = false;
-    script_kill_tasks(s.sc, &plain, "old-", "old-m", true, &found);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "after"), .text = "x"));
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    script_kill_tasks(s->sc, &plain, "old-", "old-m", true, &found);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "after"), .text = "x"));
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
     assert_true(found);
     assert_true(gone(pid));
-    ASK(s.f, node_tasks(s.f->link, on_tasks, s.f));
-    assert_int_equal(s.f->n_tasks, 3); /* old-1 is forgotten */
-    close_stage(&s);
+    ASK(s->f, node_tasks(s->f->link, on_tasks, s->f));
+    assert_int_equal(s->f->n_tasks, 3); /* old-1 is forgotten */
 }
 
-static void test_a_task_is_looked_for_and_none_is_killed(void **state)
+STAGE_TEST(test_a_task_is_looked_for_and_none_is_killed)
 {
     static const char *const ids[] = {"task", "task-2", "tas"};
-    struct stage s;
-    open_stage(&s, *state);
-    start(s.f, "task-2", "sleep 1000");
+    start(s->f, "task-2", "sleep 1000");
     for (int i = 0; i < 2; i++) {
         bool found[3] = {false};
-        s.sc = script_new(&s.a, &s.f->log, "node-1");
+        s->sc = script_new(&s->a, &s->f->log, "node-1");
         for (size_t k = 0; k < 3; k++)
-            script_find_task(s.sc, &plain, ids[k], &found[k]);
-        run_to_end(&s);
-        assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+            script_find_task(s->sc, &plain, ids[k], &found[k]);
+        run_to_end(s);
+        assert_int_equal(script_state(s->sc), SCRIPT_DONE);
         assert_true(found[0] == (i == 1) && found[1] && !found[2]);
         if (i == 0)
-            start(s.f, "task", "sleep 1000");
+            start(s->f, "task", "sleep 1000");
     }
-    ASK(s.f, node_tasks(s.f->link, on_tasks, s.f));
-    assert_int_equal(s.f->n_tasks, 2);
-    close_stage(&s);
+    ASK(s->f, node_tasks(s->f->link, on_tasks, s->f));
+    assert_int_equal(s->f->n_tasks, 2);
 }
 
-static void test_steps_up_to_the_mark_are_left_out(void **state)
+STAGE_TEST(test_steps_up_to_the_mark_are_left_out)
 {
-    struct stage s;
-    open_stage(&s, *state);
     bool yes = true, no = false;
-    script_skip_if(s.sc, &yes);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "left-out"), .text = "x"));
-    script_skip_if(s.sc, &no);
-    script_ask(s.sc, &plain, REQUEST(append, .path = below(&s, "done"), .text = "x"));
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-    assert_int_equal(access(below(&s, "left-out"), F_OK), -1);
-    assert_int_equal(access(below(&s, "done"), F_OK), 0);
-    close_stage(&s);
+    script_skip_if(s->sc, &yes);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "left-out"), .text = "x"));
+    script_skip_if(s->sc, &no);
+    script_ask(s->sc, &plain, REQUEST(append, .path = below(s, "done"), .text = "x"));
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    assert_int_equal(access(below(s, "left-out"), F_OK), -1);
+    assert_int_equal(access(below(s, "done"), F_OK), 0);
 }
 
-static void test_a_halted_script_tells_nothing_more(void **state)
+STAGE_TEST(test_a_halted_script_tells_nothing_more)
 {
-    struct stage s;
-    open_stage(&s, *state);
-    add_command(&s, "t1", "true", false, false);
-    script_run(s.sc, s.f->link, on_changed, &s);
-    script_halt(s.sc);
-    WAIT(s.f, s.f->n_ended == 1);
-    assert_int_equal(s.changes, 0);
-    close_stage(&s);
+    add_command(s, "t1", "true", false, false);
+    script_run(s->sc, s->f->link, on_changed, s);
+    script_halt(s->sc);
+    WAIT(s->f, s->f->n_ended == 1);
+    assert_int_equal(s->changes, 0);
 }
 
 /* As when the daemon stops: nothing has failed, it is done when there is a link again. */
-static void test_a_link_that_is_closed_on_purpose_is_no_failure(void **state)
+TEST_SETUP(test_a_link_that_is_closed_on_purpose_is_no_failure, setup, teardown)
 {
     struct stage s;
     open_stage(&s, *state);
@@ -284,61 +267,31 @@ static const char leaving_runtime[] = "#!/bin/sh\n"
 
 /* What pulling and removing leave behind has no part in the container; what starting it leaves may
  * be its monitor. */
-static void test_the_start_of_a_container_alone_may_leave_processes(void **state)
+STAGE_TEST(test_the_start_of_a_container_alone_may_leave_processes)
 {
-    struct stage s;
-    open_stage(&s, *state);
     const struct container_spec spec = {.image = "i", .user = ""};
     const struct container c = {.spec = &spec,
                                 .words = &batchai_front_words,
-                                .runtime = below(&s, "runtime"),
+                                .runtime = below(s, "runtime"),
                                 .name = "c",
-                                .root = s.f->root,
-                                .run_dir = below(&s, "jobs/j"),
-                                .log_path = below(&s, "jobs/j/log")};
-    const char *dirs[] = {below(&s, "jobs/j/mounts"), below(&s, "mounts")};
-    const struct env none = {.a = &s.a};
+                                .root = s->f->root,
+                                .run_dir = below(s, "jobs/j"),
+                                .log_path = below(s, "jobs/j/log")};
+    const char *dirs[] = {below(s, "jobs/j/mounts"), below(s, "mounts")};
+    const struct env none = {.a = &s->a};
     const char *heard = NULL;
-    script_ask(s.sc, &plain, REQUEST(make_dirs, .paths = dirs, .n_paths = 2));
-    script_ask(s.sc, &plain,
+    script_ask(s->sc, &plain, REQUEST(make_dirs, .paths = dirs, .n_paths = 2));
+    script_ask(s->sc, &plain,
                REQUEST(write_file, .path = c.runtime, .text = leaving_runtime, .mode = 0755));
-    container_add_start(s.sc, &s.a, &c, "start-", &none, &heard);
-    container_add_removal(s.sc, &s.a, &c, "end-");
-    run_to_end(&s);
-    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
-    assert_string_equal(container_id(&s.a, heard), "c0ffee");
-    long monitor = read_pid(s.f, "left-by-run");
+    container_add_start(s->sc, &s->a, &c, "start-", &none, &heard);
+    container_add_removal(s->sc, &s->a, &c, "end-");
+    run_to_end(s);
+    assert_int_equal(script_state(s->sc), SCRIPT_DONE);
+    assert_string_equal(container_id(&s->a, heard), "c0ffee");
+    long monitor = read_pid(s->f, "left-by-run");
     assert_false(gone(monitor));
     assert_int_equal(kill((pid_t)monitor, SIGKILL), 0);
-    WAIT(s.f, gone(monitor));
-    assert_true(gone(read_pid(s.f, "left-by-image")));
-    assert_true(gone(read_pid(s.f, "left-by-ps")));
-    close_stage(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_start_of_a_container_alone_may_leave_processes,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_steps_are_done_in_order_and_commands_waited_for, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_script_of_requests_is_sent_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_first_failure_ends_it_and_says_everything, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_link_that_is_closed_on_purpose_is_no_failure, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_step_that_may_fail_stops_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_only_touches_the_node_is_the_nodes_fault, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_kept_record_makes_a_command_run_once, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_strays_are_seen_to_be_gone_before_it_goes_on, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_task_is_looked_for_and_none_is_killed, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_steps_up_to_the_mark_are_left_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_halted_script_tells_nothing_more, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    WAIT(s->f, gone(monitor));
+    assert_true(gone(read_pid(s->f, "left-by-image")));
+    assert_true(gone(read_pid(s->f, "left-by-ps")));
 }

@@ -2,13 +2,12 @@
  *
  * Environments, expansion, the rule for the end, share paths: pure functions of the launcher.
  */
-// clang-format off
-// clang-format on
 #include <string.h>
 
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/says.h"
 #include "test/unit/support/words.h"
 
@@ -21,12 +20,10 @@ static const struct expansion {
     {"$REPEATED", "last"},
 };
 
-TEST(test_expansion)
+ARENA_TEST(test_expansion)
 {
-    struct arena a;
     struct env v;
-    arena_init(&a);
-    env_init(&v, &a);
+    env_init(&v, a);
     env_set(&v, "A", "one");
     env_set(&v, "B", "two");
     env_set(&v, "A_1", "under");
@@ -42,7 +39,6 @@ TEST(test_expansion)
             assert_string_equal(got, expansions[i].expected);
         }
     }
-    arena_free(&a);
 }
 
 static struct run_spec spec_of(struct directory_spec *in, struct directory_spec *out,
@@ -61,10 +57,8 @@ static struct run_spec spec_of(struct directory_spec *in, struct directory_spec 
                              .n_env = env ? 1 : 0};
 }
 
-TEST(test_one_node)
+ARENA_TEST(test_one_node)
 {
-    struct arena a;
-    arena_init(&a);
     struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
@@ -78,7 +72,7 @@ TEST(test_one_node)
                                  .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
     assert_string_equal(le.run_dir, "/n/tvm-1/jobs/G-3");
     assert_string_equal(le.std_dir, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(le.log_path, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/execution.log");
@@ -98,16 +92,13 @@ TEST(test_one_node)
     struct launch_node other = node;
     other.amd = true;
     input.nodes = &other;
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
     assert_string_equal(env_get(&le.env, "ROCR_VISIBLE_DEVICES"), "1,3");
     assert_null(env_get(&le.env, "CUDA_VISIBLE_DEVICES"));
-    arena_free(&a);
 }
 
-TEST(test_previous_output_is_what_an_attempt_before_has_left)
+ARENA_TEST(test_previous_output_is_what_an_attempt_before_has_left)
 {
-    struct arena a;
-    arena_init(&a);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, "", false, 8};
     static const struct {
         const char *prefix;
@@ -131,16 +122,13 @@ TEST(test_previous_output_is_what_an_attempt_before_has_left)
                                      .n_nodes = 1};
         struct launch_env le;
         struct err e = {0};
-        assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+        assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
         assert_string_equal(env_get(&le.env, "AZ_BATCHAI_PREV_OUTPUT_MODEL"), cases[i].previous);
     }
-    arena_free(&a);
 }
 
-TEST(test_several_nodes_do_not_share_files)
+ARENA_TEST(test_several_nodes_do_not_share_files)
 {
-    struct arena a;
-    arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8},
                                         {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false, 8}};
@@ -152,14 +140,13 @@ TEST(test_several_nodes_do_not_share_files)
                                        .n_nodes = 2};
     struct launch_env le;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 1, &le, &e), 0);
     assert_string_equal(strrchr(le.log_path, '/'), "/execution-tvm-2.log");
     assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
     assert_string_equal(le.hostfile_text, "127.0.0.1 slots=8\ngpu2 slots=8\n");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
     assert_string_equal(env_get(&le.env, "NODE_RANK"), "1");
     assert_string_equal(env_get(&le.env, "MASTER_ADDR"), "127.0.0.1");
-    arena_free(&a);
 }
 
 /* The directory that nodes share. */
@@ -200,10 +187,8 @@ TEST(test_the_shared_directory)
     }
 }
 
-TEST(test_a_job_may_choose_where_its_processes_meet)
+ARENA_TEST(test_a_job_may_choose_where_its_processes_meet)
 {
-    struct arena a;
-    arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
     struct run_spec spec = spec_of(NULL, NULL, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
@@ -215,15 +200,12 @@ TEST(test_a_job_may_choose_where_its_processes_meet)
                                        .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
     assert_string_equal(env_get(&le.env, "MASTER_PORT"), "29500");
-    arena_free(&a);
 }
 
-TEST(test_another_front_has_other_words)
+ARENA_TEST(test_another_front_has_other_words)
 {
-    struct arena a;
-    arena_init(&a);
     struct directory_spec in = {"Data", "/data", NULL, false};
     struct run_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
@@ -240,26 +222,23 @@ TEST(test_another_front_has_other_words)
     struct launch_plan plan;
     struct failure why;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 1, &le, &e), 0);
     assert_string_equal(strrchr(le.log_path, '/'), "/progress-tvm-2.log");
     assert_string_equal(le.std_dir, "/n/tvm-2/mnt/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.run_dir);
     for (size_t i = 0; i < le.env.n; i++)
         assert_says_not(le.env.items[i].name, "BATCHAI");
-    assert_true(launch_plan(&a, &input, &plan, &why));
+    assert_true(launch_plan(a, &input, &plan, &why));
     assert_string_equal(plan.processes[0].stdout_name, "stdout-task_prep-tvm-1.txt");
 
     spec.std_prefix = "$NOWHERE";
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), -1);
     assert_string_equal(e.msg, "stdDir: path \"$NOWHERE\" names $NOWHERE, which is not set");
-    arena_free(&a);
 }
 
-TEST(test_relative_paths_are_the_jobs_own)
+ARENA_TEST(test_relative_paths_are_the_jobs_own)
 {
-    struct arena a;
-    arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
@@ -271,15 +250,12 @@ TEST(test_relative_paths_are_the_jobs_own)
                                        .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), 0);
     assert_string_equal(le.std_dir, "/n/tvm-1/jobs/G-1/here/s/g/jobs/j/G/stdouterr");
-    arena_free(&a);
 }
 
-TEST(test_unset_variables_name_their_property)
+ARENA_TEST(test_unset_variables_name_their_property)
 {
-    struct arena a;
-    arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct run_spec spec = spec_of(NULL, &out, NULL);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false, 8};
@@ -291,9 +267,8 @@ TEST(test_unset_variables_name_their_property)
                                        .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
-    assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
+    assert_int_equal(launch_env(a, &input, 0, &le, &e), -1);
     assert_says(e.msg, "MODEL", "NOWHERE");
-    arena_free(&a);
 }
 
 static const struct launch_node two_nodes[] = {
@@ -310,15 +285,13 @@ static struct launch_input input_of(const struct run_spec *spec, size_t n_nodes)
                                  .n_nodes = n_nodes};
 }
 
-TEST(test_custom_toolkit_runs_once)
+ARENA_TEST(test_custom_toolkit_runs_once)
 {
-    struct arena a;
-    arena_init(&a);
     struct run_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_input in = input_of(&spec, 2);
     struct launch_plan plan;
     struct failure why;
-    assert_true(launch_plan(&a, &in, &plan, &why));
+    assert_true(launch_plan(a, &in, &plan, &why));
     assert_int_equal(plan.n, 1);
     assert_int_equal(plan.end, LAUNCH_ENDS_WITH_FIRST);
     const struct launch_process *p = &plan.processes[0];
@@ -327,7 +300,6 @@ TEST(test_custom_toolkit_runs_once)
     assert_string_equal(p->name, "main");
     assert_string_equal(p->command_line, "true");
     assert_string_equal(p->stdout_name, "stdout.txt");
-    arena_free(&a);
 }
 
 TEST(test_every_node_is_prepared)
@@ -380,35 +352,29 @@ TEST(test_a_run_succeeds_by_its_rule)
     }
 }
 
-TEST(test_a_process_has_variables_and_devices_of_its_own)
+ARENA_TEST(test_a_process_has_variables_and_devices_of_its_own)
 {
-    struct arena a;
-    arena_init(&a);
     const struct kv own = {.name = "RANK", .value = "3"};
     static const int devices[] = {1, 3};
     struct launch_process p = {.env = &own, .n_env = 1};
     struct kv *env;
-    assert_int_equal(launch_process_env(&a, &p, &env), 1);
+    assert_int_equal(launch_process_env(a, &p, &env), 1);
     assert_string_equal(env[0].name, "RANK");
     p.devices = devices;
     p.n_devices = 2;
-    assert_int_equal(launch_process_env(&a, &p, &env), 2);
+    assert_int_equal(launch_process_env(a, &p, &env), 2);
     assert_string_equal(env[1].name, "CUDA_VISIBLE_DEVICES");
     assert_string_equal(env[1].value, "1,3");
     p.n_devices = 0; /* none is not all */
-    assert_int_equal(launch_process_env(&a, &p, &env), 2);
+    assert_int_equal(launch_process_env(a, &p, &env), 2);
     assert_string_equal(env[1].value, "");
-    arena_free(&a);
 }
 
-TEST(test_share_paths)
+ARENA_TEST(test_share_paths)
 {
-    struct arena a;
-    arena_init(&a);
     const struct mount_volume share = {
         .kind = MOUNT_FILE_SHARE, .account = "Acct", .share = "Share"};
     const struct mount_volume blob = {.kind = MOUNT_BLOBS, .account = "acct", .share = "container"};
-    assert_string_equal(fleet_share_path("/s", &a, &share), "/s/acct/files/share");
-    assert_string_equal(fleet_share_path("/s", &a, &blob), "/s/acct/blobs/container");
-    arena_free(&a);
+    assert_string_equal(fleet_share_path("/s", a, &share), "/s/acct/files/share");
+    assert_string_equal(fleet_share_path("/s", a, &blob), "/s/acct/blobs/container");
 }

@@ -2,13 +2,11 @@
  *
  * What MPI's launchers find in the environment: as pure functions of the launcher.
  */
-// clang-format off
-// clang-format on
 #include <string.h>
 
 #include "nodeagent-proto/wire/remote.h"
 #include "scheduler/run/launch/env.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"
 
 static struct launch_env env_on(struct arena *a, struct run_spec *spec,
@@ -28,56 +26,44 @@ static struct launch_env env_on(struct arena *a, struct run_spec *spec,
     return le;
 }
 
-TEST(test_local_nodes_are_hosts_on_loopback)
+ARENA_TEST(test_local_nodes_are_hosts_on_loopback)
 {
-    struct arena a;
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r/n1", .address = "127.64.0.1"},
                                         {.name = "n2", .root = "/r/n2", .address = "127.64.0.2"}};
     struct run_spec spec = {.tool = TOOL_CUSTOM};
-    arena_init(&a);
-    const struct launch_env le = env_on(&a, &spec, nodes, 2, 1);
+    const struct launch_env le = env_on(a, &spec, nodes, 2, 1);
     assert_string_equal(env_get(&le.env, REMOTE_SOCKET_VARIABLE), "/r/n2/ssh/G-2");
     assert_string_equal(env_get(&le.env, "OMPI_MCA_plm_rsh_agent"), "ssh");
     assert_string_equal(env_get(&le.env, "HYDRA_LAUNCHER"), "ssh");
     assert_string_equal(env_get(&le.env, "OMPI_MCA_btl_tcp_if_include"), "lo");
     assert_null(env_get(&le.env, "OMPI_MCA_btl_tcp_if_exclude")); /* Open MPI refuses both */
-    arena_free(&a);
 }
 
-TEST(test_machines_are_reached_by_their_networks)
+ARENA_TEST(test_machines_are_reached_by_their_networks)
 {
-    struct arena a;
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r", .address = "gpu1"},
                                         {.name = "n2", .root = "/r", .address = "10.0.0.2"}};
     struct run_spec spec = {.tool = TOOL_CUSTOM};
-    arena_init(&a);
-    const struct launch_env le = env_on(&a, &spec, nodes, 2, 0);
+    const struct launch_env le = env_on(a, &spec, nodes, 2, 0);
     assert_null(env_get(&le.env, "OMPI_MCA_btl_tcp_if_include"));
     assert_string_equal(env_get(&le.env, "OMPI_MCA_btl_tcp_if_exclude"), "lo,docker0");
-    arena_free(&a);
 }
 
-TEST(test_the_jobs_own_variables_count)
+ARENA_TEST(test_the_jobs_own_variables_count)
 {
-    struct arena a;
     const struct launch_node nodes[] = {{.name = "n1", .root = "/r", .address = "127.64.0.1"},
                                         {.name = "n2", .root = "/r", .address = "127.64.0.2"}};
     struct kv own[] = {{.name = "OMPI_MCA_btl_tcp_if_include", .value = "eth7"}};
     struct run_spec spec = {.tool = TOOL_CUSTOM, .env = own, .n_env = 1};
-    arena_init(&a);
-    const struct launch_env le = env_on(&a, &spec, nodes, 2, 0);
+    const struct launch_env le = env_on(a, &spec, nodes, 2, 0);
     assert_string_equal(env_get(&le.env, "OMPI_MCA_btl_tcp_if_include"), "eth7");
-    arena_free(&a);
 }
 
-TEST(test_one_node_needs_none)
+ARENA_TEST(test_one_node_needs_none)
 {
-    struct arena a;
     const struct launch_node node = {.name = "n1", .root = "/r", .address = "127.0.0.1"};
     struct run_spec spec = {.tool = TOOL_CUSTOM};
-    arena_init(&a);
-    const struct launch_env le = env_on(&a, &spec, &node, 1, 0);
+    const struct launch_env le = env_on(a, &spec, &node, 1, 0);
     assert_null(env_get(&le.env, REMOTE_SOCKET_VARIABLE));
     assert_null(env_get(&le.env, "HYDRA_LAUNCHER"));
-    arena_free(&a);
 }

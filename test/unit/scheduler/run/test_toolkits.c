@@ -3,8 +3,6 @@
  * Which processes each toolkit has: nodes, command lines, variables, output, and with whose end the
  * run ends.
  */
-// clang-format off
-// clang-format on
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

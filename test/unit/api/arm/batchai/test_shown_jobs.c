@@ -24,9 +24,10 @@ static bool finds(struct shown_jobs *all, int64_t note, const char *text)
            memcmp(out.text, text, out.len) == 0;
 }
 
-TEST_SETUP(a_text_is_found_until_its_row_changes, fx_start, fx_end)
+#define SHOWN_TEST(name) TEST_IN(name, struct fx *f, *state, fx_start, fx_end)
+
+SHOWN_TEST(a_text_is_found_until_its_row_changes)
 {
-    struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
     int64_t id = fx_add_job(f, "j"), other = fx_add_job(f, "k");
     int64_t note = keep(all, id, "text"), note_of_other = keep(all, other, "other");
@@ -42,9 +43,8 @@ TEST_SETUP(a_text_is_found_until_its_row_changes, fx_start, fx_end)
 }
 
 /* A turn that is taken back gives the ids of its rows free. */
-TEST_SETUP(a_note_is_for_no_job_that_gets_the_same_id, fx_start, fx_end)
+SHOWN_TEST(a_note_is_for_no_job_that_gets_the_same_id)
 {
-    struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
     fx_flush(f);
     int64_t lost = fx_add_job(f, "lost");
@@ -61,9 +61,8 @@ TEST_SETUP(a_note_is_for_no_job_that_gets_the_same_id, fx_start, fx_end)
     shown_jobs_free(all);
 }
 
-TEST_SETUP(what_was_asked_for_longest_ago_makes_room, fx_start, fx_end)
+SHOWN_TEST(what_was_asked_for_longest_ago_makes_room)
 {
-    struct fx *f = *state;
     struct shown_jobs *all = shown_jobs_create(f->st, ROOM);
     char text[ROOM / 16] = "";
     memset(text, 'x', sizeof text - 1);

@@ -7,6 +7,7 @@
 #include "api/plane/storage/errors.h"
 #include "lib/timefmt.h"
 #include "test/unit/api/plane/storage/signed.h"
+#include "test/unit/support/arena_test.h"
 
 #define KEY                                                                                        \
     "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dzj6vH4/wYNFBsiKTA3PkVMU1phaG92fYSLkpmgp661vA=="
@@ -230,16 +231,13 @@ TEST(what_is_no_signature_is_refused)
     }
 }
 
-TEST(a_grant_of_a_directory_counts_its_depth)
+ARENA_TEST(a_grant_of_a_directory_counts_its_depth)
 {
     static const struct {
         const char *depth, *want;
     } tries[] = {{"0", "/c"}, {"1", "/c/d"}, {"2", "/c/d/e"}, {"3", "/c/d/e/f"}, {"9", "/c/d/e/f"}};
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         struct sas s = {.field = {[SAS_RESOURCE_KIND] = "d", [SAS_DEPTH] = tries[i].depth}};
-        assert_string_equal(sas_path(&s, "/c/d/e/f", &a), tries[i].want);
+        assert_string_equal(sas_path(&s, "/c/d/e/f", a), tries[i].want);
     }
-    arena_free(&a);
 }

@@ -4,6 +4,7 @@
  * an account "labdata" and the key below.
  */
 #include "test/unit/api/plane/storage/signed.h"
+#include "test/unit/support/arena_test.h"
 
 #define KEY                                                                                        \
     "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dzj6vH4/wYNFBsiKTA3PkVMU1phaG92fYSLkpmgp661vA=="
@@ -219,18 +220,15 @@ static const struct {
     {"", 0, {0}},
 };
 
-TEST(who_has_signed_is_read)
+ARENA_TEST(who_has_signed_is_read)
 {
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof authorizations / sizeof authorizations[0]; i++) {
         struct signed_by by;
-        assert_int_equal(shared_key_read(authorizations[i].text, &a, &by), authorizations[i].rc);
+        assert_int_equal(shared_key_read(authorizations[i].text, a, &by), authorizations[i].rc);
         if (authorizations[i].rc <= 0)
             continue;
         assert_int_equal(by.form, authorizations[i].by.form);
         assert_string_equal(by.account, authorizations[i].by.account);
         assert_string_equal(by.signature, authorizations[i].by.signature);
     }
-    arena_free(&a);
 }

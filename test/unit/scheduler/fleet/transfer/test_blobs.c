@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "scheduler/fleet/transfer/blobs.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
-TEST(test_urls)
+ARENA_TEST(test_urls)
 {
     static const struct {
         const char *container, *blob, *url, *block, *commit;
@@ -20,27 +20,21 @@ TEST(test_urls)
          "https://h/c/%3F%26%23%25?comp=block&blockid=MDAwMDA3",
          "https://h/c/%3F%26%23%25?comp=blocklist"},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_string_equal(blob_url(&a, rows[i].container, rows[i].blob), rows[i].url);
-        assert_string_equal(blob_block_url(&a, rows[i].container, rows[i].blob, 7), rows[i].block);
-        assert_string_equal(blob_commit_url(&a, rows[i].container, rows[i].blob), rows[i].commit);
+        assert_string_equal(blob_url(a, rows[i].container, rows[i].blob), rows[i].url);
+        assert_string_equal(blob_block_url(a, rows[i].container, rows[i].blob, 7), rows[i].block);
+        assert_string_equal(blob_commit_url(a, rows[i].container, rows[i].blob), rows[i].commit);
     }
-    arena_free(&a);
 }
 
-TEST(test_ids_of_blocks_have_one_length)
+ARENA_TEST(test_ids_of_blocks_have_one_length)
 {
-    struct arena a;
     size_t last = 0;
-    arena_init(&a);
     for (size_t n = 1; n <= BLOB_BLOCKS_MAX; n *= 7) {
-        size_t len = strlen(blob_block_url(&a, "u", "b", n));
+        size_t len = strlen(blob_block_url(a, "u", "b", n));
         assert_true(last == 0 || len == last);
         last = len;
     }
-    arena_free(&a);
 }
 
 TEST(test_what_is_committed)

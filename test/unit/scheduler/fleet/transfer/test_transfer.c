@@ -17,6 +17,7 @@
 #include "lib/strbuf.h"
 #include "scheduler/fleet/transfer/put.h"
 #include "scheduler/fleet/transfer/transfer.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/patience.h"
 #include "test/unit/support/says.h"
 
@@ -279,9 +280,10 @@ static void write_piece(struct fixture *f, struct transfer *t, size_t n)
 
 /* --- */
 
-TEST_SETUP(a_large_one_comes_in_pieces, setup, teardown)
+#define TRANSFER_TEST(name) TEST_IN(name, struct fixture *f, *state, setup, teardown)
+
+TRANSFER_TEST(a_large_one_comes_in_pieces)
 {
-    struct fixture *f = *state;
     struct transfer *t = begin(f, "/large", false, 0);
     int pieces = 0;
     do {
@@ -297,18 +299,16 @@ TEST_SETUP(a_large_one_comes_in_pieces, setup, teardown)
     transfer_end(t);
 }
 
-TEST_SETUP(an_empty_one_ends_at_once, setup, teardown)
+TRANSFER_TEST(an_empty_one_ends_at_once)
 {
-    struct fixture *f = *state;
     struct transfer *t = begin(f, "/empty", false, 0);
     read_piece(f, t);
     assert_true(f->ended && f->status == 200 && f->body.len == 0);
     transfer_end(t);
 }
 
-TEST_SETUP(what_is_put_arrives, setup, teardown)
+TRANSFER_TEST(what_is_put_arrives)
 {
-    struct fixture *f = *state;
     struct transfer *t = begin(f, "/put", true, 150000);
     write_piece(f, t, 100000);
     write_piece(f, t, 50000);
@@ -324,9 +324,8 @@ TEST_SETUP(what_is_put_arrives, setup, teardown)
     transfer_end(t);
 }
 
-TEST_SETUP(whoever_refuses_is_sent_no_more, setup, teardown)
+TRANSFER_TEST(whoever_refuses_is_sent_no_more)
 {
-    struct fixture *f = *state;
     struct err e;
     struct transfer *t = begin(f, "/refused", true, 100000000);
     for (int i = 0; i < 100 && f->why.code == ERR_NONE; i++)
@@ -357,10 +356,9 @@ static void put_whole(struct fixture *f, const char *path, const char *text)
     transfer_put_end(p);
 }
 
-TEST_SETUP(a_text_is_put_whole_and_again_if_that_may_help, setup, teardown)
+TRANSFER_TEST(a_text_is_put_whole_and_again_if_that_may_help)
 {
     static const char *const good[] = {"/put", "/busy"};
-    struct fixture *f = *state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         put_whole(f, good[i], "text");
         assert_int_equal(f->why.code, ERR_NONE);
@@ -373,9 +371,8 @@ TEST_SETUP(a_text_is_put_whole_and_again_if_that_may_help, setup, teardown)
     transfer_put_end(NULL);
 }
 
-TEST_SETUP(a_put_that_is_ended_says_nothing, setup, teardown)
+TRANSFER_TEST(a_put_that_is_ended_says_nothing)
 {
-    struct fixture *f = *state;
     char url[128];
     snprintf(url, sizeof url, "%s/put", f->url);
     f->told = false;
@@ -383,9 +380,8 @@ TEST_SETUP(a_put_that_is_ended_says_nothing, setup, teardown)
     put_whole(f, "/put", "x");
 }
 
-TEST_SETUP(whoever_breaks_off_in_the_head_gives_no_empty_answer, setup, teardown)
+TRANSFER_TEST(whoever_breaks_off_in_the_head_gives_no_empty_answer)
 {
-    struct fixture *f = *state;
     for (size_t i = 0; i < N_TORN; i++) {
         char path[32];
         snprintf(path, sizeof path, "/torn/%zu", i);
@@ -396,13 +392,12 @@ TEST_SETUP(whoever_breaks_off_in_the_head_gives_no_empty_answer, setup, teardown
     }
 }
 
-TEST_SETUP(trouble_has_kinds, setup, teardown)
+TRANSFER_TEST(trouble_has_kinds)
 {
     static const struct {
         const char *path;
         int code;
     } rows[] = {{"/silent", ERR_UNAVAILABLE}, {"/short", ERR_IO}};
-    struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct transfer *t = begin(f, rows[i].path, false, 0);
         read_piece(f, t);
@@ -418,9 +413,8 @@ TEST_SETUP(trouble_has_kinds, setup, teardown)
 }
 
 /* It is silent for longer than the second that others have. */
-TEST_SETUP(who_has_work_to_do_is_waited_for, setup, teardown)
+TRANSFER_TEST(who_has_work_to_do_is_waited_for)
 {
-    struct fixture *f = *state;
     char url[128];
     snprintf(url, sizeof url, "%s/late", f->url);
     const struct transfer_ask ask = {.url = url, .work_us = 60000000};
@@ -431,9 +425,8 @@ TEST_SETUP(who_has_work_to_do_is_waited_for, setup, teardown)
     transfer_end(t);
 }
 
-TEST_SETUP(one_that_is_ended_says_nothing, setup, teardown)
+TRANSFER_TEST(one_that_is_ended_says_nothing)
 {
-    struct fixture *f = *state;
     struct transfer *silent = begin(f, "/silent", false, 0), *t;
     f->told = false;
     transfer_read(silent, PIECE, on_read, f);
@@ -445,9 +438,8 @@ TEST_SETUP(one_that_is_ended_says_nothing, setup, teardown)
     transfer_end(t);
 }
 
-TEST_SETUP(one_of_which_nothing_is_asked_waits_beside_others, setup, teardown)
+TRANSFER_TEST(one_of_which_nothing_is_asked_waits_beside_others)
 {
-    struct fixture *f = *state;
     struct transfer *waits = begin(f, "/put", true, 4 * PIECE);
     for (int i = 0; i < 4; i++) {
         write_piece(f, waits, PIECE);
@@ -473,9 +465,8 @@ static void on_unheard(void *ctx, const struct err *why, struct transfer_got *go
 }
 
 /* Neither when it is given up nor when it is ended: the name server's answer may take a minute. */
-TEST_SETUP(a_name_that_is_looked_up_for_long_holds_up_nobody, setup, teardown)
+TRANSFER_TEST(a_name_that_is_looked_up_for_long_holds_up_nobody)
 {
-    struct fixture *f = *state;
     const struct transfer_ask ask = {.url = "http://hangs.invalid/x"};
     atomic_store(&lookups_hang, true);
     for (int ended = 0; ended < 2; ended++) {
@@ -496,11 +487,9 @@ TEST_SETUP(a_name_that_is_looked_up_for_long_holds_up_nobody, setup, teardown)
     atomic_store(&lookups_hang, false);
 }
 
-TEST(answers_mean_something)
+ARENA_TEST(answers_mean_something)
 {
-    struct arena a;
     struct err e;
-    arena_init(&a);
     transfer_refused(404, NULL, 0, &e);
     assert_int_equal(e.code, ERR_FILE_NOT_FOUND);
     transfer_refused(500, "<Code><script></Code>", 21, &e);
@@ -508,8 +497,7 @@ TEST(answers_mean_something)
     assert_true(transfer_is_good(200) && transfer_is_good(201));
     assert_false(transfer_is_good(206) || transfer_is_good(304));
     assert_true(transfer_may_pass(503) && transfer_may_pass(429) && !transfer_may_pass(404));
-    assert_string_equal(transfer_shown(&a, "https://u:p@h:1/a/b?sig=x#y"), "https://h:1/a/b");
-    assert_string_equal(transfer_shown(&a, "https://h/a@b"), "https://h/a@b");
-    assert_string_equal(transfer_shown(&a, "nonsense?x"), "nonsense");
-    arena_free(&a);
+    assert_string_equal(transfer_shown(a, "https://u:p@h:1/a/b?sig=x#y"), "https://h:1/a/b");
+    assert_string_equal(transfer_shown(a, "https://h/a@b"), "https://h/a@b");
+    assert_string_equal(transfer_shown(a, "nonsense?x"), "nonsense");
 }

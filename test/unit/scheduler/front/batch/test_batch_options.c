@@ -2,13 +2,11 @@
  *
  * What a task's containerSettings become: options that everybody may give, and registries.
  */
-// clang-format off
-// clang-format on
 #include <string.h>
 
 #include "model/batch/pool_spec.h"
 #include "scheduler/front/batch/front_priv.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
 static struct batch_container logins[] = {
     {.server = "https://one.example/v2", .user = "u1", .password = "p1"},
@@ -41,7 +39,7 @@ static const char *words_of(struct arena *a, const struct container_spec *c)
     return text;
 }
 
-TEST(test_options)
+ARENA_TEST(test_options)
 {
     static const struct {
         const char *given, *kept; /* NULL: refused */
@@ -78,25 +76,22 @@ TEST(test_options)
         {"--env", NULL},
         {"-e", NULL},
     };
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct made m = make(&a, &pool_spec, cases[i].given, false);
+        const struct made m = make(a, &pool_spec, cases[i].given, false);
         if (cases[i].kept)
-            assert_string_equal(words_of(&a, m.job.container), cases[i].kept);
+            assert_string_equal(words_of(a, m.job.container), cases[i].kept);
         assert_int_equal(m.place.refused, cases[i].kept ? FAIL_NONE : FAIL_NOT_SERVED);
     }
-    const struct made m = make(&a, &pool_spec, "--rm --privileged -v /:/host", true);
-    assert_string_equal(words_of(&a, m.job.container), "<--privileged><--volume=/:/host>");
+    const struct made m = make(a, &pool_spec, "--rm --privileged -v /:/host", true);
+    assert_string_equal(words_of(a, m.job.container), "<--privileged><--volume=/:/host>");
     assert_int_equal(m.place.refused, FAIL_NONE);
-    const struct made odd = make(&a, &pool_spec, "--of-podman x --network ns:/n", true);
-    assert_string_equal(words_of(&a, odd.job.container), "<--of-podman><x><--network=ns:/n>");
-    assert_int_equal(make(&a, &pool_spec, "--restart always", true).place.refused, FAIL_NOT_SERVED);
-    arena_free(&a);
+    const struct made odd = make(a, &pool_spec, "--of-podman x --network ns:/n", true);
+    assert_string_equal(words_of(a, odd.job.container), "<--of-podman><x><--network=ns:/n>");
+    assert_int_equal(make(a, &pool_spec, "--restart always", true).place.refused, FAIL_NOT_SERVED);
 }
 
 /* What `docker create --help` names in its version 28, and the older words that it takes. */
-TEST(test_each_option_of_docker_is_somebodys)
+ARENA_TEST(test_each_option_of_docker_is_somebodys)
 {
     static const char names[] =
         "add-host annotation attach blkio-weight blkio-weight-device cap-add cap-drop "
@@ -113,57 +108,45 @@ TEST(test_each_option_of_docker_is_somebodys)
         "shm-size stop-signal stop-timeout storage-opt sysctl tmpfs tty ulimit use-api-socket "
         "user userns uts volume volume-driver volumes-from workdir detach detach-keys sig-proxy "
         "net dns-opt net-alias";
-    struct arena a;
-    arena_init(&a);
-    char *rest = arena_strdup(&a, names), *name;
+    char *rest = arena_strdup(a, names), *name;
     while ((name = strtok_r(rest, " ", &rest))) {
-        const struct made m = make(&a, &pool_spec, arena_concat(&a, "--", name, "=1"), false);
+        const struct made m = make(a, &pool_spec, arena_concat(a, "--", name, "=1"), false);
         const char *why = m.place.why_refused;
         if (why && strstr(why, "not an option of docker"))
             fail_msg("%s", why);
     }
-    arena_free(&a);
 }
 
-TEST(test_what_options_say_of_the_command)
+ARENA_TEST(test_what_options_say_of_the_command)
 {
-    struct arena a;
-    arena_init(&a);
-    const struct made m = make(&a, &pool_spec, "-w /x -u me --entrypoint /e", false);
+    const struct made m = make(a, &pool_spec, "-w /x -u me --entrypoint /e", false);
     assert_true(m.job.container->in_image);
     assert_string_equal(m.job.container->run_as, "me");
     assert_string_equal(m.job.container->entrypoint, "/e");
-    assert_null(make(&a, &pool_spec, "--entrypoint=", false).job.container->entrypoint);
-    arena_free(&a);
+    assert_null(make(a, &pool_spec, "--entrypoint=", false).job.container->entrypoint);
 }
 
-TEST(test_a_pool_must_have_containers)
+ARENA_TEST(test_a_pool_must_have_containers)
 {
     static const struct batch_pool_spec none = {.containers = NULL};
-    struct arena a;
-    arena_init(&a);
-    const struct made m = make(&a, &none, NULL, false);
+    const struct made m = make(a, &none, NULL, false);
     assert_int_equal(m.place.refused, FAIL_CONTAINER_RUNTIME_NOT_FOUND);
-    arena_free(&a);
 }
 
-TEST(test_whose_registry_an_image_is_from)
+ARENA_TEST(test_whose_registry_an_image_is_from)
 {
     static const struct batch_container own = {.server = "three.example", .user = "u3"};
     struct container_spec c;
-    struct arena a;
-    arena_init(&a);
-    container_of_image(&a, &containers, "one.example/app:1", NULL, &c);
+    container_of_image(a, &containers, "one.example/app:1", NULL, &c);
     assert_string_equal(c.user, "u1");
     assert_string_equal(c.password, "p1");
     assert_string_equal(c.server, "one.example");
-    container_of_image(&a, &containers, "two.example/app", NULL, &c);
+    container_of_image(a, &containers, "two.example/app", NULL, &c);
     assert_string_equal(c.user, "u2");
-    container_of_image(&a, &containers, "one.example.org/app", NULL, &c);
+    container_of_image(a, &containers, "one.example.org/app", NULL, &c);
     assert_null(c.user);
     assert_null(c.server);
-    container_of_image(&a, &containers, "two.example/app", &own, &c);
+    container_of_image(a, &containers, "two.example/app", &own, &c);
     assert_string_equal(c.user, "u3");
     assert_string_equal(c.server, "three.example");
-    arena_free(&a);
 }

@@ -12,6 +12,7 @@
 #include "storage/packages/packages.h"
 #include "storage/storage.h"
 #include "test/unit/nodeagent-proto/link/fixture.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/words.h"
 
 static struct batch_package_use use(const char *application, const char *version, bool by_default)
@@ -23,34 +24,26 @@ static struct batch_package_use use(const char *application, const char *version
                     .hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}};
 }
 
-static void variables_are_called_as_the_service_calls_them(void **state)
+ARENA_TEST(variables_are_called_as_the_service_calls_them)
 {
-    struct arena a;
-    (void)state;
-    arena_init(&a);
     const struct batch_package_use one = use("app01", "1.0", false);
     const struct batch_package_use other = use("My-App_2", "2.0-beta.1", false);
     const struct batch_package_use usual = use("My-App", "3", true);
-    assert_string_equal(batch_package_variable(&a, &one, false), "AZ_BATCH_APP_PACKAGE_app01_1_0");
-    assert_string_equal(batch_package_variable(&a, &one, true), "AZ_BATCH_APP_PACKAGE_APP01#1.0");
-    assert_string_equal(batch_package_variable(&a, &other, false),
+    assert_string_equal(batch_package_variable(a, &one, false), "AZ_BATCH_APP_PACKAGE_app01_1_0");
+    assert_string_equal(batch_package_variable(a, &one, true), "AZ_BATCH_APP_PACKAGE_APP01#1.0");
+    assert_string_equal(batch_package_variable(a, &other, false),
                         "AZ_BATCH_APP_PACKAGE_My_App_2_2_0_beta_1");
-    assert_string_equal(batch_package_variable(&a, &usual, false), "AZ_BATCH_APP_PACKAGE_My_App");
-    assert_string_equal(batch_package_variable(&a, &usual, true), "AZ_BATCH_APP_PACKAGE_MY-APP");
-    arena_free(&a);
+    assert_string_equal(batch_package_variable(a, &usual, false), "AZ_BATCH_APP_PACKAGE_My_App");
+    assert_string_equal(batch_package_variable(a, &usual, true), "AZ_BATCH_APP_PACKAGE_MY-APP");
 }
 
-static void another_archive_has_another_directory(void **state)
+ARENA_TEST(another_archive_has_another_directory)
 {
-    struct arena a;
-    (void)state;
-    arena_init(&a);
     struct batch_package_use one = use("app", "1.0", false);
-    const char *first = batch_package_directory(&a, &one);
+    const char *first = batch_package_directory(a, &one);
     assert_string_equal(first, "batch/applications/app_1.0_0123456789abcdef");
     one.package.hash = "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-    assert_string_not_equal(batch_package_directory(&a, &one), first);
-    arena_free(&a);
+    assert_string_not_equal(batch_package_directory(a, &one), first);
 }
 
 /* --- from a container to a node --------------------------------------------------------------- */
@@ -195,7 +188,7 @@ static void bring(struct stage *s, const struct batch_package_use *what, const c
         fail_msg("%s", script_failure(sc)->message);
 }
 
-static void a_package_gets_to_a_node(void **state)
+TEST_SETUP(a_package_gets_to_a_node, setup, teardown)
 {
     struct stage s;
     struct err e = {0};
@@ -225,14 +218,4 @@ static void a_package_gets_to_a_node(void **state)
         assert_true(file_has(s.f, arena_concat(&s.a, places[i % 2], "/bin/run"), "program"));
     }
     close_stage(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variables_are_called_as_the_service_calls_them),
-        cmocka_unit_test(another_archive_has_another_directory),
-        cmocka_unit_test_setup_teardown(a_package_gets_to_a_node, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,12 @@
  *
  * What runs on the nodes of a task that has several, and what they know of each other.
  */
-// clang-format off
-// clang-format on
 #include <string.h>
 
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
-#include "test/unit/support/tests.h"
+#include "test/unit/support/arena_test.h"
 
 static const char *const words[] = {"prog", "arg", NULL};
 static const struct team_spec team = {.coordination = {words, 2, "prog arg"}};
@@ -47,11 +45,9 @@ static struct launch_env env_at(struct arena *a, int rank)
 
 #define HAS(at, name, value) assert_string_equal(env_get(&(at).env, name), value)
 
-TEST(test_each_node_has_a_part_of_the_directory)
+ARENA_TEST(test_each_node_has_a_part_of_the_directory)
 {
-    struct arena a;
-    arena_init(&a);
-    const struct launch_env first = env_at(&a, 0), second = env_at(&a, 1);
+    const struct launch_env first = env_at(a, 0), second = env_at(a, 1);
     assert_string_equal(first.std_dir, "/r/n0/batch/workitems/j/job-1/t");
     assert_string_equal(second.std_dir, "/r/n1/batch/workitems/j/job-1/t/1");
     assert_string_equal(second.run_dir, "/r/n1/batch/workitems/j/job-1/t/1/wd");
@@ -61,14 +57,11 @@ TEST(test_each_node_has_a_part_of_the_directory)
     HAS(second, "AZ_BATCH_TASK_SHARED_DIR", "/r/n1/batch/workitems/j/job-1/t");
     HAS(second, "AZ_BATCH_NODE_SHARED_DIR", "/r/n1/batch/shared");
     HAS(second, "OTHER", "/r/n1/batch/workitems/j/job-1/t2");
-    arena_free(&a);
 }
 
-TEST(test_they_know_each_other)
+ARENA_TEST(test_they_know_each_other)
 {
-    struct arena a;
-    arena_init(&a);
-    const struct launch_env first = env_at(&a, 0), second = env_at(&a, 1);
+    const struct launch_env first = env_at(a, 0), second = env_at(a, 1);
     HAS(second, "AZ_BATCH_HOST_LIST", "10.0.0.4,10.0.0.5");
     HAS(second, "AZ_BATCH_NODE_LIST", "10.0.0.4;10.0.0.5");
     HAS(second, "CCP_NODES", "2 10.0.0.4 4 10.0.0.5 8");
@@ -76,17 +69,14 @@ TEST(test_they_know_each_other)
     HAS(second, "AZ_BATCH_MASTER_NODE", env_get(&first.env, "AZ_BATCH_MASTER_NODE"));
     HAS(first, "AZ_BATCH_IS_CURRENT_NODE_MASTER", "true");
     HAS(second, "AZ_BATCH_IS_CURRENT_NODE_MASTER", "false");
-    arena_free(&a);
 }
 
-TEST(test_all_coordinate_and_the_first_goes_on)
+ARENA_TEST(test_all_coordinate_and_the_first_goes_on)
 {
-    struct arena a;
     struct launch_plan plan;
     struct failure why;
     bool over[3] = {true, true, false};
-    arena_init(&a);
-    assert_true(launch_plan(&a, &input, &plan, &why));
+    assert_true(launch_plan(a, &input, &plan, &why));
     assert_int_equal(plan.n, 3);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(plan.processes[i].role, LAUNCH_PREPARATION);
@@ -100,5 +90,4 @@ TEST(test_all_coordinate_and_the_first_goes_on)
     assert_false(launch_succeeded(&plan, over));
     over[2] = true;
     assert_true(launch_succeeded(&plan, over));
-    arena_free(&a);
 }

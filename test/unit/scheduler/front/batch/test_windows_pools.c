@@ -8,6 +8,7 @@
 
 #include "model/batch/images.h"
 #include "scheduler/front/batch/front_priv.h"
+#include "test/unit/support/arena_test.h"
 #include "test/unit/support/says.h"
 
 #define LINUX "{\"virtualMachineConfiguration\":{\"nodeAgentSKUId\":\"batch.node.ubuntu 22.04\"}}"
@@ -36,20 +37,17 @@ static size_t program(struct arena *a, bool commands, const char *doc, const cha
     return n;
 }
 
-TEST(command_lines)
+ARENA_TEST(command_lines)
 {
-    struct arena a;
     const char **argv;
-    arena_init(&a);
-    assert_int_equal(program(&a, true, LINUX, "cmd /c \"echo a\"", &argv), 3);
+    assert_int_equal(program(a, true, LINUX, "cmd /c \"echo a\"", &argv), 3);
     assert_string_equal(argv[0], "cmd"); /* a name like any other there */
     assert_string_equal(argv[2], "echo a");
-    assert_int_equal(program(&a, true, WINDOWS, "cmd /c \"echo a\"", &argv), 2);
+    assert_int_equal(program(a, true, WINDOWS, "cmd /c \"echo a\"", &argv), 2);
     assert_string_equal(argv[0], TASK_CMD);
     assert_string_equal(argv[1], "cmd /c \"echo a\"");
-    assert_int_equal(program(&a, false, WINDOWS, "cmd /c \"echo a\"", &argv), 3);
+    assert_int_equal(program(a, false, WINDOWS, "cmd /c \"echo a\"", &argv), 3);
     assert_string_equal(argv[0], TASK_NODE);
     assert_string_equal(argv[1], TASK_REFUSE);
     assert_says(argv[2], "batch.windows_commands");
-    arena_free(&a);
 }
